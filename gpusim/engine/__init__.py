@@ -1,0 +1,19 @@
+"""Discrete events on SimPy: fluid sharing, FIFO servers, barriers, deadlocks; not one GPU word."""
+
+from gpusim.engine.barrier import CountingBarrier, PhasedBarrier
+from gpusim.engine.fifo import FifoServer
+from gpusim.engine.fluid import Capacity, Flow, FluidSystem
+from gpusim.engine.simulation import Blocked, Deadlock, Probe, Simulation
+
+__all__ = [
+    "Blocked",
+    "Capacity",
+    "CountingBarrier",
+    "Deadlock",
+    "FifoServer",
+    "Flow",
+    "FluidSystem",
+    "PhasedBarrier",
+    "Probe",
+    "Simulation",
+]

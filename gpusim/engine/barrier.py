@@ -1,0 +1,96 @@
+"""Barriers that several lanes arrive on and wait for.
+
+Both kinds remember, for the critical path, the ``cause`` given by the arrival that
+completed a phase (an opaque token of the caller's, -1 for none).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import simpy
+
+from gpusim.engine.simulation import Simulation
+
+__all__ = ["CountingBarrier", "PhasedBarrier"]
+
+
+class CountingBarrier:
+    """Everybody arrives and waits: a generation ends when ``parties`` have arrived."""
+
+    __slots__ = ("_count", "_event", "_sim", "cause", "name", "parties", "satisfiers")
+
+    def __init__(self, sim: Simulation, name: str, parties: int, satisfiers: Sequence[str] = ()) -> None:
+        self._sim = sim
+        self.name = name
+        self.parties = parties
+        self.satisfiers = list(satisfiers)
+        self.cause = -1
+        self._count = 0
+        self._event = sim.event()
+
+    def arrive(self, count: int = 1, cause: int = -1) -> simpy.Event:
+        """Add ``count`` arrivals; returns the event that ends this generation."""
+        self._count += count
+        event = self._event
+        if self._count >= self.parties:
+            self._count -= self.parties
+            self.cause = cause
+            self._event = self._sim.event()
+            event.succeed()
+        return event
+
+
+class PhasedBarrier:
+    """Completes phase 0, 1, 2 … whenever its arrivals and its pending units are used up.
+
+    ``pending`` units (bytes of asynchronous transactions) may be expected and completed in
+    any order within a phase, as with an mbarrier's transaction count.
+    """
+
+    __slots__ = ("_arrivals", "_pending", "_sim", "_waiters", "cause", "expected", "name", "phase", "satisfiers")
+
+    def __init__(self, sim: Simulation, name: str, arrivals: int, satisfiers: Sequence[str] = ()) -> None:
+        self._sim = sim
+        self.name = name
+        self.expected = arrivals
+        self.satisfiers = list(satisfiers)
+        self.phase = 0
+        self.cause = -1
+        self._arrivals = 0
+        self._pending = 0.0
+        self._waiters: dict[int, simpy.Event] = {}
+
+    def arrive(self, count: int = 1, expect: float = 0.0, cause: int = -1) -> None:
+        """Count arrivals and expect ``expect`` more units in this phase."""
+        self._arrivals += count
+        self._pending += expect
+        self._check(cause)
+
+    def complete(self, amount: float, cause: int = -1) -> None:
+        """``amount`` of the expected units are done."""
+        self._pending -= amount
+        self._check(cause)
+
+    def _check(self, cause: int) -> None:
+        if self._arrivals < self.expected or self._pending > 0.5:
+            return
+        self._arrivals -= self.expected
+        self.phase += 1
+        self.cause = cause
+        event = self._waiters.pop(self.phase - 1, None)
+        if event is not None:
+            event.succeed()
+
+    def completed(self, phase: int) -> bool:
+        """Whether phase number ``phase`` has completed; phases below 0 always have."""
+        return phase < self.phase
+
+    def wait(self, phase: int) -> simpy.Event:
+        """The event at which ``phase`` completes (already happened if it has)."""
+        if phase < self.phase:
+            return self._sim.event().succeed()
+        event = self._waiters.get(phase)
+        if event is None:
+            event = self._waiters[phase] = self._sim.event()
+        return event

@@ -1,0 +1,120 @@
+"""The event loop: SimPy's clock and processes, plus an account of who waits for what.
+
+SimPy's ``run()`` returns normally when every process is blocked for ever. A model of
+barriers must not: here each wait is registered with its reason, and a run that ends
+with somebody still waiting raises `Deadlock`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import simpy
+
+__all__ = ["Blocked", "Deadlock", "Probe", "Simulation"]
+
+Probe = Callable[..., int]
+"""``probe(lane, kind, start_s, end_s, reason, tile, stage, bytes, cause) -> index``."""
+
+LATE = 2
+"""Priority of events that run after all others of the same instant."""
+
+
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A lane that will never go on.
+
+    ``waits_for`` names the object, ``satisfied_by`` the lanes that could have released it.
+    """
+
+    lane: str
+    reason: str
+    waits_for: str
+    satisfied_by: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        by = f"; could be satisfied by {', '.join(self.satisfied_by)}" if self.satisfied_by else ""
+        return f"{self.lane} waits for {self.waits_for} ({self.reason}){by}"
+
+
+class Deadlock(RuntimeError):
+    """Nothing can happen any more, and these lanes still wait."""
+
+    def __init__(self, at_s: float, blocked: Iterable[Blocked]) -> None:
+        self.at_s = at_s
+        self.blocked = tuple(blocked)
+        lines = "\n".join(f"  {entry}" for entry in self.blocked)
+        super().__init__(f"deadlock after {at_s * 1e6:.3f} us: nothing can go on\n{lines}")
+
+
+class Simulation:
+    """One run: a clock in seconds, processes, registered waits and an optional probe.
+
+    Ties are broken by (time, priority, serial number), so equal input gives equal output.
+    """
+
+    def __init__(self, probe: Probe | None = None) -> None:
+        self.env = simpy.Environment()
+        self.probe = probe
+        self._waiting: dict[str, tuple[str, Any]] = {}
+
+    @property
+    def now(self) -> float:
+        """Simulated seconds."""
+        return self.env.now
+
+    def process(self, generator: Generator) -> simpy.Process:
+        """Start a process."""
+        return self.env.process(generator)
+
+    def event(self) -> simpy.Event:
+        """A fresh untriggered event."""
+        return self.env.event()
+
+    def timeout(self, delay_s: float) -> simpy.Event:
+        """An event that happens after ``delay_s``."""
+        return self.env.timeout(delay_s)
+
+    def call_late(self, callback: Callable[[simpy.Event], None]) -> None:
+        """Call back once, after every other event of this instant."""
+        event = simpy.Event(self.env)
+        event._ok = True
+        event._value = None
+        event.callbacks.append(callback)
+        self.env.schedule(event, priority=LATE)
+
+    def call_at(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:
+        """Call back once after ``delay_s``."""
+        event = simpy.Event(self.env)
+        event._ok = True
+        event._value = None
+        event.callbacks.append(callback)
+        self.env.schedule(event, delay=delay_s)
+
+    def wait(self, event: simpy.Event, lane: str, reason: str, target: Any) -> Generator:
+        """Yield ``event`` while ``lane`` counts as waiting for ``target`` because of ``reason``.
+
+        ``target`` has ``name`` and ``satisfiers`` (lanes that can release it).
+        """
+        self._waiting[lane] = (reason, target)
+        value = yield event
+        del self._waiting[lane]
+        return value
+
+    def run(self) -> float:
+        """Run until nothing is left to do; returns the time.
+
+        Raises Deadlock if a registered wait is still open then.
+        """
+        self.env.run()
+        if self._waiting:
+            raise Deadlock(
+                self.now,
+                [
+                    Blocked(lane, reason, target.name, tuple(target.satisfiers))
+                    for lane, (reason, target) in self._waiting.items()
+                ],
+            )
+        return self.now

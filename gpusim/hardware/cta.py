@@ -1,0 +1,146 @@
+"""One resident CTA: its rings, barriers and lanes.
+
+Models: mbarriers with arrival and transaction counts and phases; ring stages and what they
+  hold, so that a stage overwritten while it is read, or read before it is full, is found.
+Source: PTX ISA (mbarrier); CUTLASS pipeline documentation for the ring protocol.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
+from gpusim.errors import HazardError
+from gpusim.hardware.fold import WarpGroup
+from gpusim.program import Arrive, ExpectTx, KernelProgram, ProducerCommit, Release, Ring, TmaLoad
+
+__all__ = ["Cta", "Parts", "RingState"]
+
+
+class RingState:
+    """The stages of one ring in one CTA: their barriers and the tile each holds."""
+
+    def __init__(self, sim: Simulation, lane: str, ring: Ring, producers: list[str], consumers: list[str]) -> None:
+        self.ring = ring
+        self.lanes = [f"{lane}.{ring.name}[{stage}]" for stage in range(ring.stages)]
+        self.full = [
+            PhasedBarrier(sim, f"{name} full barrier", ring.full_arrivals, producers) for name in self.lanes
+        ]
+        self.empty = [
+            PhasedBarrier(sim, f"{name} empty barrier", ring.empty_arrivals, consumers) for name in self.lanes
+        ]
+        self._tile = [-1] * ring.stages
+        self._writing = [0] * ring.stages
+        self._readers: list[dict[str, int]] = [{} for _ in range(ring.stages)]
+
+    def stage(self, tile: int) -> int:
+        """The stage that ``tile`` uses."""
+        return tile % self.ring.stages
+
+    def begin_write(self, role: str, tile: int) -> None:
+        """A copy of ``tile`` into its stage begins. Raises HazardError while the stage is read."""
+        stage = tile % self.ring.stages
+        if self._readers[stage]:
+            reader, old = next(iter(self._readers[stage].items()))
+            raise HazardError(
+                role=role, ring=self.ring.name, stage=stage, tile=tile,
+                what=f"stage overwritten while {reader} still reads tile {old}",
+                remedy="let the producer acquire the stage (wait for its release) before it copies",
+            )  # fmt: skip
+        self._tile[stage] = tile
+        self._writing[stage] += 1
+
+    def end_write(self, tile: int) -> None:
+        """The copy has arrived."""
+        self._writing[tile % self.ring.stages] -= 1
+
+    def begin_read(self, role: str, tile: int) -> None:
+        """``role`` reads ``tile``. Raises HazardError if the stage does not hold it whole."""
+        stage = tile % self.ring.stages
+        if self._tile[stage] != tile:
+            held = "nothing" if self._tile[stage] < 0 else f"tile {self._tile[stage]}"
+            raise HazardError(
+                role=role, ring=self.ring.name, stage=stage, tile=tile,
+                what=f"stage read although it holds {held}",
+                remedy="check the order of wait, release and acquire, and their phase",
+            )  # fmt: skip
+        if self._writing[stage]:
+            raise HazardError(
+                role=role, ring=self.ring.name, stage=stage, tile=tile,
+                what="stage read while its copy is still in flight",
+                remedy="wait for the full barrier (or the cp.async group) before reading",
+            )  # fmt: skip
+        self._readers[stage][role] = tile
+
+    def end_read(self, role: str, tile: int) -> None:
+        """``role`` has finished reading ``tile``."""
+        self._readers[tile % self.ring.stages].pop(role, None)
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Which roles fill each ring, free it, read it, and arrive on each named mbarrier."""
+
+    fills: dict[str, set[str]]
+    frees: dict[str, set[str]]
+    arrives: dict[str, set[str]]
+
+    @staticmethod
+    def of(program: KernelProgram) -> Parts:
+        """Found by listing the ops of a CTA with two tiles."""
+        parts = Parts({}, {}, {})
+        for role in program.roles:
+            for op in role.body(2):
+                if isinstance(op, TmaLoad | ProducerCommit):
+                    parts.fills.setdefault(op.ring, set()).add(role.name)
+                elif isinstance(op, Release):
+                    parts.frees.setdefault(op.ring, set()).add(role.name)
+                elif isinstance(op, Arrive | ExpectTx):
+                    parts.arrives.setdefault(op.barrier, set()).add(role.name)
+        return parts
+
+
+class Cta:
+    """The shared state of one CTA in slot ``lane`` (``sm[0].cta[1]``) with ``tiles`` tiles to do."""
+
+    def __init__(
+        self,
+        sim: Simulation,
+        program: KernelProgram,
+        parts: Parts,
+        groups: list[WarpGroup],
+        lane: str,
+        tiles: int,
+    ) -> None:
+        self._sim = sim
+        self.lane = lane
+        self.tiles = tiles
+        self.rings = {
+            ring.name: RingState(
+                sim, lane, ring, _lanes(lane, parts.fills, ring.name), _lanes(lane, parts.frees, ring.name)
+            )
+            for ring in program.rings
+        }
+        self.barriers = {
+            barrier.name: PhasedBarrier(
+                sim, f"{lane}.{barrier.name}", barrier.arrivals, _lanes(lane, parts.arrives, barrier.name)
+            )
+            for barrier in program.barriers
+        }
+        warps = sum(role.warps for role in program.roles)
+        self.sync_threads = CountingBarrier(
+            sim, f"{lane} __syncthreads", warps, [f"{lane}.{group.lane}" for group in groups]
+        )
+        self._named: dict[int, CountingBarrier] = {}
+
+    def named_barrier(self, number: int, warps: int) -> CountingBarrier:
+        """The barrier of ``bar.sync number`` with ``warps`` warps."""
+        barrier = self._named.get(number)
+        if barrier is None:
+            name = f"{self.lane} named barrier {number}"
+            barrier = self._named[number] = CountingBarrier(self._sim, name, warps)
+        return barrier
+
+
+def _lanes(cta: str, roles: dict[str, set[str]], key: str) -> list[str]:
+    return [f"{cta}.{name}" for name in sorted(roles.get(key, ()))]

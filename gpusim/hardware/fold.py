@@ -1,0 +1,103 @@
+"""Which warps and which SMs do the same thing at the same time, so that one stands for all.
+
+The cost of a prediction must follow the work's structure, not its size. Two exact
+symmetries are used: warps of one role on schedulers that carry the same load, and SMs that
+are given the same CTAs.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from heapq import heapify, heappop, heappush
+
+from gpusim.program import KernelProgram, Role
+
+__all__ = ["SmClass", "WarpGroup", "group_warps", "place_ctas"]
+
+
+@dataclass(frozen=True, slots=True)
+class WarpGroup:
+    """Warps of ``role`` that one simulated lane stands for.
+
+    ``per_scheduler`` warps on each of the ``schedulers`` schedulers of class
+    ``scheduler_class``; ``first_warp`` is the lowest warp index in the CTA.
+    """
+
+    role: Role
+    warps: int
+    first_warp: int
+    scheduler_class: int
+    per_scheduler: int
+    schedulers: int
+    lane: str
+
+
+def group_warps(program: KernelProgram, schedulers: int = 4) -> tuple[list[WarpGroup], int]:
+    """The warp groups of one CTA, and how many classes of schedulers they need.
+
+    Warp ``i`` of a CTA issues on scheduler ``i % schedulers``.
+    """
+    on_scheduler: list[Counter[int]] = [Counter() for _ in range(schedulers)]
+    first: dict[tuple[int, int], int] = {}
+    warp = 0
+    for number, role in enumerate(program.roles):
+        for _ in range(role.warps):
+            on_scheduler[warp % schedulers][number] += 1
+            first.setdefault((number, warp % schedulers), warp)
+            warp += 1
+    classes: dict[tuple, list[int]] = {}
+    for scheduler, load in enumerate(on_scheduler):
+        classes.setdefault(tuple(sorted(load.items())), []).append(scheduler)
+    groups = []
+    for number, role in enumerate(program.roles):
+        found = []
+        for index, members in enumerate(classes.values()):
+            count = on_scheduler[members[0]][number]
+            if count:
+                lowest = min(first[number, scheduler] for scheduler in members)
+                found.append((lowest, index, count, len(members)))
+        for position, (lowest, index, count, members) in enumerate(sorted(found)):
+            lane = role.name if position == 0 else f"{role.name}.warp[{lowest}]"
+            groups.append(WarpGroup(role, count * members, lowest, index, count, members, lane))
+    return groups, len(classes)
+
+
+@dataclass(frozen=True, slots=True)
+class SmClass:
+    """``multiplicity`` SMs that run the same list of CTAs, given as their tile counts in order."""
+
+    sm: int
+    multiplicity: int
+    tiles: tuple[int, ...]
+
+
+def place_ctas(program: KernelProgram, sms: int, ctas_per_sm: int) -> list[SmClass]:
+    """CTAs on SMs: one to each SM in turn until all are full, then wherever one has ended first.
+
+    Tiles stand for time when CTAs differ. SMs without a CTA are left out.
+    """
+    grid = program.grid
+    if isinstance(program.tiles_per_cta, int):
+        each, extra = divmod(grid, sms)
+        # With several slots an SM takes its next CTA when any of them is free, which keeps
+        # the counts of equal CTAs within one of each other.
+        found = []
+        if extra:
+            found.append(SmClass(0, extra, (program.tiles_per_cta,) * (each + 1)))
+        if each:
+            found.append(SmClass(extra, sms - extra, (program.tiles_per_cta,) * each))
+        return found
+    lists: list[list[int]] = [[] for _ in range(sms)]
+    slots = [(0, slot, sm) for slot in range(ctas_per_sm) for sm in range(sms)]
+    heapify(slots)
+    for cta in range(grid):
+        busy_until, slot, sm = heappop(slots)
+        tiles = program.tiles_of(cta)
+        lists[sm].append(tiles)
+        heappush(slots, (busy_until + tiles, slot, sm))
+    by_work: dict[tuple[int, ...], list[int]] = {}
+    for sm, tiles in enumerate(lists):
+        if tiles:
+            by_work.setdefault(tuple(tiles), []).append(sm)
+    return [SmClass(members[0], len(members), tiles) for tiles, members in by_work.items()]

@@ -1,0 +1,144 @@
+"""Device profiles: every number of a device with its unit, kind and source.
+
+A profile is a YAML file in ``profiles/``. Each entry of ``quantities`` is a `Quantity`; an
+entry without a source does not load. Values are kept as the source states them and
+converted to SI here; what can be derived is derived in code, never stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from importlib import resources
+from typing import Any
+
+import yaml
+
+from gpusim.errors import ProfileError, UnitError
+from gpusim.units import parse, parse_any
+
+__all__ = ["KINDS", "DeviceProfile", "Quantity", "load_profile", "profile_names"]
+
+KINDS = ("specified", "measured", "published", "assumed")
+"""Where a number comes from: vendor document, our microbenchmark, somebody else's
+measurement, or nobody's (shown in every report)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """One number of a device. ``value`` is SI (seconds, bytes, Hz, bytes/s) or cycles or a count."""
+
+    name: str
+    value: float
+    dimension: str
+    text: str
+    kind: str
+    source: str
+    spread: str = ""
+
+
+@dataclass(frozen=True)
+class DeviceProfile:
+    """A device as the model sees it: named quantities, a title and what is left out."""
+
+    name: str
+    title: str
+    description: str
+    quantities: Mapping[str, Quantity]
+
+    def value(self, key: str) -> float:
+        """The SI value of a quantity. Raises ProfileError for an unknown name."""
+        try:
+            return self.quantities[key].value
+        except KeyError:
+            raise _unknown_key(self.name, key, self.quantities) from None
+
+    @property
+    def clock_hz(self) -> float:
+        """SM clock."""
+        return self.value("sm.clock")
+
+    def seconds(self, cycles: float) -> float:
+        """SM cycles as seconds."""
+        return cycles / self.clock_hz
+
+    def cycles(self, key: str) -> float:
+        """The quantity ``key``, given in cycles, as seconds."""
+        return self.value(key) / self.clock_hz
+
+    @property
+    def assumed(self) -> list[str]:
+        """Names of the quantities nobody measured or specified."""
+        return [key for key, quantity in self.quantities.items() if quantity.kind == "assumed"]
+
+    def overridden(self, overrides: Mapping[str, Any]) -> DeviceProfile:
+        """The same device with some quantities replaced ("what if HBM were 8 TB/s").
+
+        Raises ProfileError for an unknown name or a value of another dimension.
+        """
+        if not overrides:
+            return self
+        quantities = dict(self.quantities)
+        for key, given in overrides.items():
+            old = quantities.get(key)
+            if old is None:
+                raise _unknown_key(self.name, key, quantities)
+            try:
+                value = parse(given, old.dimension, bare=True)
+            except UnitError as error:
+                raise ProfileError(f"device {self.name}: {key}: {error}", key=key, given=given) from None
+            if value == 0 and old.value != 0 and old.dimension in ("bandwidth", "frequency"):
+                raise ProfileError(f"device {self.name}: {key}: {given!r} must be above zero", key=key, given=given)
+            quantities[key] = replace(
+                old, value=value, text=str(given), kind="assumed", source="scenario override"
+            )
+        return replace(self, quantities=quantities)
+
+
+def profile_names() -> list[str]:
+    """Names of the profiles that ship with the package, in name order."""
+    folder = resources.files("gpusim.hardware") / "profiles"
+    return sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+
+
+def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> DeviceProfile:
+    """The profile called ``name``, with ``overrides`` applied.
+
+    Raises ProfileError for an unknown device, an unknown quantity or a wrong unit.
+    """
+    if name not in profile_names():
+        raise ProfileError(f"unknown device {name!r}", given=name, allowed=profile_names())
+    return _load(name).overridden(overrides or {})
+
+
+@lru_cache
+def _load(name: str) -> DeviceProfile:
+    text = (resources.files("gpusim.hardware") / "profiles" / f"{name}.yaml").read_text(encoding="utf-8")
+    return profile_from_yaml(name, text)
+
+
+def profile_from_yaml(name: str, text: str) -> DeviceProfile:
+    """A profile from the text of its file. Raises ProfileError on an entry that is not complete."""
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    data = yaml.load(text, Loader=loader)
+    quantities = {}
+    for key, entry in data["quantities"].items():
+        where = f"profile {name}: {key}"
+        missing = [field for field in ("value", "kind", "source") if not entry.get(field) and entry.get(field) != 0]
+        if missing:
+            raise ProfileError(f"{where} lacks {', '.join(missing)}")
+        if entry["kind"] not in KINDS:
+            raise ProfileError(f"{where}: kind {entry['kind']!r} is not one of {', '.join(KINDS)}")
+        try:
+            value, dimension = parse_any(entry["value"])
+        except UnitError as error:
+            raise ProfileError(f"{where}: {error}", key=key) from None
+        quantities[key] = Quantity(
+            key, value, dimension, str(entry["value"]), entry["kind"], entry["source"], str(entry.get("spread", ""))
+        )
+    return DeviceProfile(name, data["title"], data.get("description", ""), quantities)
+
+
+def _unknown_key(device: str, key: str, known: Mapping[str, Any]) -> ProfileError:
+    return ProfileError(f"device {device} has no quantity {key!r}", key=key, allowed=known)

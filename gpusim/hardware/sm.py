@@ -1,0 +1,115 @@
+"""A streaming multiprocessor: schedulers, shared-memory pipe, copy units and CTA slots.
+
+Models: four warp schedulers (equal ones are simulated once), each issuing one warp
+  instruction a clock to the warps of all resident CTAs; one shared-memory pipe and one load-store
+  pipe for the whole SM; CTA slots that take the next CTA when one has ended.
+Omits: scheduling order among ready warps (they share the issue slots fairly).
+Source: Hopper tuning guide; realkernels.microbench (issue, lds, ldg, cpasync, launch).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+
+import simpy
+
+from gpusim.engine import Capacity, FluidSystem, Simulation
+from gpusim.hardware.compute import ComputeModel
+from gpusim.hardware.costs import InstructionCosts
+from gpusim.hardware.cta import Cta, Parts
+from gpusim.hardware.fold import SmClass, WarpGroup
+from gpusim.hardware.memory import Memory, SmMemory
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.warp import WarpLane
+from gpusim.program import KernelProgram, Mix
+
+__all__ = ["Sm"]
+
+
+class Sm:
+    """One SM, standing for the ``multiplicity`` SMs of its class."""
+
+    def __init__(
+        self,
+        sim: Simulation,
+        profile: DeviceProfile,
+        program: KernelProgram,
+        parts: Parts,
+        memory: Memory,
+        sm_class: SmClass,
+        groups: list[WarpGroup],
+        scheduler_classes: int,
+        trace: Callable[..., int] | None,
+    ) -> None:
+        self.sim = sim
+        self.name = f"sm[{sm_class.sm}]"
+        self.trace = trace
+        self.costs = InstructionCosts.of(profile, program.warps)
+        self.memory = SmMemory(memory, self.name, sm_class.multiplicity, trace)
+        self.ended_s = 0.0
+        self._profile = profile
+        self._program = program
+        self._parts = parts
+        self._groups = groups
+        self._class = sm_class
+        self._arithmetic = ComputeModel(profile)
+        self._fluid = FluidSystem(sim)
+        clock = profile.clock_hz
+        self._clock = clock
+        self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
+        self._shared_pipe = Capacity(f"{self.name}.shared_memory", clock)
+        self._lsu_pipe = Capacity(f"{self.name}.lsu", clock)
+
+    def compute(self, mix: Mix, group: WarpGroup) -> simpy.Event:
+        """All warps of ``group`` execute ``mix``."""
+        cost = self._arithmetic.cost(mix)
+        uses = [(self._issue[group.scheduler_class], 1.0)]
+        if cost.shared_cycles and cost.slots:
+            uses.append((self._shared_pipe, group.schedulers * cost.shared_cycles / cost.slots))
+        return self._flow(cost.slots, cost.alone_cycles, uses, group)
+
+    def issue_memory(self, count: float, other: float, group: WarpGroup, pipe_cycles: float) -> simpy.Event:
+        """All warps of ``group`` issue ``count`` global memory instructions and ``other`` ones."""
+        slots = count + other
+        uses = [(self._issue[group.scheduler_class], 1.0)]
+        if count:
+            uses.append((self._lsu_pipe, group.schedulers * count * pipe_cycles / slots))
+        return self._flow(slots, max(slots, count * pipe_cycles), uses, group)
+
+    def _flow(
+        self, slots: float, alone: float, uses: list[tuple[Capacity, float]], group: WarpGroup
+    ) -> simpy.Event:
+        if alone <= 0.0:
+            return self.sim.event().succeed()
+        # The amount is that of one scheduler; a warp alone would take `alone` cycles.
+        amount = slots * group.per_scheduler
+        return self._fluid.start(amount, uses, bound=amount / alone * self._clock)
+
+    def run(self, ctas_per_sm: int) -> list[simpy.Process]:
+        """Start the CTA slots; each process ends when no CTA is left for it."""
+        waiting = deque(self._class.tiles)
+        return [
+            self.sim.process(self._slot(slot, waiting)) for slot in range(min(ctas_per_sm, len(waiting)))
+        ]
+
+    def _slot(self, slot: int, waiting: deque[int]) -> Generator:
+        profile = self._profile
+        sim = self.sim
+        lane = f"{self.name}.cta[{slot}]"
+        # CTAs are handed out one after another over the whole device.
+        dispatch = profile.value("launch.cta_interval") * profile.value("sm.count") * (slot + 1)
+        yield sim.timeout(dispatch)
+        first = True
+        while waiting:
+            tiles = waiting.popleft()
+            start = sim.now
+            yield sim.timeout(profile.cycles("cta.start" if first else "cta.restart"))
+            if self.trace is not None:
+                self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
+            first = False
+            cta = Cta(sim, self._program, self._parts, self._groups, lane, tiles)
+            lanes = [sim.process(WarpLane(self, cta, group).run()) for group in self._groups]
+            for process in lanes:
+                yield process
+            self.ended_s = max(self.ended_s, sim.now)

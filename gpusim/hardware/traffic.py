@@ -1,0 +1,49 @@
+"""Bytes and FLOPs a program asks for, counted from its ops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpusim.program import Compute, CpAsync, KernelProgram, Load, Store, TmaLoad, TmaStore
+
+__all__ = ["Traffic"]
+
+WARP_SIZE = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """Totals over the whole grid; ``tile_bytes`` is what one CTA reads for one tile."""
+
+    read_bytes: float
+    written_bytes: float
+    flop: float
+    tile_bytes: float
+
+    @staticmethod
+    def of(program: KernelProgram) -> Traffic:
+        """Counted on CTAs of one and two tiles; each further tile costs the same."""
+        one, two = (_count(program, tiles) for tiles in (1, 2))
+        per_tile = [b - a for a, b in zip(one, two, strict=True)]
+        fixed = [a - b for a, b in zip(one, per_tile, strict=True)]
+        if isinstance(program.tiles_per_cta, int):
+            tiles = program.grid * program.tiles_per_cta
+        else:
+            tiles = sum(program.tiles_per_cta)
+        read, written, flop = (
+            f * program.grid + p * tiles for f, p in zip(fixed, per_tile, strict=True)
+        )
+        return Traffic(read, written, flop, per_tile[0] or one[0])
+
+
+def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float]:
+    read = written = flop = 0.0
+    for role in program.roles:
+        for op in role.body(tiles):
+            if isinstance(op, Load | CpAsync | TmaLoad):
+                read += op.bytes
+            elif isinstance(op, Store | TmaStore):
+                written += op.bytes
+            elif isinstance(op, Compute):
+                flop += 2.0 * op.mix.ffma * WARP_SIZE * role.warps
+    return read, written, flop

@@ -1,0 +1,278 @@
+"""What one warp role of a kernel does, in CUDA and PTX words.
+
+Every op is frozen data: it says *what* is asked of the hardware (bytes, instruction
+counts, which barrier), never how long it takes. Byte counts are those of the whole
+role (all its warps of one CTA together); instruction counts are those of one warp.
+
+``tile`` on an op is the index of the tile it belongs to, counted per CTA from 0; the
+ring stage is ``tile % stages`` and the mbarrier phase ``tile // stages``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = [
+    "Acquire",
+    "Arrive",
+    "BulkWait",
+    "CommitGroup",
+    "Compute",
+    "CpAsync",
+    "ExpectTx",
+    "Load",
+    "Mix",
+    "NamedBarrier",
+    "Op",
+    "ProducerCommit",
+    "Release",
+    "SetMaxNReg",
+    "Store",
+    "StoreShared",
+    "SyncThreads",
+    "TmaLoad",
+    "TmaStore",
+    "Wait",
+    "WaitFull",
+    "WaitGroup",
+    "WaitLoads",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """Instruction counts of one warp for one op, and the parallelism among them.
+
+    The counts are those of the compiled kernel (SASS), summed over the op.
+
+    Units: ``ffma``/``lds``/``sts``/``mufu``/``other`` are warp instructions;
+    ``lds_bytes``/``sts_bytes`` are bytes per lane (4, 8 or 16).
+
+    ``ilp`` is the number of independent FP32 chains. ``loads_in_flight`` is how many
+    ``lds`` the warp issues before it needs the first of them (the unroll factor of the
+    loop around them). ``bank_conflict`` multiplies the shared-memory cycles.
+    """
+
+    ffma: float = 0.0
+    lds: float = 0.0
+    other: float = 0.0
+    sts: float = 0.0
+    mufu: float = 0.0
+    ilp: float = 4.0
+    loads_in_flight: float = 1.0
+    lds_bytes: int = 16
+    sts_bytes: int = 16
+    bank_conflict: float = 1.0
+
+    @property
+    def issue_slots(self) -> float:
+        """Warp instructions in total; each takes one issue slot."""
+        return self.ffma + self.lds + self.other + self.sts + self.mufu
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Execute ``mix`` on every warp of the role.
+
+    ``reads`` names the ring whose stage is read (for hazard checks).
+    """
+
+    mix: Mix
+    tile: int = -1
+    reads: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """``ld.global`` into registers: one batch issued back to back.
+
+    With ``wait`` the role blocks until the data is there; without, `WaitLoads` does.
+    ``width`` is bytes per lane and instruction; ``other`` the address instructions of
+    one warp; ``l2_hit`` the fraction of bytes found in L2.
+    """
+
+    bytes: int
+    width: int = 16
+    other: float = 0.0
+    wait: bool = True
+    l2_hit: float = 0.0
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class WaitLoads:
+    """Block until all earlier `Load`s of this role have arrived in registers."""
+
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class StoreShared:
+    """``st.shared`` of ``bytes`` from registers, ``width`` bytes per lane."""
+
+    bytes: int
+    width: int = 16
+    other: float = 0.0
+    ring: str | None = None
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class CpAsync:
+    """``cp.async`` (LDGSTS) of ``bytes`` into a ring stage, ``width`` bytes per lane."""
+
+    ring: str
+    bytes: int
+    width: int = 16
+    other: float = 0.0
+    l2_hit: float = 0.0
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class CommitGroup:
+    """``cp.async.commit_group``: close the group of all cp.async since the last one."""
+
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class WaitGroup:
+    """``cp.async.wait_group``: block until at most ``pending`` newest groups are in flight."""
+
+    pending: int = 0
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Acquire:
+    """Producer waits until the stage of ``tile`` has been released (``producer_acquire``)."""
+
+    ring: str
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TmaLoad:
+    """Arm the stage's full barrier (``arrive.expect_tx``) and issue one bulk copy into it."""
+
+    ring: str
+    bytes: int
+    l2_hit: float = 0.0
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ProducerCommit:
+    """Producer that wrote the stage itself arrives on its full barrier (``producer_commit``)."""
+
+    ring: str
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class WaitFull:
+    """Consumer waits until the stage of ``tile`` is full (``consumer_wait``)."""
+
+    ring: str
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Release:
+    """Consumer arrives on the stage's empty barrier (``consumer_release``), one lane per warp."""
+
+    ring: str
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class TmaStore:
+    """Issue one bulk copy from the ring stage to global memory, and commit its bulk group."""
+
+    ring: str
+    bytes: int
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class BulkWait:
+    """``cp.async.bulk.wait_group``: at most ``pending`` newest bulk stores remain.
+
+    With ``read`` only their shared-memory source must have been read.
+    """
+
+    pending: int = 0
+    read: bool = True
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """``st.global`` of ``bytes`` from registers; does not block the role."""
+
+    bytes: int
+    width: int = 16
+    other: float = 0.0
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SyncThreads:
+    """``__syncthreads()``: all warps of the CTA."""
+
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class NamedBarrier:
+    """``bar.sync id, 32*warps``: the first ``warps`` warps that arrive form one generation."""
+
+    id: int
+    warps: int
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Arrive:
+    """``mbarrier.arrive`` on a barrier the program declares by name, one lane per warp."""
+
+    barrier: str
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectTx:
+    """``mbarrier.arrive.expect_tx``: arrive and add ``bytes`` to the pending transaction count."""
+
+    barrier: str
+    bytes: int
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """``mbarrier.try_wait`` loop until phase number ``phase`` (0, 1, 2 …) has completed.
+
+    Hardware compares parity only; `Wait` returns at once for phase -1 (a fresh
+    barrier), as a producer that starts with flipped parity does.
+    """
+
+    barrier: str
+    phase: int
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class SetMaxNReg:
+    """``setmaxnreg``: move registers between warpgroups."""
+
+    registers: int
+    tile: int = -1
+
+
+Op = (
+    Compute | Load | WaitLoads | StoreShared | CpAsync | CommitGroup | WaitGroup | Acquire
+    | TmaLoad | ProducerCommit | WaitFull | Release | TmaStore | BulkWait | Store
+    | SyncThreads | NamedBarrier | Arrive | ExpectTx | Wait | SetMaxNReg
+)  # fmt: skip

@@ -1,0 +1,97 @@
+"""The contract between this package and a technique folder.
+
+A technique is found through the entry-point group ``gpusim.techniques``; the entry point
+names its `TECHNIQUE` object. Model and launcher are given as ``"module:function"`` so that
+listing techniques imports neither numpy-heavy model code nor CuPy.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+from gpusim.program import KernelProgram
+
+__all__ = ["ENTRY_POINT_GROUP", "Technique", "param", "technique", "techniques"]
+
+ENTRY_POINT_GROUP = "gpusim.techniques"
+
+
+def param(
+    default: Any,
+    doc: str,
+    *,
+    ge: float | None = None,
+    le: float | None = None,
+    choices: tuple | None = None,
+    unit: str | None = None,
+    multiple_of: int | None = None,
+) -> Any:
+    """A field of a technique's ``Params`` dataclass with its limits.
+
+    ``unit`` is the unit a plain number has ("bytes" also admits "16 KiB" in a scenario).
+    """
+    metadata = {
+        "doc": doc, "ge": ge, "le": le, "choices": choices, "unit": unit, "multiple_of": multiple_of,
+    }  # fmt: skip
+    return dataclasses.field(default=default, metadata=metadata)
+
+
+@dataclass(frozen=True)
+class Technique:
+    """One way to overlap copies with computation.
+
+    ``params``: a frozen dataclass whose fields are made with `param`; its
+    ``__post_init__`` raises ValueError for impossible combinations.
+    ``model``: "module:function", ``build(params) -> KernelProgram``.
+    ``launcher``: "module:function", ``build(params) -> realkernels._harness.Launcher``.
+    ``folder``: where ``kernel.cu`` and ``recorded/<device>/`` lie.
+    ``summary``: when it helps and when it does not, one sentence.
+    """
+
+    name: str
+    title: str
+    params: type
+    model: str
+    launcher: str
+    folder: Path
+    summary: str = ""
+
+    def build(self, params: Any) -> KernelProgram:
+        """The program the hardware model runs for these parameters."""
+        return _load(self.model)(params)
+
+    def launch(self, params: Any) -> Any:
+        """The real kernel's launcher; needs CuPy and a GPU."""
+        return _load(self.launcher)(params)
+
+    def defaults(self) -> dict[str, Any]:
+        """Parameter names with their default values."""
+        return {f.name: f.default for f in dataclasses.fields(self.params)}
+
+    def make_params(self, values: Mapping[str, Any]) -> Any:
+        """``Params`` from plain values. Raises ValueError or TypeError as ``Params`` does."""
+        return self.params(**values)
+
+
+def _load(target: str) -> Callable[..., Any]:
+    module, _, name = target.partition(":")
+    return getattr(import_module(module), name)
+
+
+@cache
+def techniques() -> dict[str, Technique]:
+    """All installed techniques by name, in name order."""
+    found = {point.name: point.load() for point in entry_points(group=ENTRY_POINT_GROUP)}
+    return dict(sorted(found.items()))
+
+
+def technique(name: str) -> Technique:
+    """The technique called ``name``. Raises KeyError if none is installed under it."""
+    return techniques()[name]

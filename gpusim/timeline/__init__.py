@@ -1,0 +1,5 @@
+"""Timelines: intervals on lanes, the same type for predicted and measured, and their metrics."""
+
+from gpusim.timeline.timeline import KINDS, REASONS, Interval, Timeline, TimelineBuilder
+
+__all__ = ["KINDS", "REASONS", "Interval", "Timeline", "TimelineBuilder"]
