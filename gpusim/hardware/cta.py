@@ -115,6 +115,8 @@ class Cta:
         self._sim = sim
         self.lane = lane
         self.tiles = tiles
+        self.done_s = [0.0] * tiles
+        """When the last op of each tile ended."""
         self.rings = {
             ring.name: RingState(
                 sim, lane, ring, _lanes(lane, parts.fills, ring.name), _lanes(lane, parts.frees, ring.name)

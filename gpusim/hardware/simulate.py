@@ -13,7 +13,8 @@ from gpusim.engine import Simulation
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.memory import Memory
-from gpusim.hardware.occupancy import occupancy
+from gpusim.hardware.occupancy import Occupancy, occupancy
+from gpusim.hardware.periodic import Cut, stretch, stride_of, tile_cuts, wave_cut
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
 from gpusim.hardware.traffic import Traffic
@@ -22,27 +23,88 @@ from gpusim.timeline import Timeline, TimelineBuilder
 
 __all__ = ["simulate_kernel"]
 
+_FEWEST_TILES = 24
+_FEWEST_WAVES = 6
+
 
 @dataclass(frozen=True)
-class Run:
-    """What one simulation gave: the end of the last CTA and, if asked for, its intervals."""
+class _Run:
+    """One simulation: its SMs when all is done, and its intervals if asked for."""
 
-    end_s: float
+    sms: list[Sm]
     builder: TimelineBuilder | None
 
 
-def run_program(program: KernelProgram, profile: DeviceProfile, trace: bool) -> Run:
-    """Simulate every tile of ``program`` once."""
+def simulate_kernel(
+    program: KernelProgram, profile: DeviceProfile, *, exact: bool = False, trace: bool = True
+) -> Timeline:
+    """Predict one launch of ``program``; times start when its first CTA is dispatched.
+
+    ``exact`` simulates every tile; otherwise a loop that has become periodic is
+    extrapolated. Without ``trace`` the timeline has no intervals, only its ``meta``.
+
+    Raises DoesNotFit, HazardError, Deadlock.
+    """
     fits = occupancy(program, profile)
+    run, cuts = _run_short(program, profile, fits, trace, exact)
+    end_s = max(sm.ended_s[-1] + sum(cut.added_s for cut in cuts if cut.sm == sm.name) for sm in run.sms)
+    meta = _meta(program, profile, fits, run, end_s)
+    meta["exact"] = exact
+    meta["extrapolated_s"] = max((cut.added_s for cut in cuts), default=0.0)
+    timeline = (run.builder or TimelineBuilder()).build(**meta)
+    if trace:
+        for cut in cuts:
+            timeline = stretch(timeline, cut)
+    return timeline
+
+
+def _run_short(
+    program: KernelProgram, profile: DeviceProfile, fits: Occupancy, trace: bool, exact: bool
+) -> tuple[_Run, list[Cut]]:
+    """A run of fewer waves and tiles with what is missing in it, or of everything.
+
+    The cuts are in the order in which they have to be put in.
+    """
+    tiles = program.tiles_per_cta
+    if exact or not isinstance(tiles, int):
+        return _run(program, profile, fits, trace), []
+    sms = int(profile.value("sm.count"))
+    resident = fits.ctas_per_sm
+    each, extra = divmod(program.grid, sms)
+    stride = stride_of(program)
+    drain = max((ring.stages for ring in program.rings), default=1) + 2
+    few_ctas = _FEWEST_WAVES * resident + each % resident
+    few_tiles = max(_FEWEST_TILES, 6 * stride) + drain
+    while few_ctas + resident <= each or few_tiles + stride <= tiles:
+        ctas = few_ctas if few_ctas + resident <= each else each
+        count = few_tiles + (tiles - few_tiles) % stride if few_tiles + stride <= tiles else tiles
+        short = program.resized(grid=ctas * sms + extra, tiles_per_cta=count)
+        run = _run(short, profile, fits, trace)
+        cuts: list[Cut] = []
+        for sm in run.sms:
+            in_tiles = tile_cuts(sm, resident, stride, drain, tiles - count)
+            if in_tiles is None:
+                few_tiles *= 2
+                break
+            in_waves = wave_cut(sm, resident, each - ctas, in_tiles)
+            if in_waves is None:
+                few_ctas += (few_ctas // resident) * resident
+                break
+            cuts += in_tiles + in_waves
+        else:
+            return run, cuts
+    return _run(program, profile, fits, trace), []
+
+
+def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, trace: bool) -> _Run:
     builder = TimelineBuilder() if trace else None
-    record = builder.add if builder is not None else None
     sim = Simulation()
     parts = Parts.of(program)
     groups, scheduler_classes = group_warps(program, int(profile.value("sm.schedulers")))
     classes = place_ctas(program, int(profile.value("sm.count")), fits.ctas_per_sm)
-    traffic = Traffic.of(program)
     resident = sum(c.multiplicity * min(len(c.tiles), fits.ctas_per_sm) for c in classes)
-    memory = Memory(sim, profile, resident * traffic.tile_bytes)
+    memory = Memory(sim, profile, resident * Traffic.of(program).tile_bytes)
+    record = builder.add if builder is not None else None
     sms = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, record)
         for sm_class in classes
@@ -50,34 +112,30 @@ def run_program(program: KernelProgram, profile: DeviceProfile, trace: bool) -> 
     for sm in sms:
         sm.run(fits.ctas_per_sm)
     sim.run()
-    return Run(max(sm.ended_s for sm in sms), builder)
+    return _Run(sms, builder)
 
 
-def simulate_kernel(
-    program: KernelProgram, profile: DeviceProfile, *, exact: bool = False, trace: bool = True
-) -> Timeline:
-    """Predict one launch of ``program``; times start when the launch begins.
-
-    ``exact`` simulates every tile instead of extrapolating a periodic loop. Without ``trace``
-    the timeline has no intervals, only its ``meta``.
-
-    Raises DoesNotFit, HazardError, Deadlock.
-    """
-    run = run_program(program, profile, trace)
-    fits = occupancy(program, profile)
-    total = run.end_s + profile.value("launch.overhead")
+def _meta(
+    program: KernelProgram, profile: DeviceProfile, fits: Occupancy, run: _Run, end_s: float
+) -> dict[str, Any]:
     traffic = Traffic.of(program)
-    meta: dict[str, Any] = {
+    return {
         "source": "predicted",
         "device": profile.name,
         "kernel": program.name,
-        "total_s": total,
+        "total_s": end_s + profile.value("launch.overhead"),
+        "launch_s": profile.value("launch.overhead"),
         "bytes_read": traffic.read_bytes,
         "bytes_written": traffic.written_bytes,
         "flop": traffic.flop,
-        "exact": exact,
-        "occupancy": {"ctas_per_sm": fits.ctas_per_sm, "limiter": fits.limiter, "fraction": fits.fraction},
+        "peak_flop_per_s": 2 * 32 * profile.value("sm.schedulers") * profile.value("sm.count") * profile.clock_hz,
+        "peak_bytes_per_s": profile.value("hbm.read_bandwidth"),
+        "occupancy": {
+            "ctas_per_sm": fits.ctas_per_sm,
+            "warps_per_sm": fits.warps_per_sm,
+            "limiter": fits.limiter,
+            "fraction": fits.fraction,
+        },
+        "sm_classes": [{"lane": sm.name, "sms": sm.multiplicity} for sm in run.sms],
         "assumed": profile.assumed,
     }
-    builder = run.builder or TimelineBuilder()
-    return builder.build(**meta)

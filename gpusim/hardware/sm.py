@@ -47,7 +47,10 @@ class Sm:
         self.trace = trace
         self.costs = InstructionCosts.of(profile, program.warps)
         self.memory = SmMemory(memory, self.name, sm_class.multiplicity, trace)
-        self.ended_s = 0.0
+        self.multiplicity = sm_class.multiplicity
+        self.ctas: list[Cta] = []
+        self.ended_s: list[float] = []
+        """Ends of this SM's CTAs, in the order in which they ended."""
         self._profile = profile
         self._program = program
         self._parts = parts
@@ -109,7 +112,8 @@ class Sm:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
             cta = Cta(sim, self._program, self._parts, self._groups, lane, tiles)
+            self.ctas.append(cta)
             lanes = [sim.process(WarpLane(self, cta, group).run()) for group in self._groups]
             for process in lanes:
                 yield process
-            self.ended_s = max(self.ended_s, sim.now)
+            self.ended_s.append(sim.now)

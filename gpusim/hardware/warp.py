@@ -75,8 +75,11 @@ class WarpLane:
     def run(self) -> Generator:
         """The process: every op in turn."""
         handlers = _HANDLERS
+        done, env = self._cta.done_s, self._sim.env
         for op in self._role.body(self._cta.tiles):
             yield from handlers[type(op)](self, op)
+            if 0 <= op.tile < len(done):
+                done[op.tile] = env.now
 
     # -- helpers -----------------------------------------------------------------------
 

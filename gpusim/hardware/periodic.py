@@ -1,0 +1,176 @@
+"""A loop that has become periodic need not be simulated to its end.
+
+A kernel of many equal tiles settles into a steady state: after its first tiles, each further
+``stride`` tiles (one turn of the rings) take the same time; likewise each further wave of
+CTAs. The steady time is found in the completion times of a shorter run and checked: the two halves
+of the window it is taken from must agree. A `Cut` says what is missing and where;
+`stretch` puts the missing repetitions back into the intervals.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import lcm
+from typing import Protocol
+
+import numpy as np
+
+from gpusim.program import KernelProgram
+from gpusim.timeline import Timeline
+
+__all__ = ["Cut", "steady_state", "stretch", "stride_of", "tile_cuts", "wave_cut"]
+
+_AGREEMENT = 2e-4
+"""Largest relative difference of the period between the two halves of the window."""
+
+_LARGEST_STRIDE = 24
+_MOST_INTERVALS = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """At ``at_s`` a run of ``missing`` steps was left out; every ``stride`` of them take ``stride * period_s``.
+
+    ``sm`` names the SM whose lanes it concerns; ``tiles`` says that the steps are tiles, so that
+    tile numbers have to be counted on.
+    """
+
+    sm: str
+    at_s: float
+    period_s: float
+    stride: int
+    missing: int
+    tiles: bool
+
+    @property
+    def added_s(self) -> float:
+        """How much later everything after the cut happens."""
+        return self.missing * self.period_s
+
+
+class _Cta(Protocol):
+    done_s: list[float]
+
+
+class _Sm(Protocol):
+    name: str
+    ctas: list[_Cta]
+    ended_s: list[float]
+
+
+def stride_of(program: KernelProgram) -> int:
+    """Tiles after which all rings of the program are at the same stage again."""
+    turn = lcm(*(ring.stages for ring in program.rings)) if program.rings else 1
+    return turn if turn <= _LARGEST_STRIDE else max(ring.stages for ring in program.rings)
+
+
+def steady_state(done_s: Sequence[float], stride: int, drain: int) -> tuple[float, float] | None:
+    """Period per step and a moment within the steady state, or None if it is not reached.
+
+    ``done_s``: completion time of step 0, 1, 2 …; the last ``drain`` steps are ignored,
+    because the end of the work is already felt there.
+    """
+    last = len(done_s) - 1 - drain
+    half = (last // 3) // stride * stride
+    if half < stride or last - 2 * half < 1:
+        return None
+    early = (done_s[last - half] - done_s[last - 2 * half]) / half
+    late = (done_s[last] - done_s[last - half]) / half
+    if late <= 0.0 or abs(late - early) > _AGREEMENT * late:
+        return None
+    return (done_s[last] - done_s[last - 2 * half]) / (2 * half), done_s[last]
+
+
+def tile_cuts(sm: _Sm, resident: int, stride: int, drain: int, missing: int) -> list[Cut] | None:
+    """Where ``missing`` tiles of every CTA of an SM go, the last wave first; None if not steady.
+
+    All CTAs of a wave must have the same period, so that one cut serves them all.
+    """
+    if missing == 0:
+        return []
+    cuts = []
+    for first in range(0, len(sm.ctas), resident):
+        found = [steady_state(cta.done_s, stride, drain) for cta in sm.ctas[first : first + resident]]
+        if None in found:
+            return None
+        periods = [period for period, _ in found]
+        if max(periods) - min(periods) > _AGREEMENT * max(periods):
+            return None
+        cuts.append(Cut(sm.name, min(at for _, at in found), periods[0], stride, missing, True))
+    return cuts[::-1]
+
+
+def wave_cut(sm: _Sm, resident: int, missing: int, tiles: Sequence[Cut]) -> list[Cut] | None:
+    """Where ``missing`` CTAs of an SM go once the tile cuts are in; None if the waves are not steady."""
+    if missing == 0:
+        return []
+    ends = [end + sum(cut.added_s for cut in tiles if cut.at_s <= end) for end in sm.ended_s]
+    steady = steady_state(ends, resident, resident)
+    if steady is None:
+        return None
+    period, at = steady
+    return [Cut(sm.name, at, period, resident, missing, False)]
+
+
+def stretch(timeline: Timeline, cut: Cut) -> Timeline:
+    """The timeline with the missing steps of ``cut`` put in.
+
+    What starts after the cut moves later; the turn before the cut is repeated in between. When
+    that would make more than a million intervals the middle stays empty and ``meta['elided']``
+    says so.
+    """
+    if cut.missing <= 0:
+        return timeline
+    turn_s = cut.stride * cut.period_s
+    turns = cut.missing // cut.stride
+    lanes = np.array([lane.startswith(f"{cut.sm}.") for lane in timeline.lanes], dtype=bool)
+    before = (timeline.start_s < cut.at_s) | ~lanes[timeline.lane]
+    window = lanes[timeline.lane] & before & (timeline.start_s >= cut.at_s - turn_s)
+    elided = len(timeline) + turns * int(window.sum()) > _MOST_INTERVALS
+    copies = 0 if elided else turns
+    picked = np.flatnonzero(window)
+    repeat = np.repeat(np.arange(1, copies + 1), len(picked))
+    source = np.concatenate([np.arange(len(timeline)), np.tile(picked, copies)])
+    delay = np.concatenate([np.where(before, 0.0, cut.added_s), repeat * turn_s])
+    steps = np.concatenate([np.where(before, 0, cut.missing), repeat * cut.stride])
+    start, end = timeline.start_s[source] + delay, timeline.end_s[source] + delay
+    order = np.lexsort((start, timeline.lane[source]))
+    tile = timeline.tile[source]
+    return Timeline(
+        lanes=timeline.lanes,
+        lane=timeline.lane[source][order],
+        kind=timeline.kind[source][order],
+        start_s=start[order],
+        end_s=end[order],
+        reason=timeline.reason[source][order],
+        tile=np.where((tile >= 0) & cut.tiles, tile + steps, tile)[order],
+        stage=timeline.stage[source][order],
+        bytes=timeline.bytes[source][order],
+        cause=_causes(timeline, source, order, picked, copies),
+        meta={**timeline.meta, "elided": elided or bool(timeline.meta.get("elided"))},
+    )
+
+
+def _causes(
+    timeline: Timeline, source: np.ndarray, order: np.ndarray, picked: np.ndarray, copies: int
+) -> np.ndarray:
+    """Cause indices in the stretched order: each copy refers to the same copy of its cause."""
+    count = len(timeline)
+    cause = timeline.cause[source]
+    rank = np.full(count, -1, dtype=np.int64)
+    rank[picked] = np.arange(len(picked))
+    copy = np.concatenate([np.zeros(count, dtype=np.int64), np.repeat(np.arange(1, copies + 1), len(picked))])
+    known = cause >= 0
+    inside = known & (rank[cause] >= 0) & (copy > 0)
+    # A cause in the turn before belongs to the copy before this one.
+    own = source
+    earlier = inside & (timeline.start_s[cause] > timeline.start_s[own])
+    target = np.where(known, cause, -1)
+    at = count + (copy - 1 - earlier.astype(np.int64)) * len(picked) + rank[cause]
+    target = np.where(inside & (copy - earlier > 0), at, target)
+    target = np.where(known & ~inside & (copy > 0), -1, target)
+    position = np.empty(len(source), dtype=np.int64)
+    position[order] = np.arange(len(source))
+    placed = np.where(target >= 0, position[np.maximum(target, 0)], -1)
+    return placed[order]

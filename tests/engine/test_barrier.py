@@ -1,0 +1,91 @@
+"""Barriers, phases and deadlocks."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim.engine import CountingBarrier, Deadlock, PhasedBarrier, Simulation
+
+
+def test_counting_barrier_releases_all_with_the_last_arrival():
+    """Arrivals at 1, 2 and 3 release everybody at 3."""
+    sim = Simulation()
+    barrier = CountingBarrier(sim, "b", 3)
+    log = []
+
+    def lane(delay):
+        yield sim.timeout(delay)
+        yield barrier.arrive()
+        log.append((delay, sim.now))
+
+    for delay in (1, 2, 3):
+        sim.process(lane(delay))
+    sim.run()
+    assert log == [(1, 3), (2, 3), (3, 3)] or sorted(log) == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_phase_needs_arrivals_and_expected_units():
+    """One arrival that expects 10 units completes the phase when the tenth is done."""
+    sim = Simulation()
+    barrier = PhasedBarrier(sim, "b", 1)
+    barrier.arrive(expect=10.0)
+    assert not barrier.completed(0)
+    barrier.complete(4.0)
+    assert not barrier.completed(0)
+    barrier.complete(6.0)
+    assert barrier.completed(0)
+    assert not barrier.completed(1)
+
+
+def test_phase_before_the_first_has_always_completed():
+    """A producer that starts with flipped parity waits for phase -1 and goes on at once."""
+    sim = Simulation()
+    assert PhasedBarrier(sim, "b", 1).wait(-1).triggered
+
+
+def test_waiters_of_a_later_phase_stay_blocked():
+    """Completing phase 0 does not release who waits for phase 1."""
+    sim = Simulation()
+    barrier = PhasedBarrier(sim, "b", 1)
+    later = barrier.wait(1)
+    barrier.arrive()
+    assert not later.triggered
+    barrier.arrive()
+    assert later.triggered
+
+
+def test_blocked_lane_raises_deadlock_with_reason_and_who_could_help():
+    """Nobody arrives: the error names lane, reason, barrier and the lane that should have."""
+    sim = Simulation()
+    barrier = PhasedBarrier(sim, "input[0] full barrier", 1, ["producer"])
+
+    def consumer():
+        yield from sim.wait(barrier.wait(0), "consumer", "stage_empty", barrier)
+
+    sim.process(consumer())
+    with pytest.raises(Deadlock) as caught:
+        sim.run()
+    (blocked,) = caught.value.blocked
+    assert (blocked.lane, blocked.reason) == ("consumer", "stage_empty")
+    assert blocked.satisfied_by == ("producer",)
+    assert "input[0] full barrier" in str(caught.value)
+
+
+def test_same_program_gives_the_same_event_log():
+    """Ties are broken by time, priority and serial number only."""
+
+    def log_of_run():
+        sim = Simulation()
+        log = []
+
+        def lane(name):
+            for _ in range(3):
+                yield sim.timeout(1.0)
+                log.append((name, sim.now))
+
+        for name in "abc":
+            sim.process(lane(name))
+        sim.run()
+        return log
+
+    assert log_of_run() == log_of_run()
