@@ -11,45 +11,40 @@ __all__ = ["InstructionCosts"]
 
 @dataclass(frozen=True, slots=True)
 class InstructionCosts:
-    """Seconds, except ``ldg_issue`` and ``cp_async_issue``: pipe cycles per warp instruction."""
+    """Seconds, except the two ``interval``s: cycles between such instructions of a warp that is alone."""
 
-    ldg_issue: float
-    cp_async_issue: float
-    wait_group: float
+    ldg_interval: float
+    cp_async_interval: float
+    tma_submit: float
     tma_issue: float
     mbarrier_poll: float
     mbarrier_wake: float
+    mbarrier_lane_wake: float
     mbarrier_arrive: float
+    mbarrier_arrive_per_warp: float
     mbarrier_arrive_issue: float
+    sync_base: float
+    sync_per_warp: float
+    sync_named_extra: float
     set_max_nreg: float
-    _sync_base: float
-    _sync_per_warp: float
-    _warps: int
 
     @staticmethod
-    def of(profile: DeviceProfile, warps: int) -> InstructionCosts:
-        """The costs on a device for CTAs of ``warps`` warps."""
+    def of(profile: DeviceProfile) -> InstructionCosts:
+        """The costs on a device."""
         cycles = profile.cycles
         return InstructionCosts(
-            ldg_issue=profile.value("lsu.ldg_issue"),
-            cp_async_issue=profile.value("lsu.cp_async_issue"),
-            wait_group=cycles("lsu.wait_group"),
+            ldg_interval=profile.value("lsu.ldg_interval"),
+            cp_async_interval=profile.value("lsu.cp_async_interval"),
+            tma_submit=cycles("tma.submit"),
             tma_issue=cycles("tma.issue"),
             mbarrier_poll=cycles("mbarrier.poll"),
             mbarrier_wake=cycles("mbarrier.wake"),
+            mbarrier_lane_wake=cycles("mbarrier.lane_wake"),
             mbarrier_arrive=cycles("mbarrier.arrive_latency"),
+            mbarrier_arrive_per_warp=cycles("mbarrier.arrive_per_warp"),
             mbarrier_arrive_issue=cycles("mbarrier.arrive_issue"),
+            sync_base=cycles("barrier.base"),
+            sync_per_warp=cycles("barrier.per_warp"),
+            sync_named_extra=cycles("barrier.named_extra"),
             set_max_nreg=cycles("sm.setmaxnreg"),
-            _sync_base=cycles("barrier.base"),
-            _sync_per_warp=cycles("barrier.per_warp"),
-            _warps=warps,
         )
-
-    @property
-    def sync_threads(self) -> float:
-        """``__syncthreads``: from the last warp's arrival to the release."""
-        return self.named_barrier(self._warps)
-
-    def named_barrier(self, warps: int) -> float:
-        """``bar.sync`` of ``warps`` warps: from the last arrival to the release."""
-        return self._sync_base + self._sync_per_warp * warps

@@ -1,31 +1,41 @@
 """L2 and HBM as all SMs share them, and the way of one SM to them.
 
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more) and
-  of L2, shared max-min fairly by all SMs; per SM one FIFO for bulk copies (TMA) and one for
-  loads and cp.async (LSU path), both behind the SM's port; latency to L2 and to DRAM, which
-  rises as HBM fills up; SMs that are out of step lend each other their share (the reserve).
-Omits: L2 partitions (latency is the mean of near and far), channel conflicts beyond what
-  the measured loaded latency holds, TLB misses.
-Source: realkernels.microbench (tma, ldg, hbm, l2, latency); see each quantity of the profile.
+  of L2, shared max-min fairly by all SMs; per SM a FIFO for bulk loads, one for bulk stores (TMA)
+  and one for the load-store path (LSU), all behind the SM's port; latency to L2 and to DRAM,
+  where a copy of many lines waits for its slowest one; what a loaded HBM adds to it.
+Omits: L2 partitions (latency is that of the near one), translation misses, channel conflicts beyond
+  what the measured latencies hold.
+Source: realkernels.microbench (tma, burst, ldg, cpasync, hbm, l2, latency); see the profile.
+
+All SMs of a class are simulated as one, as if they were in step. They are so only at the start:
+then they drift apart, and one SM's copy finds bandwidth that others leave unused. So HBM
+saves what is not used, up to one tile of every resident CTA, and a copy may spend it
+(`Capacity.reserve`); what remains of the crowding is measured and added as latency (`queueing_s`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, inf
+from math import exp
 
 import simpy
 
 from gpusim.engine import Capacity, FifoServer, Flow, FluidSystem, Simulation
+from gpusim.hardware.calibrate import QUEUE_ROUNDING
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["Memory", "SmMemory"]
 
+LINE_BYTES = 128
+LOAD_AVERAGE_S = 4e-6
+"""Time over which the load of HBM is averaged: some turns of a tile loop."""
+
 
 class Memory:
-    """The memory system behind all SMs. ``in_flight_bytes`` is what all SMs can have under way."""
+    """The memory system behind ``sms`` SMs; ``round_bytes`` is one tile of every resident CTA."""
 
-    def __init__(self, sim: Simulation, profile: DeviceProfile, in_flight_bytes: float) -> None:
+    def __init__(self, sim: Simulation, profile: DeviceProfile, sms: int, round_bytes: float) -> None:
         self.sim = sim
         self.profile = profile
         self.fluid = FluidSystem(sim)
@@ -33,13 +43,16 @@ class Memory:
         self._read_weight, self._write_weight = 1.0 / read, 1.0 / write
         self._mix_loss = profile.value("hbm.mix_loss")
         # In seconds of HBM time per second, so that reads and writes add up.
-        self.hbm = Capacity("hbm", self._hbm_limit, reserve=in_flight_bytes / read)
+        self.hbm = Capacity("hbm", self._hbm_limit, reserve=round_bytes / read)
         self.l2 = Capacity("l2", profile.value("l2.read_bandwidth"))
-        self._busy_s = 0.0
-        self._busy_at_s = 0.0
-        self._load_average = 0.0
-        self._average_over_s = profile.value("hbm.load_average_time")
+        self._burst_s_per_byte = profile.value("hbm.burst_contention") * sms / read
         self._queue_s = profile.value("hbm.queue_time")
+        self._dram = tuple(
+            profile.cycles(key) for key in ("dram.latency", "dram.latency_many_lines")
+        )
+        self._many_lines = profile.value("dram.many_lines")
+        self._seen_s = self._seen_total = 0.0
+        self._average = self._weight = 0.0
 
     def _hbm_limit(self, flows: list[Flow]) -> float:
         if not self._mix_loss:
@@ -57,84 +70,76 @@ class Memory:
             uses.append((self.hbm, (1.0 - l2_hit) * weight))
         return uses
 
-    def queueing_s(self) -> float:
-        """Extra latency of a request that meets the present load of HBM."""
-        if not self._queue_s:
-            return 0.0
+    def dram_latency_s(self, amount: float) -> float:
+        """Latency beyond that of L2 of a request for ``amount`` bytes from DRAM: its slowest line."""
+        one, many = self._dram
+        lines = max(amount / LINE_BYTES, 1.0)
+        spread = (many - one) * (1.0 - exp(-(lines - 1.0) / self._many_lines)) if self._many_lines else 0.0
+        load = self._load()
+        crowd = self._burst_s_per_byte * load * amount
+        queue = self._queue_s * load / (1.0 - load + QUEUE_ROUNDING)
+        return one + spread + crowd + queue
+
+    def _load(self) -> float:
+        """Utilisation of HBM, averaged over the last `LOAD_AVERAGE_S`."""
         now = self.sim.now
-        elapsed = now - self._busy_at_s
+        elapsed = now - self._seen_s
         if elapsed > 0.0:
-            used = self.hbm.used_total + self.hbm.used_rate * 0.0
-            load = (used - self._busy_s) / elapsed
-            keep = exp(-elapsed / self._average_over_s)
-            self._load_average = keep * self._load_average + (1.0 - keep) * min(load, 1.0)
-            self._busy_s, self._busy_at_s = used, now
-        return self._queue_s * self._load_average
+            keep = exp(-elapsed / LOAD_AVERAGE_S)
+            used = (self.hbm.used_total - self._seen_total) / elapsed
+            self._average = keep * self._average + (1.0 - keep) * used
+            self._weight = keep * self._weight + (1.0 - keep)
+            self._seen_s, self._seen_total = now, self.hbm.used_total
+        return min(self._average / self._weight, 1.0) if self._weight else 0.0
 
 
 class SmMemory:
     """One SM's way to memory (or that of ``multiplicity`` SMs in step)."""
 
     def __init__(
-        self,
-        memory: Memory,
-        lane: str,
-        multiplicity: int,
-        trace: Callable[..., int] | None,
+        self, memory: Memory, lane: str, multiplicity: int, trace: Callable[..., int] | None
     ) -> None:
         profile = memory.profile
-        clock = profile.clock_hz
         self._memory = memory
-        self._lane = lane
         self._trace = trace
+        clock = profile.clock_hz
         # The port belongs to one SM while flows count with their multiplicity.
         self._port = Capacity(f"{lane}.port", multiplicity * profile.value("sm.port_bandwidth") * clock)
-        self._tma = FifoServer(
-            memory.sim, f"{lane}.tma", memory.fluid, profile.value("tma.bandwidth") * clock,
-            overhead_s=profile.cycles("tma.overhead"), multiplicity=multiplicity,
-        )  # fmt: skip
-        self._lsu = FifoServer(
-            memory.sim, f"{lane}.lsu", memory.fluid, profile.value("lsu.bandwidth") * clock,
-            multiplicity=multiplicity,
-        )  # fmt: skip
-        self._latency = {
-            "tma": (profile.cycles("tma.l2_latency"), profile.cycles("tma.dram_latency")),
-            "lsu": (profile.cycles("lsu.l2_latency"), profile.cycles("lsu.dram_latency")),
+
+        def server(name: str, key: str) -> FifoServer:
+            rate = profile.value(key) * clock
+            return FifoServer(memory.sim, f"{lane}.{name}", memory.fluid, rate, multiplicity=multiplicity)
+
+        self._loads = {"tma": server("tma", "tma.bandwidth"), "lsu": server("lsu", "lsu.bandwidth")}
+        self._stores = {"tma": server("tma.store", "tma.store_bandwidth"), "lsu": server("lsu.store", "lsu.bandwidth")}
+        self._near_s = {
+            "tma": profile.cycles("tma.l2_latency"),
+            "ldg": profile.cycles("lsu.ldg_l2_latency"),
+            "cp_async": profile.cycles("lsu.cp_async_l2_latency"),
         }
-        self._store_latency = profile.cycles("tma.store_latency")
 
-    def load(self, unit: str, amount: float, l2_hit: float, tile: int = -1, stage: int = -1) -> simpy.Event:
-        """Fetch ``amount`` bytes; the event is the arrival of the last of them."""
-        return self._request(unit, amount, l2_hit, False, tile, stage)
+    def load(self, path: str, amount: float, l2_hit: float, tile: int = -1, stage: int = -1) -> simpy.Event:
+        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last one."""
+        server = self._loads["tma" if path == "tma" else "lsu"]
+        near = self._near_s[path]
+        missed = amount * (1.0 - l2_hit)
 
-    def store(self, unit: str, amount: float, tile: int = -1, stage: int = -1) -> simpy.Event:
-        """Write ``amount`` bytes; the event is the moment they have reached memory."""
-        return self._request(unit, amount, 0.0, True, tile, stage)
+        def latency() -> float:
+            return near + self._memory.dram_latency_s(missed) if missed else near
 
-    def _request(
-        self, unit: str, amount: float, l2_hit: float, write: bool, tile: int, stage: int
-    ) -> simpy.Event:
-        memory = self._memory
-        near, far = self._latency[unit]
-        if write:
-            latency: Callable[[], float] | float = self._store_latency
-        elif l2_hit >= 1.0:
-            latency = near
-        else:
-            # The last byte decides, so any miss means the latency of DRAM.
-            latency = lambda: far + memory.queueing_s()  # noqa: E731
-        server = self._tma if unit == "tma" else self._lsu
-        served = None
-        if self._trace is not None:
-            trace, lane = self._trace, server.name
+        uses = [(self._port, 1.0), *self._memory.uses(l2_hit, write=False)]
+        return server.request(amount, uses, latency_s=latency, served=self._served(server, amount, tile, stage))
 
-            def served(start_s: float, end_s: float) -> None:
-                trace(lane, "transfer", start_s, end_s, "", tile, stage, int(amount))
+    def store(self, path: str, amount: float, tile: int = -1, stage: int = -1) -> simpy.Event:
+        """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
+        server = self._stores[path]
+        uses = [(self._port, 1.0), *self._memory.uses(0.0, write=True)]
+        return server.request(amount, uses, served=self._served(server, amount, tile, stage), tag="write")
 
-        return server.request(
-            amount,
-            [(self._port, 1.0), *memory.uses(l2_hit, write)],
-            latency_s=latency,
-            bound=inf,
-            served=served,
-        )
+    def _served(
+        self, server: FifoServer, amount: float, tile: int, stage: int
+    ) -> Callable[[float, float], None] | None:
+        if self._trace is None:
+            return None
+        trace, lane = self._trace, server.name
+        return lambda start_s, end_s: trace(lane, "transfer", start_s, end_s, "", tile, stage, int(amount))

@@ -114,30 +114,49 @@ def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> Devic
 
 @lru_cache
 def _load(name: str) -> DeviceProfile:
-    text = (resources.files("gpusim.hardware") / "profiles" / f"{name}.yaml").read_text(encoding="utf-8")
-    return profile_from_yaml(name, text)
+    return profile_from_yaml(name, _text(f"{name}.yaml"))
+
+
+def _text(path: str) -> str:
+    return (resources.files("gpusim.hardware") / "profiles" / path).read_text(encoding="utf-8")
 
 
 def profile_from_yaml(name: str, text: str) -> DeviceProfile:
-    """A profile from the text of its file. Raises ProfileError on an entry that is not complete."""
+    """A profile from the text of its file.
+
+    ``limits`` names a file of ``profiles/limits`` with the limits of the compute capability;
+    ``like`` another profile whose quantities are taken over as assumed. What the file itself
+    states comes last. Raises ProfileError on an entry that is not complete.
+    """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     data = yaml.load(text, Loader=loader)
-    quantities = {}
-    for key, entry in data["quantities"].items():
-        where = f"profile {name}: {key}"
-        missing = [field for field in ("value", "kind", "source") if not entry.get(field) and entry.get(field) != 0]
+    quantities: dict[str, Quantity] = {}
+    if "like" in data:
+        other = _load(data["like"])
+        for key, quantity in other.quantities.items():
+            quantities[key] = replace(quantity, kind="assumed", source=f"as {other.name}: {quantity.source}")
+    if "limits" in data:
+        limits = yaml.load(_text(f"limits/{data['limits']}.yaml"), Loader=loader)
+        quantities.update(_quantities(f"limits {data['limits']}", limits["quantities"]))
+    quantities.update(_quantities(f"profile {name}", data["quantities"]))
+    return DeviceProfile(name, data["title"], data.get("description", ""), quantities)
+
+
+def _quantities(where: str, entries: Mapping[str, Any]) -> dict[str, Quantity]:
+    found = {}
+    for key, entry in entries.items():
+        missing = [field for field in ("value", "kind", "source") if entry.get(field) in (None, "")]
         if missing:
-            raise ProfileError(f"{where} lacks {', '.join(missing)}")
+            raise ProfileError(f"{where}: {key} lacks {', '.join(missing)}", key=key)
         if entry["kind"] not in KINDS:
-            raise ProfileError(f"{where}: kind {entry['kind']!r} is not one of {', '.join(KINDS)}")
+            raise ProfileError(f"{where}: {key}: kind {entry['kind']!r}", key=key, allowed=KINDS)
         try:
             value, dimension = parse_any(entry["value"])
         except UnitError as error:
-            raise ProfileError(f"{where}: {error}", key=key) from None
-        quantities[key] = Quantity(
-            key, value, dimension, str(entry["value"]), entry["kind"], entry["source"], str(entry.get("spread", ""))
-        )
-    return DeviceProfile(name, data["title"], data.get("description", ""), quantities)
+            raise ProfileError(f"{where}: {key}: {error}", key=key) from None
+        spread = str(entry.get("spread", ""))
+        found[key] = Quantity(key, value, dimension, str(entry["value"]), entry["kind"], entry["source"], spread)
+    return found
 
 
 def _unknown_key(device: str, key: str, known: Mapping[str, Any]) -> ProfileError:

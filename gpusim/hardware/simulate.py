@@ -103,7 +103,8 @@ def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, trace:
     groups, scheduler_classes = group_warps(program, int(profile.value("sm.schedulers")))
     classes = place_ctas(program, int(profile.value("sm.count")), fits.ctas_per_sm)
     resident = sum(c.multiplicity * min(len(c.tiles), fits.ctas_per_sm) for c in classes)
-    memory = Memory(sim, profile, resident * Traffic.of(program).tile_bytes)
+    used = sum(c.multiplicity for c in classes)
+    memory = Memory(sim, profile, used, resident * Traffic.of(program).tile_bytes)
     record = builder.add if builder is not None else None
     sms = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, record)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 import simpy
 
 from gpusim.engine import Capacity, FluidSystem, Simulation
-from gpusim.hardware.compute import ComputeModel
+from gpusim.hardware.compute import ComputeCost, ComputeModel, Phase
 from gpusim.hardware.costs import InstructionCosts
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
@@ -45,7 +45,7 @@ class Sm:
         self.sim = sim
         self.name = f"sm[{sm_class.sm}]"
         self.trace = trace
-        self.costs = InstructionCosts.of(profile, program.warps)
+        self.costs = InstructionCosts.of(profile)
         self.memory = SmMemory(memory, self.name, sm_class.multiplicity, trace)
         self.multiplicity = sm_class.multiplicity
         self.ctas: list[Cta] = []
@@ -53,41 +53,39 @@ class Sm:
         """Ends of this SM's CTAs, in the order in which they ended."""
         self._profile = profile
         self._program = program
-        self._parts = parts
+        self.parts = parts
         self._groups = groups
         self._class = sm_class
         self._arithmetic = ComputeModel(profile)
         self._fluid = FluidSystem(sim)
         clock = profile.clock_hz
         self._clock = clock
-        self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
+        arithmetic = self._arithmetic
+        self._issue = [
+            Capacity(f"{self.name}.scheduler", lambda flows: clock * arithmetic.efficiency(flows))
+            for _ in range(scheduler_classes)
+        ]
         self._shared_pipe = Capacity(f"{self.name}.shared_memory", clock)
         self._lsu_pipe = Capacity(f"{self.name}.lsu", clock)
 
     def compute(self, mix: Mix, group: WarpGroup) -> simpy.Event:
         """All warps of ``group`` execute ``mix``."""
-        cost = self._arithmetic.cost(mix)
-        uses = [(self._issue[group.scheduler_class], 1.0)]
-        if cost.shared_cycles and cost.slots:
-            uses.append((self._shared_pipe, group.schedulers * cost.shared_cycles / cost.slots))
-        return self._flow(cost.slots, cost.alone_cycles, uses, group)
+        return self._flow(self._arithmetic.cost(mix), group, self._shared_pipe)
 
-    def issue_memory(self, count: float, other: float, group: WarpGroup, pipe_cycles: float) -> simpy.Event:
-        """All warps of ``group`` issue ``count`` global memory instructions and ``other`` ones."""
-        slots = count + other
-        uses = [(self._issue[group.scheduler_class], 1.0)]
-        if count:
-            uses.append((self._lsu_pipe, group.schedulers * count * pipe_cycles / slots))
-        return self._flow(slots, max(slots, count * pipe_cycles), uses, group)
+    def issue_memory(self, count: float, other: float, width: int, interval: float, group: WarpGroup) -> simpy.Event:
+        """All warps of ``group`` issue ``count`` global-memory instructions and ``other`` ones each."""
+        return self._flow(self._arithmetic.memory_cost(count, other, width, interval), group, self._lsu_pipe)
 
-    def _flow(
-        self, slots: float, alone: float, uses: list[tuple[Capacity, float]], group: WarpGroup
-    ) -> simpy.Event:
-        if alone <= 0.0:
+    def _flow(self, cost: ComputeCost, group: WarpGroup, pipe: Capacity) -> simpy.Event:
+        if cost.alone_cycles <= 0.0 or not cost.slots:
             return self.sim.event().succeed()
-        # The amount is that of one scheduler; a warp alone would take `alone` cycles.
-        amount = slots * group.per_scheduler
-        return self._fluid.start(amount, uses, bound=amount / alone * self._clock)
+        uses = [(self._issue[group.scheduler_class], 1.0)]
+        if cost.pipe_cycles:
+            uses.append((pipe, group.schedulers * cost.pipe_cycles / cost.slots))
+        # The amount is that of one scheduler; a warp alone would take `alone_cycles`.
+        amount = cost.slots * group.per_scheduler
+        phase = Phase(group.per_scheduler, cost.turn_slots, cost.stall_cycles)
+        return self._fluid.start(amount, uses, bound=amount / cost.alone_cycles * self._clock, tag=phase)
 
     def run(self, ctas_per_sm: int) -> list[simpy.Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""
@@ -111,7 +109,7 @@ class Sm:
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
-            cta = Cta(sim, self._program, self._parts, self._groups, lane, tiles)
+            cta = Cta(sim, self._program, self.parts, self._groups, lane, tiles)
             self.ctas.append(cta)
             lanes = [sim.process(WarpLane(self, cta, group).run()) for group in self._groups]
             for process in lanes:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 import simpy
 
+from gpusim.engine import CountingBarrier
 from gpusim.hardware.cta import Cta
 from gpusim.hardware.fold import WarpGroup
 from gpusim.program import (
@@ -65,12 +66,14 @@ class WarpLane:
         self._share = group.warps / group.role.warps
         """Part of the role's bytes that these warps move."""
         self.lane = f"{cta.lane}.{group.lane}"
+        lane_alone = group.role.name in sm.parts.issuers
+        self._wake = self._cost.mbarrier_lane_wake if lane_alone else self._cost.mbarrier_wake
         self._trace = sm.trace
         self._last = -1
         self._loads: list[simpy.Event] = []
         self._open: list[simpy.Event] = []
-        self._groups: deque[tuple[list[simpy.Event], list[int]]] = deque()
-        self._stores: deque[tuple[simpy.Event, simpy.Event]] = deque()
+        self._groups: deque[list[simpy.Event]] = deque()
+        self._stores: deque[simpy.Event] = deque()
 
     def run(self) -> Generator:
         """The process: every op in turn."""
@@ -130,8 +133,8 @@ class WarpLane:
     def _load(self, op: Load) -> Generator:
         start = self._sim.env.now
         count = self._instructions(op.bytes, op.width)
-        yield self._sm.issue_memory(count, op.other, self._group, self._cost.ldg_issue)
-        arrival = self._sm.memory.load("lsu", op.bytes * self._share, op.l2_hit, op.tile)
+        yield self._sm.issue_memory(count, op.other, op.width, self._cost.ldg_interval, self._group)
+        arrival = self._sm.memory.load("ldg", op.bytes * self._share, op.l2_hit, op.tile)
         if op.wait:
             yield from self._sim.wait(arrival, self.lane, "copy_in_flight", _Request(self.lane))
             self._mark("load", start, "", op.tile)
@@ -161,7 +164,7 @@ class WarpLane:
     def _store(self, op: Store) -> Generator:
         start = self._sim.env.now
         count = self._instructions(op.bytes, op.width)
-        yield self._sm.issue_memory(count, op.other, self._group, self._cost.ldg_issue)
+        yield self._sm.issue_memory(count, op.other, op.width, self._cost.ldg_interval, self._group)
         self._sm.memory.store("lsu", op.bytes * self._share, op.tile)
         self._mark("store", start, "", op.tile)
 
@@ -173,8 +176,8 @@ class WarpLane:
         stage = ring.stage(op.tile)
         ring.begin_write(self.lane, op.tile)
         count = self._instructions(op.bytes, op.width)
-        yield self._sm.issue_memory(count, op.other, self._group, self._cost.cp_async_issue)
-        arrival = self._sm.memory.load("lsu", op.bytes * self._share, op.l2_hit, op.tile, stage)
+        yield self._sm.issue_memory(count, op.other, op.width, self._cost.cp_async_interval, self._group)
+        arrival = self._sm.memory.load("cp_async", op.bytes * self._share, op.l2_hit, op.tile, stage)
         self._mark("issue", start, "", op.tile, stage)
         self._landing(arrival, ring, op.tile, stage, start, op.bytes, None)
         self._open.append(arrival)
@@ -194,7 +197,7 @@ class WarpLane:
         arrival.callbacks.append(landed)
 
     def _commit_group(self, op: CommitGroup) -> Generator:
-        self._groups.append((self._open, []))
+        self._groups.append(self._open)
         self._open = []
         return
         yield  # pragma: no cover - makes this a generator
@@ -202,12 +205,10 @@ class WarpLane:
     def _wait_group(self, op: WaitGroup) -> Generator:
         start = self._sim.env.now
         while len(self._groups) > op.pending:
-            arrivals, _ = self._groups.popleft()
-            for arrival in arrivals:
+            for arrival in self._groups.popleft():
                 if not arrival.processed:
                     yield from self._sim.wait(arrival, self.lane, "copy_in_flight", _Request(self.lane))
         self._mark("wait", start, "copy_in_flight", op.tile)
-        yield from self._spend("barrier", self._cost.wait_group, op.tile)
 
     # -- bulk copies and mbarriers -----------------------------------------------------------
 
@@ -217,20 +218,22 @@ class WarpLane:
         barrier = ring.empty[stage]
         event = barrier.wait(op.tile // ring.ring.stages - 1)
         yield from self._await(
-            event, "stage_full", barrier, op.tile, stage, self._cost.mbarrier_wake, self._cost.mbarrier_poll
+            event, "stage_full", barrier, op.tile, stage, self._wake, self._cost.mbarrier_poll
         )
 
     def _tma_load(self, op: TmaLoad) -> Generator:
         ring = self._cta.rings[op.ring]
         stage = ring.stage(op.tile)
         ring.begin_write(self.lane, op.tile)
-        start = self._sim.env.now
-        yield self._sim.env.timeout(self._cost.tma_issue)
-        self._mark("issue", start, "", op.tile, stage)
-        barrier = ring.full[stage]
+        env, barrier = self._sim.env, ring.full[stage]
+        start = env.now
+        # The thread is busy for longer than it takes until the copy unit has the request.
+        yield env.timeout(self._cost.tma_submit)
         barrier.arrive(1, op.bytes, self._last)
         arrival = self._sm.memory.load("tma", op.bytes, op.l2_hit, op.tile, stage)
         self._landing(arrival, ring, op.tile, stage, start, op.bytes, barrier)
+        yield env.timeout(self._cost.tma_issue - self._cost.tma_submit)
+        self._mark("issue", start, "", op.tile, stage)
 
     def _producer_commit(self, op: ProducerCommit) -> Generator:
         ring = self._cta.rings[op.ring]
@@ -242,7 +245,7 @@ class WarpLane:
         barrier = ring.full[stage]
         event = barrier.wait(op.tile // ring.ring.stages)
         yield from self._await(
-            event, "stage_empty", barrier, op.tile, stage, self._cost.mbarrier_wake, self._cost.mbarrier_poll
+            event, "stage_empty", barrier, op.tile, stage, self._wake, self._cost.mbarrier_poll
         )
 
     def _release(self, op: Release) -> Generator:
@@ -257,16 +260,15 @@ class WarpLane:
 
     def _arrive_on(self, barrier, tile: int, expect: float = 0.0) -> Generator:
         count, cause = self._group.warps, self._last
-        self._sim.call_at(
-            self._cost.mbarrier_arrive, lambda _event: barrier.arrive(count, expect, cause)
-        )
+        delay = self._cost.mbarrier_arrive + count * self._cost.mbarrier_arrive_per_warp
+        self._sim.call_at(delay, lambda _event: barrier.arrive(count, expect, cause))
         yield from self._spend("barrier", self._cost.mbarrier_arrive_issue, tile)
 
     def _wait(self, op: Wait) -> Generator:
         barrier = self._cta.barriers[op.barrier]
         yield from self._await(
             barrier.wait(op.phase), "barrier", barrier, op.tile, -1,
-            self._cost.mbarrier_wake, self._cost.mbarrier_poll,
+            self._wake, self._cost.mbarrier_poll,
         )  # fmt: skip
 
     def _tma_store(self, op: TmaStore) -> Generator:
@@ -276,24 +278,21 @@ class WarpLane:
         ring.begin_read(f"{self.lane} (bulk store)", op.tile)
         yield self._sim.env.timeout(self._cost.tma_issue)
         self._mark("issue", start, "", op.tile, stage)
-        read = self._sim.event()
-        written = self._sm.memory.store("tma", op.bytes, op.tile, stage)
-        name = f"{self.lane} (bulk store)"
+        name, trace = f"{self.lane} (bulk store)", self._trace
+        done = self._sm.memory.store("tma", op.bytes, op.tile, stage)
 
         def source_read(_event: simpy.Event) -> None:
             ring.end_read(name, op.tile)
-            if self._trace is not None:
-                self._trace(ring.lanes[stage], "store", start, self._sim.env.now, "", op.tile, stage, op.bytes, -1)
-            read.succeed()
+            if trace is not None:
+                trace(ring.lanes[stage], "store", start, self._sim.env.now, "", op.tile, stage, op.bytes, -1)
 
-        written.callbacks.append(source_read)
-        self._stores.append((read, written))
+        done.callbacks.append(source_read)
+        self._stores.append(done)
 
     def _bulk_wait(self, op: BulkWait) -> Generator:
         start = self._sim.env.now
         while len(self._stores) > op.pending:
-            read, written = self._stores.popleft()
-            event = read if op.read else written
+            event = self._stores.popleft()
             if not event.processed:
                 yield from self._sim.wait(event, self.lane, "store_drain", _Request(self.lane))
         self._mark("wait", start, "store_drain", op.tile)
@@ -301,21 +300,25 @@ class WarpLane:
     # -- barriers of warps -------------------------------------------------------------------
 
     def _sync_threads(self, op: SyncThreads) -> Generator:
-        yield from self._sync(self._cta.sync_threads, self._cost.sync_threads, op.tile)
+        yield from self._sync(self._cta.sync_threads, self._cost.sync_base, op.tile)
 
     def _named_barrier(self, op: NamedBarrier) -> Generator:
         barrier = self._cta.named_barrier(op.id, op.warps)
-        if f"{self.lane}" not in barrier.satisfiers:
+        if self.lane not in barrier.satisfiers:
             barrier.satisfiers.append(self.lane)
-        yield from self._sync(barrier, self._cost.named_barrier(op.warps), op.tile)
+        yield from self._sync(barrier, self._cost.sync_base + self._cost.sync_named_extra, op.tile)
 
-    def _sync(self, barrier, release: float, tile: int) -> Generator:
-        start = self._sim.env.now
-        event = barrier.arrive(self._group.warps, self._last)
+    def _sync(self, barrier: CountingBarrier, base: float, tile: int) -> Generator:
+        env = self._sim.env
+        start = env.now
+        # The barrier takes one warp's arrival after another.
+        cta, warps = self._cta, self._group.warps
+        cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * self._cost.sync_per_warp
+        event = barrier.arrive(warps, self._last)
         if not event.triggered:
             yield from self._sim.wait(event, self.lane, "barrier", barrier)
             self._mark("wait", start, "barrier", tile, -1, barrier.cause)
-        yield from self._spend("barrier", release, tile)
+        yield from self._spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base, tile)
 
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:
         yield from self._spend("barrier", self._cost.set_max_nreg, op.tile)

@@ -1,0 +1,63 @@
+"""Writing the profile of a measured device.
+
+The file states what vendor documents specify (`SPECIFIED` knows the devices we have numbers
+for), refers to the limits of the compute capability, and holds every measured quantity with
+its bench and spread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from gpusim.errors import ProfileError
+from gpusim.hardware.calibrate import Measured
+
+__all__ = ["SPECIFIED", "profile_text"]
+
+SPECIFIED: dict[str, dict[str, tuple[str, str]]] = {
+    "NVIDIA H200": {
+        "hbm.peak_bandwidth": ("4.8 TB/s", "H200 data sheet"),
+        "l2.capacity": ("50 MiB", "Hopper tuning guide"),
+    },
+}
+"""Published figures by device name: quantity → (value, source)."""
+
+_LIMITS = {"8.0": "cc80", "8.9": "cc89", "9.0": "cc90", "10.0": "cc100"}
+
+
+def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], date: str) -> str:
+    """The YAML of a profile for ``device`` (as ``describe_device`` gives it).
+
+    Raises ProfileError for a compute capability without a table of limits.
+    """
+    capability = str(device["compute_capability"])
+    if capability not in _LIMITS:
+        raise ProfileError(f"no limits for compute capability {capability}", given=capability, allowed=_LIMITS)
+    quantities: dict[str, dict[str, Any]] = {
+        "sm.count": {"value": device["sm_count"], "kind": "specified", "source": "device properties"},
+    }
+    for key, (value, source) in SPECIFIED.get(str(device["name"]), {}).items():
+        quantities[key] = {"value": value, "kind": "specified", "source": source}
+    for key, number in sorted(measured.items()):
+        entry = {"value": number.text if number.unit else float(number.text), "kind": "measured", "source": f"realkernels.microbench {number.source}"}
+        if number.spread:
+            entry["spread"] = f"{number.spread:.2g} {number.unit}".strip()
+        quantities[key] = entry
+    header = {
+        "title": f"{device['name']} (measured {date[:10]}, driver {device['driver']})",
+        "description": (
+            "Cycle counts, rates and latencies from this project's microbenchmarks, limits from vendor "
+            "documents. Left out: L2 partitions, translation misses, clocks that fall under load."
+        ),
+        "limits": _LIMITS[capability],
+    }
+    comment = "# Written by `gpusim calibrate` from realkernels/microbench; edit nothing by hand.\n"
+    body = yaml.safe_dump(header, sort_keys=False, width=100, allow_unicode=True)
+    lines = "".join(
+        f"  {key}: {yaml.safe_dump(entry, default_flow_style=True, width=1000, sort_keys=False).strip()}\n"
+        for key, entry in quantities.items()
+    )
+    return f"{comment}{body}quantities:\n{lines}"

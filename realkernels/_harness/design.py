@@ -1,0 +1,133 @@
+"""Which configurations to measure: spread over the parameter space, the same on every run.
+
+Points come from the Halton sequence, so that any first part of the list fills the space
+evenly. Configurations that do not fit are left out, as are runs so short that the launch
+hides them or so long that they cost without telling more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import ceil, exp, log
+from typing import Any
+
+from gpusim.scenario.technique import Technique
+from realkernels.padding import RESERVED_PER_CTA, SHARED_PER_SM
+
+POINTS = 96
+GROUPS = 11
+TIMELINES = 10
+
+SMS = 132
+WARPS_PER_SM = 64
+REGISTERS_PER_QUARTER = 16384
+MIN_BYTES, MAX_BYTES = 8 << 20, 6 << 30
+SHORTEST_S, LONGEST_S = 30e-6, 20e-3
+BYTES_PER_S = 4.2e12
+ISSUE_PER_S = SMS * 4 * 1.9e9
+"""Only to choose sizes with; no prediction uses these."""
+
+BASES = (2, 3, 5, 7, 11, 13, 17, 19)
+
+
+def halton(index: int, base: int) -> float:
+    """Element ``index`` (from 1) of the van der Corput sequence in ``base``, in (0, 1)."""
+    value, scale = 0.0, 1.0
+    while index:
+        scale /= base
+        index, digit = divmod(index, base)
+        value += digit * scale
+    return value
+
+
+def points(technique: Technique, count: int = POINTS) -> list[Any]:
+    """``count`` configurations that fit, spread over all parameters."""
+    found = (params for params in _candidates(technique) if is_measurable(technique, params))
+    return [next(found) for _ in range(count)]
+
+
+def stage_groups(technique: Technique, count: int = GROUPS) -> list[list[Any]]:
+    """Groups of configurations that differ in their stages alone: 1 … 8 as far as they fit, at least four."""
+    if "stages" not in technique.defaults():
+        return []
+    groups: list[list[Any]] = []
+    for params in _candidates(technique, skip=5000, largest=24 * 1024):
+        values = vars(params)
+        members = [technique.params(**values | {"stages": stages}) for stages in range(1, 9)]
+        members = [member for member in members if is_measurable(technique, member)]
+        if len(members) >= 4:
+            groups.append(members)
+        if len(groups) == count:
+            return groups
+    raise AssertionError("unreachable: the sequence has no end")
+
+
+def timeline_points(technique: Technique, count: int = TIMELINES) -> list[Any]:
+    """Small configurations for in-kernel timelines: one wave, at most 64 tiles per CTA."""
+    found = []
+    for index, candidate in enumerate(_candidates(technique, skip=9000)):
+        one_wave = {"grid": SMS * candidate.ctas_per_sm, "tiles_per_cta": 24 + 5 * (index % 9)}
+        params = technique.params(**vars(candidate) | one_wave)
+        if estimate_s(params) <= 2e-3 and fits(technique, params, observer=True):
+            found.append(params)
+        if len(found) == count:
+            return found
+    raise AssertionError("unreachable: the sequence has no end")
+
+
+def is_measurable(technique: Technique, params: Any) -> bool:
+    """Whether the configuration fits and its run is neither too small nor too long."""
+    moved = params.grid * params.tiles_per_cta * params.tile_bytes
+    return MIN_BYTES <= moved <= MAX_BYTES and SHORTEST_S <= estimate_s(params) <= LONGEST_S and fits(technique, params)
+
+
+def fits(technique: Technique, params: Any, observer: bool = False) -> bool:
+    """Whether ``ctas_per_sm`` CTAs fit on an SM; with ``observer`` those of the instrumented build."""
+    program = technique.build(params)
+    ctas = params.ctas_per_sm
+    warps = program.warps + observer
+    registers = program.registers + 16 * observer
+    per_warp = ceil(registers * 32 / 256) * 256
+    return (
+        ctas * (program.shared_bytes + RESERVED_PER_CTA) <= SHARED_PER_SM
+        and ctas * warps <= WARPS_PER_SM
+        and ctas * ceil(warps / 4) <= REGISTERS_PER_QUARTER // per_warp
+    )
+
+
+def estimate_s(params: Any) -> float:
+    """Roughly how long a run takes, in seconds."""
+    moved = params.grid * params.tiles_per_cta * params.tile_bytes
+    instructions = moved / 512 * (4 * params.fma_per_element + 12)
+    busy = min(1.0, params.grid / (SMS * params.ctas_per_sm))
+    waves = ceil(params.grid / (SMS * params.ctas_per_sm)) / (params.grid / (SMS * params.ctas_per_sm))
+    tail = waves if busy == 1.0 else 1.0
+    return 5e-6 + tail * max(moved / BYTES_PER_S, instructions / (ISSUE_PER_S * busy))
+
+
+def _candidates(technique: Technique, skip: int = 0, largest: int = 65536) -> Iterator[Any]:
+    """Endless configurations, most of which fit; ``tiles_per_cta`` is set by the run time aimed at."""
+    defaults = technique.defaults()
+    warps_name = "consumer_warps" if "consumer_warps" in defaults else "warps"
+    index = skip
+    while True:
+        index += 1
+        u = [halton(index, base) for base in BASES]
+        tile = round(exp(log(2048) + u[0] * (log(largest) - log(2048))) / 16) * 16
+        ctas = 1 + int(4 * u[3])
+        values = {
+            "tile_bytes": tile,
+            "fma_per_element": round(exp(u[1] * log(257)) - 1),
+            warps_name: 2 + int(15 * u[2]),
+            "ctas_per_sm": ctas,
+            "grid": (SMS * ctas, 264, 2 * SMS * ctas, SMS * ctas, 3 * SMS * ctas - 31, 100)[int(6 * u[4])],
+            "tiles_per_cta": 1,
+        }
+        if "stages" in defaults:
+            values["stages"] = 1 + int(8 * u[5])
+        if "batch" in defaults:
+            values["batch"] = (1, 2, 4, 8, 8, 12, 16)[int(7 * u[5])]
+        one_tile = estimate_s(technique.params(**values)) - 5e-6
+        target = exp(log(45e-6) + u[6] * (log(6e-3) - log(45e-6)))
+        values["tiles_per_cta"] = max(4, round((target - 5e-6) / one_tile))
+        yield technique.params(**values)

@@ -1,0 +1,287 @@
+"""Ops of a host program as real calls: one closure per op, made before the clock starts.
+
+The microbenchmarks of host costs use the same closures, so that "what a launch costs" is the
+cost of the launch that a measured program makes.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import cache, singledispatchmethod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpusim.program import KernelProgram
+from gpusim.program import host as ops
+from realkernels._harness.compile import CompileError, compile_kernel
+from realkernels._harness.host_memory import Arena, Pointers
+
+WORK_SOURCE = Path(__file__).resolve().parent / "work.cu"
+_KIND = {"h2d": 1, "d2h": 2, "d2d": 3, "p2p": 3}
+"""cudaMemcpyKind."""
+
+Call = Callable[[], object]
+
+
+class CallMaker:
+    """Turns ops of one program into closures over its streams, events and memory.
+
+    ``kernels`` gives, for each `KernelProgram` by name, ``bind(pointer) -> args`` and the kernel to
+    launch: an object with ``launch(args)`` on the current stream.
+    """
+
+    def __init__(
+        self, program: ops.HostProgram, arena: Arena, kernels: Mapping[str, Callable[[int], Call]] | None = None
+    ) -> None:
+        import cupy
+
+        self.program = program
+        self.pointers = Pointers(program, arena)
+        self.streams = {stream.name: _stream(stream) for stream in program.streams}
+        self.slots = _semaphores(program)
+        self.pools = {pool.name: self.pointers.pool(pool) for pool in program.pools}
+        self._kernels = dict(kernels or {})
+        self._events: dict[str, Any] = {}
+        self._graphs: dict[str, Any] = {}
+        self._cupy = cupy
+
+    def calls(self, operations: tuple) -> list[Call]:
+        """One closure per op, in order."""
+        return [self.call(op) for op in operations]
+
+    def capture(self) -> None:
+        """Capture the program's graphs; not part of any timed run."""
+        for graph in self.program.graphs:
+            origin = self.streams[graph.ops[0].stream]
+            calls = self.calls(graph.ops)
+            origin.begin_capture()
+            for call in calls:
+                call()
+            self._graphs[graph.name] = origin.end_capture()
+            self._graphs[graph.name].upload(origin)
+            origin.synchronize()
+
+    @singledispatchmethod
+    def call(self, op: Any) -> Call:
+        raise TypeError(f"{type(op).__name__} cannot be run")
+
+    @call.register
+    def _(self, op: ops.HostWork) -> Call:
+        duration, clock = op.seconds, time.perf_counter
+
+        def work() -> None:
+            end = clock() + duration
+            while clock() < end:
+                pass
+
+        return work
+
+    @call.register
+    def _(self, op: ops.Launch) -> Call:
+        stream = self.streams[op.stream]
+        if isinstance(op.kernel, KernelProgram):
+            bind = self._kernels[op.kernel.name]
+            if self.pointers.static(op.buffer):
+                launch = bind(self.pointers.at(op.buffer, op.offset, op.bytes))
+            else:
+
+                def launch() -> None:
+                    bind(self.pointers.at(op.buffer, op.offset, op.bytes))()
+        else:
+            launch = self._work(op, op.kernel)
+
+        def run() -> None:
+            with stream:
+                launch()
+
+        return run
+
+    def _work(self, op: ops.Launch, work: ops.Work) -> Call:
+        kernel = work_kernel(work)
+        grid, block, shared = (work.grid,), (work.threads,), work.shared_bytes
+        words = np.uint64(op.bytes // 4)
+        if isinstance(work.cost, ops.FixedCost):
+            tail: tuple = (words, np.uint64(round(work.cost.seconds * 1e9)))
+        else:
+            rounds = round(work.cost.flop / 2 / max(op.bytes // 4, 1))
+            tail = (words, np.uint32(rounds), np.float32(1), np.float32(0))
+        if self.pointers.static(op.buffer):
+            args = (np.uint64(self.pointers.at(op.buffer, op.offset, op.bytes)), *tail)
+            return lambda: kernel(grid, block, args, shared_mem=shared)
+        at, name, offset, count = self.pointers.at, op.buffer, op.offset, op.bytes
+        return lambda: kernel(grid, block, (np.uint64(at(name, offset, count)), *tail), shared_mem=shared)
+
+    @call.register
+    def _(self, op: ops.MemcpyAsync) -> Call:
+        copy = self._cupy.cuda.runtime.memcpyAsync
+        stream, kind, size = self.streams[op.stream].ptr, _KIND[op.direction], op.bytes
+        ends = self._ends(op)
+        if ends is not None:
+            target, source = ends
+            return lambda: copy(target, source, size, kind, stream)
+        return lambda: copy(*self._ends_now(op), size, kind, stream)
+
+    @call.register
+    def _(self, op: ops.Memcpy) -> Call:
+        copy, kind, size = self._cupy.cuda.runtime.memcpy, _KIND[op.direction], op.bytes
+        ends = self._ends(op)
+        if ends is not None:
+            target, source = ends
+            return lambda: copy(target, source, size, kind)
+        return lambda: copy(*self._ends_now(op), size, kind)
+
+    def _ends(self, op: Any) -> tuple[int, int] | None:
+        """(target, source) if both are known before the program runs."""
+        if self.pointers.static(op.host) and self.pointers.static(op.device):
+            return self._ends_now(op)
+        return None
+
+    def _ends_now(self, op: Any) -> tuple[int, int]:
+        place = "device" if op.direction in ("d2d", "p2p") else "pinned" if op.pinned else "pageable"
+        host = self.pointers.at(op.host, op.host_offset, op.bytes, place, side=1)
+        device = self.pointers.at(op.device, op.device_offset, op.bytes)
+        return (host, device) if op.direction == "d2h" else (device, host)
+
+    @call.register
+    def _(self, op: ops.Malloc) -> Call:
+        malloc, table, name, size = self._cupy.cuda.runtime.malloc, self.pointers.table, op.buffer, op.bytes
+
+        def run() -> None:
+            table[name] = malloc(size)
+
+        return run
+
+    @call.register
+    def _(self, op: ops.Free) -> Call:
+        free, table, name = self._cupy.cuda.runtime.free, self.pointers.table, op.buffer
+        return lambda: free(table.pop(name))
+
+    @call.register
+    def _(self, op: ops.MallocAsync) -> Call:
+        take, table, name, size = self.pools[op.pool].take, self.pointers.table, op.buffer, op.bytes
+        stream = self.streams[op.stream]
+
+        def run() -> None:
+            table[name] = take(size, name, stream)
+
+        return run
+
+    @call.register
+    def _(self, op: ops.FreeAsync) -> Call:
+        every = (o for thread in self.program.threads for o in thread.ops)
+        owner = next(o for o in every if isinstance(o, ops.MallocAsync) and o.buffer == op.buffer)
+        give, table, name = self.pools[owner.pool].give, self.pointers.table, op.buffer
+        stream = self.streams[op.stream]
+        return lambda: give(table.pop(name), name, stream)
+
+    @call.register
+    def _(self, op: ops.MallocHost) -> Call:
+        malloc, table, name, size = self._cupy.cuda.runtime.hostAlloc, self.pointers.table, op.buffer, op.bytes
+
+        def run() -> None:
+            table[name] = malloc(size, 0)
+
+        return run
+
+    @call.register
+    def _(self, op: ops.FreeHost) -> Call:
+        free, table, name = self._cupy.cuda.runtime.freeHost, self.pointers.table, op.buffer
+        return lambda: free(table.pop(name))
+
+    def _event(self, name: str) -> Any:
+        if name not in self._events:
+            self._events[name] = self._cupy.cuda.Event(disable_timing=True)
+        return self._events[name]
+
+    @call.register
+    def _(self, op: ops.EventRecord) -> Call:
+        event, stream = self._event(op.event), self.streams[op.stream]
+        return lambda: event.record(stream)
+
+    @call.register
+    def _(self, op: ops.StreamWaitEvent) -> Call:
+        event, stream = self._event(op.event), self.streams[op.stream]
+        return lambda: stream.wait_event(event)
+
+    @call.register
+    def _(self, op: ops.EventSync) -> Call:
+        return self._event(op.event).synchronize
+
+    @call.register
+    def _(self, op: ops.HostFunc) -> Call:
+        if op.syncs:
+            raise ValueError("a host function may not wait for a stream; this program is for the model only")
+        stream, duration, clock = self.streams[op.stream], op.seconds, time.perf_counter
+        release = self.slots[op.releases].release if op.releases else None
+
+        def callback(_: object) -> None:
+            end = clock() + duration
+            while clock() < end:
+                pass
+            if release is not None:
+                release()
+
+        return lambda: stream.launch_host_func(callback, None)
+
+    @call.register
+    def _(self, op: ops.AcquireSlot) -> Call:
+        return self.slots[op.slots].acquire
+
+    @call.register
+    def _(self, op: ops.StreamSync) -> Call:
+        return self.streams[op.stream].synchronize
+
+    @call.register
+    def _(self, op: ops.DeviceSync) -> Call:
+        return self._cupy.cuda.runtime.deviceSynchronize
+
+    @call.register
+    def _(self, op: ops.GraphLaunch) -> Call:
+        graphs, name, stream = self._graphs, op.graph, self.streams[op.stream]
+        return lambda: graphs[name].launch(stream)
+
+
+def work_kernel(work: ops.Work) -> Any:
+    """The real kernel with the footprint of ``work``.
+
+    Raises ValueError if no variant has its registers, which are allocated in steps of 8 per thread.
+    """
+    name = "work_fixed" if isinstance(work.cost, ops.FixedCost) else "work_roofline"
+    return _variant(name, work.registers, work.shared_bytes)
+
+
+@cache
+def _variant(name: str, registers: int, shared_bytes: int) -> Any:
+    for hold in _hold_choices(registers):
+        try:
+            compiled = compile_kernel(WORK_SOURCE, name, {"HOLD": hold})
+        except CompileError:
+            continue
+        if hold == 0 or -(-compiled.registers // 8) == -(-registers // 8):
+            compiled._allow_shared(shared_bytes)
+            return compiled._kernel
+    raise ValueError(f"no kernel variant with {registers} registers per thread")
+
+
+def _hold_choices(registers: int) -> range | tuple[int, ...]:
+    # Up to 32 registers a thread, all 2048 threads of an SM find room: nothing needs holding.
+    return (0,) if registers <= 32 else range(max(registers - 8, 1), max(registers - 40, 0), -2)
+
+
+def _stream(stream: ops.Stream) -> Any:
+    import cupy
+
+    if stream.kind == "legacy":
+        return cupy.cuda.Stream.null
+    if stream.kind == "per_thread":
+        return cupy.cuda.Stream.ptds
+    return cupy.cuda.Stream(non_blocking=stream.kind == "non_blocking", priority=stream.priority or None)
+
+
+def _semaphores(program: ops.HostProgram) -> dict[str, Any]:
+    import threading
+
+    return {slots.name: threading.Semaphore(slots.count) for slots in program.slots}

@@ -1,0 +1,175 @@
+"""Measures the host techniques on the attached GPU.
+
+    python -m realkernels._harness.host_measure --out DIR [--technique a,b] [--limit N] [--seconds S]
+    python -m realkernels._harness.host_measure --install DIR
+
+``--out`` leaves ``host_totals.json`` (per technique: meta and one row per configuration) and
+``host_traces.json.gz`` (activity records of the traced runs, as they came). ``--install`` makes of them
+``realkernels/<technique>/recorded/<device>/`` and needs no GPU. A configuration that fails, or does not
+compute what it must, is reported and left out. Each technique runs in a process of its own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import gzip
+import json
+import subprocess
+import sys
+import time
+import traceback
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from gpusim.validation.recording import TIMELINES, TOTALS, TotalRow, Totals, device_folder, save_timeline
+from realkernels._harness import host_design
+from realkernels._harness.host_timeline import from_events, from_records
+
+METHOD = "host clock from the first call to an idle device, un-traced; median; copies checked against NumPy"
+CACHE = "as the program leaves it"
+TOTALS_FILE, TRACES_FILE = "host_totals.json", "host_traces.json.gz"
+CHILD_LIMIT_S = 150.0
+MOST_RECORDS = 12_000
+
+
+def main(argv: list[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m realkernels._harness.host_measure")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--install", type=Path)
+    parser.add_argument("--technique", help="comma-separated; default all")
+    parser.add_argument("--limit", type=int, help="first N configurations of each")
+    parser.add_argument("--seconds", type=float, default=40.0, help="give up on further configurations of a technique after this")
+    parser.add_argument("--worker", help=argparse.SUPPRESS)
+    options = parser.parse_args(argv)
+    if options.install:
+        return install(options.install)
+    if options.out is None:
+        parser.error("--out or --install is needed")
+    if options.worker:
+        return _worker(options)
+    names = options.technique.split(",") if options.technique else host_design.TECHNIQUES
+    return _supervise(list(names), options)
+
+
+def _supervise(names: list[str], options: argparse.Namespace) -> int:
+    """One child after another, so that a fault or a full pool of one technique cannot reach the next."""
+    options.out.mkdir(parents=True, exist_ok=True)
+    everything: dict[str, Any] = {}
+    traces: dict[str, Any] = {}
+    failed = False
+    for name in names:
+        part = options.out / f".{name}.json"
+        command = [sys.executable, "-m", "realkernels._harness.host_measure", "--worker", name, "--out", str(part)]
+        command += ["--seconds", str(options.seconds)] + (["--limit", str(options.limit)] if options.limit else [])
+        try:
+            failed |= subprocess.run(command, timeout=CHILD_LIMIT_S).returncode != 0
+        except subprocess.TimeoutExpired:
+            print(f"{name}: gave up after {CHILD_LIMIT_S:.0f} s", file=sys.stderr)
+            failed = True
+        if part.exists():
+            data = json.loads(part.read_text())
+            traces[name] = data.pop("traces")
+            everything[name] = data
+            part.unlink()
+        # Written after each, so that a run that is cut short leaves what it has.
+        (options.out / TOTALS_FILE).write_text(json.dumps(everything, indent=None).replace('{"params"', '\n{"params"') + "\n")
+        with gzip.open(options.out / TRACES_FILE, "wt") as file:
+            json.dump(traces, file)
+    return 1 if failed else 0
+
+
+def _worker(options: argparse.Namespace) -> int:
+    from realkernels._harness.device import describe_device
+    from realkernels._harness.host_launcher import reserve
+    from realkernels._harness.host_memory import memory_needed
+    from realkernels._harness.timing import sample_clock
+    from realkernels.microbench.host import describe_host
+
+    name, begin = options.worker, time.perf_counter()
+    technique = import_module(f"realkernels.{name}").TECHNIQUE
+    device = describe_device()
+    data: dict[str, Any] = {
+        "technique": name,
+        "meta": {"device": device, "driver": device["driver"], "cuda": device["runtime_cuda"], "date": device["date"],
+                 "host": describe_host(), "method": METHOD, "cache": CACHE, "clock_hz": sample_clock()},
+        "rows": [], "failures": [], "traces": [],
+    }  # fmt: skip
+    chosen = host_design.totals(name)[: options.limit]
+    reserve(max(memory_needed(technique.build(params)) for params in chosen + host_design.traced(name)))
+    for params in chosen:
+        if time.perf_counter() - begin > options.seconds:
+            data["failures"].append({"params": asdict(params), "error": "no time left"})
+            continue
+        try:
+            data["rows"].append(_row(technique, params))
+        except Exception as error:
+            data["failures"].append({"params": asdict(params), "error": f"{type(error).__name__}: {error}"})
+            print(f"{name} {params}: {error}", file=sys.stderr)
+    # Tracing comes last: once CUPTI has been loaded, calls may cost more.
+    for params in host_design.traced(name)[: options.limit]:
+        try:
+            data["traces"].append(_trace(technique, params, data["rows"]))
+        except Exception:
+            data["failures"].append({"params": asdict(params), "error": traceback.format_exc()[-600:]})
+            traceback.print_exc()
+    options.out.write_text(json.dumps(data))
+    print(f"{name}: {len(data['rows'])} of {len(chosen)} configurations, {len(data['traces'])} traces in "
+          f"{time.perf_counter() - begin:.1f} s", flush=True)  # fmt: skip
+    return 1 if data["failures"] else 0
+
+
+def _row(technique: Any, params: Any) -> dict[str, Any]:
+    from realkernels._harness.timing import sample_clock
+
+    launcher = technique.launch(params).prepare()
+    times = launcher.time()
+    row = TotalRow(
+        params=asdict(params), total_s=times.median_s, min_s=times.min_s, max_s=times.max_s, iqr_s=times.iqr,
+        repeats=len(times.samples), clock_hz=sample_clock(20e-6), registers=0, local_bytes=0, shared_bytes=0,
+        max_active_ctas=0, source_sha256=launcher.source_sha256(), date=datetime.now(UTC).isoformat(timespec="seconds"),
+    )  # fmt: skip
+    return {**dataclasses.asdict(row), "samples_s": [round(sample, 9) for sample in times.samples]}
+
+
+def _trace(technique: Any, params: Any, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    launcher = technique.launch(params).prepare()
+    known = next((row["total_s"] for row in rows if row["params"] == asdict(params)), None)
+    plain = known if known is not None else launcher.time().median_s
+    traced = launcher.trace()
+    if len(traced.get("records", ())) > MOST_RECORDS:
+        traced["dropped"] = len(traced["records"]) - MOST_RECORDS
+        traced["records"] = traced["records"][:MOST_RECORDS]
+    return {"params": asdict(params), "plain_total_s": plain, "source_sha256": launcher.source_sha256(), **traced}
+
+
+def install(folder: Path) -> int:
+    """Spread the files of one run over the techniques' folders."""
+    everything = json.loads((folder / TOTALS_FILE).read_text())
+    with gzip.open(folder / TRACES_FILE, "rt") as file:
+        traces = json.load(file)
+    known = {field.name for field in dataclasses.fields(TotalRow)}
+    for name, data in everything.items():
+        technique = import_module(f"realkernels.{name}").TECHNIQUE
+        target = technique.folder / "recorded" / device_folder(data["meta"]["device"]["name"])
+        path = target / TOTALS
+        totals = Totals.load(path) if path.exists() else Totals(name, data["meta"])
+        totals.merge(TotalRow(**{key: value for key, value in row.items() if key in known}) for row in data["rows"])
+        totals.save(path)
+        for number, traced in enumerate(traces[name]):
+            program = technique.build(technique.params(**traced["params"]))
+            make = from_records if "records" in traced else from_events
+            meta = {"technique": name, "params": traced["params"], "device": target.name,
+                    "total_s": traced["plain_total_s"], "source_sha256": traced["source_sha256"],
+                    "overhead": traced["total_s"] / traced["plain_total_s"] - 1.0,
+                    "dropped": traced.get("dropped", 0), "clock_hz": data["meta"]["clock_hz"]}  # fmt: skip
+            save_timeline(target / TIMELINES, f"case{number}", make(program, traced, meta))
+        print(f"{name}: {len(data['rows'])} totals, {len(traces[name])} timelines")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,126 @@
+"""Records of a traced run as a `Timeline`: streams, copy engines and host threads on one axis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from gpusim.program import host as ops
+from gpusim.timeline import Timeline, TimelineBuilder
+
+_ENGINE = {1: "h2d", 2: "d2h", 8: "d2d", 10: "p2p"}
+"""CUpti_ActivityMemcpyKind."""
+_DEVICE_KINDS = ("CONCURRENT_KERNEL", "KERNEL", "MEMCPY", "MEMCPY2")
+_CALLS = {
+    "launch": ("Launch",), "alloc": ("Malloc", "Free", "HostAlloc", "MemAlloc", "MemFree", "MemHost"),
+}  # fmt: skip
+_WAITS = ("Synchronize",)
+
+
+def device_ops(program: ops.HostProgram) -> list[ops.MemcpyAsync | ops.Memcpy | ops.Launch]:
+    """Kernels and copies in the order in which one thread issues them; graphs unrolled."""
+    found: list[Any] = []
+    for thread in program.threads:
+        for op in thread.ops:
+            inside = program.graph(op.graph).ops if isinstance(op, ops.GraphLaunch) else (op,)
+            found += [o for o in inside if isinstance(o, ops.MemcpyAsync | ops.Memcpy | ops.Launch)]
+    return found
+
+
+def from_records(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mapping[str, Any]) -> Timeline:
+    """CUPTI records on lanes ``host[i]``, ``stream[i]`` and ``copy_engine[…]``; time 0 is the first call.
+
+    Work is matched with the program's ops by order of issue, which CUPTI's correlation ids follow. Where
+    the numbers do not agree (several threads, unknown kinds) streams are numbered as they appear.
+    """
+    records = traced["records"]
+    work = [r for r in records if r["kind"] in _DEVICE_KINDS]
+    calls = [r for r in records if r["kind"] == "RUNTIME"] or [r for r in records if r["kind"] == "DRIVER"]
+    zero = min(r["start"] for r in (calls or work))
+    chunks, lanes = _match(program, work)
+    builder = TimelineBuilder()
+    for thread, own in _by_thread(calls + _bare_driver_calls(records)).items():
+        free_ns = zero
+        for record in sorted(own, key=lambda r: r["start"]):
+            if record["start"] < free_ns:
+                continue  # a call made inside another one
+            free_ns = record["end"]
+            kind, reason = _call_kind(record["name"])
+            builder.add(f"host[{thread}]", kind, _s(record["start"], zero), _s(record["end"], zero), reason)
+    for i, record in enumerate(work):
+        start, end = _s(record["start"], zero), _s(record["end"], zero)
+        copy = record["kind"].startswith("MEMCPY")
+        size = record.get("bytes", 0) if copy else 0
+        builder.add(lanes[i], "copy" if copy else "kernel", start, end, "", chunks[i], -1, size)
+        if copy:
+            engine = _ENGINE.get(record.get("copy_kind", 0), "other")
+            builder.add(f"copy_engine[{engine}]", "transfer", start, end, "", chunks[i], -1, size)
+    return builder.build(**{"source": "measured", "method": traced["method"], "instrumented_total_s": traced["total_s"], **meta})
+
+
+def from_events(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mapping[str, Any]) -> Timeline:
+    """Event times of kernels and copies on their streams; there is nothing about the host."""
+    builder = TimelineBuilder()
+    numbers = {stream.name: i for i, stream in enumerate(program.streams)}
+    done: dict[str, float] = {}
+    for op, (start, end) in zip(device_ops(program), traced["events"], strict=True):
+        lane = f"stream[{numbers[op.stream]}]"
+        start = max(start, done.get(lane, 0.0))
+        kind = "kernel" if isinstance(op, ops.Launch) else "copy"
+        builder.add(lane, kind, start, end, "", op.chunk, -1, getattr(op, "bytes", 0) if kind == "copy" else 0)
+        done[lane] = end
+    return builder.build(**{"source": "measured", "method": traced["method"], "instrumented_total_s": traced["total_s"], **meta})
+
+
+def _match(program: ops.HostProgram, work: Sequence[Mapping[str, Any]]) -> tuple[list[int], list[str]]:
+    """Chunk and lane of each record."""
+    numbers = {stream.name: i for i, stream in enumerate(program.streams)}
+    issued = device_ops(program)
+    groups: dict[int, list[int]] = {}
+    for i, record in enumerate(work):
+        groups.setdefault(record["correlation_id"], []).append(i)
+    chunks, lanes = [-1] * len(work), [""] * len(work)
+    if len(groups) == len(issued) and len(program.threads) == 1:
+        for op, correlation in zip(issued, sorted(groups), strict=True):
+            number = numbers.get(getattr(op, "stream", ""), len(numbers))
+            for i in groups[correlation]:
+                chunks[i], lanes[i] = op.chunk, f"stream[{number}]"
+        return chunks, lanes
+    # Streams in order of first use.
+    seen: dict[int, int] = {}
+    for i in sorted(range(len(work)), key=lambda i: (work[i]["correlation_id"], work[i]["start"])):
+        lanes[i] = f"stream[{seen.setdefault(work[i].get('stream_id', 0), len(seen))}]"
+    return chunks, lanes
+
+
+def _by_thread(calls: Sequence[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:
+    threads: dict[int, list[Mapping[str, Any]]] = {}
+    for record in sorted(calls, key=lambda r: r["start"]):
+        threads.setdefault(record.get("thread_id", 0), []).append(record)
+    return dict(enumerate(threads.values()))
+
+
+def _bare_driver_calls(records: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Driver calls that no runtime call made (CuPy launches kernels through the driver)."""
+    inside = sorted((r["start"], r["end"]) for r in records if r["kind"] == "RUNTIME")
+    bare, at = [], 0
+    for record in sorted((r for r in records if r["kind"] == "DRIVER"), key=lambda r: r["start"]):
+        while at < len(inside) and inside[at][1] < record["start"]:
+            at += 1
+        if at == len(inside) or inside[at][0] > record["start"]:
+            bare.append(record)
+    return bare
+
+
+def _call_kind(name: str) -> tuple[str, str]:
+    if any(word in name for word in _WAITS):
+        return "wait", "host_sync"
+    if any(word in name for word in _CALLS["launch"]):
+        return "launch", ""
+    if any(word in name for word in _CALLS["alloc"]):
+        return "alloc", ""
+    return "issue", ""
+
+
+def _s(ns: int, zero: int) -> float:
+    return (ns - zero) * 1e-9

@@ -1,0 +1,224 @@
+"""Runs one configuration of a tile kernel: allocate, compile, check, time, record a timeline."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from gpusim.scenario.technique import Technique
+from gpusim.timeline import Timeline
+from gpusim.validation.recording import source_hash
+from realkernels._harness import oracle, probe, sass
+from realkernels._harness.compile import CompiledKernel, KernelSpec, compile_kernel
+from realkernels._harness.timing import Times, make_flush, sample_clock, time_launch
+
+KERNEL = "tile_kernel"
+SEED = 20260901
+CHUNK = 1 << 26
+"""Floats drawn from one generator; larger inputs are further chunks, so that a prefix never changes."""
+A, B = np.float32(0.999), np.float32(0.0005)
+"""The affine map. Its fixed point 0.5 lies in the middle of the inputs and 256 applications leave
+three quarters of their spread, so that a wrong element still shows in the sum."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a technique says about its kernel.
+
+    ``warps`` compute; ``producer_warps`` come before them in the CTA. ``role`` is the name of
+    the computing role. A kernel with a ``ring`` has an observer warp in its instrumented build.
+    """
+
+    technique: Technique
+    params: Any
+    defines: Mapping[str, int]
+    warps: int
+    role: str
+    shared_bytes: int
+    producer_warps: int = 0
+    ring: str | None = None
+
+    def threads(self, instrumented: bool = False) -> int:
+        """Threads of one CTA."""
+        observer = 1 if instrumented and self.ring else 0
+        return 32 * (self.warps + self.producer_warps + observer)
+
+    def spec(self, instrumented: bool = False) -> KernelSpec:
+        """What to compile."""
+        defines = dict(self.defines) | ({"PROBE": 1} if instrumented else {})
+        return KernelSpec(self.technique.folder / "kernel.cu", KERNEL, defines)
+
+
+class Launcher:
+    """One configuration on the attached GPU. Call `prepare` first and `check` before `time`."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self.shared_bytes = plan.shared_bytes
+        self._kernel: CompiledKernel | None = None
+        self._checked = False
+        self._listing: tuple[dict[str, int], list[dict[str, int]]] | None = None
+
+    def compile(self) -> Launcher:
+        """Compile only; touches no device. Raises CompileError."""
+        if self._kernel is None:
+            self._kernel = _compile(self.plan.spec())
+        return self
+
+    def prepare(self) -> Launcher:
+        """Compile and allocate. Raises CompileError, or RuntimeError if the CTAs do not fit as asked."""
+        import cupy
+
+        params = self.plan.params
+        self.compile()
+        self._input = _random_input(params.grid * params.tiles_per_cta * params.tile_bytes // 4)
+        self._out = cupy.full(params.grid * self.plan.warps, cupy.nan, dtype=cupy.float32)
+        if self.max_active_ctas != params.ctas_per_sm:
+            raise RuntimeError(
+                f"{self.plan.technique.name} {asdict(params)}: {self.max_active_ctas} CTAs fit on an SM, not "
+                f"{params.ctas_per_sm} ({self.shared_bytes} B shared memory, {self.registers} registers, "
+                f"{self.plan.threads()} threads per CTA); use smaller tiles, fewer stages or fewer warps"
+            )
+        return self
+
+    @property
+    def kernel(self) -> CompiledKernel:
+        """The compiled kernel. Raises RuntimeError before `prepare`."""
+        if self._kernel is None:
+            raise RuntimeError("call prepare() first")
+        return self._kernel
+
+    @property
+    def registers(self) -> int:
+        """Registers per thread."""
+        return self.kernel.registers
+
+    @property
+    def local_bytes(self) -> int:
+        """Spilled bytes per thread; 0 in a kernel fit to be measured."""
+        return self.kernel.local_bytes
+
+    @property
+    def max_active_ctas(self) -> int:
+        """CTAs that fit on one SM, by the driver's own count."""
+        return self.kernel.max_active_ctas(self.plan.threads(), self.shared_bytes)
+
+    def sass(self) -> tuple[dict[str, int], list[dict[str, int]]] | None:
+        """(instructions of the kernel by opcode, the same per loop, shortest first), or None."""
+        if self._listing is None and (text := self.kernel.sass()) is not None:
+            instructions = sass.parse(text)
+            self._listing = sass.count(instructions), [dict(loop.counts) for loop in sass.loops(instructions)]
+        return self._listing
+
+    def sass_counts(self) -> dict[str, int] | None:
+        """Instructions of the whole kernel by opcode, or None without a disassembler."""
+        listing = self.sass()
+        return None if listing is None else listing[0]
+
+    def source_sha256(self) -> str:
+        """Hash of the kernel's source and includes."""
+        return source_hash(self.plan.technique.folder / "kernel.cu")
+
+    def launch(self) -> None:
+        """Enqueue the kernel once."""
+        self.kernel.launch(self.plan.params.grid, self.plan.threads(), self._arguments(), self.shared_bytes)
+
+    def check(self) -> float:
+        """Run once and compare with NumPy; returns the largest error in units of the tolerance.
+
+        Raises AssertionError if the kernel computes something else.
+        """
+        import cupy
+
+        self._out.fill(cupy.nan)
+        self.launch()
+        worst = oracle.compare(self._input, self._out, self.plan, A, B)
+        self._checked = True
+        return worst
+
+    def time(self, repeats: int = 15) -> Times:
+        """Cold-L2 run times, event to event. Checks the output first if nobody has."""
+        if not self._checked:
+            self.check()
+        return time_launch(self.launch, repeats=repeats, warmup=2, flush=make_flush())
+
+    def timeline(self, plain_total_s: float | None = None, max_tiles: int = 150) -> Timeline:
+        """What the CTAs of two SMs did, from the instrumented build, cold L2.
+
+        ``plain_total_s``: the un-instrumented time if it is known already, else it is measured.
+        Raises RuntimeError if the observer warp keeps CTAs from fitting, or the result differs.
+        """
+        import cupy
+
+        plan, params = self.plan, self.plan.params
+        plain = plain_total_s if plain_total_s is not None else self.time().median_s
+        self.check()
+        expected = self._out.get()
+        kernel = _compile(plan.spec(instrumented=True))
+        fit = kernel.max_active_ctas(plan.threads(True), self.shared_bytes)
+        if fit != params.ctas_per_sm:
+            raise RuntimeError(f"{fit} CTAs of the instrumented kernel fit on an SM, not {params.ctas_per_sm}")
+        capacity = probe.capacity(min(params.tiles_per_cta, max_tiles))
+        lanes = cupy.zeros(params.grid * probe.LANES_PER_CTA * probe.LANE.itemsize, dtype=cupy.uint8)
+        stamps = cupy.zeros(params.grid * probe.LANES_PER_CTA * capacity * probe.STAMP.itemsize, dtype=cupy.uint8)
+        arguments = (*self._arguments(), lanes, stamps, np.int32(capacity))
+
+        def launch() -> None:
+            kernel.launch(params.grid, plan.threads(True), arguments, self.shared_bytes)
+
+        times = time_launch(launch, repeats=7, warmup=2, flush=make_flush())
+        clock_hz = sample_clock()
+        if not np.array_equal(expected, self._out.get(), equal_nan=True):
+            raise RuntimeError("the instrumented kernel computes something else")
+        recording = probe.Recording(lanes.get(), stamps.get(), capacity, clock_hz)
+        return recording.timeline(
+            role=plan.role,
+            ring=plan.ring,
+            tile_bytes=params.tile_bytes,
+            max_tiles=max_tiles,
+            meta={
+                "technique": plan.technique.name,
+                "params": asdict(params),
+                "total_s": plain,
+                "instrumented_total_s": times.median_s,
+                "overhead": times.median_s / plain - 1.0,
+                "source_sha256": self.source_sha256(),
+            },
+        )
+
+    def release(self) -> None:
+        """Give the output back; the shared input stays for the next launcher."""
+        self._input = self._out = None
+
+    def _arguments(self) -> tuple:
+        return self._input, self._out, np.int32(self.plan.params.tiles_per_cta), A, B
+
+
+def _compile(spec: KernelSpec) -> CompiledKernel:
+    return compile_kernel(spec.source, spec.name, spec.defines)
+
+
+def _random_input(count: int) -> Any:
+    """The first ``count`` floats of one endless random sequence in [0, 1), shared by all launchers."""
+    chunks = -(-count // CHUNK)
+    held = _pool()
+    if held.get("chunks", 0) < chunks:
+        import cupy
+
+        held.clear()
+        cupy.get_default_memory_pool().free_all_blocks()
+        data = cupy.empty(chunks * CHUNK, dtype=cupy.float32)
+        for i in range(chunks):
+            generator = cupy.random.Generator(cupy.random.XORWOW(SEED + i))
+            data[i * CHUNK : (i + 1) * CHUNK] = generator.random(CHUNK, dtype=cupy.float32)
+        held.update(chunks=chunks, data=data)
+    return held["data"][:count]
+
+
+@cache
+def _pool() -> dict[str, Any]:
+    return {}

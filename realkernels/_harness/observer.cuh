@@ -1,0 +1,24 @@
+// The observer: one extra warp of the instrumented build that stamps when each tile has arrived.
+#pragma once
+#include "mbarrier.cuh"
+#include "probe.cuh"
+
+#ifdef PROBE
+// Waits for phase after phase of `barrier[stage]` and stamps it. A stage is refilled at the
+// earliest one memory latency after its tile was seen here, so the observer cannot be overtaken;
+// should that ever fail it gives up after 50 ms instead of hanging the GPU.
+__device__ __forceinline__ void observe(Probe& probe, unsigned int barriers, int tiles, int stages) {
+  int stage = 0, phase = 0;
+  for (int tile = 0; tile < tiles; ++tile) {
+    const unsigned long long patience = probe_globaltimer() + 50000000ull;
+    while (!mbarrier_try_wait(barriers + 8 * stage, phase)) {
+      if (probe_globaltimer() > patience) {
+        probe.dropped += tiles - tile;
+        return;
+      }
+    }
+    probe.enter(PROBE_ARRIVED, tile, stage);
+    if (++stage == stages) stage = 0, phase ^= 1;
+  }
+}
+#endif

@@ -1,0 +1,189 @@
+"""Buffers of ``probe.cuh`` to a `Timeline`.
+
+Each warp leaves a pair (globaltimer, clock64) at its first and last stamp. From these come the
+SM clock during this very launch, by which cycles become seconds, and the offset of each SM's
+clock on one common axis. The global timer moves in steps and reads low by up to one, so the
+largest of the offsets it suggests is the best.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from gpusim.timeline import Timeline, TimelineBuilder
+
+LANE = np.dtype([
+    ("first_ns", "u8"), ("last_ns", "u8"), ("first_clock", "i8"), ("last_clock", "i8"),
+    ("count", "u4"), ("dropped", "u4"), ("sm", "u4"), ("used", "u4"),
+])  # fmt: skip
+"""ProbeLane of probe.cuh."""
+STAMP = np.dtype([("clock", "i8"), ("what", "u4"), ("tile", "i4")])
+"""ProbeStamp of probe.cuh; ``what`` is event << 16 | stage."""
+LANES_PER_CTA = 4
+HEAD, TAIL, OBSERVER, PRODUCER = range(LANES_PER_CTA)
+"""Which warp a lane stands for; see worker_lane in tile.cuh."""
+
+LONG_NS = 10_000
+"""A warp that ran this long tells the SM clock: the global timer's step is a few tens of nanoseconds."""
+
+END, SETUP, WAIT_STAGE, WAIT_FREE, WAIT_COPY, ISSUE, LOAD, COMPUTE, BARRIER, ARRIVED = range(10)
+KIND_REASON = {
+    SETUP: ("launch", ""),
+    WAIT_STAGE: ("wait", "stage_empty"),
+    WAIT_FREE: ("wait", "stage_full"),
+    WAIT_COPY: ("wait", "copy_in_flight"),
+    ISSUE: ("issue", ""),
+    LOAD: ("load", ""),
+    COMPUTE: ("compute", ""),
+    BARRIER: ("barrier", "barrier"),
+}
+"""Events of probe.cuh that begin a step, in the words of the timeline."""
+
+
+def capacity(tiles: int) -> int:
+    """Stamps to provide for a lane that handles ``tiles`` tiles: at most four each, and its ends."""
+    return 5 * tiles + 16
+
+
+class Recording:
+    """The raw buffers of one instrumented launch."""
+
+    def __init__(self, lanes: np.ndarray, stamps: np.ndarray, capacity: int, clock_hz: float) -> None:
+        """``lanes``, ``stamps``: the buffers as bytes, of ``capacity`` stamps per lane.
+
+        ``clock_hz``: the SM clock sampled beside the launch, for launches too short to tell their own.
+        """
+        self.lanes = lanes.view(LANE).reshape(-1, LANES_PER_CTA)
+        self.stamps = stamps.view(STAMP).reshape(-1, LANES_PER_CTA, capacity)
+        self.dropped = int(self.lanes["dropped"][self.lanes["used"] == 1].sum())
+        self._used = self.lanes["used"] == 1
+        if not self._used[:, HEAD].all():
+            raise ValueError("a CTA left no stamps: the kernel did not run, or was not built with -DPROBE")
+        self.sm_of_cta = self.lanes["sm"][:, HEAD].astype(int)
+        self.clock_hz = self._own_clock() or clock_hz
+        self._align()
+
+    def _own_clock(self) -> float | None:
+        """SM clock of this launch, from warps that ran long enough to be timed to 0.3 %; their median is better."""
+        lanes = self.lanes[self._used]
+        ns = (lanes["last_ns"] - lanes["first_ns"]).astype(np.float64)
+        long = ns >= LONG_NS
+        if not long.any():
+            return None
+        return float(np.median((lanes["last_clock"] - lanes["first_clock"])[long] / ns[long])) * 1e9
+
+    def timeline(
+        self, *, role: str, ring: str | None, tile_bytes: int, max_tiles: int, meta: Mapping[str, Any]
+    ) -> Timeline:
+        """The CTAs of two SMs, the first warp of each role, up to ``max_tiles`` tiles of each CTA.
+
+        The two become ``sm[0]`` (fully loaded) and ``sm[1]``; their numbers on the device are in
+        ``meta["sm_ids"]``. Times count from the first stamp of the kernel.
+        """
+        names = {HEAD: role, TAIL: f"{role}_tail", OBSERVER: "observer", PRODUCER: "producer"}
+        builder = TimelineBuilder()
+        chosen = self._choose_sms()
+        for number, sm in enumerate(chosen):
+            for slot, cta in self._slots(sm):
+                prefix = f"sm[{number}].cta[{slot}]"
+                issued: dict[int, float] = {}
+                for index in (PRODUCER, HEAD, TAIL):
+                    if self._used[cta, index]:
+                        issuer = index == PRODUCER or (index == HEAD and not self._used[cta, PRODUCER])
+                        self._add_role(builder, f"{prefix}.{names[index]}", cta, index, max_tiles,
+                                       issued if issuer else None)  # fmt: skip
+                if ring is not None and self._used[cta, OBSERVER]:
+                    self._add_copies(builder, f"{prefix}.{ring}", cta, issued, tile_bytes, max_tiles)
+        return builder.build(
+            source="measured", dropped=self.dropped, clock_hz=self.clock_hz, sm_ids=[int(s) for s in chosen],
+            alignment_s=self.alignment_s, last_stamp_s=self.last_s, **meta,
+        )  # fmt: skip
+
+    def _align(self) -> None:
+        """Offset of each SM's clock, so that ``seconds`` works; the first stamp of all is time 0."""
+        lanes, used = self.lanes, self._used
+        sms = np.broadcast_to(self.sm_of_cta[:, None], used.shape)[used]
+        self._ns0 = int(lanes["first_ns"][used].min())
+        self._clock0, self._offset, disagreement = {}, {}, []
+        for sm in np.unique(sms):
+            mine = used & (self.sm_of_cta == sm)[:, None]
+            clock0 = int(lanes["first_clock"][mine].min())
+            offsets = []
+            for when in ("first", "last"):
+                clocks = (lanes[f"{when}_clock"][mine] - clock0) / self.clock_hz
+                ns = (lanes[f"{when}_ns"][mine] - np.uint64(self._ns0)).astype(np.float64) * 1e-9
+                offsets.append(ns - clocks)
+            merged = np.concatenate(offsets)
+            self._clock0[int(sm)], self._offset[int(sm)] = clock0, float(merged.max())
+            disagreement.append(float(merged.max() - merged.min()))
+        self.alignment_s = max(disagreement)
+        self._origin = 0.0
+        spans = [self._span(cta, index) for cta, index in np.argwhere(used)]
+        self._origin = min(start for start, _ in spans)
+        self.last_s = max(end for _, end in spans) - self._origin
+
+    def seconds(self, cta: int, clocks: np.ndarray) -> np.ndarray:
+        """Stamps of a CTA on the common axis, in seconds since the first stamp of the kernel."""
+        sm = int(self.sm_of_cta[cta])
+        return (clocks - self._clock0[sm]) / self.clock_hz + self._offset[sm] - self._origin
+
+    def _span(self, cta: int, index: int = HEAD) -> tuple[float, float]:
+        """When a warp began and ended; also right for one whose stamps did not all find room."""
+        lane = self.lanes[cta, index]
+        start, end = self.seconds(cta, np.array([lane["first_clock"], lane["last_clock"]]))
+        return float(start), float(end)
+
+    def _choose_sms(self) -> list[int]:
+        """An SM with the most CTAs, the one of the lowest CTA; and, of the others, that which ends last."""
+        ids, counts = np.unique(self.sm_of_cta, return_counts=True)
+        full = set(ids[counts == counts.max()].tolist())
+        first = next(int(sm) for sm in self.sm_of_cta if int(sm) in full)
+        ends = {int(sm): 0.0 for sm in ids if int(sm) != first}
+        for cta, sm in enumerate(self.sm_of_cta):
+            if int(sm) in ends:
+                ends[int(sm)] = max(ends[int(sm)], self._span(cta)[1])
+        return [first] + ([max(ends, key=ends.__getitem__)] if ends else [])
+
+    def _slots(self, sm: int) -> list[tuple[int, int]]:
+        """(place on the SM, CTA), so that a CTA takes the lowest place free when it starts."""
+        spans = [(*self._span(int(cta)), int(cta)) for cta in np.flatnonzero(self.sm_of_cta == sm)]
+        free_at: list[float] = []
+        placed = []
+        for start, end, cta in sorted(spans):
+            slot = next((i for i, free in enumerate(free_at) if free <= start), len(free_at))
+            free_at[slot : slot + 1] = [end]
+            placed.append((slot, cta))
+        return placed
+
+    def _add_role(
+        self, builder: TimelineBuilder, lane: str, cta: int, index: int, max_tiles: int, issued: dict | None
+    ) -> None:
+        rows = self.stamps[cta, index, : self.lanes["count"][cta, index]]
+        times = self.seconds(cta, rows["clock"])
+        for k in range(len(rows) - 1):
+            event, stage, tile = int(rows["what"][k]) >> 16, int(rows["what"][k]) & 0xFFFF, int(rows["tile"][k])
+            if event not in KIND_REASON or tile >= max_tiles:
+                continue
+            kind, reason = KIND_REASON[event]
+            builder.add(lane, kind, float(times[k]), float(times[k + 1]), reason, tile, stage if tile >= 0 else -1)
+            if event == ISSUE and issued is not None:
+                issued[tile] = float(times[k])
+
+    def _add_copies(
+        self, builder: TimelineBuilder, lane: str, cta: int, issued: dict[int, float], tile_bytes: int, max_tiles: int
+    ) -> None:
+        """A copy lies in its stage's lane from issue to arrival; the lane's last one may end no earlier."""
+        rows = self.stamps[cta, OBSERVER, : self.lanes["count"][cta, OBSERVER]]
+        times = self.seconds(cta, rows["clock"])
+        busy_until: dict[int, float] = defaultdict(float)
+        for row, time in zip(rows, times, strict=True):
+            tile, stage = int(row["tile"]), int(row["what"]) & 0xFFFF
+            if int(row["what"]) >> 16 != ARRIVED or tile >= max_tiles or tile not in issued:
+                continue
+            start = max(issued[tile], busy_until[stage])
+            busy_until[stage] = max(float(time), start)
+            builder.add(f"{lane}[{stage}]", "copy", start, busy_until[stage], "", tile, stage, tile_bytes)

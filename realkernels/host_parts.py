@@ -1,0 +1,40 @@
+"""Pieces that several host techniques are made of."""
+
+from __future__ import annotations
+
+from gpusim.program.host import Buffer, FixedCost, HostProgram, HostThread, Work
+
+WORD = 4
+PAGE = 4096
+
+
+def full_work(seconds: float, name: str = "kernel") -> Work:
+    """A kernel that leaves no room for another: 2048 threads on each of 132 SMs, in one wave."""
+    return Work(FixedCost(seconds), grid=264, threads=1024, name=name)
+
+
+def small_work(seconds: float, blocks: int = 16, name: str = "kernel") -> Work:
+    """A kernel that leaves most of the device free."""
+    return Work(FixedCost(seconds), grid=blocks, threads=256, name=name)
+
+
+def parts(total: int, count: int) -> list[tuple[int, int]]:
+    """``count`` ranges (offset, bytes) that cover ``total`` bytes; whole pages where there are enough.
+
+    Raises ValueError if there are not even four bytes for each.
+    """
+    unit = PAGE if total >= PAGE * count else WORD
+    if total < unit * count:
+        raise ValueError(f"{total} bytes cannot be cut into {count} parts")
+    cuts = [total * i // count // unit * unit for i in range(count)] + [total // WORD * WORD]
+    return [(start, end - start) for start, end in zip(cuts, cuts[1:], strict=False)]
+
+
+def one_thread(name: str, ops: list, **rest) -> HostProgram:
+    """A program of a single host thread."""
+    return HostProgram(name, (HostThread("main", tuple(ops)),), **rest)
+
+
+def in_and_out(total: int, place: str) -> tuple[Buffer, ...]:
+    """Host input and output and the device buffer between them."""
+    return (Buffer("input", total, place), Buffer("output", total, place), Buffer("data", total, "device"))

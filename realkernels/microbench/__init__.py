@@ -1,0 +1,28 @@
+"""Calibration kernels: the only source of measured numbers in a device profile.
+
+``python -m realkernels.microbench --out DIR [--only a,b]`` runs them on the attached GPU and writes one
+``DIR/<bench>.json`` each. A bench isolates one mechanism, so that its number can be put into the model as
+that mechanism and no technique's own measurement has to be fitted:
+
+========== ==================================================================================================
+bench      defines, and why its kernel isolates it
+========== ==================================================================================================
+issue      issue rate and dependent-issue latency per instruction kind; registers only, so nothing else waits
+lds        shared-memory latency (chase of one warp), throughput (independent, conflict-free), store-to-load
+lds_ffma   how load stalls and FFMA issue of co-resident warps interleave; the tile kernels' own inner loop
+barrier    cost of CTA, named and mbarrier synchronisation and hand-over; nothing is computed or copied
+latency    idle load latency by level (L1, near and far L2, DRAM); one lane, each address from the last load
+tma        bulk-copy latency, issue cost and bytes in flight; one thread per CTA does nothing else
+tma_store  bulk-store drain time and throughput, source reusable and written told apart
+cpasync    cp.async issue cost, group latency, throughput; no CTA barrier, each thread waits for its own
+ldg        register loads: latency per batch against loads in flight; the rival of every asynchronous copy
+burst      load, wait, spin without a ring: do SMs fall into step on HBM or drift apart
+hbm        device-memory bandwidth by read/write mix; everything resident, nothing computed
+l2         L2 bandwidth by footprint; past L1, lines dealt anew each pass
+launch     launch, CTA dispatch, CTA turnaround and start skew; CTAs that do nothing or only spin
+clock      SM clock idle, under FFMA and under memory load; cycles over the global timer in one kernel
+========== ==================================================================================================
+
+Times inside a kernel are SM cycles (clock64); over several warps from the first start to the last stop.
+The first repeat warms the instruction cache and is dropped. ``clock_hz`` in each file converts to seconds.
+"""

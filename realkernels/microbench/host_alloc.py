@@ -1,0 +1,170 @@
+"""Device, pool and pinned allocation: cost by size, warm and cold pools, release thresholds, a busy device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from realkernels.microbench.bench import KIB, MIB
+from realkernels.microbench.host_lab import Lab, spread, time_calls
+
+NOTES = {
+    "take": "the allocating call; give: the freeing call; sync: the stream synchronisation that follows",
+    "hit": "the pool holds a free block of this size; miss: it holds nothing",
+    "lead": "how many frees are in flight before the same sizes are asked for again",
+}
+DEVICE_SIZES = (4 * KIB, 256 * KIB, MIB, 2 * MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)
+HOST_SIZES = (4 * KIB, 64 * KIB, MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB)
+POOL_SIZES = (64 * KIB, MIB, 2 * MIB, 16 * MIB, 64 * MIB, 256 * MIB)
+
+
+def _plain(lab: Lab) -> Iterator[dict]:
+    runtime, (stream,) = lab.runtime, lab.streams(1)
+    sync = stream.synchronize
+    for size in DEVICE_SIZES:
+        yield from _pairs("cuda_malloc", size, 10, lambda size=size: runtime.malloc(size), runtime.free, sync)
+    for size in HOST_SIZES:
+        count = 6 if size <= 16 * MIB else 3
+        yield from _pairs("malloc_host", size, count, lambda size=size: runtime.hostAlloc(size, 0), runtime.freeHost, sync)
+
+
+def _thresholds(lab: Lab) -> Iterator[dict]:
+    runtime, (stream,) = lab.runtime, lab.streams(1)
+    for threshold in (0, 1 << 60):
+        pool = _pool(runtime, threshold)
+        for size in POOL_SIZES:
+            runtime.deviceSynchronize()
+            runtime.memPoolTrimTo(pool, 0)
+            yield from _pairs(
+                f"pool_threshold_{'max' if threshold else '0'}", size, 20,
+                lambda size=size, pool=pool: runtime.mallocFromPoolAsync(size, pool, stream.ptr),
+                lambda pointer: runtime.freeAsync(pointer, stream.ptr), stream.synchronize,
+            )  # fmt: skip
+        yield from _without_sync(lab, stream, pool, threshold)
+        runtime.memPoolDestroy(pool)
+
+
+def _pool(runtime: Any, threshold: int) -> int:
+    pool = runtime.memPoolCreate(runtime.MemPoolProps(1, 0, 1, 0))
+    runtime.memPoolSetAttribute(pool, runtime.cudaMemPoolAttrReleaseThreshold, threshold)
+    return pool
+
+
+def _pairs(
+    name: str, size: int, count: int, take: Callable[[], Any], give: Callable[[Any], object], sync: Callable
+) -> Iterator[dict]:
+    """Take, give, synchronise, again and again; the first round is a row of its own."""
+    samples: dict[str, list[float]] = {"take": [], "give": [], "sync": []}
+    for _ in range(count):
+        held: list[Any] = []
+        samples["take"].append(time_calls(lambda held=held: held.append(take()), 1)[0])
+        samples["give"].append(time_calls(lambda held=held: give(held[0]), 1)[0])
+        samples["sync"].append(time_calls(sync, 1)[0])
+    for part, values in samples.items():
+        yield {"kind": name, "part": part, "bytes": size, "first_s": float(values[0]), **spread(values[1:])}
+
+
+def _without_sync(lab: Lab, stream: Any, pool: int, threshold: int) -> Iterator[dict]:
+    """Take and give in a row without any synchronisation: every take after the first is a hit."""
+    runtime = lab.runtime
+    for size in (MIB, 64 * MIB):
+        takes, gives = [], []
+        for _ in range(60):
+            held: list[int] = []
+            takes.append(time_calls(lambda held=held, size=size: held.append(runtime.mallocFromPoolAsync(size, pool, stream.ptr)), 1)[0])
+            gives.append(time_calls(lambda held=held: runtime.freeAsync(held[0], stream.ptr), 1)[0])
+        stream.synchronize()
+        for part, values in (("take", takes), ("give", gives)):
+            yield {"kind": "pool_hit", "threshold": "max" if threshold else "0", "part": part, "bytes": size,
+                   "first_s": float(values[0]), **spread(values[1:])}  # fmt: skip
+
+
+def _growing(lab: Lab) -> Iterator[dict]:
+    """A pool that grows: each take finds nothing free and asks the OS."""
+    runtime, pool, (stream,) = lab.runtime, _pool(lab.runtime, 1 << 60), lab.streams(1)
+    for size in (MIB, 2 * MIB, 16 * MIB, 64 * MIB, 256 * MIB):
+        held: list[int] = []
+        values = time_calls(lambda size=size, held=held: held.append(runtime.mallocFromPoolAsync(size, pool, stream.ptr)), 12)
+        yield {"kind": "pool_miss", "part": "take", "bytes": size, "first_s": float(values[0]), **spread(values[1:])}
+        busy: list[int] = []
+        lab.kernel(stream, 0, 3e-3)
+        beside = time_calls(lambda size=size, busy=busy: busy.append(runtime.mallocFromPoolAsync(size, pool, stream.ptr)), 4)
+        yield {"kind": "pool_miss_busy", "part": "take", "bytes": size, "first_s": float(beside[0]), **spread(beside)}
+        for pointer in held + busy:
+            runtime.freeAsync(pointer, stream.ptr)
+        stream.synchronize()
+        runtime.memPoolTrimTo(pool, 0)
+    runtime.memPoolDestroy(pool)
+
+
+def _release(lab: Lab) -> Iterator[dict]:
+    """What a synchronisation costs that gives memory back (threshold 0), by how much there is."""
+    runtime, (one,) = lab.runtime, lab.streams(1)
+    pool = _pool(runtime, 0)
+    for blocks, size in ((1, 2 * MIB), (8, 2 * MIB), (1, 64 * MIB), (8, 64 * MIB)):
+        for call in ("stream_sync", "device_sync", "event_sync"):
+            event = lab.cupy.cuda.Event(disable_timing=True)
+            syncs = []
+            for _ in range(4):
+                held = [runtime.mallocFromPoolAsync(size, pool, one.ptr) for _ in range(blocks)]
+                for pointer in held:
+                    runtime.freeAsync(pointer, one.ptr)
+                event.record(one)
+                wait = {"stream_sync": one.synchronize, "device_sync": runtime.deviceSynchronize,
+                        "event_sync": event.synchronize}[call]  # fmt: skip
+                syncs.append(time_calls(wait, 1)[0])
+            yield {"kind": "pool_release", "part": call, "blocks": blocks, "bytes": blocks * size, **spread(syncs)}
+    runtime.memPoolDestroy(pool)
+
+
+def _reuse(lab: Lab) -> Iterator[dict]:
+    """Is a block that was freed on one stream handed out on another, and when may that one run?"""
+    runtime, (one, two) = lab.runtime, lab.streams(2)
+    pool, event = _pool(runtime, 1 << 60), lab.cupy.cuda.Event(disable_timing=True)
+    for relation in ("none", "event", "completed"):
+        pointer = runtime.mallocFromPoolAsync(16 * MIB, pool, one.ptr)
+        lab.kernel(one, 0, 2e-3)
+        runtime.freeAsync(pointer, one.ptr)
+        if relation == "event":
+            event.record(one)
+            two.wait_event(event)
+        if relation == "completed":
+            one.synchronize()
+        again: list[int] = []
+        cost = time_calls(lambda again=again: again.append(runtime.mallocFromPoolAsync(16 * MIB, pool, two.ptr)), 1)[0]
+        lab.kernel(two, 1, 0.0)
+        lab.runtime.deviceSynchronize()
+        first, _ = lab.stamps(2)
+        yield {"kind": "pool_reuse", "relation": relation, "reused": again[0] == pointer, "take_s": float(cost),
+               "second_after_first_s": float(first[1] - first[0])}  # fmt: skip
+        runtime.freeAsync(again[0], two.ptr)
+        runtime.deviceSynchronize()
+        lab.reset()
+    runtime.memPoolDestroy(pool)
+
+
+def _caching(lab: Lab) -> Iterator[dict]:
+    """CuPy's own pool: a block it holds, and one it has to ask cudaMalloc for."""
+    import cupy
+
+    (stream,) = lab.streams(1)
+    for size in (MIB, 64 * MIB):
+        pool = cupy.cuda.MemoryPool()
+        with stream:
+            held = [pool.malloc(size)]
+            held.clear()
+            values = time_calls(lambda size=size, held=held, pool=pool: held.append(pool.malloc(size)), 1)
+            hits, gives = [], []
+            for _ in range(100):
+                gives.append(time_calls(held.clear, 1)[0])
+                hits.append(time_calls(lambda size=size, held=held, pool=pool: held.append(pool.malloc(size)), 1)[0])
+            misses = time_calls(lambda size=size, held=held, pool=pool: held.append(pool.malloc(size)), 8)
+            held.clear()
+            frees = time_calls(pool.free_all_blocks, 1)
+        yield {"kind": "caching_hit", "part": "take", "bytes": size, "first_s": float(values[0]), **spread(hits)}
+        yield {"kind": "caching_hit", "part": "give", "bytes": size, **spread(gives)}
+        yield {"kind": "caching_miss", "part": "take", "bytes": size, **spread(misses)}
+        yield {"kind": "caching_free_all", "part": "give", "bytes": size, "blocks": 9, **spread(frees)}
+
+
+SECTIONS = (_plain, _thresholds, _growing, _release, _reuse, _caching)

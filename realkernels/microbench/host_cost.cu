@@ -1,0 +1,232 @@
+// What calls of the CUDA runtime cost a C++ thread. One JSON object per line on stdout.
+//
+// Rows: call, state (idle: nothing runs; busy: a kernel holds the stream, so that nothing completes),
+// bytes, n, median_s, p10_s, p90_s of single calls. Built and run by host_cpp.py with plain nvcc.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#define CHECK(call)                                                                  \
+  do {                                                                               \
+    cudaError_t error = (call);                                                      \
+    if (error != cudaSuccess) {                                                      \
+      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));            \
+      std::exit(1);                                                                  \
+    }                                                                                \
+  } while (0)
+
+__global__ void spin(unsigned long long ns) {
+  unsigned long long start, now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
+  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  while (now - start < ns);
+}
+
+using Clock = std::chrono::steady_clock;
+static double seconds(Clock::time_point a, Clock::time_point b) { return std::chrono::duration<double>(b - a).count(); }
+static cudaStream_t stream, other;
+
+static void report(const char* call, const char* state, size_t bytes, std::vector<double> s) {
+  std::sort(s.begin(), s.end());
+  const size_t n = s.size();
+  std::printf("{\"call\": \"%s\", \"state\": \"%s\", \"bytes\": %zu, \"n\": %zu, \"median_s\": %.9f, \"p10_s\": %.9f, "
+              "\"p90_s\": %.9f}\n", call, state, bytes, n, s[n / 2], s[n / 10], s[n * 9 / 10]);
+}
+
+// Times each call on its own; `busy` keeps the stream occupied meanwhile.
+static void measure(const char* call, size_t bytes, int n, bool busy, const std::function<void()>& f,
+                    const std::function<void()>& after = nullptr) {
+  std::vector<double> samples;
+  for (int i = 0; i < 5; ++i) { f(); if (after) after(); }
+  CHECK(cudaDeviceSynchronize());
+  if (busy) spin<<<1, 1, 0, stream>>>(20000000ull);
+  for (int i = 0; i < n; ++i) {
+    const auto begin = Clock::now();
+    f();
+    const auto end = Clock::now();
+    samples.push_back(seconds(begin, end));
+    if (after) after();
+    if (!busy) CHECK(cudaDeviceSynchronize());
+  }
+  CHECK(cudaDeviceSynchronize());
+  report(call, busy ? "busy" : "idle", bytes, samples);
+}
+
+static void CUDART_CB nothing(void*) {}
+
+static void calls() {
+  for (bool busy : {false, true}) {
+    measure("launch", 0, 300, busy, [] { spin<<<1, 32, 0, stream>>>(0); });
+    cudaEvent_t event;
+    CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    measure("event_record", 0, 300, busy, [&] { cudaEventRecord(event, stream); });
+    measure("stream_wait_event", 0, 300, busy, [&] { cudaStreamWaitEvent(other, event, 0); });
+    measure("event_query", 0, 300, busy, [&] { cudaEventQuery(event); });
+    measure("host_func", 0, 100, busy, [] { cudaLaunchHostFunc(stream, nothing, nullptr); });
+  }
+  cudaEvent_t done;
+  CHECK(cudaEventCreateWithFlags(&done, cudaEventDisableTiming));
+  CHECK(cudaEventRecord(done, stream));
+  measure("stream_sync", 0, 300, false, [] { cudaStreamSynchronize(stream); });
+  measure("device_sync", 0, 300, false, [] { cudaDeviceSynchronize(); });
+  measure("event_sync", 0, 300, false, [&] { cudaEventSynchronize(done); });
+}
+
+static void copies() {
+  const size_t most = 64u << 20;
+  void *device, *pinned, *pageable = std::malloc(most);
+  CHECK(cudaMalloc(&device, most));
+  CHECK(cudaMallocHost(&pinned, most));
+  std::memset(pageable, 1, most);
+  std::memset(pinned, 1, most);
+  for (size_t bytes : {4ul, 4096ul, 65536ul, 1ul << 20, 16ul << 20}) {
+    for (bool busy : {false, true}) {
+      const int n = bytes > 1u << 20 ? 20 : 100;
+      measure("memcpy_async_h2d_pinned", bytes, n, busy, [&] { cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, stream); });
+      measure("memcpy_async_d2h_pinned", bytes, n, busy, [&] { cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, stream); });
+    }
+  }
+  for (size_t bytes : {4ul, 4096ul, 32768ul, 65536ul, 65540ul, 131072ul, 262144ul, 1ul << 20, 4ul << 20, 16ul << 20, 64ul << 20}) {
+    const int n = bytes > 1u << 20 ? 10 : 50;
+    measure("memcpy_async_h2d_pageable", bytes, n, false, [&] { cudaMemcpyAsync(device, pageable, bytes, cudaMemcpyHostToDevice, stream); });
+    measure("memcpy_async_d2h_pageable", bytes, n, false, [&] { cudaMemcpyAsync(pageable, device, bytes, cudaMemcpyDeviceToHost, stream); });
+    measure("memcpy_h2d_pinned", bytes, n, false, [&] { cudaMemcpy(device, pinned, bytes, cudaMemcpyHostToDevice); });
+    measure("memcpy_d2h_pinned", bytes, n, false, [&] { cudaMemcpy(pinned, device, bytes, cudaMemcpyDeviceToHost); });
+    measure("memcpy_h2d_pageable", bytes, n, false, [&] { cudaMemcpy(device, pageable, bytes, cudaMemcpyHostToDevice); });
+    measure("memcpy_d2h_pageable", bytes, n, false, [&] { cudaMemcpy(pageable, device, bytes, cudaMemcpyDeviceToHost); });
+    measure("memcpy_host_to_host", bytes, n, false, [&] { std::memcpy(pinned, pageable, bytes); });
+  }
+  CHECK(cudaFreeHost(pinned));
+  CHECK(cudaFree(device));
+  std::free(pageable);
+}
+
+static void allocations() {
+  for (size_t bytes : {65536ul, 1ul << 20, 2ul << 20, 16ul << 20, 256ul << 20, 1ul << 30}) {
+    std::vector<double> take, give;
+    for (int i = 0; i < 12; ++i) {
+      void* p;
+      const auto a = Clock::now();
+      CHECK(cudaMalloc(&p, bytes));
+      const auto b = Clock::now();
+      CHECK(cudaFree(p));
+      const auto c = Clock::now();
+      if (i > 1) take.push_back(seconds(a, b)), give.push_back(seconds(b, c));
+    }
+    report("malloc", "idle", bytes, take);
+    report("free", "idle", bytes, give);
+  }
+  for (size_t bytes : {65536ul, 1ul << 20, 16ul << 20, 128ul << 20}) {
+    std::vector<double> take, give;
+    for (int i = 0; i < 6; ++i) {
+      void* p;
+      const auto a = Clock::now();
+      CHECK(cudaMallocHost(&p, bytes));
+      const auto b = Clock::now();
+      CHECK(cudaFreeHost(p));
+      const auto c = Clock::now();
+      if (i > 0) take.push_back(seconds(a, b)), give.push_back(seconds(b, c));
+    }
+    report("malloc_host", "idle", bytes, take);
+    report("free_host", "idle", bytes, give);
+  }
+  cudaMemPool_t pool;
+  CHECK(cudaDeviceGetDefaultMemPool(&pool, 0));
+  for (unsigned long long threshold : {0ull, ~0ull}) {
+    CHECK(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &threshold));
+    const char* state = threshold ? "threshold_max" : "threshold_0";
+    for (size_t bytes : {65536ul, 2ul << 20, 16ul << 20, 256ul << 20}) {
+      std::vector<double> take, give, sync;
+      for (int i = 0; i < 40; ++i) {
+        void* p;
+        const auto a = Clock::now();
+        CHECK(cudaMallocAsync(&p, bytes, stream));
+        const auto b = Clock::now();
+        CHECK(cudaFreeAsync(p, stream));
+        const auto c = Clock::now();
+        CHECK(cudaStreamSynchronize(stream));
+        const auto d = Clock::now();
+        if (i > 1) take.push_back(seconds(a, b)), give.push_back(seconds(b, c)), sync.push_back(seconds(c, d));
+      }
+      report("malloc_async", state, bytes, take);
+      report("free_async", state, bytes, give);
+      report("sync_after_free_async", state, bytes, sync);
+    }
+    CHECK(cudaDeviceSynchronize());
+    CHECK(cudaMemPoolTrimTo(pool, 0));
+  }
+}
+
+static void graphs() {
+  for (int nodes : {1, 10, 100, 1000}) {
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    CHECK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    for (int i = 0; i < nodes; ++i) spin<<<1, 32, 0, stream>>>(0);
+    CHECK(cudaStreamEndCapture(stream, &graph));
+    const auto begin = Clock::now();
+    CHECK(cudaGraphInstantiate(&exec, graph, 0));
+    const auto end = Clock::now();
+    report("graph_instantiate", "idle", nodes, {seconds(begin, end)});
+    CHECK(cudaGraphUpload(exec, stream));
+    measure("graph_launch", nodes, 30, false, [&] { cudaGraphLaunch(exec, stream); });
+    if (nodes <= 100) measure("graph_launch", nodes, 10, true, [&] { cudaGraphLaunch(exec, stream); });
+    CHECK(cudaGraphExecDestroy(exec));
+    CHECK(cudaGraphDestroy(graph));
+  }
+}
+
+// From the call to the return of the synchronisation behind it, less what the device needs for sure.
+static void round_trips() {
+  for (unsigned long long ns : {0ull, 20000ull, 200000ull}) {
+    std::vector<double> samples;
+    for (int i = 0; i < 60; ++i) {
+      const auto begin = Clock::now();
+      spin<<<1, 32, 0, stream>>>(ns);
+      CHECK(cudaStreamSynchronize(stream));
+      if (i > 5) samples.push_back(seconds(begin, Clock::now()) - ns * 1e-9);
+    }
+    report("launch_and_sync", "idle", ns, samples);
+  }
+}
+
+static void contention() {
+  for (int threads : {1, 2, 4}) {
+    std::vector<std::vector<double>> each(threads);
+    std::vector<std::thread> pool;
+    for (int t = 0; t < threads; ++t) pool.emplace_back([&, t] {
+      cudaStream_t mine;
+      CHECK(cudaSetDevice(0));
+      CHECK(cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking));
+      for (int i = 0; i < 300; ++i) {
+        const auto begin = Clock::now();
+        spin<<<1, 32, 0, mine>>>(0);
+        each[t].push_back(seconds(begin, Clock::now()));
+      }
+      CHECK(cudaStreamSynchronize(mine));
+      CHECK(cudaStreamDestroy(mine));
+    });
+    for (auto& thread : pool) thread.join();
+    std::vector<double> all;
+    for (auto& samples : each) all.insert(all.end(), samples.begin() + 50, samples.end());
+    report("launch_from_threads", "idle", threads, all);
+  }
+}
+
+int main() {
+  CHECK(cudaSetDevice(0));
+  CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+  CHECK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+  calls();
+  round_trips();
+  copies();
+  allocations();
+  graphs();
+  contention();
+}

@@ -1,0 +1,122 @@
+"""Kernel launch, CTA dispatch, CTA turnaround and start skew."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from realkernels._harness.timing import time_launch
+from realkernels.microbench.bench import KIB, Context, i32, spec
+
+SOURCES = ("launch.cu",)
+NOTES = {
+    "kind": "event_pair: empty kernel between two events; queue: per kernel in a full queue; waves: CTAs that spin "
+    "`duration` cycles, in full waves; skew: first instructions of one full wave",
+    "seconds": "median event-to-event time (queue: divided by the kernels)",
+    "gap_cycles_median": "waves: end of a CTA to the start of its successor in the same slot, clock64 of the SM",
+    "extra_per_wave_s": "waves: event time beyond one wave per further wave, less the spin itself",
+    "p50_s": "skew: start after the first CTA's start, by the global timer (see clock.json for its step)",
+}
+GRIDS = (1, 132, 264, 1056, 4224, 16896, 135168)
+BLOCKS = (32, 128, 512)
+QUEUED = 200
+DURATION = 4000
+
+
+def specs() -> list:
+    return [spec("launch.cu", "empty")]
+
+
+def run(context: Context) -> Iterator[dict]:
+    kernel = context.kernel("launch.cu", "empty")
+    for grid in GRIDS:
+        for block in BLOCKS:
+            yield from _empty(kernel, grid, block)
+    for block in (128, 1024):
+        for shared in (0, 64 * KIB, 200 * KIB):
+            yield from _waves(context, block, shared)
+
+
+def _empty(kernel, grid: int, block: int) -> Iterator[dict]:
+    def launch() -> None:
+        kernel.launch(grid, block, ())
+
+    def queue() -> None:
+        for _ in range(QUEUED):
+            launch()
+
+    times = time_launch(launch)
+    yield {"kind": "event_pair", "grid": grid, "block": block, "seconds": times.median_s, "iqr_s": times.iqr}
+    # Long enough a head start for the host to enqueue them all.
+    times = time_launch(queue, repeats=3, warmup=1, head_start_s=3e-3)
+    yield {
+        "kind": "queue",
+        "grid": grid,
+        "block": block,
+        "seconds": times.median_s / QUEUED,
+        "iqr_s": times.iqr / QUEUED,
+    }
+
+
+def _waves(context: Context, block: int, shared: int) -> Iterator[dict]:
+    import cupy
+
+    kernel = context.kernel("launch.cu", "occupy")
+    slots = kernel.max_active_ctas(block, shared)
+    base = None
+    for waves in (1, 2, 4, 8):
+        grid = context.sms * slots * waves
+        out = cupy.zeros(4 * grid, dtype=cupy.int64)
+        args = (out, i32(DURATION))
+        times = time_launch(lambda g=grid, a=args: kernel.launch(g, block, a, shared), repeats=10)
+        stamps = out.get().reshape(grid, 4)
+        row = {
+            "kind": "waves",
+            "block": block,
+            "shared_bytes": shared,
+            "ctas_per_sm": slots,
+            "waves": waves,
+            "duration": DURATION,
+            "seconds": times.median_s,
+        }
+        if base is None:
+            base = times.median_s
+            yield row
+            yield _skew(stamps, block, shared, slots)
+            continue
+        gaps = turnaround(stamps, slots)
+        low, middle, high = (float(v) for v in np.percentile(gaps, [10, 50, 90]))
+        yield {
+            **row,
+            "extra_per_wave_s": (times.median_s - base) / (waves - 1) - DURATION / context.clock_hz,
+            "gap_cycles_p10": low,
+            "gap_cycles_median": middle,
+            "gap_cycles_p90": high,
+        }
+
+
+def turnaround(stamps: np.ndarray, slots: int) -> np.ndarray:
+    """Cycles from the k-th end on an SM to the start of the CTA that takes the freed slot."""
+    gaps = []
+    for sm in np.unique(stamps[:, 2]):
+        mine = stamps[stamps[:, 2] == sm]
+        starts, ends = np.sort(mine[:, 0]), np.sort(mine[:, 1])
+        gaps.append(starts[slots:] - ends[: max(0, len(starts) - slots)])
+    return np.concatenate(gaps)
+
+
+def _skew(stamps: np.ndarray, block: int, shared: int, slots: int) -> dict:
+    late = (stamps[:, 3] - stamps[:, 3].min()) * 1e-9
+    low, middle, high = (float(v) for v in np.percentile(late, [10, 50, 90]))
+    return {
+        "kind": "skew",
+        "block": block,
+        "shared_bytes": shared,
+        "ctas_per_sm": slots,
+        "ctas": len(stamps),
+        "p10_s": low,
+        "p50_s": middle,
+        "p90_s": high,
+        "max_s": float(late.max()),
+    }

@@ -1,0 +1,121 @@
+// Shared memory alone: latency by pointer chase, throughput by independent accesses, store-to-load.
+// WORDS is the width in 32-bit words (1, 2, 4).
+//
+// Accesses are volatile in PTX: otherwise the assembler lifts repeated loads out of the loop and
+// forwards stores to loads.
+#include "common.cuh"
+
+extern __shared__ __align__(128) unsigned char arena[];
+
+#if WORDS == 1
+#define LOAD(v, p) asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v[0]) : "r"(p) : "memory")
+#define STORE(p, v) asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(p), "r"(v[0]) : "memory")
+#elif WORDS == 2
+#define LOAD(v, p) asm volatile("ld.volatile.shared.v2.u32 {%0,%1}, [%2];" : "=r"(v[0]), "=r"(v[1]) : "r"(p) : "memory")
+#define STORE(p, v) asm volatile("st.volatile.shared.v2.u32 [%0], {%1,%2};" ::"r"(p), "r"(v[0]), "r"(v[1]) : "memory")
+#else
+#define LOAD(v, p)                                            \
+    asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3}, [%4];"      \
+                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) \
+                 : "r"(p)                                     \
+                 : "memory")
+#define STORE(p, v)                                                                                          \
+    asm volatile("st.volatile.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(p), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]) \
+                 : "memory")
+#endif
+
+// Each word-group holds the address of the next; the other words are folded in off the chain.
+extern "C" __global__ void chase(long long *out, int steps, int repeats) {
+    __shared__ u32 sink;
+    u32 base = shared_address(arena);
+    u32 rest = 0;
+    // A per-lane ring of two groups: lanes stay on their own banks, no conflict.
+    u32 here = base + threadIdx.x * WORDS * 4, there = here + 32 * WORDS * 4;
+    u32 v[WORDS];
+    for (int w = 0; w < WORDS; ++w) v[w] = 0;
+    v[0] = there;
+    STORE(here, v);
+    v[0] = here;
+    STORE(there, v);
+    __syncwarp();
+    for (int r = 0; r < repeats; ++r) {
+        u32 p = here;
+        long long start = cycles();
+#pragma unroll 1
+        for (int s = 0; s < steps; s += 16) {
+#pragma unroll
+            for (int u = 0; u < 16; ++u) {
+                LOAD(v, p);
+                p = v[0];
+                for (int w = 1; w < WORDS; ++w) rest ^= v[w];
+            }
+        }
+        long long stop = cycles_after(p, &sink);
+        if (threadIdx.x == 0) out[r] = stop - start;
+    }
+    if (rest == 0x12345678u) out[0] = rest;
+}
+
+// Eight independent loads per turn; consumption is one logic operation per word.
+extern "C" __global__ void __launch_bounds__(1024) load_rate(long long *out, int turns, int repeats) {
+    __shared__ Stopwatch watch;
+    // Masked to the arena: conflict-free whatever the number of warps.
+    u32 at = shared_address(arena) + (threadIdx.x & 255) * WORDS * 4;
+    u32 rest = 0;
+    for (int r = 0; r < repeats; ++r) {
+        stopwatch_reset(&watch);
+        long long start = cycles();
+#pragma unroll 1
+        for (int t = 0; t < turns; ++t) {
+            u32 v[8][WORDS];
+#pragma unroll
+            for (int u = 0; u < 8; ++u) LOAD(v[u], at + u * 256 * WORDS * 4);
+#pragma unroll
+            for (int u = 0; u < 8; ++u)
+                for (int w = 0; w < WORDS; ++w) rest ^= v[u][w];
+        }
+        long long stop = cycles();
+        stopwatch_add(&watch, start, stop);
+        stopwatch_store(&watch, out + r);
+    }
+    if (rest == 0x12345678u) out[0] = rest;
+}
+
+extern "C" __global__ void __launch_bounds__(1024) store_rate(long long *out, int turns, int repeats) {
+    __shared__ Stopwatch watch;
+    u32 at = shared_address(arena) + (threadIdx.x & 255) * WORDS * 4;
+    u32 v[WORDS];
+    for (int w = 0; w < WORDS; ++w) v[w] = threadIdx.x + w;
+    for (int r = 0; r < repeats; ++r) {
+        stopwatch_reset(&watch);
+        long long start = cycles();
+#pragma unroll 1
+        for (int t = 0; t < turns; ++t)
+#pragma unroll
+            for (int u = 0; u < 8; ++u) STORE(at + u * 256 * WORDS * 4, v);
+        long long stop = cycles();
+        stopwatch_add(&watch, start, stop);
+        stopwatch_store(&watch, out + r);
+    }
+}
+
+// The stored value is the loaded one: each turn is one store, one load of the same address.
+extern "C" __global__ void round_trip(long long *out, int steps, int repeats) {
+    __shared__ u32 sink;
+    u32 at = shared_address(arena) + threadIdx.x * WORDS * 4;
+    u32 v[WORDS];
+    for (int w = 0; w < WORDS; ++w) v[w] = threadIdx.x + w;
+    for (int r = 0; r < repeats; ++r) {
+        long long start = cycles();
+#pragma unroll 1
+        for (int s = 0; s < steps; s += 8)
+#pragma unroll
+            for (int u = 0; u < 8; ++u) {
+                STORE(at, v);
+                LOAD(v, at);
+            }
+        long long stop = cycles_after(v[0], &sink);
+        if (threadIdx.x == 0) out[r] = stop - start;
+    }
+    if (v[0] + v[WORDS - 1] == 0x12345678u) out[0] = v[0];
+}

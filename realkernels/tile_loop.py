@@ -1,0 +1,102 @@
+"""What the tile kernels execute, as numbers: shares of a tile, instructions per tile, registers.
+
+The counts are those of the compiled kernels (sm_90a). The loop over vectors is exact for every
+parameter set, because ``tile.cuh`` hides constants from the compiler; the instructions around
+it, once per tile, move by up to `TILE_TOLERANCE` with the parameters. A test compares both
+with the SASS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpusim.program import Mix
+
+VECTOR_BYTES = 16
+WARP_SIZE = 32
+WARP_VECTOR_BYTES = WARP_SIZE * VECTOR_BYTES
+"""Bytes a warp moves with one instruction."""
+
+FMA_UNROLL = 16
+"""Longest straight run of dependent FMAs; more are rolled. Passed to the kernel as a define."""
+
+VECTOR_OTHER = 3
+"""Per vector: next address, comparison, branch."""
+ROLL_SETUP = 3
+"""Per vector whose FMAs are rolled: counter, and the two ends of the reconvergence region."""
+ROLL_OTHER = 3
+"""Per rolled iteration: counter, comparison, branch."""
+TILE_TOLERANCE = 4
+"""Instructions by which the stated per-tile overheads may differ from one compilation."""
+
+PROLOGUE = Mix(other=45)
+"""Before the first tile: thread number, addresses, kernel arguments."""
+EPILOGUE = Mix(ffma=8, other=20, ilp=1.0)
+"""After the last: four sums to one, a shuffle tree over the warp, the address of the result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """Warps of a CTA that treat the same number of vectors per tile.
+
+    ``suffix`` completes the role's name: "" or "_tail". ``iterations`` vectors per thread and
+    tile, of which the last one covers ``last_bytes`` over all warps of the share.
+    """
+
+    suffix: str
+    warps: int
+    iterations: int
+    last_bytes: int
+
+    def bytes_of(self, first: int, count: int) -> int:
+        """Bytes of iterations ``first`` … ``first + count - 1``, those beyond the share's own left out."""
+        count = min(first + count, self.iterations) - first
+        if count <= 0:
+            return 0
+        whole = count * self.warps * WARP_VECTOR_BYTES
+        return whole if first + count < self.iterations else whole - self.warps * WARP_VECTOR_BYTES + self.last_bytes
+
+    @property
+    def bytes(self) -> int:
+        """Bytes of one tile that belong to this share."""
+        return self.bytes_of(0, self.iterations)
+
+
+def shares(tile_bytes: int, warps: int) -> tuple[Share, ...]:
+    """Who treats what of a tile of ``tile_bytes``: vector ``v`` belongs to thread ``v % (32 * warps)``.
+
+    One share when the vectors divide evenly; else the first warps have one vector more than
+    the rest, and the last warp of them may be partly filled.
+    """
+    vectors = tile_bytes // VECTOR_BYTES
+    whole, left = divmod(vectors, WARP_SIZE * warps)
+    if left == 0:
+        return (Share("", warps, whole, warps * WARP_VECTOR_BYTES),)
+    head = -(-left // WARP_SIZE)
+    first = Share("", head, whole + 1, left * VECTOR_BYTES)
+    if head == warps:
+        return (first,)
+    return first, Share("_tail", warps - head, whole, (warps - head) * WARP_VECTOR_BYTES if whole else 0)
+
+
+def tile_mix(iterations: int, fma_per_element: int, tile_other: float) -> Mix:
+    """Instructions of one warp that computes ``iterations`` vectors per lane of one tile.
+
+    ``tile_other`` counts the instructions around the vector loop, once per tile. An FADD
+    counts as an FFMA: same pipe, same latency.
+    """
+    rolls = fma_per_element // FMA_UNROLL if fma_per_element > FMA_UNROLL else 0
+    per_vector = VECTOR_OTHER + (ROLL_SETUP + ROLL_OTHER * rolls if rolls else 0)
+    return Mix(
+        ffma=4.0 * iterations * (fma_per_element + 1),
+        lds=float(iterations),
+        other=float(iterations * per_vector + tile_other),
+        ilp=4.0,
+        loads_in_flight=1.0,
+        lds_bytes=VECTOR_BYTES,
+    )
+
+
+def tile_defines(tile_bytes: int, fma_per_element: int, warps: int) -> dict[str, int]:
+    """The defines that ``tile.cuh`` expects."""
+    return {"TILE_BYTES": tile_bytes, "FMA_PER_ELEMENT": fma_per_element, "WARPS": warps, "FMA_UNROLL": FMA_UNROLL}
