@@ -55,14 +55,15 @@ class FifoServer:
         latency_s: Callable[[], float] | float = 0.0,
         bound: float = inf,
         served: Callable[[float, float], None] | None = None,
+        tag: object = None,
     ) -> simpy.Event:
         """Queue ``amount`` units; the event happens ``latency_s`` after they have been served.
 
         A callable latency is asked when service ends. ``served(start_s, end_s)`` is told the
-        time in service.
+        time in service; ``tag`` goes to the flow.
         """
         delivered = self._sim.event()
-        self._queue.append((amount, uses, latency_s, bound, served, delivered))
+        self._queue.append((amount, uses, latency_s, bound, served, delivered, tag))
         if not self._busy:
             self._next()
         return delivered
@@ -80,14 +81,14 @@ class FifoServer:
             self._serve(entry, start)
 
     def _serve(self, entry: tuple, start: float) -> None:
-        amount, uses, _, bound, _, _ = entry
+        amount, uses, _, bound, _, _, tag = entry
         done = self._fluid.start(
-            amount, uses, bound=min(bound, self._rate), multiplicity=self._multiplicity
+            amount, uses, bound=min(bound, self._rate), multiplicity=self._multiplicity, tag=tag
         )
         done.callbacks.append(lambda _event: self._served(entry, start))
 
     def _served(self, entry: tuple, start: float) -> None:
-        _, _, latency, _, served, delivered = entry
+        _, _, latency, _, served, delivered, _ = entry
         now = self._sim.now
         if served is not None:
             served(start, now)

@@ -18,48 +18,52 @@ __all__ = ["SmClass", "WarpGroup", "group_warps", "place_ctas"]
 
 @dataclass(frozen=True, slots=True)
 class WarpGroup:
-    """Warps of ``role`` that one simulated lane stands for.
+    """Warps of ``role`` in one CTA slot that one simulated lane stands for.
 
-    ``per_scheduler`` warps on each of the ``schedulers`` schedulers of class
-    ``scheduler_class``; ``first_warp`` is the lowest warp index in the CTA.
+    ``per_scheduler`` warps on each of the ``schedulers`` schedulers of class ``scheduler_class``.
+    ``lane`` completes the CTA's name.
     """
 
     role: Role
     warps: int
-    first_warp: int
     scheduler_class: int
     per_scheduler: int
     schedulers: int
     lane: str
 
 
-def group_warps(program: KernelProgram, schedulers: int = 4) -> tuple[list[WarpGroup], int]:
-    """The warp groups of one CTA, and how many classes of schedulers they need.
+def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tuple[list[list[WarpGroup]], int]:
+    """The warp groups of each of ``slots`` resident CTAs, and how many classes of schedulers they need.
 
-    Warp ``i`` of a CTA issues on scheduler ``i % schedulers``.
+    Warps go round the schedulers, and the next CTA goes on where the last one ended (measured:
+    realkernels.microbench placement).
     """
-    on_scheduler: list[Counter[int]] = [Counter() for _ in range(schedulers)]
-    first: dict[tuple[int, int], int] = {}
-    warp = 0
-    for number, role in enumerate(program.roles):
-        for _ in range(role.warps):
-            on_scheduler[warp % schedulers][number] += 1
-            first.setdefault((number, warp % schedulers), warp)
-            warp += 1
+    on_scheduler: list[Counter[tuple[int, int]]] = [Counter() for _ in range(schedulers)]
+    first: dict[tuple[int, int, int], int] = {}
+    for slot in range(slots):
+        warp = 0
+        for number, role in enumerate(program.roles):
+            for _ in range(role.warps):
+                scheduler = (slot * program.warps + warp) % schedulers
+                on_scheduler[scheduler][slot, number] += 1
+                first.setdefault((slot, number, scheduler), warp)
+                warp += 1
     classes: dict[tuple, list[int]] = {}
     for scheduler, load in enumerate(on_scheduler):
         classes.setdefault(tuple(sorted(load.items())), []).append(scheduler)
-    groups = []
-    for number, role in enumerate(program.roles):
-        found = []
-        for index, members in enumerate(classes.values()):
-            count = on_scheduler[members[0]][number]
-            if count:
-                lowest = min(first[number, scheduler] for scheduler in members)
-                found.append((lowest, index, count, len(members)))
-        for position, (lowest, index, count, members) in enumerate(sorted(found)):
-            lane = role.name if position == 0 else f"{role.name}.warp[{lowest}]"
-            groups.append(WarpGroup(role, count * members, lowest, index, count, members, lane))
+    groups: list[list[WarpGroup]] = []
+    for slot in range(slots):
+        groups.append([])
+        for number, role in enumerate(program.roles):
+            found = []
+            for index, members in enumerate(classes.values()):
+                count = on_scheduler[members[0]][slot, number]
+                if count:
+                    lowest = min(first[slot, number, scheduler] for scheduler in members)
+                    found.append((lowest, index, count, len(members)))
+            for position, (lowest, index, count, members) in enumerate(sorted(found)):
+                lane = role.name if position == 0 else f"{role.name}.warp[{lowest}]"
+                groups[slot].append(WarpGroup(role, count * members, index, count, members, lane))
     return groups, len(classes)
 
 

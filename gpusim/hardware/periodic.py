@@ -19,10 +19,12 @@ import numpy as np
 from gpusim.program import KernelProgram
 from gpusim.timeline import Timeline
 
-__all__ = ["Cut", "steady_state", "stretch", "stride_of", "tile_cuts", "wave_cut"]
+__all__ = ["AGREEMENT", "Cut", "steady_state", "stretch", "stride_of", "tile_cuts", "wave_cut"]
 
-_AGREEMENT = 2e-4
-"""Largest relative difference of the period between the two halves of the window."""
+AGREEMENT = (2e-4, 5e-4, 2e-3, 1e-2)
+"""Largest relative difference of the period between the two halves of the window, on the first,
+second … attempt with an ever longer run. CTAs that share an SM need not fall into a strict period;
+the longer the run, the better their average."""
 
 _LARGEST_STRIDE = 24
 _MOST_INTERVALS = 1_000_000
@@ -65,7 +67,9 @@ def stride_of(program: KernelProgram) -> int:
     return turn if turn <= _LARGEST_STRIDE else max(ring.stages for ring in program.rings)
 
 
-def steady_state(done_s: Sequence[float], stride: int, drain: int) -> tuple[float, float] | None:
+def steady_state(
+    done_s: Sequence[float], stride: int, drain: int, agreement: float
+) -> tuple[float, float] | None:
     """Period per step and a moment within the steady state, or None if it is not reached.
 
     ``done_s``: completion time of step 0, 1, 2 …; the last ``drain`` steps are ignored,
@@ -77,12 +81,14 @@ def steady_state(done_s: Sequence[float], stride: int, drain: int) -> tuple[floa
         return None
     early = (done_s[last - half] - done_s[last - 2 * half]) / half
     late = (done_s[last] - done_s[last - half]) / half
-    if late <= 0.0 or abs(late - early) > _AGREEMENT * late:
+    if late <= 0.0 or abs(late - early) > agreement * late:
         return None
     return (done_s[last] - done_s[last - 2 * half]) / (2 * half), done_s[last]
 
 
-def tile_cuts(sm: _Sm, resident: int, stride: int, drain: int, missing: int) -> list[Cut] | None:
+def tile_cuts(
+    sm: _Sm, resident: int, stride: int, drain: int, missing: int, agreement: float
+) -> list[Cut] | None:
     """Where ``missing`` tiles of every CTA of an SM go, the last wave first; None if not steady.
 
     All CTAs of a wave must have the same period, so that one cut serves them all.
@@ -91,22 +97,24 @@ def tile_cuts(sm: _Sm, resident: int, stride: int, drain: int, missing: int) -> 
         return []
     cuts = []
     for first in range(0, len(sm.ctas), resident):
-        found = [steady_state(cta.done_s, stride, drain) for cta in sm.ctas[first : first + resident]]
+        found = [steady_state(cta.done_s, stride, drain, agreement) for cta in sm.ctas[first : first + resident]]
         if None in found:
             return None
         periods = [period for period, _ in found]
-        if max(periods) - min(periods) > _AGREEMENT * max(periods):
+        if max(periods) - min(periods) > 2.0 * agreement * max(periods):
             return None
-        cuts.append(Cut(sm.name, min(at for _, at in found), periods[0], stride, missing, True))
+        cuts.append(Cut(sm.name, min(at for _, at in found), sum(periods) / len(periods), stride, missing, True))
     return cuts[::-1]
 
 
-def wave_cut(sm: _Sm, resident: int, missing: int, tiles: Sequence[Cut]) -> list[Cut] | None:
+def wave_cut(
+    sm: _Sm, resident: int, missing: int, tiles: Sequence[Cut], agreement: float
+) -> list[Cut] | None:
     """Where ``missing`` CTAs of an SM go once the tile cuts are in; None if the waves are not steady."""
     if missing == 0:
         return []
     ends = [end + sum(cut.added_s for cut in tiles if cut.at_s <= end) for end in sm.ended_s]
-    steady = steady_state(ends, resident, resident)
+    steady = steady_state(ends, resident, resident, agreement)
     if steady is None:
         return None
     period, at = steady

@@ -14,7 +14,7 @@ from gpusim.hardware.cta import Parts
 from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import Occupancy, occupancy
-from gpusim.hardware.periodic import Cut, stretch, stride_of, tile_cuts, wave_cut
+from gpusim.hardware.periodic import AGREEMENT, Cut, stretch, stride_of, tile_cuts, wave_cut
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
 from gpusim.hardware.traffic import Traffic
@@ -75,18 +75,20 @@ def _run_short(
     drain = max((ring.stages for ring in program.rings), default=1) + 2
     few_ctas = _FEWEST_WAVES * resident + each % resident
     few_tiles = max(_FEWEST_TILES, 6 * stride) + drain
-    while few_ctas + resident <= each or few_tiles + stride <= tiles:
+    for agreement in AGREEMENT:
+        if few_ctas + resident > each and few_tiles + stride > tiles:
+            break
         ctas = few_ctas if few_ctas + resident <= each else each
         count = few_tiles + (tiles - few_tiles) % stride if few_tiles + stride <= tiles else tiles
         short = program.resized(grid=ctas * sms + extra, tiles_per_cta=count)
         run = _run(short, profile, fits, trace)
         cuts: list[Cut] = []
         for sm in run.sms:
-            in_tiles = tile_cuts(sm, resident, stride, drain, tiles - count)
+            in_tiles = tile_cuts(sm, resident, stride, drain, tiles - count, agreement)
             if in_tiles is None:
                 few_tiles *= 2
                 break
-            in_waves = wave_cut(sm, resident, each - ctas, in_tiles)
+            in_waves = wave_cut(sm, resident, each - ctas, in_tiles, agreement)
             if in_waves is None:
                 few_ctas += (few_ctas // resident) * resident
                 break
@@ -100,7 +102,7 @@ def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, trace:
     builder = TimelineBuilder() if trace else None
     sim = Simulation()
     parts = Parts.of(program)
-    groups, scheduler_classes = group_warps(program, int(profile.value("sm.schedulers")))
+    groups, scheduler_classes = group_warps(program, fits.ctas_per_sm, int(profile.value("sm.schedulers")))
     classes = place_ctas(program, int(profile.value("sm.count")), fits.ctas_per_sm)
     resident = sum(c.multiplicity * min(len(c.tiles), fits.ctas_per_sm) for c in classes)
     used = sum(c.multiplicity for c in classes)

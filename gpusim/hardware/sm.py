@@ -38,7 +38,7 @@ class Sm:
         parts: Parts,
         memory: Memory,
         sm_class: SmClass,
-        groups: list[WarpGroup],
+        groups: list[list[WarpGroup]],
         scheduler_classes: int,
         trace: Callable[..., int] | None,
     ) -> None:
@@ -109,9 +109,10 @@ class Sm:
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
-            cta = Cta(sim, self._program, self.parts, self._groups, lane, tiles)
+            groups = self._groups[slot]
+            cta = Cta(sim, self._program, self.parts, groups, lane, tiles)
             self.ctas.append(cta)
-            lanes = [sim.process(WarpLane(self, cta, group).run()) for group in self._groups]
+            lanes = [sim.process(WarpLane(self, cta, group).run()) for group in groups]
             for process in lanes:
                 yield process
             self.ended_s.append(sim.now)

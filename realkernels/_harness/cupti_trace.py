@@ -46,6 +46,9 @@ def _prepare() -> tuple[bool, str]:
     try:
         cupti.activity_register_callbacks(requested, completed)
         # Once through, so that the first traced run does not pay for loading.
+        for kind in _state["kinds"][2:]:
+            if not _accepts(cupti, kind):
+                _state["kinds"] = tuple(k for k in _state["kinds"] if k != kind)
         _enable(cupti, True)
         _enable(cupti, False)
         cupti.activity_flush_all(1)
@@ -53,6 +56,16 @@ def _prepare() -> tuple[bool, str]:
         return False, f"CUPTI refuses: {type(error).__name__}: {error}"
     records.clear()
     return True, f"cupti-python {getattr(cupti, '__version__', '')}".strip()
+
+
+def _accepts(cupti: Any, kind: Any) -> bool:
+    """Whether a kind of record that can be done without is to be had."""
+    try:
+        cupti.activity_enable(kind)
+        cupti.activity_disable(kind)
+    except Exception:
+        return False
+    return True
 
 
 def _enable(cupti: Any, on: bool) -> None:

@@ -70,14 +70,7 @@ class CallMaker:
 
     @call.register
     def _(self, op: ops.HostWork) -> Call:
-        duration, clock = op.seconds, time.perf_counter
-
-        def work() -> None:
-            end = clock() + duration
-            while clock() < end:
-                pass
-
-        return work
+        return lambda: work_for(op.seconds)
 
     @call.register
     def _(self, op: ops.Launch) -> Call:
@@ -214,13 +207,11 @@ class CallMaker:
     def _(self, op: ops.HostFunc) -> Call:
         if op.syncs:
             raise ValueError("a host function may not wait for a stream; this program is for the model only")
-        stream, duration, clock = self.streams[op.stream], op.seconds, time.perf_counter
+        stream, duration = self.streams[op.stream], op.seconds
         release = self.slots[op.releases].release if op.releases else None
 
         def callback(_: object) -> None:
-            end = clock() + duration
-            while clock() < end:
-                pass
+            work_for(duration)
             if release is not None:
                 release()
 
@@ -242,6 +233,13 @@ class CallMaker:
     def _(self, op: ops.GraphLaunch) -> Call:
         graphs, name, stream = self._graphs, op.graph, self.streams[op.stream]
         return lambda: graphs[name].launch(stream)
+
+
+def work_for(seconds: float) -> None:
+    """Keep this thread busy; the interpreter lock is let go, as real work in NumPy or C would."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        time.sleep(0)
 
 
 def work_kernel(work: ops.Work) -> Any:

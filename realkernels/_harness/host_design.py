@@ -81,7 +81,8 @@ def _pageable_copies() -> Iterable[dict]:
 
 
 def _allocators() -> Iterable[dict]:
-    for mode, sizes in product(("preallocated", "cuda_malloc", "pool_release", "pool_keep", "caching"), ("constant", "variable", "growing")):
+    modes = ("preallocated", "cuda_malloc", "pool_release", "pool_keep", "caching")
+    for mode, sizes in product(modes, ("constant", "variable", "growing")):
         yield {"mode": mode, "sizes": sizes}
     for mode in ("cuda_malloc", "pool_release", "pool_keep", "caching"):
         yield {"mode": mode, "sync_every": 1}
@@ -90,7 +91,8 @@ def _allocators() -> Iterable[dict]:
 
 
 def _default_streams() -> Iterable[dict]:
-    for workers, stray in product(("blocking", "non_blocking", "per_thread"), ("none", "legacy", "per_thread", "blocking", "non_blocking")):
+    kinds = ("blocking", "non_blocking", "per_thread")
+    for workers, stray in product(kinds, ("none", "legacy", *kinds)):
         yield {"workers": workers, "stray": stray}
     yield {"workers": "legacy", "stray": "none"}
     yield {"workers": "legacy", "stray": "non_blocking"}
@@ -162,7 +164,7 @@ def _cuda_graph() -> Iterable[dict]:
 def _two_level() -> Iterable[dict]:
     for streams, stages in product((1, 2, 3, 4), (1, 3)):
         yield {"streams": streams, "stages": stages}
-    for fma in (16, 256, 1024):
+    for fma in (64, 2048, 4096):
         yield {"fma_per_element": fma, "streams": 3}
         yield {"fma_per_element": fma, "streams": 1}
     yield {"copy_back": 0.0, "streams": 2}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -18,7 +19,7 @@ from realkernels._harness.host_timeline import from_events, from_records
 from realkernels._harness.timing import Times
 
 MIN_REPEATS, MAX_REPEATS = 7, 21
-TIME_FOR_REPEATS_S = 0.25
+TIME_FOR_REPEATS_S = 0.15
 
 Kernels = Callable[[HostProgram], Mapping[str, Callable[[int], Call]]]
 
@@ -68,6 +69,7 @@ class HostLauncher:
         """Un-traced runs: seconds of host time from the first call to an idle device. Checks first."""
         if not self.runner.checked:
             self.check()
+        gc.collect()
         self.runner.run()
         samples, begin = [], time.perf_counter()
         while len(samples) < MIN_REPEATS or (

@@ -42,7 +42,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--install", type=Path)
     parser.add_argument("--technique", help="comma-separated; default all")
     parser.add_argument("--limit", type=int, help="first N configurations of each")
-    parser.add_argument("--seconds", type=float, default=40.0, help="give up on further configurations of a technique after this")
+    parser.add_argument("--seconds", type=float, default=80.0, help="give up on further configurations of a technique after this")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     if options.install:

@@ -12,13 +12,15 @@ from pathlib import Path
 
 from gpusim.scenario.technique import Technique, param
 
+KINDS = ("legacy", "per_thread", "blocking", "non_blocking")
+
 
 @dataclass(frozen=True)
 class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
-    workers: str = param("blocking", "kind of the streams that do the work", choices=("legacy", "per_thread", "blocking", "non_blocking"))
-    stray: str = param("legacy", "kind of the stream of the stray kernels", choices=("none", "legacy", "per_thread", "blocking", "non_blocking"))
+    workers: str = param("blocking", "kind of the streams that do the work", choices=KINDS)
+    stray: str = param("legacy", "kind of the stream of the stray kernels", choices=("none", *KINDS))
     streams: int = param(4, "working streams (host threads, if they are per-thread default streams)", ge=1, le=16)
     tasks: int = param(4, "kernels on each of them", ge=1, le=256)
     kernel_s: float = param(200e-6, "duration of a kernel", ge=0.0, le=1.0, unit="s")

@@ -126,7 +126,9 @@ def _other_connections(_lab) -> list[dict]:
 
 def _write(path: Path, document: dict) -> None:
     temporary = path.with_suffix(".json.new")
-    temporary.write_text(json.dumps(document, indent=None, separators=(",", ":")).replace('{"kind"', '\n{"kind"').replace('{"call"', '\n{"call"') + "\n")
+    text = json.dumps(document, separators=(",", ":"))
+    # One row a line, so that a new measurement is a readable diff.
+    temporary.write_text(text.replace('{"kind"', '\n{"kind"').replace('{"call"', '\n{"call"') + "\n")
     os.replace(temporary, path)
 
 

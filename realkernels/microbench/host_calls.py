@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator
 
 from gpusim.program import host as ops
@@ -164,4 +165,48 @@ def _rows(lab: Lab) -> Iterator[dict]:
         lab.runtime.deviceSynchronize()
 
 
-SECTIONS = (_cheap_calls, _blocking_calls, _graph_calls, _round_trips, _rows)
+def _wake(lab: Lab) -> Iterator[dict]:
+    """A kernel, a host function behind it that gives back a slot, and a thread that waits for the slot."""
+    program = ops.HostProgram("wake", (), (ops.Stream("s", "non_blocking"),), slots=(ops.Slots("slot", 0),))
+    maker = CallMaker(program, Arena(MIB))
+    for seconds in (0.0, 100e-6, 1e-3):
+        steps = (ops.Launch(ops.Work(ops.FixedCost(seconds)), "s"), ops.HostFunc("s", releases="slot"), ops.AcquireSlot("slot"))
+        calls = maker.calls(steps)
+
+        def all_of_them(calls=calls) -> None:
+            for call in calls:
+                call()
+
+        time_row(all_of_them, 5)
+        samples = time_calls(all_of_them, 60) - seconds
+        yield {"call": "launch_host_func_acquire", "state": "idle", "bytes": 0, "kernel_s": seconds, **spread(samples)}
+    for seconds in (0.0, 20e-6, 100e-6):
+        call = maker.call(ops.HostWork(seconds))
+        yield {"call": "host_work", "state": "idle", "bytes": 0, "asked_s": seconds, **spread(time_calls(call, 60))}
+
+
+def _two_threads(lab: Lab) -> Iterator[dict]:
+    """Launches from several threads at once, each on a stream of its own: locks show as longer calls."""
+    for count in (1, 2, 4):
+        names = [f"s{i}" for i in range(count)]
+        maker = CallMaker(ops.HostProgram("threads", (), tuple(ops.Stream(n, "non_blocking") for n in names)), Arena(MIB))
+        results: list[float] = []
+        gate = threading.Barrier(count)
+
+        def body(name: str, maker=maker, results=results, gate=gate) -> None:
+            lab.runtime.setDevice(0)
+            call = maker.call(ops.Launch(WORK, name))
+            time_row(call, 20)
+            gate.wait()
+            results.append(time_row(call, 300))
+
+        threads = [threading.Thread(target=body, args=(name,)) for name in names]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        lab.runtime.deviceSynchronize()
+        yield {"call": "launch_from_threads", "state": "running", "bytes": count, "row_s": max(results)}
+
+
+SECTIONS = (_cheap_calls, _blocking_calls, _graph_calls, _round_trips, _rows, _wake, _two_threads)

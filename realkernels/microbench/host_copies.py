@@ -141,4 +141,36 @@ def _pageable_overlap(lab: Lab) -> Iterator[dict]:
                        "kernel_s": 5e-3, "call_s": call, "total_s": time.perf_counter() - begin}  # fmt: skip
 
 
-SECTIONS = (_sizes, _both_directions, _pageable, _pageable_overlap)
+def _order(lab: Lab) -> Iterator[dict]:
+    """Copies of one direction on two streams, released together: does one finish first, or do they share?"""
+    first, second = lab.streams(2)
+    for kind in (H2D, D2H):
+        for size, count in ((16 * MIB, 1), (4 * MIB, 4), (64 * KIB, 16)):
+            with lab.released((first, second), 2e-3):
+                for i, stream in enumerate((first, second)):
+                    lab.kernel(stream, i, KERNEL_S)
+                for stream in (first, second):
+                    for _ in range(count):
+                        lab.copy(stream, kind, size)
+                for i, stream in enumerate((first, second)):
+                    lab.kernel(stream, 2 + i, KERNEL_S)
+            starts, _ = lab.stamps(4)
+            yield {"kind": "order", "direction": NAMES[kind], "bytes": size, "count": count,
+                   "ends_s": [round(float(v - starts[:2].max() - KERNEL_S), 9) for v in starts[2:]]}  # fmt: skip
+    # Both ways at once, dealt over two streams as a pipeline does it: in, out, in, out.
+    for size in (1 * MIB, 16 * MIB):
+        with lab.released((first, second), 2e-3):
+            for i, stream in enumerate((first, second)):
+                lab.kernel(stream, i, KERNEL_S)
+            for _ in range(4):
+                for stream in (first, second):
+                    lab.copy(stream, H2D, size)
+                    lab.copy(stream, D2H, size)
+            for i, stream in enumerate((first, second)):
+                lab.kernel(stream, 2 + i, KERNEL_S)
+        starts, _ = lab.stamps(4)
+        yield {"kind": "order", "direction": "both", "bytes": size, "count": 8,
+               "ends_s": [round(float(v - starts[:2].max() - KERNEL_S), 9) for v in starts[2:]]}  # fmt: skip
+
+
+SECTIONS = (_sizes, _both_directions, _order, _pageable, _pageable_overlap)

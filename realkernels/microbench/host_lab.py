@@ -30,6 +30,9 @@ class Lab:
         self._stamp = compile_kernel(HERE / "host_stamps.cu", "stamp")._kernel
         self._blocks = compile_kernel(HERE / "host_stamps.cu", "stamp_blocks")._kernel
         self._out = cupy.zeros(2 * MOST_STAMPS, dtype=cupy.uint64)
+        blank = np.zeros(2 * MOST_STAMPS, dtype=np.uint64)
+        blank[::2] = np.iinfo(np.uint64).max
+        self._blank = cupy.asarray(blank)
         self._streams: list[Any] = []
 
     @cached_property
@@ -99,9 +102,7 @@ class Lab:
 
     def reset(self) -> None:
         self.runtime.deviceSynchronize()
-        stamps = self._out.reshape(-1, 2)
-        stamps[:, 0] = np.iinfo(np.uint64).max
-        stamps[:, 1] = 0
+        self._out[...] = self._blank
         self.runtime.deviceSynchronize()
 
     def stamps(self, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -69,7 +69,11 @@ def _traced(enqueue: Callable[[], object], wait: Callable[[], object]) -> dict:
     rounds()
     _, records = cupti_trace.trace(rounds)
     done = [r for r in records if r["kind"] in ("CONCURRENT_KERNEL", "MEMCPY")]
-    calls = {r["correlation_id"]: r for r in records if r["kind"] in ("RUNTIME", "DRIVER")}
+    # A runtime call and the driver call inside it share an id: the outer one, which starts first, counts.
+    calls: dict[int, dict] = {}
+    for record in records:
+        if record["kind"] in ("RUNTIME", "DRIVER"):
+            calls.setdefault(record["correlation_id"], record)
     waits = [r for r in records if r["kind"] in ("RUNTIME", "DRIVER") and "ynchronize" in r["name"]]
     from_start, from_end, returned, durations = [], [], [], []
     for record in done:

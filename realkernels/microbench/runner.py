@@ -22,6 +22,7 @@ BENCHES = (
     "issue",
     "lds",
     "lds_ffma",
+    "placement",
     "barrier",
     "latency",
     "tma",

@@ -20,7 +20,7 @@ class Params:
     streams: int = param(3, "streams the batches are dealt to", ge=1, le=16)
     tile_bytes: int = param(16384, "bytes of one tile", ge=2048, le=65536, multiple_of=16, unit="bytes")
     stages: int = param(3, "tiles in the ring", ge=1, le=8)
-    fma_per_element: int = param(64, "dependent FMAs on each float", ge=0, le=4096)
+    fma_per_element: int = param(1024, "dependent FMAs on each float", ge=0, le=4096)
     consumer_warps: int = param(4, "computing warps per CTA", ge=2, le=16)
     ctas_per_sm: int = param(2, "CTAs resident on an SM", ge=1, le=4)
     grid: int = param(264, "CTAs of a kernel", ge=1, le=65535)

@@ -1,0 +1,5 @@
+"""``python -m gpusim``: the command without its script."""
+
+from gpusim.cli import main
+
+main()

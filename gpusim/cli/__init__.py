@@ -1,0 +1,5 @@
+"""The ``gpusim`` command."""
+
+from gpusim.cli.app import main
+
+__all__ = ["main"]

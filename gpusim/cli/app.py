@@ -1,0 +1,222 @@
+"""The command line: arguments here, the work in the packages below, imported when needed.
+
+Exit codes: 0 fine, 1 a comparison is outside its band, 2 bad input. What a user can put
+right is one message on stderr, never a traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gpusim.errors import GpusimError
+from gpusim.version import __version__
+
+__all__ = ["app", "main"]
+
+app = typer.Typer(
+    name="gpusim",
+    help="Predict, measure and show when everything happens on a GPU pipeline.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+ScenarioFile = Annotated[Path, typer.Argument(help="Scenario file (YAML).", metavar="SCENARIO")]
+Overrides = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="Override, as kernel.params.stages=4; may be repeated.", metavar="PATH=VALUE"),
+]
+Device = Annotated[str | None, typer.Option("--device", help="Device profile to use instead.")]
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+Exact = Annotated[bool, typer.Option("--exact", help="Simulate every tile; extrapolate nothing.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"gpusim {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Predict, measure and show when everything happens on a GPU pipeline."""
+
+
+@app.command()
+def run(
+    scenario: ScenarioFile, set_: Overrides = None, device: Device = None, json: Json = False, exact: Exact = False
+) -> None:
+    """Predict a scenario and, where a recording matches, show the error."""
+    from gpusim.cli import scenario_commands
+
+    scenario_commands.run(scenario, set_, device, json, exact)
+
+
+@app.command()
+def compare(
+    scenario: ScenarioFile, set_: Overrides = None, device: Device = None, json: Json = False, exact: Exact = False
+) -> None:
+    """Compare a scenario with its recording; exit 1 if it is outside the claimed band."""
+    from gpusim.cli import scenario_commands
+
+    raise typer.Exit(scenario_commands.compare(scenario, set_, device, json, exact))
+
+
+@app.command()
+def sweep(
+    scenario: ScenarioFile,
+    set_: Overrides = None,
+    device: Device = None,
+    json: Json = False,
+    exact: Exact = False,
+    overlap: Annotated[bool, typer.Option("--overlap", help="Also compute hidden fractions (slower).")] = False,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON lines; resumed if it exists.")] = None,
+    workers: Annotated[int | None, typer.Option("--workers", min=1, max=1024, help="Processes.")] = None,
+    dask: Annotated[str | None, typer.Option("--dask", help="Scheduler address, tcp://host:port.")] = None,
+    top: Annotated[int, typer.Option("--top", min=1, help="Rows to print.")] = 20,
+) -> None:
+    """Predict all points of a sweep, ranked; comma lists in --set make the axes."""
+    from gpusim.cli import sweep_command
+
+    sweep_command.sweep(scenario, set_, device, json, exact, overlap, output, workers, dask, top)
+
+
+@app.command()
+def export(
+    scenario: ScenarioFile,
+    output: Annotated[Path, typer.Argument(help="trace.json (Chrome, Perfetto) or trace.csv.")],
+    set_: Overrides = None,
+    device: Device = None,
+    json: Json = False,
+    exact: Exact = False,
+) -> None:
+    """Write the predicted (and, where recorded, the measured) timeline for other tools."""
+    from gpusim.cli import scenario_commands
+
+    scenario_commands.export(scenario, output, set_, device, json, exact)
+
+
+@app.command()
+def measure(
+    scenario: ScenarioFile,
+    set_: Overrides = None,
+    json: Json = False,
+    sweep: Annotated[bool, typer.Option("--sweep", help="Measure every point of the scenario's sweep.")] = False,
+    timeline: Annotated[
+        bool, typer.Option("--timeline/--no-timeline", help="Also record what happens inside the kernel.")
+    ] = True,
+) -> None:
+    """Run the real kernel of a scenario on the attached GPU and record it."""
+    from gpusim.cli import gpu_commands
+
+    gpu_commands.measure(scenario, set_, json, sweep, timeline)
+
+
+@app.command()
+def calibrate(
+    name: Annotated[str, typer.Argument(help="Name of the profile to write.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Profile file to write.")] = None,
+    json: Json = False,
+) -> None:
+    """Measure the attached GPU with microbenchmarks and write its device profile."""
+    from gpusim.cli import gpu_commands
+
+    gpu_commands.calibrate(name, output, json)
+
+
+@app.command()
+def report(
+    json: Json = False,
+    write: Annotated[bool, typer.Option("--write", help="Rewrite docs/accuracy.md and the README table.")] = False,
+    folder: Annotated[Path, typer.Option("--folder", help="Checkout to write to.")] = Path(),
+) -> None:
+    """Compare every recording with its prediction; exit 1 if a technique is outside its band."""
+    from gpusim.cli import report_command
+
+    raise typer.Exit(report_command.report(json, write, folder))
+
+
+@app.command()
+def techniques(json: Json = False) -> None:
+    """List the installed techniques and their parameters."""
+    from gpusim.cli import list_commands
+
+    list_commands.techniques(json)
+
+
+@app.command()
+def devices(
+    name: Annotated[str | None, typer.Argument(help="Show all quantities of this device.")] = None, json: Json = False
+) -> None:
+    """List the device profiles, or the quantities of one with their sources."""
+    from gpusim.cli import list_commands
+
+    list_commands.devices(name, json)
+
+
+@app.command()
+def schema(
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Exit 1 if the file is not current.")] = False,
+    json: Json = False,
+) -> None:
+    """Print or write the JSON Schema of scenario files (scenarios/schema.json)."""
+    from gpusim.cli import list_commands
+
+    raise typer.Exit(list_commands.schema(output, check, json))
+
+
+@app.command()
+def doctor(json: Json = False) -> None:
+    """Say what this machine has, what is missing, and how to get it."""
+    from gpusim.cli import doctor_command
+
+    doctor_command.doctor(json)
+
+
+@app.command()
+def dashboard(
+    scenarios: Annotated[Path, typer.Argument(help="Folder of scenario files.")] = Path("scenarios"),
+    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port on 127.0.0.1.")] = 8050,
+    browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
+) -> None:
+    """Serve the dashboard on this machine; it draws predicted above measured."""
+    from gpusim.cli import dashboard_command
+
+    dashboard_command.dashboard(scenarios, port, browser)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line and exit with its code."""
+    try:
+        app(args=arguments, prog_name="gpusim", standalone_mode=True)
+    except GpusimError as error:
+        _fail(str(error))
+    except RuntimeError as error:
+        # A deadlock is bad input too, but importing the engine to name it would cost every command.
+        if type(error).__name__ != "Deadlock":
+            raise
+        _fail(str(error))
+    except BrokenPipeError:
+        # The reader (head, less) has gone; stdout must not be flushed at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(0) from None
+    except OSError as error:
+        _fail(f"{error.filename or 'gpusim'}: {error.strerror or error}")
+
+
+def _fail(message: str) -> None:
+    # Control characters of a hostile file must not reach the terminal.
+    clean = "".join(char if char.isprintable() or char == "\n" else "�" for char in message)
+    sys.stderr.write(f"error: {clean}\n")
+    raise SystemExit(2)

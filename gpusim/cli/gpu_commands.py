@@ -1,0 +1,87 @@
+"""``measure`` and ``calibrate``: the two commands that need a GPU."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from importlib import import_module
+from importlib.metadata import entry_points
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from gpusim.cli.doctor_command import gpu_names
+from gpusim.cli.inputs import scenario_and_axes
+from gpusim.cli.output import console, print_json, seconds
+from gpusim.errors import GpusimError
+from gpusim.scenario import with_overrides
+from gpusim.scenario.overrides import grid_points
+
+__all__ = ["calibrate", "measure"]
+
+# This package knows no real kernel; who brings them says how they are run.
+CALIBRATION_GROUP = "gpusim.calibration"
+MEASUREMENT_GROUP = "gpusim.measurement"
+
+
+def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, timeline: bool) -> None:
+    """Run the technique's real kernel with the scenario's parameters and keep the recordings."""
+    scenario, axes = scenario_and_axes(path, assignments, None)
+    technique = scenario.technique
+    if technique is None:
+        raise GpusimError(f"{path}: a spelled-out kernel has no real kernel to measure; use a technique")
+    measure_one = _plugin(MEASUREMENT_GROUP)
+    points = grid_points(axes or (scenario.model.sweep if sweep else None))
+    chosen = [with_overrides(scenario, point) for point in points]
+    _require_gpu()
+    rows = []
+    for one in chosen:
+        try:
+            row = measure_one(technique, one.params, timeline=timeline)
+        except Exception as error:  # does not compile, does not fit, computes something else: a plug-in's own classes
+            raise GpusimError(f"{technique.name} {one.params} could not be measured: {error}") from error
+        rows.append(row)
+        if not json:
+            told = f"{seconds(row.total_s)}, quartiles {row.iqr_s / row.total_s:.1%} apart, {row.repeats} runs"
+            console().print(f"{one.params}: {told}", markup=False)
+    folder = technique.folder / "recorded"
+    if json:
+        print_json({"folder": str(folder), "scenario": scenario.resolved(), "measured": rows})
+    else:
+        console().print(f"recorded in {folder}", markup=False)
+
+
+def calibrate(name: str, output: Path | None, json: bool) -> None:
+    """Run the microbenchmarks and make a device profile of what they say."""
+    benches = _plugin(CALIBRATION_GROUP)
+    _require_gpu()
+    target = output or Path(f"{name}.yaml")
+    with tempfile.TemporaryDirectory() as folder:
+        if benches(["--out", folder]) != 0:
+            raise GpusimError("the microbenchmarks failed; their messages stand above")
+        import_module("gpusim.hardware.calibrate").write_profile(Path(folder), name, target)
+    if json:
+        print_json({"file": str(target), "device": name})
+    else:
+        console().print(f"{target}: written", markup=False)
+
+
+def _plugin(group: str) -> Callable[..., Any]:
+    points = list(entry_points(group=group))
+    if not points:
+        raise GpusimError("no real kernels are installed; install the project: pip install -e .")
+    return points[0].load()
+
+
+def _require_gpu() -> None:
+    """Raise GpusimError saying what is missing and what to do about it."""
+    names, _ = gpu_names()
+    if not names:
+        raise GpusimError(
+            "measuring needs an NVIDIA GPU and its driver, and nvidia-smi finds none; "
+            "the recordings that ship with the project need neither (gpusim compare, gpusim report)"
+        )
+    if find_spec("cupy") is None:
+        raise GpusimError(
+            "measuring needs CuPy: pip install 'gpusim[gpu-cuda13]', or gpu-cuda12 with a driver for CUDA 12"
+        )

@@ -1,0 +1,34 @@
+"""From command-line arguments to scenarios."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gpusim.errors import GpusimError
+from gpusim.scenario import Scenario, load
+from gpusim.scenario.overrides import parse_assignments
+
+__all__ = ["scenario_and_axes", "single_scenario"]
+
+
+def scenario_and_axes(
+    path: Path, assignments: list[str] | None, device: str | None
+) -> tuple[Scenario, dict[str, list[Any]]]:
+    """The scenario with all single overrides applied, and the axes that comma lists make."""
+    given = parse_assignments(assignments or ())
+    fixed = {name: values[0] for name, values in given.items() if len(values) == 1}
+    if device is not None:
+        # Another base keeps the scenario's changed quantities: they are the what-if.
+        fixed = {"device.base": device, **fixed}
+    axes = {name: values for name, values in given.items() if len(values) > 1}
+    return load(path, fixed), axes
+
+
+def single_scenario(path: Path, assignments: list[str] | None, device: str | None) -> Scenario:
+    """The one scenario asked for. Raises GpusimError where a comma list makes several."""
+    scenario, axes = scenario_and_axes(path, assignments, device)
+    if axes:
+        name, values = next(iter(axes.items()))
+        raise GpusimError(f"--set {name} has {len(values)} values; one is allowed here, gpusim sweep takes lists")
+    return scenario

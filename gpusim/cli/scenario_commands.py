@@ -1,0 +1,126 @@
+"""``run``, ``compare`` and ``export``: one scenario, its prediction and its recording."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from gpusim.cli.inputs import single_scenario
+from gpusim.cli.output import console, print_json, print_table, seconds, share, signed
+from gpusim.errors import GpusimError
+from gpusim.scenario import Answer, answer, predict
+from gpusim.timeline import Timeline
+from gpusim.timeline.export import to_chrome_json, to_csv
+from gpusim.timeline.metrics import busy_by_lane, summary, wait_by_reason
+from gpusim.units import format_quantity
+from gpusim.validation import Comparison, compare_with, measurement_of
+from gpusim.validation.markdown import write_atomically
+
+__all__ = ["compare", "export", "run"]
+
+
+def run(path: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool) -> None:
+    """Predict one scenario."""
+    scenario = single_scenario(path, assignments, device)
+    result = answer(scenario, exact=exact)
+    recording = measurement_of(scenario)
+    comparison = compare_with(result.timeline, recording) if recording else None
+    if json:
+        print_json(_run_data(result, comparison))
+    else:
+        _print_run(result, comparison)
+
+
+def _run_data(result: Answer, comparison: Comparison | None) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        "scenario": result.scenario.resolved(),
+        "scenario_hash": result.scenario.hash,
+        "device": result.scenario.device,
+        "predicted": result.predicted(),
+        "lanes": busy_by_lane(result.timeline),
+        "waits": wait_by_reason(result.timeline),
+    }
+    if comparison is not None:
+        data["measured"] = summary(comparison.measured)
+        data["error"] = comparison.as_dict()
+    return data
+
+
+def _print_run(result: Answer, comparison: Comparison | None) -> None:
+    out = console()
+    out.print(result.scenario.question, style="bold", markup=False)
+    meta = result.timeline.meta
+    values = result.predicted()
+    measured = summary(comparison.measured) if comparison else {}
+    show = {"total_s": seconds, "period_s": seconds, "exposed_s": seconds, "hidden_fraction": share}
+    names = {
+        "total_s": "total", "period_s": "period per tile", "exposed_s": "exposed copy time",
+        "hidden_fraction": "hidden fraction of copy time",
+    }  # fmt: skip
+    rows = []
+    for name, text in names.items():
+        row = [text, show[name](values[name])]
+        if comparison:
+            error = comparison.metric(name)
+            difference = signed(None) if error is None else signed(error.error)
+            if error is not None and name == "hidden_fraction":
+                difference = f"{error.error:+.3f}"
+            row += [show[name](measured.get(name)), difference]
+        rows.append(row)
+    head = ["", "predicted", "measured", "error"] if comparison else ["", "predicted"]
+    print_table(f"{result.scenario.device}", head, rows)
+    if result.speedup_vs_serial is not None:
+        out.print(f"{result.speedup_vs_serial:.2f}x as fast as without overlap")
+    limit = values["bottleneck"]
+    if limit:
+        out.print(f"bottleneck: {limit['name']} ({limit['share']:.0%}); what helps: {limit['lever']}", markup=False)
+    fits = meta.get("occupancy") or {}
+    if fits:
+        out.print(f"{fits['ctas_per_sm']} CTAs per SM, limited by {str(fits['limiter']).replace('_', ' ')}")
+    rates = (("memory traffic", "bandwidth_bytes_per_s", "bandwidth"), ("arithmetic", "flop_per_s", "flop_rate"))
+    for text, name, dimension in rates:
+        if values[name]:
+            out.print(f"{text}: {format_quantity(values[name], dimension)}")
+    if values["assumed"]:
+        out.print(f"assumed quantities: {', '.join(values['assumed'])}", markup=False)
+    if comparison:
+        out.print(f"verdict: {comparison.verdict}{': ' + comparison.gap if comparison.gap else ''}", markup=False)
+
+
+def compare(path: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool) -> int:
+    """Compare one scenario with its recording; the exit code."""
+    scenario = single_scenario(path, assignments, device)
+    recording = measurement_of(scenario, required=True)
+    comparison = compare_with(predict(scenario, exact=exact), recording)
+    if json:
+        print_json({"scenario": scenario.resolved(), "device": scenario.device, **comparison.as_dict()})
+    else:
+        rows = [
+            (entry.name, f"{entry.predicted:.6g}", f"{entry.measured:.6g}",
+             f"{entry.error:+.3f}" if entry.name == "hidden_fraction" else signed(entry.error))
+            for entry in (*comparison.metrics, *comparison.by_kind, *comparison.by_stage)
+        ]  # fmt: skip
+        print_table(scenario.question, ("", "predicted", "measured", "error"), rows)
+        console().print(f"verdict: {comparison.verdict}", markup=False)
+    return 0 if comparison.within else 1
+
+
+def export(
+    path: Path, output: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool
+) -> None:
+    """Write timelines in the format that the file's ending names."""
+    writers = {".json": to_chrome_json, ".csv": to_csv}
+    if output.suffix not in writers:
+        raise GpusimError(f"{output}: unknown format {output.suffix!r} (allowed: {', '.join(writers)})")
+    scenario = single_scenario(path, assignments, device)
+    timelines: dict[str, Timeline] = {"predicted": predict(scenario, exact=exact)}
+    recording = measurement_of(scenario)
+    if recording:
+        timelines["measured"] = recording.timeline()
+    write_atomically(output, writers[output.suffix](timelines))
+    intervals = {name: len(timeline) for name, timeline in timelines.items()}
+    if json:
+        print_json({"file": str(output), "intervals": intervals})
+    else:
+        told = ", ".join(f"{count} {name} intervals" for name, count in intervals.items())
+        console().print(f"{output}: {told}", markup=False)

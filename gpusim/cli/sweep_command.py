@@ -1,0 +1,108 @@
+"""``sweep``: many points, ranked, with a progress bar on a terminal."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gpusim.cli.inputs import scenario_and_axes
+from gpusim.cli.output import console, print_json, print_table, seconds, share
+from gpusim.errors import GpusimError
+from gpusim.scenario import SweepPoint, SweepResult
+from gpusim.scenario import sweep as run_sweep
+from gpusim.scenario.sweeping import Progress
+
+__all__ = ["sweep"]
+
+
+def sweep(
+    path: Path,
+    assignments: list[str] | None,
+    device: str | None,
+    json: bool,
+    exact: bool,
+    overlap: bool,
+    output: Path | None,
+    workers: int | None,
+    dask: str | None,
+    top: int,
+) -> None:
+    """Run the sweep and print its ranking."""
+    scenario, given = scenario_and_axes(path, assignments, device)
+    own = scenario.model.sweep or {}
+    # Axes on the command line replace the same axes of the file and join the others.
+    axes = {**own, **given} if isinstance(own, dict) else (given or own)
+    if not axes:
+        raise GpusimError(f"{path}: nothing to sweep; add a sweep section or --set kernel.params.stages=1,2,3")
+    with _progress(not json) as progress:
+        result = run_sweep(
+            scenario, axes, output=output, workers=workers, exact=exact, trace=overlap, dask=dask, progress=progress
+        )
+    best = result.best
+    if best is None:
+        raise GpusimError(f"no point of the sweep can run; the first: {result.points[0].error}")
+    if json:
+        print_json(
+            {
+                "scenario": scenario.resolved(),
+                "device": scenario.device,
+                "points": [_row(point) for point in result.points],
+                "ranked": [point.index for point in result.ranked],
+                "best": _row(best),
+            }
+        )
+        return
+    names = list(dict.fromkeys(name for point in result.points for name in point.point))
+    head = [*(_short(name) for name in names), "total", "of best", *(["hidden"] if overlap else [])]
+    rows = [[*_values(point, names), *_results(point, best, overlap)] for point in result.ranked[:top]]
+    print_table(scenario.question, head, rows)
+    hidden = len(result.ranked) - len(rows)
+    if hidden > 0:
+        console().print(f"… and {hidden} more (--top)")
+    _print_errors(result)
+
+
+def _row(point: SweepPoint) -> dict:
+    return {"index": point.index, "point": point.point, "error": point.error or None, **point.metrics}
+
+
+def _values(point: SweepPoint, names: list[str]) -> list[str]:
+    return [str(point.point.get(name, "as in the file")) for name in names]
+
+
+def _results(point: SweepPoint, best: SweepPoint, overlap: bool) -> list[str]:
+    hidden = [share(point.metrics["hidden_fraction"])] if overlap else []
+    return [seconds(point.total_s), f"{point.total_s / best.total_s:.3f}x", *hidden]
+
+
+def _print_errors(result: SweepResult) -> None:
+    """Each reason once, with the points it concerns."""
+    reasons: dict[str, list[SweepPoint]] = {}
+    for point in result.points:
+        if point.error:
+            reasons.setdefault(point.error, []).append(point)
+    for reason, points in reasons.items():
+        values = "; ".join(
+            ", ".join(f"{_short(path)}={value}" for path, value in point.point.items()) for point in points
+        )
+        console().print(f"not {values}: {reason}", markup=False)
+
+
+def _short(path: str) -> str:
+    """The last two parts of a dotted path, which say enough above a column."""
+    return ".".join(path.split(".")[-2:])
+
+
+@contextmanager
+def _progress(wanted: bool) -> Iterator[Progress | None]:
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("points", total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -1,0 +1,131 @@
+/* State of the page that changes too often for the server: window, lanes, selection.
+   It is handed to Dash through stores; every entry names the case it belongs to. */
+(function () {
+  "use strict";
+  const state = { case: null, live: null, lanes: {}, theme: "light", measured: false };
+  window.gpusimState = state;
+  const $ = (id) => document.getElementById(id);
+  const send = (id, props) => window.dash_clientside.set_props(id, props);
+  const plot = () => document.querySelector("#graph .js-plotly-plot");
+  const meta = () => (plot() && plot().layout && plot().layout.meta) || null;
+  const same = () => window.dash_clientside.no_update;
+
+  function current() {
+    const axis = plot() && plot()._fullLayout && plot()._fullLayout.xaxis;
+    return axis ? axis.range.map(Number) : null;
+  }
+
+  function timeText(us) {
+    const size = Math.abs(us);
+    if (size < 0.9995) return (us * 1000).toPrecision(3).replace(/\.0+$/, "") + " ns";
+    return us.toFixed(size < 10 ? 3 : size < 100 ? 2 : 1) + " µs";
+  }
+
+  function showRange(low, high) {
+    const box = $("range");
+    if (box) box.textContent = timeText(Math.max(low, 0)) + " – " + timeText(high) + "  (" + timeText(high - low) + ")";
+  }
+
+  let pending = null;
+  function push() {
+    clearTimeout(pending);
+    pending = setTimeout(() => send("window", { data: state.live }), 40);
+  }
+
+  function setWindow(low, high, drawn) {
+    const info = meta();
+    if (!info || !(high > low)) return;
+    const [first, last] = info.home;
+    const least = 2e-4;
+    let width = Math.max(high - low, least);
+    if (width >= last - first) return home(drawn);
+    if (high - low < least) { const mid = (low + high) / 2; low = mid - width / 2; }
+    low = Math.min(Math.max(low, first), last - width);
+    high = low + width;
+    state.live = { case: info.case, low: low, high: high };
+    if (!drawn || Math.abs(current()[0] - low) > 1e-9 || Math.abs(current()[1] - high) > 1e-9)
+      window.Plotly.relayout(plot(), { "xaxis.range": [low, high] });
+    showRange(low, high);
+    push();
+  }
+
+  function home() {
+    const info = meta();
+    if (!info) return;
+    state.live = null;
+    window.Plotly.relayout(plot(), { "xaxis.range": info.home.slice() });
+    showRange(info.home[0], info.home[1]);
+    push();
+  }
+
+  function zoom(factor, at) {
+    const range = current();
+    if (!range) return;
+    const centre = at === undefined ? (range[0] + range[1]) / 2 : at;
+    setWindow(centre - (centre - range[0]) * factor, centre + (range[1] - centre) * factor);
+  }
+
+  function pan(part) {
+    const range = current();
+    if (!range) return;
+    const step = part * (range[1] - range[0]);
+    setWindow(range[0] + step, range[1] + step);
+  }
+
+  function select(side, index) {
+    send("selected", { data: side ? { case: state.case, side: side, index: index } : null });
+  }
+
+  function lanes(change) {
+    const held = state.lanes.case === state.case ? state.lanes : { case: state.case, toggled: {}, pinned: [], hidden: [] };
+    const next = { case: state.case, toggled: { ...held.toggled }, pinned: [...held.pinned], hidden: [...held.hidden] };
+    change(next);
+    state.lanes = next;
+    send("lanes", { data: next });
+  }
+
+  window.gpusimView = { state, $, send, plot, meta, current, setWindow, home, zoom, pan, select, lanes, showRange, timeText };
+
+  window.dash_clientside = window.dash_clientside || {};
+  window.dash_clientside.gpusim = {
+    /* The server's figure, at the window where the user is by now. */
+    place: function (figure) {
+      if (!figure || !figure.layout) return same();
+      const info = figure.layout.meta;
+      if (state.live && state.live.case === info.case) figure.layout.xaxis.range = [state.live.low, state.live.high];
+      const range = figure.layout.xaxis.range;
+      showRange(range[0], range[1]);
+      setTimeout(window.gpusimBind, 0);
+      return { data: figure.data, layout: figure.layout };
+    },
+    remember: function (held, area, mode) {
+      if (!held) return same();
+      if (state.case !== held.key) { state.case = held.key; state.live = null; state.lanes = {}; }
+      if (area && area.case === held.key && !state.live) state.live = area;
+      const query = new URLSearchParams();
+      query.set("scenario", held.name);
+      if (held.point && held.point !== "own") query.set("point", held.point);
+      if (mode && mode !== "stacked") query.set("mode", mode);
+      if (area && area.case === held.key) { query.set("from", area.low.toFixed(4)); query.set("to", area.high.toFixed(4)); }
+      history.replaceState(null, "", "?" + query.toString());
+      return "";
+    },
+    help: () => true,
+    toggleTheme: (clicks, theme) => (theme === "dark" ? "light" : "dark"),
+    theme: function (theme) {
+      document.documentElement.dataset.theme = theme === "dark" ? "dark" : "light";
+      return theme === "dark" ? "dark" : "light";
+    },
+    zoomIn: function () { zoom(0.5); return same(); },
+    zoomOut: function () { zoom(2); return same(); },
+    zoomHome: function () { home(); return same(); },
+  };
+
+  window.dashMantineFunctions = window.dashMantineFunctions || {};
+  window.dashMantineFunctions.scenarioOption = function (item) {
+    const make = window.React.createElement;
+    return make("div", { className: "option" + (item.checked ? " checked" : "") },
+      make("div", { className: "option-question" }, item.option.question || item.option.label),
+      make("div", { className: "option-name" }, item.option.label + " · " + item.option.state));
+  };
+})();

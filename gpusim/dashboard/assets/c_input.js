@@ -1,0 +1,66 @@
+/* Clicks on lanes, legend and details, and the keyboard. */
+(function () {
+  "use strict";
+  const view = window.gpusimView;
+  const { $, send } = view;
+
+  function toggle(list, value) {
+    const at = list.indexOf(value);
+    if (at < 0) list.push(value);
+    else list.splice(at, 1);
+  }
+
+  function onlyThis(hidden, category) {
+    const all = [...document.querySelectorAll("[data-category]")].map((chip) => Number(chip.dataset.category));
+    const others = all.filter((other) => other !== category);
+    const alone = others.every((other) => hidden.includes(other)) && !hidden.includes(category);
+    hidden.splice(0, hidden.length, ...(alone ? [] : others));
+  }
+
+  document.addEventListener("click", function (event) {
+    const on = (selector) => event.target.closest && event.target.closest(selector);
+    const pin = on("[data-pin]"), row = on("[data-path]"), chip = on("[data-category]"), jump = on("[data-jump]");
+    if (pin) view.lanes((next) => toggle(next.pinned, pin.dataset.pin));
+    else if (row && row.classList.contains("group"))
+      view.lanes((next) => { next.toggled[row.dataset.path] = row.dataset.open !== "1"; });
+    else if (chip)
+      view.lanes((next) => {
+        const category = Number(chip.dataset.category);
+        if (event.shiftKey) onlyThis(next.hidden, category);
+        else toggle(next.hidden, category);
+      });
+    else if (jump) {
+      const { side, index, start, end } = jump.dataset;
+      const range = view.current(), low = Number(start), high = Number(end);
+      if (range && (low < range[0] || high > range[1])) {
+        const width = Math.max(range[1] - range[0], (high - low) * 1.5), middle = (low + high) / 2;
+        view.setWindow(middle - width / 2, middle + width / 2);
+      }
+      view.select(side, Number(index));
+    } else if (on("[data-close]")) view.select(null);
+  });
+
+  const press = (id, value) => send(id, { value: value });
+  const keys = {
+    "+": () => view.zoom(0.5), "=": () => view.zoom(0.5), "-": () => view.zoom(2), "_": () => view.zoom(2),
+    ArrowLeft: () => view.pan(-0.25), ArrowRight: () => view.pan(0.25), "0": () => view.home(),
+    "1": () => press("mode", "stacked"), "2": () => press("mode", "overlay"), "3": () => press("mode", "difference"),
+    c: () => $("critical") && $("critical").click(), C: () => $("critical") && $("critical").click(),
+    "/": () => $("search").focus(), "?": () => send("help", { opened: true }),
+  };
+
+  document.addEventListener("keydown", function (event) {
+    const target = event.target;
+    const typing = target.matches && target.matches("input:not([type=radio]):not([type=checkbox]), textarea, [contenteditable=true]");
+    if (event.key === "Escape") {
+      if (typing) target.blur();
+      else view.select(null);
+      return;
+    }
+    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const act = keys[event.key];
+    if (!act) return;
+    event.preventDefault();
+    act();
+  });
+})();

@@ -1,0 +1,127 @@
+"""Intervals as bars: one trace per category, hover text with the matched event's difference."""
+
+from __future__ import annotations
+
+import html
+from typing import Any
+
+import numpy as np
+
+from gpusim.dashboard.geometry import Panel
+from gpusim.dashboard.match import Match
+from gpusim.dashboard.palette import colour, ink, is_wait, label
+from gpusim.dashboard.text import bytes_text, delta_text, time_text
+from gpusim.dashboard.track import Track
+from gpusim.timeline import REASONS
+
+__all__ = ["bar_traces", "hover_text", "partner_line"]
+
+LABELLED = 600
+"""Above this many bars none carries text: text is slow to draw and too small to read."""
+LABEL_PX = 26
+
+
+def partner_line(track: Track, index: int, match: Match | None, shift_us: float) -> str:
+    """Start and duration of the same event on the other side, relative to this one."""
+    if match is None:
+        return ""
+    event = index if track.side == "predicted" else int(match.of_measured[index])
+    if event < 0 or match.of_predicted[event] < 0:
+        return "no matching event on the other side"
+    start, duration = match.start_delta_us[event] + shift_us, match.duration_delta_us[event]
+    return f"measured − predicted: start {delta_text(start)}, duration {delta_text(duration)}"
+
+
+def hover_text(track: Track, index: int, match: Match | None = None, shift_us: float = 0.0) -> str:
+    """Everything about one interval, as plotly's small HTML."""
+    line = track.timeline
+    category = int(track.category[index])
+    start, end = track.start_us[index] + track.shift_us, track.end_us[index] + track.shift_us
+    head = f"<b>{label(category)}</b>  {html.escape(line.lanes[line.lane[index]])}"
+    facts = []
+    if line.tile[index] >= 0:
+        facts.append(f"tile {line.tile[index]}")
+    if line.stage[index] >= 0:
+        facts.append(f"stage {line.stage[index]}")
+    if line.bytes[index] > 0:
+        facts.append(bytes_text(line.bytes[index]))
+    if is_wait(category) and line.reason[index]:
+        facts.append(f"reason {REASONS[line.reason[index]]}")
+    times = f"start {start:.3f} µs · duration {time_text(end - start)}"
+    lines = [head, " · ".join(facts), times, partner_line(track, index, match, shift_us)]
+    return "<br>".join(part for part in lines if part)
+
+
+def bar_traces(
+    track: Track,
+    index: np.ndarray,
+    panel: Panel,
+    *,
+    px_per_us: float,
+    theme: str,
+    match: Match | None = None,
+    shift_us: float = 0.0,
+    lane_part: tuple[float, float] = (0.0, 1.0),
+    outlined: bool = False,
+) -> list[dict[str, Any]]:
+    """One bar trace per category of the intervals ``index``.
+
+    ``lane_part`` is the part of the lane's band that bars fill, from its top. ``outlined``
+    draws them hollow, for a side that lies under the other one.
+    """
+    bands = panel.bands()
+    lanes = track.timeline.lanes
+    centre = np.array([bands.get(name, (0.0, 0.0))[0] for name in lanes])
+    thick = np.array([bands.get(name, (0.0, 0.0))[1] for name in lanes])
+    top, bottom = lane_part
+    lane = track.timeline.lane[index]
+    y = centre[lane] + thick[lane] * ((top + bottom) / 2 - 0.5)
+    width = thick[lane] * (bottom - top)
+    start = track.start_us[index] + track.shift_us
+    length = track.end_us[index] - track.start_us[index]
+    category = track.category[index]
+    with_text = len(index) <= LABELLED and not outlined
+    traces = []
+    for code in np.unique(category).tolist():
+        chosen = np.flatnonzero(category == code)
+        trace = {
+            "type": "bar",
+            "orientation": "h",
+            "name": label(code),
+            "base": start[chosen].tolist(),
+            "x": length[chosen].tolist(),
+            "y": y[chosen].tolist(),
+            "width": width[chosen].tolist(),
+            "hovertext": [hover_text(track, int(i), match, shift_us) for i in index[chosen]],
+            "hovertemplate": "%{hovertext}<extra></extra>",
+            "customdata": [[track.side, int(i)] for i in index[chosen]],
+            "marker": _marker(code, theme, outlined, float(np.median(length[chosen])) * px_per_us),
+            "xaxis": "x",
+            "yaxis": panel.axis,
+            "showlegend": False,
+            "textposition": "none",
+        }
+        if with_text and float(np.median(width[chosen])) >= 11 and not is_wait(code):
+            tile = track.timeline.tile[index[chosen]]
+            wide = (length[chosen] * px_per_us >= LABEL_PX) & (tile >= 0)
+            if wide.any():
+                trace["text"] = [str(t) if w else "" for t, w in zip(tile.tolist(), wide.tolist(), strict=True)]
+                trace |= {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
+                          "insidetextfont": {"size": 10, "color": _text_colour(colour(code, theme))},
+                          "constraintext": "both", "cliponaxis": True}  # fmt: skip
+        traces.append(trace)
+    return traces
+
+
+def _marker(code: int, theme: str, outlined: bool, typical_px: float) -> dict[str, Any]:
+    fill = colour(code, theme)
+    if outlined:
+        return {"color": fill, "opacity": 0.55, "line": {"color": ink(theme).edge, "width": 0.8}}
+    # A hairline keeps neighbours of one category apart, once there is room for it.
+    edge = "#ffffff" if theme == "light" else "#14181d"
+    return {"color": fill, "line": {"color": edge, "width": 0.7 if typical_px > 6 else 0}}
+
+
+def _text_colour(fill: str) -> str:
+    red, green, blue = (int(fill[i : i + 2], 16) for i in (1, 3, 5))
+    return "#10151c" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"

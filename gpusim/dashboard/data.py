@@ -1,0 +1,189 @@
+"""Scenario files to cases: the only module here that predicts, and that reads recordings.
+
+Results are kept in memory by scenario hash, so that a zoom costs no prediction.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gpusim.dashboard.case import OWN_POINT, Case, CaseError, Entry, Numbers, Point
+from gpusim.dashboard.facts import (
+    badges_of,
+    bottleneck_text,
+    facts_of,
+    measured_note,
+    occupancy_text,
+    parameter_text,
+    predicted_note,
+)
+from gpusim.dashboard.track import Track
+from gpusim.engine import Deadlock
+from gpusim.errors import GpusimError
+from gpusim.scenario import Scenario, answer, from_data, load
+from gpusim.timeline import Timeline
+from gpusim.timeline.metrics import summary
+from gpusim.validation import Measurement, compare_with, measurement_of, measurements
+
+__all__ = ["ScenarioFolder"]
+
+MOST_CASES = 24
+_LOG = logging.getLogger(__name__)
+
+
+class ScenarioFolder:
+    """The scenarios of one folder as a `Source`; nothing outside of it is read by name."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._cases: OrderedDict[tuple, Case] = OrderedDict()
+        self._questions: dict[Path, tuple[int, Entry]] = {}
+        self._busy = threading.Lock()
+
+    def _paths(self) -> dict[str, Path]:
+        files = (path for pattern in ("*.yaml", "*.yml") for path in self.folder.glob(pattern))
+        return {path.stem: path for path in sorted(files) if path.is_file()}
+
+    def entries(self) -> list[Entry]:
+        """One entry per file, in name order; a file that cannot be read says so."""
+        return [self._entry(path) for path in self._paths().values()]
+
+    def _entry(self, path: Path) -> Entry:
+        changed = path.stat().st_mtime_ns
+        known = self._questions.get(path)
+        if known is None or known[0] != changed:
+            try:
+                scenario = load(path)
+                measurement = measurement_of(scenario)
+                recorded = 0 if measurement is None else 2 if measurement.has_timeline else 1
+                entry = Entry(path.stem, scenario.question, recorded=recorded)
+            except (GpusimError, OSError) as error:
+                entry = Entry(path.stem, "", str(error))
+            known = self._questions[path] = (changed, entry)
+        return known[1]
+
+    def case(self, name: str, point: str = "") -> Case:
+        """The scenario called ``name``, or its technique at a recorded point. Raises CaseError."""
+        paths = self._paths()
+        if not paths:
+            message = f"{self.folder} holds no scenario (*.yaml). Write one, or name another folder with --scenarios."
+            raise CaseError(message, "No scenarios")
+        if name not in paths:
+            raise CaseError(f"There is no scenario called {name!r} in {self.folder}.", "Unknown scenario")
+        try:
+            with self._busy:
+                return self._case(load(paths[name]), point or OWN_POINT)
+        except (GpusimError, Deadlock) as error:
+            raise CaseError(str(error), _title(error, name)) from error
+        except OSError as error:
+            raise CaseError(f"{paths[name]} cannot be read: {error.strerror}") from error
+        except Exception as error:
+            # A page shows a sentence; the traceback belongs in the server's log.
+            _LOG.exception("scenario %s", name)
+            raise CaseError(f"{type(error).__name__}: {error}", f"{name}: an error inside gpusim") from error
+
+    def _case(self, own: Scenario, point: str) -> Case:
+        points = _points(own)
+        scenario = own
+        if point != OWN_POINT:
+            if point not in points:
+                raise CaseError(f"{own.name} has no recorded point {point!r}.", "Unknown recorded point")
+            scenario = _at(own, points[point])
+        key = (own.name, own.question, scenario.hash, point)
+        if key not in self._cases:
+            self._cases[key] = _build(own, scenario, point, points)
+        self._cases.move_to_end(key)
+        while len(self._cases) > MOST_CASES:
+            self._cases.popitem(last=False)
+        return self._cases[key]
+
+
+def _title(error: Exception, name: str) -> str:
+    if isinstance(error, Deadlock):
+        return f"{name} deadlocks"
+    return f"{name} cannot be shown"
+
+
+def _points(scenario: Scenario) -> dict[str, Measurement]:
+    """Recorded timelines of the scenario's technique on its device, by a key that suits an address."""
+    technique = scenario.technique
+    if technique is None or scenario.model.device.set:
+        return {}
+    found = [
+        m for m in measurements()
+        if m.technique.name == technique.name and m.device == scenario.device and m.has_timeline
+    ]  # fmt: skip
+    return {",".join(f"{k}={v}" for k, v in _distinct(m, found).items()) or f"p{i}": m for i, m in enumerate(found)}
+
+
+def _distinct(measurement: Measurement, among: list[Measurement]) -> Mapping[str, Any]:
+    """The parameters that tell a measurement from the others."""
+    return {
+        name: value for name, value in measurement.params.items() if len({str(m.params.get(name)) for m in among}) > 1
+    }
+
+
+def _at(scenario: Scenario, measurement: Measurement) -> Scenario:
+    kernel = {"technique": measurement.technique.name, "params": dict(measurement.params)}
+    data = {"question": scenario.question, "device": scenario.device, "kernel": kernel}
+    return from_data(data, scenario.source.name)
+
+
+def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, Measurement]) -> Case:
+    reply = answer(scenario)
+    predicted = reply.timeline
+    measurement = measurement_of(scenario)
+    measured: Timeline | None = None
+    numbers, band, gap = None, None, ""
+    if measurement is not None:
+        comparison = compare_with(predicted, measurement)
+        band, gap = comparison.band.worst, comparison.gap
+        measured = comparison.measured
+        numbers = _numbers(comparison.measured, spread=measurement.spread)
+    has_lanes = measured is not None and len(measured) > 0
+    return Case(
+        name=own.name,
+        question=own.question,
+        facts=facts_of(scenario),
+        predicted=Track(predicted, "predicted"),
+        measured=Track(measured, "measured") if has_lanes else None,
+        predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
+        measured_numbers=numbers,
+        band=band,
+        gap=gap,
+        **bottleneck_text(predicted),
+        **occupancy_text(predicted),
+        badges=badges_of(scenario, predicted, measurement, measured if has_lanes else None),
+        points=_choices(own, points),
+        point=point,
+        side_notes={"predicted": predicted_note(predicted), "measured": measured_note(measured) if has_lanes else ""},
+    )
+
+
+def _numbers(timeline: Timeline, *, speedup: float | None = None, spread: float | None = None) -> Numbers:
+    found = summary(timeline)
+    names = ("total_s", "hidden_fraction", "exposed_s", "period_s")
+    shown = {name: found[name] for name in names}
+    if not len(timeline):
+        shown |= dict.fromkeys(("hidden_fraction", "exposed_s", "period_s"))
+    return Numbers(**shown, speedup=speedup, spread=spread)
+
+
+def _choices(own: Scenario, points: Mapping[str, Measurement]) -> tuple[Point, ...]:
+    mine = dataclasses.asdict(own.params) if own.params is not None else {}
+    choices = [Point(OWN_POINT, "parameters of the scenario")]
+    others = {key: m for key, m in points.items() if dict(m.params) != mine}
+    texts = {key: parameter_text(type(own.params), m.params) for key, m in others.items()}
+    # The first parameters that tell all points apart are enough for a label.
+    longest = max((len(text) for text in texts.values()), default=0)
+    least = min(4, longest)
+    enough = next(
+        (n for n in range(least, longest) if len({text[:n] for text in texts.values()}) == len(texts)), longest
+    )
+    return (*choices, *(Point(key, " · ".join(text[:enough])) for key, text in texts.items()))

@@ -1,0 +1,167 @@
+"""Difference mode: every matched event by how much longer it took, and how late it started."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from gpusim.dashboard.bars import hover_text
+from gpusim.dashboard.bins import bin_shares
+from gpusim.dashboard.geometry import Panel
+from gpusim.dashboard.heat import coloured, largest_shares, strip_names, typed
+from gpusim.dashboard.match import Match
+from gpusim.dashboard.palette import colour, ink, label
+from gpusim.dashboard.text import delta_text, time_text
+from gpusim.dashboard.track import Track
+
+__all__ = ["Scale", "difference_traces", "drift_traces", "scale_of"]
+
+STEPS = (0.05, 0.2, 0.5, 1.0)
+MOST_POINTS = 2500
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Classes of a difference: ``edges_us`` are the inner borders, ``shades`` one colour each."""
+
+    edges_us: np.ndarray
+    shades: tuple[str, ...]
+
+    def classes(self, delta_us: np.ndarray) -> np.ndarray:
+        """Class of each difference; the middle one means "equal"."""
+        return np.searchsorted(self.edges_us, delta_us)
+
+    def names(self) -> list[str]:
+        """What each class means."""
+        below = [f"< {delta_text(edge)}" for edge in self.edges_us if edge < 0]
+        above = [f"> {delta_text(edge)}" for edge in self.edges_us if edge > 0]
+        return [*below, f"within ±{time_text(min(abs(self.edges_us)), 2)}", *above]
+
+
+def _nice(value: float) -> float:
+    """The next larger 1, 2 or 5 times a power of ten; at least a nanosecond."""
+    value = max(value, 1e-3)
+    power = 10.0 ** np.floor(np.log10(value))
+    return float(next(step * power for step in (1, 2, 5, 10) if step * power >= value * 0.999))
+
+
+def scale_of(match: Match, theme: str) -> Scale:
+    """A scale that reaches to the 95th percentile of the duration differences."""
+    spread = np.abs(match.duration_delta_us)
+    spread = spread[np.isfinite(spread)]
+    top = _nice(float(np.quantile(spread, 0.95)) if len(spread) else 0.0)
+    above = np.array(STEPS[:-1]) * top
+    edges = np.concatenate([-above[::-1], above])
+    tones = ink(theme)
+    pick = (0, 1, 3)
+    shades = (*(tones.earlier[i] for i in reversed(pick)), tones.neutral, *(tones.later[i] for i in pick))
+    return Scale(edges, shades)
+
+
+def difference_traces(
+    track: Track, index: np.ndarray, panel: Panel, match: Match, scale: Scale, *,
+    shift_us: float, binned: tuple[float, float, int] | None = None,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Predicted intervals ``index`` that have a partner, coloured by the duration difference.
+
+    ``binned`` (low, high, bins) draws the class that holds most of the time of each bin.
+    """
+    index = match.paired(index)
+    group = scale.classes(match.duration_delta_us[index])
+    if binned is not None:
+        return [_heat(track, index, group, panel, scale, *binned)]
+    bands = panel.bands()
+    centre = np.array([bands.get(name, (0.0, 0.0))[0] for name in track.timeline.lanes])
+    thick = np.array([bands.get(name, (0.0, 0.0))[1] for name in track.timeline.lanes])
+    lane = track.timeline.lane[index]
+    traces = []
+    for k in np.unique(group).tolist():
+        chosen = group == k
+        traces.append(
+            {
+                "type": "bar",
+                "orientation": "h",
+                "name": scale.names()[k],
+                "base": track.start_us[index[chosen]].tolist(),
+                "x": (track.end_us - track.start_us)[index[chosen]].tolist(),
+                "y": centre[lane[chosen]].tolist(),
+                "width": thick[lane[chosen]].tolist(),
+                "hovertext": [hover_text(track, int(i), match, shift_us) for i in index[chosen]],
+                "hovertemplate": "%{hovertext}<extra></extra>",
+                "customdata": [[track.side, int(i)] for i in index[chosen]],
+                "marker": {"color": scale.shades[k], "line": {"width": 0}},
+                "xaxis": "x",
+                "yaxis": panel.axis,
+                "showlegend": False,
+            }
+        )
+    return traces
+
+
+def _heat(
+    track: Track, index: np.ndarray, group: np.ndarray, panel: Panel, scale: Scale,
+    low_us: float, high_us: float, count: int,
+) -> dict[str, Any]:  # fmt: skip
+    edges, strip_of = panel.strips(8)
+    strip = np.array([strip_of.get(name, 0) for name in track.timeline.lanes], dtype=np.int64)
+    bins = bin_shares(
+        track.start_us[index], track.end_us[index], strip[track.timeline.lane[index]], group,
+        rows=len(edges) - 1, low_us=low_us, high_us=high_us, count=count,
+    )  # fmt: skip
+    winner = bins.dominant()
+    return {
+        "type": "heatmap", "x": typed(bins.edges_us), "y": typed(edges),
+        **coloured(winner, range(len(scale.shades)), scale.shades),
+        "xaxis": "x", "yaxis": panel.axis,
+        "meta": {"side": track.side, "rows": strip_names(panel, strip_of, len(edges) - 1), "labels": scale.names(),
+                 "colours": list(scale.shades), "mix": typed(largest_shares(bins, places=True))},
+    }  # fmt: skip
+
+
+def drift_traces(
+    track: Track, index: np.ndarray, match: Match, axis: str, *, shift_us: float, theme: str
+) -> list[dict[str, Any]]:
+    """Start difference over time, one colour per category; thinned to extremes when dense."""
+    index = match.paired(index)
+    category = track.category[index]
+    traces = []
+    codes = np.unique(category).tolist()
+    for code in codes:
+        chosen = np.flatnonzero(category == code)
+        x = track.start_us[index[chosen]]
+        y = match.start_delta_us[index[chosen]] + shift_us
+        keep = _extremes(x, y, MOST_POINTS // max(len(codes), 1))
+        sides = index[chosen][keep]
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "markers",
+                "name": label(code),
+                "x": x[keep].tolist(),
+                "y": y[keep].tolist(),
+                "hovertext": [hover_text(track, int(i), match, shift_us) for i in sides],
+                "hovertemplate": "%{hovertext}<extra></extra>",
+                "customdata": [[track.side, int(i)] for i in sides],
+                "marker": {"size": 5, "color": colour(code, theme), "line": {"width": 0.5, "color": ink(theme).dim}},
+                "xaxis": "x",
+                "yaxis": axis,
+                "showlegend": False,
+            }
+        )
+    return traces
+
+
+def _extremes(x: np.ndarray, y: np.ndarray, most: int) -> np.ndarray:
+    """Indices of all points, or of the lowest and highest one in each of ``most / 2`` time slots."""
+    if len(x) <= most:
+        return np.arange(len(x))
+    low, high = float(x.min()), float(x.max())
+    slots = max(most // 2, 1)
+    slot = np.minimum(((x - low) / max(high - low, 1e-12) * slots).astype(np.int64), slots - 1)
+    order = np.lexsort((y, slot))
+    edge = np.flatnonzero(np.diff(slot[order])) + 1
+    firsts = np.concatenate([[0], edge])
+    lasts = np.concatenate([edge - 1, [len(order) - 1]])
+    return np.unique(order[np.concatenate([firsts, lasts])])

@@ -1,0 +1,150 @@
+"""Words for the page: what was asked of which device, and what the numbers rest on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from gpusim.dashboard.case import Badge
+from gpusim.dashboard.text import bytes_text, percent, signed_percent, time_text
+from gpusim.dashboard.track import MICRO
+from gpusim.scenario import Scenario
+from gpusim.timeline import Timeline
+from gpusim.timeline.critical_path import critical_path
+from gpusim.validation import Measurement
+
+__all__ = ["badges_of", "bottleneck_text", "facts_of", "measured_note", "occupancy_text", "parameter_text",
+           "predicted_note"]  # fmt: skip
+
+
+def facts_of(scenario: Scenario) -> tuple[str, ...]:
+    """Technique or kernel name and its parameters, shortest useful form."""
+    technique = scenario.technique
+    if technique is None:
+        program = scenario.program()
+        rings = [f"{ring.name} {ring.stages} × {bytes_text(ring.bytes)}" for ring in program.rings]
+        return (
+            program.name,
+            f"grid {program.grid}",
+            *rings,
+            *(f"{r.name} {r.warps} warp{'s' * (r.warps > 1)}" for r in program.roles),
+        )
+    return (technique.title or technique.name, *parameter_text(type(scenario.params), _values(scenario.params)))
+
+
+def _values(params: Any) -> dict[str, Any]:
+    """A ``Params`` object's values by name."""
+    return {field.name: getattr(params, field.name) for field in dataclasses.fields(params)}
+
+
+def parameter_text(params: type, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """``tile 16 KiB``, ``stages 3``, …: every parameter in the order of its technique."""
+    texts = []
+    for field in dataclasses.fields(params):
+        if field.name in values:
+            unit = (field.metadata or {}).get("unit")
+            name = field.name.removesuffix("_bytes").replace("_per_sm", "/SM").replace("_per_cta", "/CTA")
+            name = name.replace("ctas", "CTAs").replace("fma_per_element", "FMA/element").replace("_", " ")
+            texts.append(f"{name} {_value(values[field.name], unit)}")
+    return tuple(texts)
+
+
+def _value(value: Any, unit: str | None) -> str:
+    if unit == "bytes" and isinstance(value, int):
+        return bytes_text(value)
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+
+
+def badges_of(
+    scenario: Scenario, predicted: Timeline, measurement: Measurement | None, measured: Timeline | None
+) -> tuple[Badge, ...]:
+    """Provenance at a glance: recorded or not, device, stale, overhead, assumptions."""
+    badges = []
+    if measurement is None:
+        badges.append(Badge("prediction only", "warn", "No recording of this kernel with these parameters here."))
+    else:
+        date = measurement.row.date
+        badges.append(
+            Badge("recorded", "good", f"Replayed from a recording of {date}, {measurement.row.repeats} runs.")
+        )
+        if measured is None:
+            badges.append(Badge("total only", "plain", "Only the run time was recorded for these parameters."))
+        if measurement.stale:
+            badges.append(Badge("stale", "warn", "The kernel's source has changed since it was recorded."))
+    changes = scenario.model.device.set
+    if changes:
+        text = ", ".join(f"{name} = {value}" for name, value in changes.items())
+        badges.append(Badge(f"{scenario.device}, changed", "warn", f"Device with other quantities: {text}"))
+    else:
+        badges.append(Badge(scenario.device, "plain", "Device profile of the prediction."))
+    if measured is not None and measured.meta.get("overhead") is not None:
+        overhead = float(measured.meta["overhead"])
+        why = (
+            "Run time of the probed kernel against the plain one: lanes are of the probed one, the total is of the plain."
+        )
+        badges.append(Badge(f"instrumented {signed_percent(overhead)}", "warn" if overhead > 0.03 else "plain", why))
+        dropped = int(measured.meta.get("dropped") or 0)
+        if dropped:
+            badges.append(Badge(f"{dropped:,} events dropped", "warn", "The probe's buffer was full."))
+    assumed = list(predicted.meta.get("assumed", ()))
+    if assumed:
+        count = f"{len(assumed)} assumed" if len(assumed) > 1 else "1 assumed quantity"
+        badges.append(Badge(count, "plain", "Not measured on this device, assumed: " + ", ".join(map(str, assumed))))
+    return tuple(badges)
+
+
+_BOTTLENECKS = {
+    "compute": "Computing", "copy": "Copy latency", "transfer": "Copy bandwidth", "load": "Loads", "store": "Stores",
+    "issue": "Issuing copies", "wait": "Waiting", "barrier": "Barriers", "launch": "Launching",
+}  # fmt: skip
+
+
+def bottleneck_text(predicted: Timeline) -> dict[str, str]:
+    """What sets the duration: what the prediction says, else the largest part of its critical path."""
+    told = predicted.meta.get("bottleneck")
+    if isinstance(told, str) and told:
+        return {"bottleneck": told, "lever": ""}
+    path = critical_path(predicted)
+    total = sum(path.by_kind.values())
+    first, last = predicted.span_s
+    if not total or total < 0.5 * (last - first):  # a path that breaks off says nothing about the whole
+        return {"bottleneck": "", "lever": ""}
+    name = _BOTTLENECKS.get(path.bottleneck, path.bottleneck)
+    return {"bottleneck": name, "lever": f"{percent(path.by_kind[path.bottleneck] / total, 0)} of the critical path"}
+
+
+def occupancy_text(predicted: Timeline) -> dict[str, str]:
+    """Resident CTAs and what limits them."""
+    fits = predicted.meta.get("occupancy") or {}
+    if not fits:
+        return {}
+    ctas = int(fits.get("ctas_per_sm", 0))
+    share = f", {percent(fits['fraction'], 0)}" if fits.get("fraction") is not None else ""
+    return {
+        "occupancy": f"{ctas} CTA{'s' if ctas != 1 else ''}/SM{share}",
+        "limiter": str(fits.get("limiter", "")).replace("_", " "),
+    }
+
+
+def predicted_note(predicted: Timeline) -> str:
+    """What the simulated lanes stand for."""
+    classes = predicted.meta.get("sm_classes", ())
+    many = [f"{_sm(c['lane'])} stands for {c['sms']}" for c in classes if int(c["sms"]) > 1]
+    return f"{', '.join(many)} SMs alike" if many else ""
+
+
+def _sm(lane: str) -> str:
+    return lane.replace("sm[", "SM ").replace("]", "")
+
+
+def measured_note(measured: Timeline) -> str:
+    """Which part of the device the measured lanes show, and how long the probed run took."""
+    notes = []
+    probed = measured.meta.get("instrumented_total_s")
+    if probed is not None:
+        notes.append(f"probed run of {time_text(float(probed) * MICRO)}")
+    ids = [str(number) for number in measured.meta.get("sm_ids", ())]
+    if ids:
+        notes.append(f"hardware SM{'s' * (len(ids) > 1)} {' and '.join(ids)} observed")
+    return ", ".join(notes)

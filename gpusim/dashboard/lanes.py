@@ -1,0 +1,257 @@
+"""Lane names as a tree of groups, and the rows that a panel shows of it.
+
+``sm[0].cta[1].input[2]`` is a path: SM 0, CTA 1, ring ``input``, stage 2. Groups that have
+one child are joined with it, so that a single CTA costs one heading. A role may have a
+lane of its own and lanes of single warps (``sm[0].cta[0].consumer.warp[2]``) under it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+__all__ = ["LanePattern", "Node", "Row", "default_open", "lane_tree", "rows_of"]
+
+_PART = re.compile(r"^(?P<base>[^\[]+)(?:\[(?P<index>.+)\])?$")
+_ROLE = 6
+_RANK = {"gpu": 0, "host": 1, "stream": 2, "copy_engine": 3, "sm": 4, "cta": 5, "warp": _ROLE}
+_UNITS = {"tma", "lsu", "tensor", "l2", "hbm"}
+_TITLE = {"sm": "SM", "cta": "CTA", "tma": "TMA", "lsu": "LSU", "gpu": "GPU", "host": "Host",
+          "h2d": "H2D", "d2h": "D2H", "p2p": "peer", "copy_engine": "copy engine"}  # fmt: skip
+MAX_ROWS = 400
+SHOWN_OF_MANY = 4
+"""So many of very many groups stay in sight; the rest goes into one closed group."""
+
+
+@dataclass
+class Node:
+    """A group or a lane (a node without children). ``path`` is unique; ``lane`` its lane name."""
+
+    path: str
+    label: str
+    rank: tuple[int, int, tuple] = (0, 0, ())
+    """Kind of node, place among its kind, name to sort by."""
+    lane: str | None = None
+    children: dict[str, Node] = field(default_factory=dict)
+
+    def lanes(self) -> list[str]:
+        """Names of all lanes beneath, in display order."""
+        own = [self.lane] if self.lane else []
+        return own + [name for child in self.children.values() for name in child.lanes()]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a panel. A closed group shows all of its lanes in one line.
+
+    ``heading`` is the thin line of an open group; ``more`` counts the lanes inside a closed one.
+    """
+
+    path: str
+    label: str
+    depth: int
+    lanes: tuple[str, ...]
+    group: bool = False
+    open: bool = False
+    pinned: bool = False
+    heading: bool = False
+    more: int = 0
+
+
+class LanePattern:
+    """A search box's regular expression: what it matches, or why it cannot be read."""
+
+    def __init__(self, text: str | None) -> None:
+        self.error = ""
+        self._pattern = None
+        if text and text.strip():
+            try:
+                self._pattern = re.compile(text.strip()[:200], re.IGNORECASE)
+            except re.error as error:
+                at = f" at character {error.pos + 1}" if error.pos is not None else ""
+                self.error = f"not a regular expression: {error.msg}{at}"
+
+    def __bool__(self) -> bool:
+        return self._pattern is not None
+
+    def matches(self, lane: str) -> bool:
+        """True when there is no pattern, or it occurs in the lane's name."""
+        return self._pattern is None or bool(self._pattern.search(lane))
+
+
+def _natural(text: str) -> tuple:
+    return tuple((0, int(t), "") if t.isdigit() else (1, 0, t) for t in re.findall(r"\d+|\D+", text))
+
+
+def _steps(lane: str, stage: bool = False) -> list[tuple[str, str, tuple]]:
+    """(key, label, rank) for every level of a lane's name; ``stage``: it is a stage of a ring."""
+    steps: list[tuple[str, str, tuple]] = []
+    for part in lane.split("."):
+        found = _PART.match(part)
+        base, index = (found["base"], found["index"]) if found else (part, None)
+        title = _TITLE.get(base, base.replace("_", " "))
+        rank = _RANK.get(base, 9 if base in _UNITS else _ROLE)
+        if index is None:
+            steps.append((base, title, (rank, 0, ())))
+        elif base in _RANK:
+            label = f"{title} {_TITLE.get(index, index)}"
+            steps.append((part, label, (rank, 0, _natural(index))))
+        else:
+            steps.append((base, title, (rank, 0, ())))
+            steps.append((part, f"stage {index}" if stage else f"{title} {index}", (0, 0, _natural(index))))
+    return steps
+
+
+def lane_tree(
+    lanes: Iterable[str], stages: AbstractSet[str] = frozenset(), alike: Mapping[str, int] | None = None,
+    places: Mapping[str, int] | None = None, budget: int = 16,
+) -> Node:  # fmt: skip
+    """The lanes as a tree, groups in the order host, streams, copy engines, SMs, CTAs, roles, rings, units.
+
+    ``stages`` are the lanes that stand for a stage of a ring; ``alike`` says how many SMs
+    one of them stands for (``{"sm[0]": 131}``); ``places`` orders roles by the last part of
+    their lane's name, lowest first. More like children than ``budget`` rows are
+    bundled, but for the first few.
+    """
+    root = Node("", "")
+    for lane in lanes:
+        node, path = root, ""
+        for key, label, rank in _steps(lane, lane in stages):
+            path = f"{path}/{key}"
+            if key not in node.children:
+                count = (alike or {}).get(key, 1)
+                place = (_ROLE, places.get(key, 0), _natural(key)) if places and rank[0] == _ROLE else rank
+                node.children[key] = Node(path, f"{label} (×{count})" if count > 1 else label, place)
+            node = node.children[key]
+        node.lane = lane
+    _arrange(root)
+    _bundle(root, budget)
+    return root
+
+
+def _bundle(node: Node, budget: int) -> None:
+    """Put what lies beyond the first few of many like children into one group."""
+    for child in node.children.values():
+        _bundle(child, budget)
+    numbered = [key for key in node.children if key.endswith("]")]
+    if len(numbered) <= budget:
+        return
+    plain = all(not node.children[key].children for key in numbered)
+    shown = max(budget - 2, 1) if plain else SHOWN_OF_MANY
+    rest = {key: node.children.pop(key) for key in numbered[shown:]}
+    first, last = next(iter(rest.values())), list(rest.values())[-1]
+    base = first.label.split(" · ")[0]
+    group = Node(f"{node.path}/more", f"{base} … {last.label.split(' · ')[0].split()[-1]}", first.rank, None, rest)
+    place = list(node.children).index(numbered[shown - 1]) + 1
+    items = list(node.children.items())
+    node.children = dict([*items[:place], ("more", group), *items[place:]])
+
+
+def _arrange(node: Node) -> None:
+    for key, child in list(node.children.items()):
+        _arrange(child)
+        node.children[key] = _joined(child)
+    node.children = dict(sorted(node.children.items(), key=lambda item: _order(item[1])))
+
+
+def _joined(node: Node) -> Node:
+    """A group without a lane and with one child, as one node with it."""
+    if len(node.children) != 1 or node.lane is not None:
+        return node
+    only = next(iter(node.children.values()))
+    return _joined(Node(only.path, f"{node.label} · {only.label}", node.rank, only.lane, only.children))
+
+
+def _order(node: Node) -> tuple:
+    """Rings come after roles; ties keep first use."""
+    kind, place, name = node.rank
+    return (kind, kind == _ROLE and _is_ring(node), place, name)
+
+
+def default_open(root: Node, budget: int = 16) -> set[str]:
+    """Groups opened at first: in display order while the rows fit the budget, the first branch always."""
+    opened: set[str] = set()
+    rows = len(root.children)
+
+    def visit(node: Node, first: bool) -> None:
+        nonlocal rows
+        for place, child in enumerate(node.children.values()):
+            if not child.children or child.path.endswith("/more") or _is_role(child):
+                continue
+            lead = first and place == 0
+            more = len(child.children) - _is_ring(child)  # an open ring has no heading
+            if lead or rows + more <= budget:
+                opened.add(child.path)
+                rows += more
+                visit(child, lead)
+
+    visit(root, True)
+    return opened
+
+
+def rows_of(
+    root: Node,
+    *,
+    opened: set[str] | None = None,
+    toggled: Mapping[str, bool] | None = None,
+    pinned: Iterable[str] = (),
+    pattern: LanePattern | None = None,
+) -> list[Row]:
+    """Rows from top to bottom: pinned lanes, then the tree with closed groups in one row each.
+
+    ``toggled`` holds the user's own opening (True) and closing (False) of groups. With a
+    pattern only matching lanes stay, and every group on the way to one is open.
+    """
+    pattern = pattern or LanePattern(None)
+    is_open = {**dict.fromkeys(opened if opened is not None else default_open(root), True), **(toggled or {})}
+    pinned = list(pinned)
+    rows: list[Row] = []
+
+    def visit(node: Node, depth: int) -> None:
+        for child in node.children.values():
+            lanes = tuple(name for name in child.lanes() if pattern.matches(name))
+            if not lanes or len(rows) >= MAX_ROWS:
+                continue
+            if not child.children:
+                if child.lane not in pinned:
+                    rows.append(Row(child.path, child.label, depth, lanes))
+                continue
+            opening = bool(pattern) or is_open.get(child.path, False)
+            if opening and _is_ring(child):
+                # A ring needs no heading of its own: its first stage can fold it.
+                stages = [leaf for leaf in child.children.values() if leaf.lane in lanes and leaf.lane not in pinned]
+                for place, leaf in enumerate(stages):
+                    label = leaf.label if leaf.label.startswith(child.label) else f"{child.label} · {leaf.label}"
+                    path = child.path if place == 0 else leaf.path
+                    rows.append(Row(path, label, depth, (leaf.lane,), group=place == 0, open=True))
+            elif opening:
+                own = (child.lane,) if child.lane and pattern.matches(child.lane) and child.lane not in pinned else ()
+                rows.append(
+                    Row(child.path, child.label, depth, own, group=True, open=True, heading=not _is_role(child))
+                )
+                visit(child, depth + 1)
+            elif _is_role(child):
+                rows.append(Row(child.path, child.label, depth, (child.lane,), group=True, more=len(lanes) - 1))
+            else:
+                rows.append(Row(child.path, child.label, depth, lanes, group=True, more=len(lanes)))
+
+    known = set(root.lanes())
+    rows += [Row(f"pin:{lane}", _short(lane), 0, (lane,), pinned=True) for lane in pinned if lane in known]
+    visit(root, 0)
+    return rows
+
+
+def _is_ring(node: Node) -> bool:
+    """A group whose children are all lanes with an index: stages of a ring, or warps of a role."""
+    return node.lane is None and all(not leaf.children and leaf.path.endswith("]") for leaf in node.children.values())
+
+
+def _is_role(node: Node) -> bool:
+    """A role whose warps have lanes of their own besides the role's."""
+    return node.lane is not None and all("/warp[" in leaf.path for leaf in node.children.values())
+
+
+def _short(lane: str) -> str:
+    return " · ".join(label for _, label, _ in _steps(lane)[-3:])

@@ -1,0 +1,160 @@
+"""The page: header, cards, toolbar, timelines, details. Ids live here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from gpusim.dashboard.case import Entry
+from gpusim.dashboard.figures import FONT
+from gpusim.timeline import KINDS
+
+__all__ = ["KEYS", "page", "scenario_options"]
+
+KEYS = (
+    ("+  −", "zoom in, zoom out (also Ctrl + wheel, or drag over a stretch)"),
+    ("←  →", "move along the time axis (also Shift + drag)"),
+    ("0", "show everything (also double click)"),
+    ("1  2  3", "stacked, overlay, difference"),
+    ("C", "critical path on and off"),
+    ("/", "search lanes by regular expression"),
+    ("Esc", "close details, leave the search box"),
+    ("?", "this help"),
+)
+GRAPH_CONFIG = {"displayModeBar": False, "doubleClick": False, "scrollZoom": False, "responsive": False}
+
+
+def scenario_options(entries: Sequence[Entry]) -> list[dict]:
+    """Options of the scenario picker; files that cannot be read stay selectable and say so."""
+    known = ("prediction only", "recorded total", "recorded timeline")
+    return [
+        {"value": e.name, "label": e.name, "question": e.question or "cannot be read",
+         "state": "has an error" if e.error else known[e.recorded]}
+        for e in entries
+    ]  # fmt: skip
+
+
+def _header(entries: Sequence[Entry]) -> html.Header:
+    picker = dmc.Select(
+        id="scenario", data=scenario_options(entries), searchable=True, allowDeselect=False, size="xs", w=270,
+        placeholder="Choose a scenario", nothingFoundMessage="No scenario of that name", maxDropdownHeight=520,
+        renderOption={"function": "scenarioOption"}, comboboxProps={"width": 460, "position": "bottom-start"},
+        **{"aria-label": "Scenario"},
+    )  # fmt: skip
+    point = dmc.Select(
+        id="point", data=[], size="xs", w=250, allowDeselect=False, searchable=True, maxDropdownHeight=420,
+        comboboxProps={"width": 460, "position": "bottom-start"},
+        **{"aria-label": "Recorded point"},
+    )  # fmt: skip
+    return html.Header(
+        [
+            html.Div([html.Span("gpu", className="brand-a"), html.Span("sim", className="brand-b")], className="brand"),
+            picker,
+            html.Div(point, id="point-box", style={"display": "none"}, title="Recorded parameter sets"),
+            html.Div(id="badges", className="badges"),
+            dmc.ActionIcon("◐", id="theme-toggle", variant="subtle", color="gray", **{"aria-label": "Light or dark"}),
+            dmc.ActionIcon("?", id="help-open", variant="subtle", color="gray", **{"aria-label": "Keyboard help"}),
+        ],
+        className="header",
+    )  # fmt: skip
+
+
+def _toolbar() -> html.Div:
+    modes = [{"value": m, "label": m.capitalize()} for m in ("stacked", "overlay", "difference")]
+    aligns = [{"value": "kernel", "label": "align: kernel start"}, {"value": "event", "label": "align: first event"}]
+    kinds = [kind for kind in KINDS if kind not in ("wait", "idle")]
+    return html.Div(
+        [
+            dmc.SegmentedControl(id="mode", data=modes, value="stacked", size="xs"),
+            dmc.Select(id="align", data=aligns, value="kernel", size="xs", w=150, allowDeselect=False,
+                       **{"aria-label": "Alignment"}),
+            html.Div(
+                [dmc.Select(id="align-kind", data=kinds, value="compute", size="xs", w=100, allowDeselect=False,
+                            **{"aria-label": "Kind of the event"}),
+                 dmc.NumberInput(id="align-tile", placeholder="any tile", size="xs", w=84, min=0, max=10**9,
+                                 allowDecimal=False, hideControls=True, **{"aria-label": "Tile of the event"})],
+                id="align-event", className="pair", style={"display": "none"},
+            ),
+            dmc.NumberInput(id="offset", value=0, size="xs", w=112, step=0.1, suffix=" µs", prefix="offset ",
+                            decimalScale=4, stepHoldDelay=400, stepHoldInterval=80,
+                            **{"aria-label": "Offset of the measured side in µs"}),
+            dmc.Switch(id="critical", label="Critical path", size="xs", checked=False),
+            html.Div(id="notice", className="notice"),
+            html.Div(className="grow"),
+            html.Span(id="range", className="range"),
+            dmc.ButtonGroup([
+                dmc.Button(text, id=name, size="compact-xs", variant="default", **{"aria-label": title})
+                for text, name, title in (("−", "zoom-out", "Zoom out"), ("+", "zoom-in", "Zoom in"),
+                                          ("All", "zoom-home", "Show everything"))
+            ]),
+        ],
+        className="toolbar",
+        id="toolbar",
+    )  # fmt: skip
+
+
+def _timeline() -> html.Div:
+    search = dmc.TextInput(id="search", placeholder="Search lanes (regex)", size="xs", debounce=250,
+                           **{"aria-label": "Search lanes by regular expression"})  # fmt: skip
+    graph = dcc.Graph(id="graph", config=GRAPH_CONFIG, figure={"data": [], "layout": {"height": 10}}, responsive=False)
+    return html.Div(
+        [
+            html.Div([html.Div(search, className="search"), html.Div(id="legend", className="legend")],
+                     className="legend-row"),
+            html.Div(
+                html.Div(
+                    [html.Div(id="gutter", className="gutter"), html.Div(graph, className="graph", id="graph-box"),
+                     html.Div(html.Span(), id="cursor", className="cursor"), html.Div(id="tip", className="tip")],
+                    className="canvas", id="canvas",
+                ),
+                className="scroller", id="scroller", tabIndex=0,
+            ),
+            html.Div(id="details", className="details", style={"display": "none"}),
+        ],
+        className="stage",
+        id="stage",
+    )  # fmt: skip
+
+
+def _help() -> dmc.Modal:
+    rows = [html.Tr([html.Td(html.Kbd(keys)), html.Td(what)]) for keys, what in KEYS]
+    more = (
+        "Click an interval for its numbers and an arrow from what released it. Click a group to fold it, the dot to "
+        "pin a lane, a colour of the legend to hide it. Up to 2,000 intervals are drawn one by one; above that each "
+        "column shows the category that fills most of it, and hovering tells the mix."
+    )
+    return dmc.Modal([html.Table(html.Tbody(rows), className="keys"), html.P(more, className="dim")],
+                     id="help", title="Keyboard and mouse", opened=False, size="lg")  # fmt: skip
+
+
+def page(entries: Sequence[Entry]) -> dmc.MantineProvider:
+    """The whole page; scenarios are listed when it is asked for."""
+    stores = [
+        dcc.Location(id="url", refresh=False),
+        dcc.Store(id="case"),
+        dcc.Store(id="drawn"),
+        dcc.Store(id="window"),
+        dcc.Store(id="lanes"),
+        dcc.Store(id="selected"),
+        dcc.Store(id="viewport"),
+        dcc.Store(id="theme", storage_type="local"),
+        dcc.Store(id="address"),
+    ]
+    body = html.Div(
+        [
+            *stores,
+            _header(entries),
+            html.Div([html.H1(id="question", className="question"), html.Div(id="facts", className="facts")],
+                     className="headline"),
+            html.Div(id="cards", className="cards"),
+            html.Div(id="message"),
+            html.Div([_toolbar(), _timeline()], id="work", className="work"),
+            _help(),
+        ],
+        className="app",
+        id="app",
+    )  # fmt: skip
+    theme = {"fontFamily": FONT, "primaryColor": "blue", "defaultRadius": "sm"}
+    return dmc.MantineProvider(body, id="provider", theme=theme, forceColorScheme="light")

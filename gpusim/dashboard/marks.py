@@ -1,0 +1,101 @@
+"""What lies over the bars: ends of the kernel, the critical path, the clicked interval and its cause."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from gpusim.dashboard.case import Path
+from gpusim.dashboard.geometry import Panel
+from gpusim.dashboard.palette import ink
+from gpusim.dashboard.text import time_text
+from gpusim.dashboard.track import Track
+
+__all__ = ["critical_trace", "end_marks", "selection_marks"]
+
+MOST_POINTS = 3000
+
+
+def end_marks(
+    panel: Panel, track: Track, other: Track | None, theme: str, *, both: bool = False
+) -> tuple[list[dict], list[dict]]:
+    """A line where this side ends, labelled in the panel's header, and a faint one for the other side.
+
+    ``both`` labels the two of them, for a panel that shows both sides.
+    """
+    tones = ink(theme)
+    end, text = track.total_us + track.shift_us, f"total {time_text(track.total_us)}"
+    shapes = [_vertical(panel, end, tones.edge, "solid", 1.2)]
+    place = end
+    if other is not None:
+        other_end = other.total_us + other.shift_us
+        shapes.append(_vertical(panel, other_end, tones.dim, "dot", 1.0))
+        if both:
+            text = f"{track.side} {time_text(track.total_us)}, {other.side} {time_text(other.total_us)}"
+            place = max(end, other_end)
+    note = {
+        "xref": "x", "yref": panel.axis, "x": place, "y": 0, "yanchor": "bottom", "xanchor": "right", "yshift": 2,
+        "text": text, "showarrow": False, "font": {"size": 11, "color": tones.text},
+    }  # fmt: skip
+    return shapes, [note]
+
+
+def _vertical(panel: Panel, x: float, colour: str, dash: str, width: float) -> dict[str, Any]:
+    return {
+        "type": "line", "xref": "x", "yref": panel.axis, "x0": x, "x1": x, "y0": 0, "y1": panel.height_px,
+        "line": {"color": colour, "width": width, "dash": dash}, "layer": "above",
+    }  # fmt: skip
+
+
+def critical_trace(track: Track, path: Path, panel: Panel, low_us: float, high_us: float, theme: str) -> dict:
+    """The critical path as one line from interval to interval, cut to the window."""
+    bands = panel.bands()
+    names = track.timeline.lanes
+    centre = np.array([bands.get(name, (np.nan, 0.0))[0] for name in names])[track.timeline.lane[path.index]]
+    keep = np.flatnonzero((path.end_us >= low_us) & (path.start_us <= high_us) & np.isfinite(centre))
+    if len(keep) > MOST_POINTS:
+        keep = keep[np.linspace(0, len(keep) - 1, MOST_POINTS).astype(np.int64)]
+    x = np.stack([path.start_us[keep], path.end_us[keep]], axis=1).ravel() + track.shift_us
+    return {
+        "type": "scatter", "mode": "lines", "x": x.tolist(), "y": np.repeat(centre[keep], 2).tolist(),
+        "xaxis": "x", "yaxis": panel.axis, "line": {"color": ink(theme).accent, "width": 2},
+        "hoverinfo": "skip", "showlegend": False, "name": "critical path",
+    }  # fmt: skip
+
+
+def selection_marks(track: Track, index: int, panel: Panel, theme: str) -> tuple[list[dict], list[dict]]:
+    """A frame round the clicked interval and round its cause, and an arrow between the two."""
+    tones = ink(theme)
+    bands = panel.bands()
+    line = track.timeline
+
+    def frame(i: int, colour: str, dash: str) -> dict[str, Any] | None:
+        band = bands.get(line.lanes[line.lane[i]])
+        if band is None:
+            return None
+        centre, thick = band
+        return {
+            "type": "rect", "xref": "x", "yref": panel.axis, "x0": float(track.start_us[i]) + track.shift_us,
+            "x1": float(track.end_us[i]) + track.shift_us, "y0": centre - thick / 2, "y1": centre + thick / 2,
+            "line": {"color": colour, "width": 2, "dash": dash}, "layer": "above",
+        }  # fmt: skip
+
+    shapes = [frame(index, tones.accent, "solid")]
+    cause = int(line.cause[index])
+    arrows: list[dict[str, Any]] = []
+    if cause >= 0:
+        shapes.append(frame(cause, tones.accent, "dot"))
+        if shapes[0] is not None and shapes[1] is not None:
+            arrows.append(_arrow(shapes[1], shapes[0], panel, tones.accent))
+    return [s for s in shapes if s], arrows
+
+
+def _arrow(cause: dict[str, Any], effect: dict[str, Any], panel: Panel, colour: str) -> dict[str, Any]:
+    """From the end of the cause to the nearest time inside its effect."""
+    return {
+        "xref": "x", "yref": panel.axis, "axref": "x", "ayref": panel.axis, "text": "", "showarrow": True,
+        "x": min(effect["x1"], max(effect["x0"], cause["x1"])), "y": (effect["y0"] + effect["y1"]) / 2,
+        "ax": cause["x1"], "ay": (cause["y0"] + cause["y1"]) / 2,
+        "arrowhead": 2, "arrowsize": 1.1, "arrowwidth": 2, "arrowcolor": colour,
+    }  # fmt: skip

@@ -1,0 +1,63 @@
+"""The web application around a source of cases; loopback only, no debug mode, nothing from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import sys
+import threading
+import webbrowser
+from pathlib import Path
+
+from dash import Dash
+from werkzeug.serving import make_server
+
+from gpusim.dashboard.callbacks import register
+from gpusim.dashboard.case import Source
+from gpusim.dashboard.data import ScenarioFolder
+from gpusim.dashboard.layout import page
+from gpusim.errors import GpusimError
+
+__all__ = ["HOST", "PORT", "build_app", "serve"]
+
+HOST = "127.0.0.1"
+PORT = 8050
+
+
+def build_app(source: Source) -> Dash:
+    """The Dash application showing ``source``; the scenario list is read anew with every page."""
+    app = Dash(
+        "gpusim",
+        title="gpusim",
+        update_title=None,
+        assets_folder=str(Path(__file__).parent / "assets"),
+        serve_locally=True,
+        suppress_callback_exceptions=True,
+    )
+    app.layout = lambda: page(source.entries())
+    register(app, source)
+    return app
+
+
+def serve(scenarios: str | Path, *, port: int = PORT, browser: bool = True) -> None:
+    """Serve the scenarios of a folder at 127.0.0.1 until interrupted; opens the browser if wanted.
+
+    Raises GpusimError where the folder does not exist or the port is taken.
+    """
+    folder = Path(scenarios)
+    if not folder.is_dir():
+        raise GpusimError(f"{folder}: no such folder; give the one with the scenario files")
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line per request
+    application = build_app(ScenarioFolder(folder)).server
+    try:
+        with contextlib.redirect_stderr(None):  # werkzeug prints its own advice before it exits
+            server = make_server(HOST, port, application, threaded=True)
+    except (OSError, OverflowError, SystemExit) as error:
+        raise GpusimError(f"port {port} of {HOST} cannot be used; choose another with --port") from error
+    address = f"http://{HOST}:{server.server_port}/"
+    sys.stdout.write(f"gpusim dashboard at {address} (Ctrl+C to stop)\n")
+    sys.stdout.flush()
+    if browser:
+        threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+    with server, contextlib.suppress(KeyboardInterrupt):
+        server.serve_forever()

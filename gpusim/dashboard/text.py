@@ -1,0 +1,48 @@
+"""Numbers as people read them in a figure: nanoseconds below a microsecond, signs on differences."""
+
+from __future__ import annotations
+
+import math
+
+from gpusim.units import format_quantity
+
+__all__ = ["bytes_text", "delta_text", "percent", "signed_percent", "time_text"]
+
+MINUS = "\u2212"
+
+
+def time_text(us: float | None, digits: int = 4) -> str:
+    """Microseconds in the unit that reads best: ``512 ns``, ``18.24 µs``, ``1.204 ms``."""
+    if us is None or not math.isfinite(us):
+        return "–"
+    if us == 0:
+        return "0 ns"
+    text = format_quantity(abs(us) * 1e-6, "time", digits).replace(" us", " µs")
+    return MINUS + text if us < 0 else text
+
+
+def delta_text(us: float) -> str:
+    """A signed difference: ``+30 ns``, ``−1.2 µs``."""
+    if round(us, 4) == 0:
+        return "±0 ns"
+    text = time_text(us, 3)
+    return text if us < 0 else f"+{text}"
+
+
+def percent(fraction: float | None, digits: int = 1) -> str:
+    """``0.934`` as ``93.4 %``."""
+    return "–" if fraction is None or not math.isfinite(fraction) else f"{100 * fraction:.{digits}f} %"
+
+
+def signed_percent(fraction: float | None, digits: int = 1) -> str:
+    """``-0.021`` as ``−2.1 %``."""
+    if fraction is None or not math.isfinite(fraction):
+        return "–"
+    value = round(100 * fraction, digits)
+    sign = "+" if value > 0 else MINUS if value < 0 else "±"
+    return f"{sign}{abs(value):.{digits}f} %"
+
+
+def bytes_text(count: float) -> str:
+    """``16384`` as ``16 KiB``."""
+    return format_quantity(float(count), "bytes", 4)

@@ -1,0 +1,25 @@
+"""What-ifs: scenario files, techniques, predictions and sweeps."""
+
+from gpusim.lazy import lazy_exports
+
+_HOME = {
+    "Answer": "gpusim.scenario.answers",
+    "Scenario": "gpusim.scenario.scenario",
+    "SweepPoint": "gpusim.scenario.sweeping",
+    "SweepResult": "gpusim.scenario.sweeping",
+    "Technique": "gpusim.scenario.technique",
+    "answer": "gpusim.scenario.answers",
+    "from_data": "gpusim.scenario.loader",
+    "load": "gpusim.scenario.loader",
+    "loads": "gpusim.scenario.loader",
+    "predict": "gpusim.scenario.prediction",
+    "predict_params": "gpusim.scenario.prediction",
+    "serial_baseline": "gpusim.scenario.prediction",
+    "sweep": "gpusim.scenario.sweeping",
+    "techniques": "gpusim.scenario.technique",
+    "with_overrides": "gpusim.scenario.loader",
+}
+
+__all__ = list(_HOME)
+
+__getattr__, __dir__ = lazy_exports(__name__, _HOME)

@@ -1,0 +1,213 @@
+"""A spelled-out kernel of a scenario file as a `KernelProgram`.
+
+The op list of a role becomes a `TileLoop`, a plain value that yields the role's ops for
+any number of tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from gpusim import program as ops
+from gpusim.program import KernelProgram, Mix, Op, Ring, Role
+from gpusim.scenario.op_schema import chosen
+from gpusim.scenario.schema import RoleSpec, SpelledKernel
+
+__all__ = ["TileLoop", "build_kernel"]
+
+MBARRIER_BYTES = 8  # PTX ISA: an mbarrier object is 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One op of a list: ``make(tile)``, run ``ahead`` tiles early or for one fixed ``tile``."""
+
+    make: Callable[[int], Op]
+    ahead: int = 0
+    tile: int | None = None
+    past_end: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TileLoop:
+    """The ops of one role of one CTA, given its number of tiles."""
+
+    prologue: tuple[Step, ...]
+    per_tile: tuple[Step, ...]
+    epilogue: tuple[Step, ...]
+
+    def __call__(self, tiles: int) -> Iterator[Op]:
+        """The ops of a CTA with ``tiles`` tiles to do."""
+        yield from _once(self.prologue, tiles, default=0)
+        lead = max((step.ahead for step in self.per_tile), default=0)
+        for iteration in range(-lead, tiles):
+            for step in self.per_tile:
+                tile = iteration + step.ahead
+                # Only ops ahead of the loop run before it starts; a copy past the end has
+                # nothing to fetch, but its (empty) group is still committed, so that
+                # wait_group keeps counting the same groups.
+                if tile >= 0 and (tile < tiles or step.past_end):
+                    yield step.make(tile)
+        yield from _once(self.epilogue, tiles, default=tiles - 1)
+
+
+def _once(steps: tuple[Step, ...], tiles: int, default: int) -> Iterator[Op]:
+    for step in steps:
+        tile = default if step.tile is None else step.tile + (tiles if step.tile < 0 else 0)
+        if step.tile is None or 0 <= tile < tiles:
+            yield step.make(tile)
+
+
+def build_kernel(kernel: SpelledKernel) -> KernelProgram:
+    """The program of a kernel whose names have been checked (`kernel_check`).
+
+    Arrival counts that are left out follow from the roles: a stage is free when every
+    warp of every role that waits for the ring has released it. So a role that waits and
+    forgets to release stops the pipeline, as it would on the device.
+    """
+    rings = tuple(_ring(kernel, name) for name in kernel.rings)
+    barriers = tuple(ops.Barrier(name, spec.arrivals) for name, spec in kernel.barriers.items())
+    guarded = _words_on_rings(kernel, ("acquire", "tma_load", "wait", "release", "producer_commit"))
+    mbarriers = sum(2 * ring.stages for ring in rings if ring.name in guarded) + len(barriers)
+    tiles = kernel.tiles_per_cta
+    return KernelProgram(
+        name=kernel.name,
+        grid=kernel.grid,
+        tiles_per_cta=tiles[0] if len(tiles) == 1 else tuple(tiles),
+        roles=tuple(Role(name, role.warps, _loop(kernel, role)) for name, role in kernel.roles.items()),
+        rings=rings,
+        barriers=barriers,
+        shared_bytes=sum(ring.stages * ring.bytes for ring in rings) + MBARRIER_BYTES * mbarriers + kernel.shared_bytes,
+        registers=kernel.registers,
+        idle_warps=kernel.idle_warps,
+        l2_warm=kernel.l2_warm,
+        footprint_bytes=kernel.footprint,
+    )
+
+
+def _ring(kernel: SpelledKernel, name: str) -> Ring:
+    spec = kernel.rings[name]
+    fillers = _warps_with(kernel, "producer_commit", name) + bool(_warps_with(kernel, "tma_load", name))
+    waiters = _warps_with(kernel, "wait", name)
+    return Ring(
+        name=name,
+        stages=spec.stages,
+        bytes=spec.bytes,
+        full_arrivals=spec.full_arrivals or max(fillers, 1),
+        empty_arrivals=spec.empty_arrivals or max(waiters, 1),
+    )
+
+
+def steps_of(role: RoleSpec) -> list[Any]:
+    """All op steps of a role, in order."""
+    return [*role.prologue, *role.per_tile, *role.epilogue]
+
+
+def _uses(role: RoleSpec, words: tuple[str, ...]) -> set[str]:
+    found = (chosen(step) for step in steps_of(role))
+    return {spec.ring for word, spec in found if word in words and spec.ring is not None}
+
+
+def _warps_with(kernel: SpelledKernel, word: str, ring: str) -> int:
+    return sum(role.warps for role in kernel.roles.values() if ring in _uses(role, (word,)))
+
+
+def _words_on_rings(kernel: SpelledKernel, words: tuple[str, ...]) -> set[str]:
+    return set().union(*(_uses(role, words) for role in kernel.roles.values()))
+
+
+def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
+    waited = next((spec.ring for word, spec in map(chosen, role.per_tile) if word == "wait"), None)
+    read = waited or (next(iter(kernel.rings)) if len(kernel.rings) == 1 else None)
+    parts = []
+    for steps in (role.prologue, role.per_tile, role.epilogue):
+        part = []
+        for word, spec in map(chosen, steps):
+            if word == "wait":
+                read = spec.ring
+            make = _maker(kernel, word, spec, read)
+            part.append(Step(make, _ahead(kernel, spec), spec.tile, past_end=word == "commit_group"))
+        parts.append(tuple(part))
+    return TileLoop(*parts)
+
+
+def _ahead(kernel: SpelledKernel, spec: Any) -> int:
+    if spec.ahead != "full":
+        return spec.ahead
+    name = getattr(spec, "ring", None) or next(iter(kernel.rings))
+    return kernel.rings[name].stages - 1
+
+
+def ring_bytes(kernel: SpelledKernel, spec: Any) -> int:
+    """Bytes an op moves: its own, or those of one stage of its ring (or of the only ring)."""
+    if spec.bytes is not None:
+        return spec.bytes
+    name = getattr(spec, "ring", None) or next(iter(kernel.rings))
+    return kernel.rings[name].bytes
+
+
+class _Maker:
+    """``make(tile)`` for an op with fixed arguments; a class so that programs can be pickled."""
+
+    __slots__ = ("arguments", "op")
+
+    def __init__(self, op: type, **arguments: Any) -> None:
+        self.op = op
+        self.arguments = arguments
+
+    def __call__(self, tile: int) -> Op:
+        return self.op(**self.arguments, tile=tile)
+
+
+@dataclass(frozen=True, slots=True)
+class _PhaseMaker:
+    barrier: str
+    phase: int | None
+    lag: int
+
+    def __call__(self, tile: int) -> Op:
+        phase = tile if self.phase is None else self.phase
+        return ops.Wait(self.barrier, max(phase - self.lag, -1), tile=tile)
+
+
+_ON_RING = {
+    "acquire": ops.Acquire, "wait": ops.WaitFull, "release": ops.Release, "producer_commit": ops.ProducerCommit,
+}  # fmt: skip
+_SAME_FIELDS = {
+    "wait_loads": (ops.WaitLoads, ()),
+    "commit_group": (ops.CommitGroup, ()),
+    "wait_group": (ops.WaitGroup, ("pending",)),
+    "bulk_wait": (ops.BulkWait, ("pending", "read")),
+    "store": (ops.Store, ("bytes", "width", "other")),
+    "sync_threads": (ops.SyncThreads, ()),
+    "named_barrier": (ops.NamedBarrier, ("id", "warps")),
+    "arrive": (ops.Arrive, ("barrier",)),
+    "expect_tx": (ops.ExpectTx, ("barrier", "bytes")),
+    "set_max_nreg": (ops.SetMaxNReg, ("registers",)),
+}
+_WITH_BYTES = {
+    "tma_load": (ops.TmaLoad, ("ring", "l2_hit")),
+    "load": (ops.Load, ("width", "other", "wait", "l2_hit")),
+    "store_shared": (ops.StoreShared, ("ring", "width", "other")),
+    "cp_async": (ops.CpAsync, ("ring", "width", "other", "l2_hit")),
+    "tma_store": (ops.TmaStore, ("ring",)),
+}
+_MIX = ("ffma", "lds", "other", "sts", "mufu", "ilp", "loads_in_flight", "lds_bytes", "sts_bytes", "bank_conflict")
+
+
+def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Callable[[int], Op]:
+    if word in _ON_RING:
+        return _Maker(_ON_RING[word], ring=spec.ring)
+    if word == "mbarrier_wait":
+        return _PhaseMaker(spec.barrier, spec.phase, spec.lag)
+    if word == "compute":
+        mix = Mix(**{name: getattr(spec, name) for name in _MIX})
+        reads = spec.reads or (read if spec.lds else None)
+        return _Maker(ops.Compute, mix=mix, reads=reads)
+    if word in _WITH_BYTES:
+        op, names = _WITH_BYTES[word]
+        return _Maker(op, bytes=ring_bytes(kernel, spec), **{name: getattr(spec, name) for name in names})
+    op, names = _SAME_FIELDS[word]
+    return _Maker(op, **{name: getattr(spec, name) for name in names})

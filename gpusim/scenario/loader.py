@@ -1,0 +1,198 @@
+"""Scenario files to checked `Scenario` values; every mistake names file, line and field."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from gpusim.errors import GpusimError, ProfileError, listing, nearest
+from gpusim.hardware.profile import load_profile, profile_names
+from gpusim.scenario import schema
+from gpusim.scenario.kernel_check import problems
+from gpusim.scenario.op_schema import OPS
+from gpusim.scenario.overrides import apply_override, split_path
+from gpusim.scenario.scenario import Scenario
+from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, TechniqueKernel
+from gpusim.scenario.technique import techniques
+from gpusim.scenario.technique_params import params_model
+from gpusim.scenario.yaml_source import Place, Source, parse_yaml, read_text
+
+__all__ = ["from_data", "load", "loads", "with_overrides"]
+
+
+def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenario:
+    """The scenario in a YAML file, with ``{"dotted.path": value}`` overrides applied.
+
+    Raises ScenarioError with file, line, column, field, what was given and what is allowed.
+    """
+    path = Path(path)
+    return loads(read_text(path), name=str(path), overrides=overrides)
+
+
+def loads(text: str, name: str = "scenario", overrides: Mapping[str, Any] | None = None) -> Scenario:
+    """The scenario in a YAML text. ``name`` stands for the file in messages. Raises ScenarioError."""
+    data, source = parse_yaml(text, name)
+    return _checked(data, source, overrides or {})
+
+
+def from_data(data: Mapping[str, Any], name: str = "scenario", overrides: Mapping[str, Any] | None = None) -> Scenario:
+    """The scenario given as plain data, as a resolved one in a result. Raises ScenarioError."""
+    return _checked(dict(data), Source(name), overrides or {})
+
+
+def with_overrides(scenario: Scenario, overrides: Mapping[str, Any]) -> Scenario:
+    """The same scenario with ``{"dotted.path": value}`` set. Raises ScenarioError."""
+    return _checked(scenario.data, scenario.source, overrides)
+
+
+def _checked(data: Any, source: Source, overrides: Mapping[str, Any]) -> Scenario:
+    if not isinstance(data, dict):
+        raise source.error("is not a scenario", allowed="a mapping with question, device and kernel")
+    marks = dict(source.overrides)
+    for dotted, value in overrides.items():
+        place = split_path(dotted)
+        try:
+            data = apply_override(data, place, value)
+        except KeyError as error:
+            raise source.error(f"override {dotted}: there is no place {error} to set") from None
+        marks[place] = f"--set {dotted}"
+    source = replace(source, overrides=marks)
+    model = _validated(ScenarioModel, data, source, ())
+    _check_device(model.device, source)
+    params = None
+    if isinstance(model.kernel, TechniqueKernel):
+        params = _params(model.kernel, source)
+    else:
+        _check_spelled(model.kernel, source)
+    return Scenario(model, params, data, source)
+
+
+def _validated(model: type[BaseModel], data: Any, source: Source, prefix: Place) -> Any:
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise _first(error, model, data, source, prefix) from None
+
+
+def _first(error: ValidationError, model: type[BaseModel], data: Any, source: Source, prefix: Place) -> GpusimError:
+    """The first of pydantic's errors, in our words.
+
+    Unknown keys go first: a misspelled key is the usual cause of a missing one.
+    """
+    details = error.errors(include_url=False, include_input=True)
+    details.sort(key=lambda entry: entry["type"] != "extra_forbidden")
+    entry = details[0]
+    path = _plain(entry["loc"])
+    problem, allowed, suggestion = _explain(entry, model, data, path)
+    # What is missing has no place of its own; the place of its parent is used.
+    return source.error(problem, prefix + path, given=entry.get("input"), allowed=allowed, suggestion=suggestion)
+
+
+def _plain(loc: tuple[int | str, ...]) -> Place:
+    """Pydantic's location without the tags of unions, which stand nowhere in the file."""
+    parts = list(loc)
+    if len(parts) > 1 and parts[0] == "kernel" and parts[1] in ("technique", "spelled"):
+        # "technique" is a field too, so the tag is only dropped where it is one.
+        del parts[1]
+    return tuple(part for part in parts if part != "[key]")
+
+
+_BOUNDS = {
+    "greater_than": ("more than", "gt"), "greater_than_equal": ("at least", "ge"),
+    "less_than": ("less than", "lt"), "less_than_equal": ("at most", "le"),
+    "multiple_of": ("multiples of", "multiple_of"), "literal_error": ("", "expected"),
+}  # fmt: skip
+
+
+def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place) -> tuple[str, str, str | None]:
+    """Problem, what is allowed, and the nearest name, of one of pydantic's errors."""
+    kind, context = entry["type"], entry.get("ctx", {})
+    given = _shown(entry.get("input"))
+    if kind == "extra_forbidden":
+        allowed = _field_names(model, data, path[:-1])
+        return "unknown key", listing(allowed), nearest(str(path[-1]), allowed)
+    if kind in _BOUNDS:
+        words, key = _BOUNDS[kind]
+        return f"{given} is not possible", f"{words} {context[key]}".strip(), None
+    messages = {
+        "missing": "is missing",
+        "value_error": str(context.get("error", "")),
+        "finite_number": f"{given} is not a finite number",
+    }
+    otherwise = f"{given}: {entry['msg'][0].lower()}{entry['msg'][1:]}"
+    return messages.get(kind, otherwise), "", None
+
+
+def _field_names(model: type[BaseModel], data: Any, path: Place) -> list[str]:
+    """Field names allowed at ``path``, by following the models along the data."""
+    if model is not ScenarioModel:
+        return list(model.model_fields)
+    if len(path) >= 5 and path[:2] == ("kernel", "roles"):
+        if len(path) == 5:
+            return list(OPS)
+        return list(OPS[str(path[5])].spec.model_fields) if path[5] in OPS else []
+    by_place: dict[Place, type[BaseModel]] = {(): ScenarioModel, ("device",): DeviceSpec}
+    if path == ("kernel",):
+        spelled = "technique" not in (data.get("kernel") or {})
+        by_place[path] = SpelledKernel if spelled else TechniqueKernel
+    below = {"rings": schema.RingSpec, "roles": schema.RoleSpec, "barriers": schema.BarrierSpec}
+    if len(path) == 3 and path[0] == "kernel" and path[1] in below:
+        by_place[path] = below[str(path[1])]
+    return list(by_place[path].model_fields) if path in by_place else []
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+def _check_device(device: DeviceSpec, source: Source) -> None:
+    names = profile_names()
+    base = ("device", "base") if ("device", "base") in source.marks else ("device",)
+    if device.base not in names:
+        raise source.error(
+            f"unknown device {_shown(device.base)}", base, given=device.base, allowed=listing(names),
+            suggestion=nearest(device.base, names),
+        )  # fmt: skip
+    for key, value in device.set.items():
+        try:
+            load_profile(device.base, {key: value})
+        except ProfileError as error:
+            raise source.error(str(error), ("device", "set", key), given=value) from None
+
+
+def _params(kernel: TechniqueKernel, source: Source) -> Any:
+    known = techniques()
+    if kernel.technique not in known:
+        raise source.error(
+            f"unknown technique {_shown(kernel.technique)}", ("kernel", "technique"), given=kernel.technique,
+            allowed=listing(known), suggestion=nearest(kernel.technique, known),
+        )  # fmt: skip
+    technique = known[kernel.technique]
+    place = ("kernel", "params")
+    values = _validated(params_model(technique), kernel.params, source, place)
+    try:
+        return technique.make_params(dict(values))
+    except GpusimError as error:
+        raise source.error(str(error), _blamed(str(error), kernel.params, place)) from None
+    except (ValueError, TypeError) as error:
+        raise source.error(str(error), _blamed(str(error), kernel.params, place)) from None
+
+
+def _blamed(message: str, params: Mapping[str, Any], place: Place) -> Place:
+    """The parameter that the message speaks of first, so that the editor points there."""
+    positions = {name: message.find(name) for name in params}
+    named = [name for name, position in positions.items() if position >= 0]
+    return (*place, min(named, key=lambda name: (positions[name], -len(name)))) if named else place
+
+
+def _check_spelled(kernel: SpelledKernel, source: Source) -> None:
+    for problem in problems(kernel):
+        raise source.error(
+            problem.text, ("kernel", *problem.path), allowed=problem.allowed, suggestion=problem.suggestion
+        )

@@ -1,0 +1,260 @@
+"""The words of a role's op list in a scenario file, one model per op of `gpusim.program`.
+
+Each op is a mapping with one key, ``{acquire: input}`` or ``{tma_load: {ring: input}}``;
+ops without arguments may stand alone, ``sync_threads``. An op in ``per_tile`` belongs to
+the tile of the iteration. With ``ahead: n`` it runs n tiles earlier, as software
+pipelining does: the first n tiles are issued before the loop starts, none past the end.
+``ahead: full`` is the deepest that never touches the stage in use, stages − 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, create_model, model_validator
+
+from gpusim.errors import nearest
+from gpusim.scenario.fields import ByteCount, Count, Model, Name, Number, whole_number
+
+__all__ = ["OPS", "OpStep", "OpWord", "Schedule", "chosen"]
+
+MAX_AHEAD = 64
+
+
+def _ahead(value: Any) -> Any:
+    if value == "full":
+        return value
+    number = whole_number(value)
+    if not 0 <= number <= MAX_AHEAD:
+        raise ValueError(f'expected 0 to {MAX_AHEAD} or "full"')
+    return number
+
+
+Ahead = Annotated[int | Literal["full"], BeforeValidator(_ahead, json_schema_input_type=int | Literal["full"])]
+Size = Annotated[ByteCount, Field(gt=0)]
+Width = Literal[4, 8, 16]
+Fraction = Annotated[Number, Field(ge=0, le=1)]
+Amount = Annotated[Number, Field(ge=0, le=1e9)]
+
+
+class Schedule(Model):
+    """When an op runs: with its iteration, ahead of it, or for one given tile."""
+
+    ahead: Ahead = 0
+    """Tiles ahead of the iteration (per_tile only); "full" is the ring's stages - 1."""
+    tile: Annotated[Count, Field(ge=-64, le=1_000_000)] | None = None
+    """Tile index in prologue and epilogue; negative counts from the last tile."""
+
+
+class OnRing(Schedule):
+    """An op on the stage of a ring that belongs to the tile."""
+
+    ring: Name
+
+
+class OnRingBytes(OnRing):
+    """An op that moves bytes of a ring's stage; by default the whole stage."""
+
+    bytes: Size | None = None
+
+
+class Fetch(OnRingBytes):
+    """A copy from global memory into a ring stage."""
+
+    l2_hit: Fraction = 0.0
+    """Fraction of the bytes found in L2."""
+
+
+class ThreadFetch(Fetch):
+    """A copy issued by threads (cp.async)."""
+
+    width: Width = 16
+    """Bytes per lane and instruction."""
+    other: Amount = 0.0
+    """Address instructions of one warp."""
+
+
+class RegisterLoad(Schedule):
+    """ld.global into registers."""
+
+    bytes: Size | None = None
+    """Default: the bytes of the only ring."""
+    width: Width = 16
+    other: Amount = 0.0
+    wait: bool = True
+    """Block until the data is there; otherwise wait_loads does."""
+    l2_hit: Fraction = 0.0
+
+
+class SharedStore(Schedule):
+    """st.shared from registers."""
+
+    ring: Name | None = None
+    bytes: Size | None = None
+    width: Width = 16
+    other: Amount = 0.0
+
+
+class GlobalStore(Schedule):
+    """st.global from registers."""
+
+    bytes: Size
+    width: Width = 16
+    other: Amount = 0.0
+
+
+class ComputeMix(Schedule):
+    """Instruction counts of one warp for one tile, and the parallelism among them."""
+
+    ffma: Amount = 0.0
+    lds: Amount = 0.0
+    other: Amount = 0.0
+    sts: Amount = 0.0
+    mufu: Amount = 0.0
+    ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0
+    """Independent FP32 chains."""
+    loads_in_flight: Annotated[Number, Field(ge=1, le=256)] = 1.0
+    """lds issued before the first of them is needed."""
+    lds_bytes: Width = 16
+    sts_bytes: Width = 16
+    bank_conflict: Annotated[Number, Field(ge=1, le=32)] = 1.0
+    reads: Name | None = None
+    """Ring whose stage is read; default: the last ring this role waited for."""
+
+
+class Group(Schedule):
+    """Close a group of cp.async; `ring` only gives "ahead: full" its depth."""
+
+    ring: Name | None = None
+
+
+class PendingGroups(Schedule):
+    """Wait until at most `pending` newest groups are in flight."""
+
+    pending: Annotated[Count, Field(ge=0, le=64)] = 0
+
+
+class PendingBulk(PendingGroups):
+    """Wait for bulk stores; with `read`, only until their source has been read."""
+
+    read: bool = True
+
+
+class Barrier(Schedule):
+    """bar.sync of a subset of the CTA's warps."""
+
+    id: Annotated[Count, Field(ge=0, le=15)]
+    warps: Annotated[Count, Field(ge=1, le=32)]
+
+
+class OnBarrier(Schedule):
+    """An op on a barrier declared under `barriers`."""
+
+    barrier: Name
+
+
+class Expect(OnBarrier):
+    """Arrive and announce bytes."""
+
+    bytes: Size
+
+
+class PhaseWait(OnBarrier):
+    """Wait for a phase of a declared barrier; by default phase number = tile number."""
+
+    phase: Annotated[Count, Field(ge=-1, le=1_000_000)] | None = None
+    lag: Annotated[Count, Field(ge=0, le=64)] = 0
+    """Wait for the phase of the tile `lag` tiles earlier; a negative phase never blocks."""
+
+
+class Registers(Schedule):
+    """setmaxnreg."""
+
+    registers: Annotated[Count, Field(ge=24, le=256, multiple_of=8)]
+
+
+@dataclass(frozen=True, slots=True)
+class OpWord:
+    """A word of the op list: its model, the field its short form sets, and that field's type."""
+
+    spec: type[Schedule]
+    short: str | None = None
+    short_type: Any = str
+
+    @property
+    def bare(self) -> bool:
+        """Whether the word may stand alone."""
+        return not any(field.is_required() for field in self.spec.model_fields.values())
+
+
+OPS: dict[str, OpWord] = {
+    "acquire": OpWord(OnRing, "ring"),
+    "tma_load": OpWord(Fetch, "ring"),
+    "wait": OpWord(OnRing, "ring"),
+    "compute": OpWord(ComputeMix),
+    "release": OpWord(OnRing, "ring"),
+    "load": OpWord(RegisterLoad, "bytes", int | str),
+    "wait_loads": OpWord(Schedule),
+    "store_shared": OpWord(SharedStore, "ring"),
+    "cp_async": OpWord(ThreadFetch, "ring"),
+    "commit_group": OpWord(Group, "ring"),
+    "wait_group": OpWord(PendingGroups, "pending", int),
+    "producer_commit": OpWord(OnRing, "ring"),
+    "tma_store": OpWord(OnRingBytes, "ring"),
+    "bulk_wait": OpWord(PendingBulk, "pending", int),
+    "store": OpWord(GlobalStore, "bytes", int | str),
+    "sync_threads": OpWord(Schedule),
+    "named_barrier": OpWord(Barrier),
+    "arrive": OpWord(OnBarrier, "barrier"),
+    "expect_tx": OpWord(Expect),
+    "mbarrier_wait": OpWord(PhaseWait, "barrier"),
+    "set_max_nreg": OpWord(Registers, "registers", int),
+}
+"""Every word of an op list."""
+
+
+def _field(word: OpWord) -> Any:
+    def expand(value: Any) -> Any:
+        if value is None:
+            return {}
+        if word.short is None or isinstance(value, dict | Schedule):
+            return value
+        return {word.short: value}
+
+    written = word.spec | (word.short_type if word.short else None)
+    if word.bare:
+        written = written | None
+    return Annotated[word.spec | None, BeforeValidator(expand, json_schema_input_type=written)]
+
+
+class _OneKey(Model):
+    @model_validator(mode="before")
+    @classmethod
+    def _exactly_one(cls, value: Any) -> Any:
+        if isinstance(value, str) and value in OPS:
+            return {value: None}
+        if isinstance(value, dict) and len(value) == 1:
+            return value
+        raise ValueError(_not_an_op(value))
+
+
+def _not_an_op(value: Any) -> str:
+    if not isinstance(value, str):
+        return "expected one op, such as {acquire: input}"
+    close = nearest(value, OPS)
+    return f"unknown op {value[:40]!r}" + (f"; did you mean {close!r}?" if close else "")
+
+
+OpStep = create_model(
+    "OpStep",
+    __base__=_OneKey,
+    __doc__="One op: a mapping with exactly one key, or the word alone.",
+    **{name: (_field(word), None) for name, word in OPS.items()},
+)
+
+
+def chosen(step: Any) -> tuple[str, Schedule]:
+    """The word of an op step and its arguments."""
+    (name,) = step.model_fields_set
+    return name, getattr(step, name)

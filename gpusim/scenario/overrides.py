@@ -1,0 +1,106 @@
+"""Dotted overrides, ``kernel.params.stages=4``, and the sweeps that comma lists make.
+
+Below ``device.set`` the rest of a path is one key, because the names of a device's
+quantities have dots of their own: ``device.set.hbm.read_bandwidth=8 TB/s``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import product
+from typing import Any
+
+from gpusim.errors import GpusimError
+from gpusim.scenario.yaml_source import Place, parse_yaml
+
+__all__ = ["apply_override", "grid_points", "parse_assignments", "split_path"]
+
+MAX_POINTS = 100_000
+
+
+def split_path(dotted: str) -> Place:
+    """The keys of a dotted path; digits are list positions. Raises GpusimError if a key is empty."""
+    head, _, quantity = dotted.partition("device.set.")
+    if not head and quantity:
+        return ("device", "set", quantity)
+    parts = dotted.split(".")
+    if not all(part.strip() for part in parts):
+        raise GpusimError(f"override path {dotted[:80]!r} has an empty part; expected a dotted path such as "
+                          "kernel.params.stages")  # fmt: skip
+    return tuple(int(part) if part.isdecimal() and len(part) < 6 else part for part in parts)
+
+
+def parse_assignments(texts: Iterable[str]) -> dict[str, list[Any]]:
+    """``["a.b=1", "c=1,2"]`` → ``{"a.b": [1], "c": [1, 2]}``. Raises GpusimError, ScenarioError.
+
+    A value is read as in a scenario file; commas outside brackets and quotes make a list
+    of values to try.
+    """
+    found: dict[str, list[Any]] = {}
+    for text in texts:
+        path, separator, value = text.partition("=")
+        if not separator or not path.strip():
+            raise GpusimError(f"override {text[:80]!r}: expected path=value, such as kernel.params.stages=4")
+        path = path.strip()
+        found[path] = [_value(part, f"--set {path}") for part in _split_commas(value)]
+    return found
+
+
+def apply_override(data: Any, path: Place, value: Any) -> Any:
+    """A copy of ``data`` with ``value`` at ``path``; missing mappings are made on the way.
+
+    Raises KeyError with the path so far where a list position does not exist or a plain
+    value stands in the way.
+    """
+    if not path:
+        return value
+    key, rest = path[0], path[1:]
+    if isinstance(data, list):
+        if not isinstance(key, int) or not 0 <= key < len(data):
+            raise KeyError(key)
+        return [apply_override(item, rest, value) if index == key else item for index, item in enumerate(data)]
+    if data is None:
+        data = {}
+    if key in ("base", "set") and isinstance(data, str):
+        data = {"base": data}  # device: name is short for device: {base: name}
+    if not isinstance(data, dict):
+        raise KeyError(key)
+    return {**data, str(key): apply_override(data.get(str(key)), rest, value)}
+
+
+def grid_points(axes: Mapping[str, list[Any]] | list[Mapping[str, Any]] | None) -> list[dict[str, Any]]:
+    """The points of a sweep as {path: value}; all combinations of a mapping, last path fastest.
+
+    Raises GpusimError beyond 100,000 points.
+    """
+    if not axes:
+        return [{}]
+    if isinstance(axes, list):
+        return [dict(point) for point in axes]
+    count = 1
+    for values in axes.values():
+        count *= len(values)
+    if count > MAX_POINTS:
+        raise GpusimError(f"the sweep has {count:,} points; at most {MAX_POINTS:,} are allowed")
+    return [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+
+
+def _value(text: str, name: str) -> Any:
+    return parse_yaml(text, name)[0] if text.strip() else ""
+
+
+def _split_commas(text: str) -> list[str]:
+    parts, depth, quote, start = [], 0, "", 0
+    for index, char in enumerate(text):
+        if quote:
+            quote = "" if char == quote else quote
+        elif char in "\"'":
+            quote = char
+        elif char in "[{":
+            depth += 1
+        elif char in "]}":
+            depth -= 1
+        elif char == "," and depth == 0:
+            parts.append(text[start:index])
+            start = index + 1
+    return [*parts, text[start:]]

@@ -1,0 +1,102 @@
+"""A checked what-if: what was asked, on which device, with which kernel."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from gpusim.hardware.occupancy import occupancy
+from gpusim.hardware.profile import DeviceProfile, load_profile
+from gpusim.program import KernelProgram
+from gpusim.scenario.kernel_spec import build_kernel
+from gpusim.scenario.schema import ScenarioModel, SpelledKernel
+from gpusim.scenario.technique import Technique, technique
+from gpusim.scenario.yaml_source import Source
+
+__all__ = ["Scenario"]
+
+
+@dataclass(frozen=True, eq=False)
+class Scenario:
+    """A scenario whose names, units and limits have been checked.
+
+    Made by `load`, `loads` and `from_data`. ``params`` is the technique's ``Params``, or
+    None for a spelled-out kernel; ``data`` is the plain data it was read from.
+    """
+
+    model: ScenarioModel
+    params: Any
+    data: dict[str, Any]
+    source: Source
+
+    @property
+    def question(self) -> str:
+        """What the scenario is to answer."""
+        return self.model.question
+
+    @property
+    def name(self) -> str:
+        """The file's name without its ending."""
+        return Path(self.source.name).stem
+
+    @property
+    def device(self) -> str:
+        """Name of the device profile."""
+        return self.model.device.base
+
+    @property
+    def technique(self) -> Technique | None:
+        """The technique, or None for a spelled-out kernel."""
+        kernel = self.model.kernel
+        return None if isinstance(kernel, SpelledKernel) else technique(kernel.technique)
+
+    def profile(self) -> DeviceProfile:
+        """The device with the scenario's changes. Raises ProfileError."""
+        return load_profile(self.device, self.model.device.set)
+
+    def program(self) -> KernelProgram:
+        """The kernel as the model runs it. Raises DoesNotFit where not even one CTA fits."""
+        if self.technique is not None:
+            return self.technique.build(self.params)
+        kernel = self.model.kernel
+        program = build_kernel(kernel)
+        if kernel.ctas_per_sm is None:
+            return program
+        return _padded(program, self.profile(), kernel.ctas_per_sm)
+
+    def resolved(self) -> dict[str, Any]:
+        """Plain data with every default filled in; `from_data` reads it back. Without the sweep."""
+        data = self.model.model_dump(mode="json", exclude_none=True, exclude={"sweep", "host"})
+        if self.params is not None:
+            data["kernel"]["params"] = dataclasses.asdict(self.params)
+        return data
+
+    @cached_property
+    def hash(self) -> str:
+        """16 hexadecimal digits that depend on the device and the kernel, and on nothing else."""
+        resolved = self.resolved()
+        canonical = json.dumps([resolved["device"], resolved["kernel"]], sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+
+
+def _padded(program: KernelProgram, profile: DeviceProfile, ctas_per_sm: int) -> KernelProgram:
+    """The program with just enough unused shared memory that at most ``ctas_per_sm`` CTAs fit.
+
+    Found by bisection, so that the allocation rules stay in one place. The largest CTA
+    leaves no room for a second one, so there always is such a padding. Raises DoesNotFit.
+    """
+    fits = occupancy(program, profile).ctas_per_sm
+    if fits <= ctas_per_sm:
+        return program
+    step = 128
+    low, high = program.shared_bytes // step, int(profile.value("cta.max_shared_memory")) // step
+    while low + 1 < high:
+        middle = (low + high) // 2
+        padded = dataclasses.replace(program, shared_bytes=middle * step)
+        low, high = (low, middle) if occupancy(padded, profile).ctas_per_sm <= ctas_per_sm else (middle, high)
+    return dataclasses.replace(program, shared_bytes=high * step)

@@ -1,0 +1,172 @@
+"""YAML text to plain data that remembers where every value stands.
+
+The reader is stricter than YAML: no tags, no merge keys, no duplicate keys, bounded
+size, depth and alias expansion. Scalars follow YAML 1.2, where ``1e9`` is a number and
+``on``, ``no`` and ``1:30`` are text; PyYAML alone would read them otherwise.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from gpusim.errors import ScenarioError, nearest
+
+__all__ = ["MAX_BYTES", "Source", "parse_scalar", "parse_yaml", "read_text"]
+
+MAX_BYTES = 256 * 1024
+MAX_DEPTH = 32
+MAX_NODES = 50_000
+MAX_DIGITS = 40  # longer integers cost quadratic time to convert and fit no field
+
+Place = tuple[str | int, ...]
+
+_INTEGER = re.compile(r"[-+]?[0-9][0-9_]*|0x[0-9a-fA-F]+")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9][0-9_]*(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
+_CONSTANTS = {
+    "": None, "~": None, "null": None, "Null": None, "NULL": None,
+    "true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False,
+    ".nan": float("nan"), ".NaN": float("nan"), ".NAN": float("nan"),
+    ".inf": float("inf"), "+.inf": float("inf"), "-.inf": float("-inf"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a scenario came from: a file (or a stand-in name) and the place of each value.
+
+    ``marks`` maps a path to (line, column) counted from 1; ``overrides`` names the paths
+    that were set from outside, with the text that set them.
+    """
+
+    name: str
+    marks: dict[Place, tuple[int, int]] = field(default_factory=dict)
+    overrides: dict[Place, str] = field(default_factory=dict)
+
+    def error(self, problem: str, path: Place = (), **details: Any) -> ScenarioError:
+        """A ScenarioError at the value of ``path``, or at the nearest parent that has a place."""
+        dotted = ".".join(str(part) for part in path)
+        for length in range(len(path), -1, -1):
+            if path[:length] in self.overrides:
+                return ScenarioError(problem, file=self.overrides[path[:length]], field=dotted, **details)
+            if path[:length] in self.marks:
+                line, column = self.marks[path[:length]]
+                return ScenarioError(problem, file=self.name, line=line, column=column, field=dotted, **details)
+        return ScenarioError(problem, file=self.name, field=dotted, **details)
+
+
+def read_text(path: Path) -> str:
+    """The text of a scenario file. Raises ScenarioError if it is not a readable text file."""
+    if path.is_dir():
+        raise ScenarioError("is a folder, not a scenario file", file=path, allowed="one .yaml file")
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except FileNotFoundError:
+        siblings = [entry.name for entry in path.parent.glob("*.y*ml")] if path.parent.is_dir() else []
+        raise ScenarioError("no such file", file=path, suggestion=nearest(path.name, siblings)) from None
+    except (OSError, ValueError) as error:
+        raise ScenarioError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
+    if len(data) > MAX_BYTES:
+        raise ScenarioError("is too large", file=path, allowed=f"at most {MAX_BYTES // 1024} KiB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ScenarioError("is not a text file", file=path, allowed="YAML in UTF-8") from None
+
+
+def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
+    """Plain data (dict, list, str, int, float, bool, None) and the place of each value.
+
+    Raises ScenarioError, with line and column, for anything but one plain YAML document.
+    """
+    source = Source(name)
+    if len(text) > MAX_BYTES:
+        raise ScenarioError("is too large", file=name, allowed=f"at most {MAX_BYTES // 1024} KiB")
+    try:
+        root = yaml.compose(text, Loader=yaml.BaseLoader)
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
+        raise ScenarioError(
+            f"not YAML: {error.problem or error.context}", file=name, line=line, column=column
+        ) from None
+    except (yaml.YAMLError, ValueError) as error:
+        first_line = (str(error) or type(error).__name__).splitlines()[0]
+        raise ScenarioError(f"not YAML: {first_line}", file=name) from None
+    except RecursionError:
+        raise _too_deep(name) from None
+    if root is None:
+        raise ScenarioError("is empty", file=name, allowed="a scenario; see scenarios/ for examples")
+    return _Reader(source).value(root, ()), source
+
+
+def parse_scalar(text: str) -> Any:
+    """The value of one plain scalar by the YAML 1.2 rules; text where it is nothing else."""
+    if text in _CONSTANTS:
+        return _CONSTANTS[text]
+    if len(text) > MAX_DIGITS:
+        return text
+    if _INTEGER.fullmatch(text):
+        return int(text, 16) if text[:2] == "0x" else int(text)
+    if _FLOAT.fullmatch(text):
+        return float(text)
+    return text
+
+
+class _Reader:
+    """Walks the node graph once per use, so that an alias costs what it expands to."""
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._nodes = 0
+
+    def value(self, node: yaml.Node, path: Place) -> Any:
+        self._visit(node, path)
+        if isinstance(node, yaml.ScalarNode):
+            # Quoted and block scalars are text whatever they look like.
+            return node.value if node.style else parse_scalar(node.value)
+        if isinstance(node, yaml.SequenceNode):
+            return [self.value(item, (*path, index)) for index, item in enumerate(node.value)]
+        result: dict[str, Any] = {}
+        for key_node, value_node in node.value:
+            key = self._key(key_node, path)
+            if key in result:
+                self._mark(key_node, (*path, key))
+                raise self._source.error("is given twice", (*path, key))
+            result[key] = self.value(value_node, (*path, key))
+            # An error about a key is best shown where the key stands.
+            self._mark(key_node, (*path, key))
+        return result
+
+    def _visit(self, node: yaml.Node, path: Place) -> None:
+        self._nodes += 1
+        self._mark(node, path)
+        if self._nodes > MAX_NODES:
+            raise ScenarioError("expands to too many values", file=self._source.name, allowed=f"{MAX_NODES} values")
+        if len(path) > MAX_DEPTH:
+            raise _too_deep(self._source.name)
+        if node.tag is not None and node.tag.startswith(("!", "tag:")) and not _is_default(node):
+            raise self._source.error("YAML tags are not supported", path, given=node.tag[:80])
+
+    def _key(self, node: yaml.Node, path: Place) -> str:
+        if not isinstance(node, yaml.ScalarNode):
+            raise self._source.error("a key must be a name", path)
+        if node.value == "<<" and not node.style:
+            raise self._source.error("YAML merge keys are not supported; repeat the entries", path)
+        return node.value
+
+    def _mark(self, node: yaml.Node, path: Place) -> None:
+        self._source.marks[path] = (node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def _is_default(node: yaml.Node) -> bool:
+    return node.tag in ("tag:yaml.org,2002:str", "tag:yaml.org,2002:seq", "tag:yaml.org,2002:map")
+
+
+def _too_deep(name: str) -> ScenarioError:
+    return ScenarioError("is nested too deeply", file=name, allowed=f"{MAX_DEPTH} levels")

@@ -1,0 +1,24 @@
+"""Recordings of real GPUs, comparisons with predictions, and the accuracy report."""
+
+from gpusim.lazy import lazy_exports
+
+_HOME = {
+    "Accuracy": "gpusim.validation.report",
+    "Band": "gpusim.validation.band",
+    "Case": "gpusim.validation.report",
+    "Comparison": "gpusim.validation.comparison",
+    "DEFAULT_BAND": "gpusim.validation.band",
+    "Measurement": "gpusim.validation.cases",
+    "MetricError": "gpusim.validation.comparison",
+    "accuracy": "gpusim.validation.report",
+    "all_cases": "gpusim.validation.cases",
+    "compare": "gpusim.validation.cases",
+    "compare_timelines": "gpusim.validation.comparison",
+    "compare_with": "gpusim.validation.cases",
+    "measurement_of": "gpusim.validation.cases",
+    "measurements": "gpusim.validation.cases",
+}
+
+__all__ = list(_HOME)
+
+__getattr__, __dir__ = lazy_exports(__name__, _HOME)

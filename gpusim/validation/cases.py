@@ -1,0 +1,181 @@
+"""Recordings next to the predictions they are compared with."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from gpusim.errors import RecordingError
+from gpusim.scenario import Scenario, predict, predict_params, techniques
+from gpusim.scenario.parallel import run_parallel
+from gpusim.scenario.technique import Technique
+from gpusim.timeline import Timeline, TimelineBuilder
+from gpusim.validation.band import DEFAULT_BAND, Band, known_gaps
+from gpusim.validation.comparison import Comparison, compare_timelines
+from gpusim.validation.recording import (
+    TIMELINES,
+    TOTALS,
+    TotalRow,
+    Totals,
+    find_total,
+    is_stale,
+    list_timelines,
+    load_timeline,
+    recorded_devices,
+)
+from gpusim.validation.report import Case
+
+__all__ = ["Measurement", "all_cases", "compare", "compare_with", "measurement_of", "measurements"]
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """One recorded parameter set of a technique: its run time and, for some, its timeline."""
+
+    technique: Technique
+    device: str
+    row: TotalRow
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """All parameters, by name."""
+        return self.row.params
+
+    @property
+    def total_s(self) -> float:
+        """Median of the un-instrumented runs, seconds."""
+        return self.row.total_s
+
+    @property
+    def spread(self) -> float:
+        """Distance of the quartiles over the median."""
+        return self.row.iqr_s / self.row.total_s
+
+    @property
+    def stale(self) -> bool:
+        """The kernel's source has changed since."""
+        return is_stale(self.technique, self.row)
+
+    @property
+    def has_timeline(self) -> bool:
+        """Whether intervals were recorded, not only the run time."""
+        return self._timeline_name() is not None
+
+    def timeline(self) -> Timeline:
+        """The measured timeline; without intervals where only the run time was recorded.
+
+        ``meta['total_s']`` is the un-instrumented run time. Raises RecordingError.
+        """
+        name = self._timeline_name()
+        recorded = TimelineBuilder().build() if name is None else load_timeline(self._file(), name)
+        return recorded.with_meta(
+            source="measured", device=self.device, technique=self.technique.name, params=dict(self.params),
+            total_s=self.total_s, spread=self.spread,
+        )  # fmt: skip
+
+    def _file(self) -> Path:
+        return self.technique.folder / "recorded" / self.device / TIMELINES
+
+    def _timeline_name(self) -> str | None:
+        path = self._file()
+        if not path.exists():
+            return None
+        known = _timeline_params(path, path.stat().st_mtime_ns)
+        return next((name for name, params in known if params == dict(self.params)), None)
+
+
+@lru_cache(maxsize=64)
+def _timeline_params(path: Path, _modified: int) -> tuple[tuple[str, dict[str, Any]], ...]:
+    return tuple((name, meta.get("params", {})) for name, meta in list_timelines(path).items())
+
+
+def measurements() -> list[Measurement]:
+    """Everything recorded for every installed technique. Raises RecordingError for a broken file."""
+    return [
+        Measurement(technique, device, row)
+        for technique in techniques().values()
+        for device in recorded_devices(technique)
+        if (path := technique.folder / "recorded" / device / TOTALS).exists()
+        for row in Totals.load(path).rows
+    ]
+
+
+@overload
+def measurement_of(scenario: Scenario, *, required: Literal[True]) -> Measurement: ...
+@overload
+def measurement_of(scenario: Scenario, *, required: bool = False) -> Measurement | None: ...
+def measurement_of(scenario: Scenario, *, required: bool = False) -> Measurement | None:
+    """What was measured with exactly the scenario's parameters on its device.
+
+    None, or RecordingError if ``required``, where there is nothing, or where the scenario
+    changes the device, because nobody can have measured that.
+    """
+    technique = scenario.technique
+    reason = ""
+    if technique is None:
+        reason = "a spelled-out kernel has no real kernel and so no recording"
+    elif scenario.model.device.set:
+        reason = f"the scenario changes {', '.join(scenario.model.device.set)} of {scenario.device}"
+    else:
+        row = find_total(technique, scenario.params, scenario.device)
+        if row is not None:
+            return Measurement(technique, scenario.device, row)
+        reason = _nothing_recorded(technique, scenario)
+    if required:
+        raise RecordingError(f"nothing to compare with: {reason}")
+    return None
+
+
+def _nothing_recorded(technique: Technique, scenario: Scenario) -> str:
+    devices = recorded_devices(technique)
+    if scenario.device not in devices:
+        known = ", ".join(devices) or "no device"
+        return f"{technique.name} is recorded on {known}, not on {scenario.device}"
+    rows = Totals.load(technique.folder / "recorded" / scenario.device / TOTALS).rows
+    wanted = dataclasses.asdict(scenario.params)
+    closest = max(rows, key=lambda row: sum(row.params.get(k) == v for k, v in wanted.items()), default=None)
+    if closest is None:
+        return f"no parameters of {technique.name} are recorded on {scenario.device}"
+    differences = ", ".join(
+        f"kernel.params.{name}={closest.params.get(name)}" for name, value in wanted.items()
+        if closest.params.get(name) != value
+    )  # fmt: skip
+    return f"these parameters are not recorded on {scenario.device}; the nearest recording has {differences}"
+
+
+def compare_with(predicted: Timeline, measurement: Measurement, *, band: Band = DEFAULT_BAND) -> Comparison:
+    """Compare a prediction with one measurement, minding the gaps that its technique declares."""
+    gaps = known_gaps(measurement.technique.folder)
+    reason = next((gap.reason for gap in gaps if gap.covers(measurement.device, measurement.params)), "")
+    # Both sides do the same work; the recording does not repeat how much that is.
+    work = {name: predicted.meta[name] for name in ("bytes_read", "bytes_written", "flop") if name in predicted.meta}
+    return compare_timelines(predicted, measurement.timeline().with_meta(**work), band=band, gap=reason)
+
+
+def compare(scenario: Scenario, *, exact: bool = False) -> Comparison:
+    """Predict a scenario and compare it with its recording. Raises RecordingError without one."""
+    measurement = measurement_of(scenario, required=True)
+    return compare_with(predict(scenario, exact=exact), measurement)
+
+
+def all_cases(*, workers: int | None = None) -> list[Case]:
+    """Every measurement with its comparison, in the order of `measurements`; intervals are dropped to save memory."""
+    jobs = [(index, entry.technique.name, entry.device, entry.row) for index, entry in enumerate(measurements())]
+    # Processes finish in any order; the report must not depend on it.
+    return [case for _, case in sorted(run_parallel(_case, jobs, workers=workers), key=lambda found: found[0])]
+
+
+def _case(job: tuple[int, str, str, TotalRow]) -> tuple[int, Case]:
+    index, name, device, row = job
+    technique = techniques()[name]
+    measurement = Measurement(technique, device, row)
+    params = technique.make_params(dict(row.params))
+    predicted = predict_params(technique, params, device, trace=measurement.has_timeline)
+    comparison = compare_with(predicted, measurement)
+    slim = {side: TimelineBuilder().build(**getattr(comparison, side).meta) for side in ("predicted", "measured")}
+    comparison = dataclasses.replace(comparison, **slim)
+    return index, Case(name, device, dict(row.params), comparison, measurement.spread, measurement.stale)

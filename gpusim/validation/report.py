@@ -1,0 +1,163 @@
+"""How well the model does over every recording there is, and the tables that say so.
+
+Every recording takes part; none is left out for being far off. Besides the error of each
+case the report asks the question a user has: does the model pick the stage count that is
+the fastest on the device, or one within 2 % of it?
+"""
+
+from __future__ import annotations
+
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from gpusim.validation.band import DEFAULT_BAND, Band
+from gpusim.validation.comparison import Comparison
+
+__all__ = ["Accuracy", "Case", "Choice", "TechniqueAccuracy", "accuracy"]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One recording with its comparison. ``spread``: quartiles over median; ``stale``: the kernel has changed since."""
+
+    technique: str
+    device: str
+    params: dict[str, Any]
+    comparison: Comparison
+    spread: float = 0.0
+    stale: bool = False
+
+    @property
+    def label(self) -> str:
+        """Parameters in one line."""
+        return ", ".join(f"{name}={value}" for name, value in self.params.items())
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Cases that differ in ``stages`` alone: what the model would pick, and what that costs.
+
+    ``loss`` is the measured time of the predicted best over the measured best, minus one.
+    """
+
+    technique: str
+    device: str
+    params: dict[str, Any]
+    predicted_best: int
+    measured_best: int
+    loss: float
+
+    def right(self, band: Band = DEFAULT_BAND) -> bool:
+        """The best stage count, or one within the band's ``choice`` of it."""
+        return self.loss <= band.choice
+
+
+@dataclass(frozen=True)
+class TechniqueAccuracy:
+    """The errors of one technique; fractions of the measured total (hidden: differences)."""
+
+    technique: str
+    cases: int
+    mean_abs: float
+    worst: float
+    worst_case: str
+    hidden_mean_abs: float | None
+    hidden_worst: float | None
+    choices: int
+    choices_right: int
+    known_gaps: int
+
+    def within(self, band: Band = DEFAULT_BAND) -> bool:
+        """All that is claimed for this technique holds."""
+        hidden = self.hidden_worst is None or abs(self.hidden_worst) <= band.hidden
+        choice = self.choices == self.choices_right
+        return self.mean_abs <= band.mean and abs(self.worst) <= band.worst and hidden and choice
+
+
+@dataclass(frozen=True)
+class Accuracy:
+    """All cases, by technique and altogether (``overall``; None without any case)."""
+
+    cases: tuple[Case, ...]
+    choices: tuple[Choice, ...]
+    techniques: tuple[TechniqueAccuracy, ...]
+    overall: TechniqueAccuracy | None
+    band: Band
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "band": asdict(self.band),
+            "overall": None if self.overall is None else self._row(self.overall),
+            "techniques": [self._row(row) for row in self.techniques],
+            "choices": [{**asdict(choice), "right": choice.right(self.band)} for choice in self.choices],
+            "cases": [
+                {
+                    "technique": case.technique, "device": case.device, "params": case.params,
+                    "spread": case.spread, "stale": case.stale, **case.comparison.as_dict(),
+                }
+                for case in self.cases
+            ],
+        }  # fmt: skip
+
+    def _row(self, row: TechniqueAccuracy) -> dict[str, Any]:
+        return {**asdict(row), "within": row.within(self.band)}
+
+
+def accuracy(cases: Iterable[Case], band: Band = DEFAULT_BAND) -> Accuracy:
+    """The report over ``cases``. Known gaps count like all others: hiding them would be a lie."""
+    cases = tuple(cases)
+    choices = _choices(cases)
+    names = sorted({case.technique for case in cases})
+    rows = tuple(
+        _row(name, [c for c in cases if c.technique == name], [c for c in choices if c.technique == name])
+        for name in names
+    )
+    overall = _row("all", cases, choices) if cases else None
+    return Accuracy(cases, choices, rows, overall, band)
+
+
+def _row(name: str, cases: Sequence[Case], choices: Sequence[Choice]) -> TechniqueAccuracy:
+    errors = [case.comparison.total_error for case in cases]
+    worst = max(range(len(errors)), key=lambda i: abs(errors[i]))
+    hidden = [error for case in cases if (error := case.comparison.hidden_error) is not None]
+    return TechniqueAccuracy(
+        technique=name,
+        cases=len(cases),
+        mean_abs=statistics.fmean(abs(error) for error in errors),
+        worst=errors[worst],
+        worst_case=cases[worst].label,
+        hidden_mean_abs=statistics.fmean(abs(error) for error in hidden) if hidden else None,
+        hidden_worst=max(hidden, key=abs) if hidden else None,
+        choices=len(choices),
+        choices_right=sum(choice.right() for choice in choices),
+        known_gaps=sum(bool(case.comparison.gap) for case in cases),
+    )
+
+
+def _choices(cases: Iterable[Case]) -> tuple[Choice, ...]:
+    groups: dict[str, list[Case]] = defaultdict(list)
+    for case in cases:
+        if "stages" in case.params:
+            rest = {name: value for name, value in case.params.items() if name != "stages"}
+            groups[json.dumps([case.technique, case.device, rest], sort_keys=True)].append(case)
+    return tuple(_choice(group) for group in groups.values() if len(group) > 1)
+
+
+def _choice(group: Sequence[Case]) -> Choice:
+    def measured(case: Case) -> float:
+        return case.comparison.measured.total_s
+
+    def predicted(case: Case) -> tuple[float, int]:
+        # Equal up to rounding is a tie, and of equally fast counts one takes the smallest.
+        return float(f"{case.comparison.predicted.total_s:.9g}"), case.params["stages"]
+
+    chosen = min(group, key=predicted)
+    fastest = min(group, key=measured)
+    rest = {name: value for name, value in chosen.params.items() if name != "stages"}
+    loss = measured(chosen) / measured(fastest) - 1.0
+    return Choice(chosen.technique, chosen.device, rest, chosen.params["stages"], fastest.params["stages"], loss)

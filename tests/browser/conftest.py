@@ -1,0 +1,89 @@
+"""A served page with made-up cases, and a browser page that remembers what went wrong on it."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "dashboard"))
+
+CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture(scope="session")
+def address():
+    """Where the dashboard is served; a free port of this machine."""
+    from synthetic_source import Synthetic
+    from werkzeug.serving import make_server
+
+    from gpusim.dashboard import build_app
+
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)
+    server = make_server("127.0.0.1", 0, build_app(Synthetic()).server, threaded=True)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join(timeout=5)
+    server.server_close()
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The system's Chromium; nothing is downloaded."""
+    from playwright.sync_api import sync_playwright
+
+    path = next(filter(None, map(shutil.which, CHROMIUM_NAMES)))
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+class Watched:
+    """A page with its console errors and its requests to anywhere but this machine."""
+
+    def __init__(self, page, address):
+        self.page = page
+        self.address = address
+        self.errors: list[str] = []
+        self.outside: list[str] = []
+        page.on("console", lambda message: self.errors.append(message.text) if message.type == "error" else None)
+        page.on("pageerror", lambda error: self.errors.append(str(error)))
+        page.on("request", self._note)
+
+    def _note(self, request):
+        if not request.url.startswith((self.address, "data:", "blob:")):
+            self.outside.append(request.url)
+
+    def open(self, query=""):
+        """Go to the page and wait until its lanes stand there."""
+        self.page.goto(f"{self.address}/{query}")
+        self.page.wait_for_selector("#gutter .lane-row", timeout=30_000)
+        self.page.wait_for_function("gpusimView.meta() !== null")
+        return self.page
+
+    def figure(self):
+        """What plotly shows: trace types, x range, number of y axes."""
+        return self.page.evaluate(
+            """() => { const gd = gpusimView.plot(); return {
+                types: [...new Set(gd.data.map(t => t.type))], range: gd._fullLayout.xaxis.range.map(Number),
+                axes: Object.keys(gd._fullLayout).filter(k => /^yaxis/.test(k)).length,
+                mode: gd.layout.meta.mode, traces: gd.data.length } }"""
+        )
+
+
+@pytest.fixture
+def watched(chromium, address):
+    """A fresh page at 1400 × 900; at its end it must have had no error and no request outside."""
+    context = chromium.new_context(viewport={"width": 1400, "height": 900})
+    seen = Watched(context.new_page(), address)
+    yield seen
+    context.close()
+    assert seen.errors == []
+    assert seen.outside == []

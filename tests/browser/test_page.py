@@ -1,0 +1,132 @@
+"""The page in a real browser. Every test also fails on a console error or a request outside."""
+
+import pytest
+
+pytestmark = pytest.mark.browser
+
+
+def test_both_panels_stand_above_each_other(watched):
+    page = watched.open("?scenario=ring")
+    assert watched.figure()["axes"] == 2
+    titles = page.locator(".panel-title").all_inner_texts()
+    assert titles == ["Predicted", "Measured"]
+    assert "How many stages" in page.locator("#question").inner_text()
+
+
+def test_an_address_restores_scenario_mode_and_window(watched):
+    watched.open("?scenario=ring&mode=overlay&from=4&to=9")
+    figure = watched.figure()
+    assert figure["mode"] == "overlay"
+    assert figure["range"] == pytest.approx([4, 9])
+
+
+def test_zooming_into_a_hundred_thousand_intervals_refines_to_bars(watched):
+    page = watched.open("?scenario=dense100000")
+    assert watched.figure()["types"] == ["heatmap"]
+    page.evaluate("gpusimView.setWindow(50, 52)")
+    page.wait_for_function("gpusimView.plot().data.some(t => t.type === 'bar')")
+    assert watched.figure()["range"] == pytest.approx([50, 52])
+    page.wait_for_function("location.search.includes('from=50')")
+
+
+def test_keys_zoom_move_and_show_everything_again(watched):
+    page = watched.open("?scenario=ring")
+    whole = watched.figure()["range"]
+    page.keyboard.press("+")
+    half = watched.figure()["range"]
+    assert half[1] - half[0] == pytest.approx((whole[1] - whole[0]) / 2)
+    page.keyboard.press("ArrowRight")
+    assert watched.figure()["range"][0] > half[0]
+    page.keyboard.press("0")
+    assert watched.figure()["range"] == pytest.approx(whole)
+    page.keyboard.press("?")
+    page.wait_for_selector("text=Keyboard and mouse")
+
+
+def test_the_mode_can_be_switched_and_the_zoom_stays(watched):
+    page = watched.open("?scenario=ring")
+    page.evaluate("gpusimView.setWindow(5, 10)")
+    page.wait_for_function("location.search.includes('from=5')")
+    page.keyboard.press("2")
+    page.wait_for_function("gpusimView.meta().mode === 'overlay'")
+    page.get_by_text("Difference", exact=True).click()
+    page.wait_for_function("gpusimView.meta().mode === 'difference'")
+    assert watched.figure()["range"] == pytest.approx([5, 10])
+
+
+def test_a_bad_search_is_explained_beside_the_box(watched):
+    page = watched.open("?scenario=ring")
+    page.fill("#search", "cta[")
+    page.wait_for_selector("text=not a regular expression")
+    page.fill("#search", "consumer")
+    page.wait_for_function("document.querySelectorAll('#gutter .lane-row').length < 12")
+    assert page.locator("text=not a regular expression").count() == 0
+
+
+def test_a_click_shows_the_numbers_and_leads_to_the_cause(watched):
+    page = watched.open("?scenario=ring")
+    wait = page.evaluate(
+        """() => {
+            const trace = gpusimView.plot().data.find(t => t.name === 'wait: no filled stage');
+            return trace.customdata[2];
+        }"""
+    )
+    page.evaluate("([side, index]) => gpusimView.select(side, index)", wait)
+    page.wait_for_selector("#details >> text=wait: no filled stage")
+    page.click("text=go there")
+    page.wait_for_selector("#details >> text=copy in flight")
+    page.keyboard.press("Escape")
+    page.wait_for_selector("#details", state="hidden")
+
+
+def test_legend_folding_and_pinning_change_the_picture(watched):
+    page = watched.open("?scenario=ring")
+    before = watched.figure()["traces"]
+    page.click("#legend >> text=compute")
+    page.wait_for_function(f"gpusimView.plot().data.length < {before}")
+    rows = page.locator("#gutter .lane-row").count()
+    label = {"x": 40, "y": 8}  # the rest of a row lies under the figure
+    page.locator("#gutter .lane-row.heading").first.click(position=label)
+    page.wait_for_function(f"document.querySelectorAll('#gutter .lane-row').length < {rows}")
+    page.locator("#gutter .lane-row.closed").first.click(position=label)
+    page.wait_for_function(f"document.querySelectorAll('#gutter .lane-row').length === {rows}")
+    page.locator("#gutter .lane-row:has-text('consumer')").first.hover(position=label)
+    page.locator("#gutter .lane-row:has-text('consumer') .pin").first.click()
+    page.wait_for_selector("#gutter .lane-row.pinned")
+
+
+def test_hovering_over_a_bin_tells_its_mix(watched):
+    page = watched.open("?scenario=dense100000")
+    box = page.locator("#graph-box").bounding_box()
+    for step in range(30):
+        page.mouse.move(box["x"] + 300 + step, box["y"] + 38)
+        page.wait_for_timeout(100)
+        if page.locator("#tip .tip-line").count():
+            break
+    assert "%" in page.locator("#tip").inner_text()
+
+
+@pytest.mark.parametrize("name", ["bad", "nowhere"])
+def test_a_scenario_that_cannot_be_read_gets_a_message(watched, name):
+    watched.page.goto(f"{watched.address}/?scenario={name}")
+    watched.page.wait_for_selector("[role=alert]")
+    assert "Traceback" not in watched.page.locator("[role=alert]").inner_text()
+
+
+def test_choosing_another_scenario_shows_it_and_changes_the_address(watched):
+    page = watched.open("?scenario=ring")
+    page.click("#scenario")
+    page.click("text=Question of alone?")
+    page.wait_for_function("document.querySelector('#question').textContent.includes('nobody measured')")
+    page.wait_for_function("location.search.includes('scenario=alone')")
+    page.wait_for_function("gpusimView.meta().case === 'alone|own' || gpusimView.meta().case === 'alone|'")
+
+
+def test_a_laptop_screen_holds_the_page_without_a_sideways_scroll(watched):
+    watched.page.set_viewport_size({"width": 1280, "height": 720})
+    page = watched.open("?scenario=ring")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280
+    overlap = page.evaluate(
+        "document.querySelector('#scroller').scrollHeight - document.querySelector('#scroller').clientHeight"
+    )
+    assert overlap <= 4

@@ -1,0 +1,273 @@
+"""Every command: its exit code, and one JSON object where it is asked for."""
+
+import csv
+import json
+
+import pytest
+import yaml
+
+from gpusim.cli import main
+
+SCENARIO = """\
+question: How many stages?
+device: textbook
+kernel:
+  grid: 8
+  tiles_per_cta: 12
+  rings: {input: {stages: 3, bytes: 16 KiB}}
+  roles:
+    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: input}]}
+    consumer: {warps: 4, per_tile: [{wait: input}, {compute: {ffma: 512, lds: 8}}, {release: input}]}
+sweep: {kernel.rings.input.stages: [1, 2, 3]}
+"""
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A scenario file."""
+    file = tmp_path / "scenario.yaml"
+    file.write_text(SCENARIO)
+    return file
+
+
+@pytest.fixture
+def gpusim(capsys):
+    """``gpusim("run", path)`` → exit code, stdout, stderr."""
+
+    def call(*arguments):
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call
+
+
+@pytest.fixture
+def answer(gpusim):
+    """The JSON object that a command prints."""
+
+    def call(*arguments):
+        code, out, err = gpusim(*arguments, "--json")
+        assert (code, err) == (0, "")
+        assert len(out.splitlines()) == 1
+        return json.loads(out)
+
+    return call
+
+
+def test_run_tells_all_that_is_promised(answer, path):
+    """The keys that scripts rely on."""
+    found = answer("run", path)
+    assert {"scenario", "device", "predicted", "lanes"} <= set(found)
+    promised = {"total_s", "hidden_fraction", "exposed_s", "speedup_vs_serial", "bottleneck", "occupancy", "period_s"}
+    assert promised <= set(found["predicted"])
+    assert found["device"] == "textbook"
+    assert found["predicted"]["total_s"] > 0
+    assert "sm[0].cta[0].consumer" in found["lanes"]
+
+
+def test_run_reads_well(gpusim, path):
+    """For people, without a JSON in sight."""
+    code, out, err = gpusim("run", path)
+    assert (code, err) == (0, "")
+    for part in ("How many stages?", "total", "hidden fraction", "bottleneck", "limited by"):
+        assert part in out
+
+
+def test_resolved_scenario_can_be_run_again(answer, path, tmp_path):
+    """What a result carries is a scenario."""
+    first = answer("run", path)
+    again = tmp_path / "again.yaml"
+    again.write_text(yaml.safe_dump(first["scenario"]))
+    assert answer("run", again)["predicted"] == first["predicted"]
+
+
+def test_set_changes_the_scenario(answer, path):
+    """And shows in the resolved one."""
+    found = answer("run", path, "--set", "kernel.rings.input.stages=1", "--set", "device.set.sm.clock=2 GHz")
+    assert found["scenario"]["kernel"]["rings"]["input"]["stages"] == 1
+    assert found["scenario"]["device"]["set"] == {"sm.clock": "2 GHz"}
+
+
+def test_device_option_replaces_only_the_device(answer, path):
+    """Changed quantities stay."""
+    path.write_text(SCENARIO.replace("device: textbook", "device: {base: nowhere, set: {sm.clock: 2 GHz}}"))
+    assert answer("run", path, "--device", "textbook")["scenario"]["device"] == {
+        "base": "textbook", "set": {"sm.clock": "2 GHz"},
+    }  # fmt: skip
+
+
+def test_exact_agrees_with_extrapolated(answer, path):
+    """Within 0.1 %."""
+    long = ("--set", "kernel.tiles_per_cta=300")
+    exact = answer("run", path, *long, "--exact")["predicted"]
+    assert answer("run", path, *long)["predicted"]["total_s"] == pytest.approx(exact["total_s"], rel=1e-3)
+
+
+def test_sweep_ranks(answer, path):
+    """By time; comma lists replace the file's axes."""
+    found = answer("sweep", path)
+    assert len(found["points"]) == 3
+    totals = {point["index"]: point["total_s"] for point in found["points"]}
+    assert [totals[index] for index in found["ranked"]] == sorted(totals.values())
+    assert found["best"]["index"] == found["ranked"][0]
+    assert len(answer("sweep", path, "--set", "kernel.rings.input.stages=2,4")["points"]) == 2
+    assert len(answer("sweep", path, "--set", "kernel.grid=8,16")["points"]) == 6
+
+
+def test_sweep_prints_its_table(gpusim, path):
+    """The best first."""
+    code, out, _ = gpusim("sweep", path, "--overlap", "--top", "2")
+    assert code == 0
+    assert "1.000x" in out
+    assert "… and 1 more" in out
+
+
+def test_sweep_without_axes_is_an_error(gpusim, path):
+    """With what to do."""
+    path.write_text(SCENARIO[: SCENARIO.index("sweep:")])
+    code, _, err = gpusim("sweep", path)
+    assert code == 2
+    assert "nothing to sweep" in err
+
+
+def test_compare_without_a_recording_is_an_error(gpusim, path):
+    """Saying why there is none."""
+    code, _, err = gpusim("compare", path)
+    assert code == 2
+    assert "no real kernel" in err
+
+
+def test_export_chrome_json(answer, path, tmp_path):
+    """One complete event per interval, named lanes, microseconds."""
+    file = tmp_path / "trace.json"
+    told = answer("export", path, file)
+    trace = json.loads(file.read_text())
+    complete = [event for event in trace["traceEvents"] if event["ph"] == "X"]
+    assert len(complete) == told["intervals"]["predicted"]
+    assert all(event["dur"] >= 0 for event in complete)
+    names = {event["args"]["name"] for event in trace["traceEvents"] if event["name"] == "thread_name"}
+    assert "sm[0].cta[0].producer" in names
+
+
+def test_export_csv(gpusim, path, tmp_path):
+    """Times survive exactly."""
+    file = tmp_path / "trace.csv"
+    assert gpusim("export", path, file)[0] == 0
+    rows = list(csv.DictReader(file.read_text().splitlines()))
+    assert rows[0]["timeline"] == "predicted"
+    assert all(float(row["end_s"]) >= float(row["start_s"]) for row in rows)
+
+
+def test_export_to_an_unknown_format_is_an_error(gpusim, path, tmp_path):
+    """Naming the ones there are."""
+    code, _, err = gpusim("export", path, tmp_path / "trace.xls")
+    assert code == 2
+    assert ".json, .csv" in err
+
+
+@pytest.mark.parametrize("command", ["techniques", "devices", "doctor", "schema"])
+def test_lists_are_json_too(answer, command):
+    """One object each."""
+    assert answer(command)
+
+
+def test_device_shows_every_quantity_with_its_source(answer, gpusim):
+    """Nothing without a source."""
+    quantities = answer("devices", "textbook")["quantities"]
+    assert all(quantity["source"] for quantity in quantities.values())
+    assert "sm.clock" in gpusim("devices", "textbook")[1]
+    code, _, err = gpusim("devices", "textbok")
+    assert code == 2
+    assert "textbook" in err
+
+
+@pytest.mark.parametrize("command", [("measure", "SCENARIO"), ("calibrate", "mine")])
+def test_measuring_without_a_gpu_says_what_is_missing(gpusim, path, monkeypatch, command):
+    """And what to do."""
+    monkeypatch.setattr("gpusim.cli.gpu_commands.gpu_names", lambda: ([], ""))
+    path.write_text("question: q\ndevice: textbook\nkernel: {technique: sync_tile}\n")
+    code, _, err = gpusim(*(path if part == "SCENARIO" else part for part in command))
+    assert code == 2
+    assert "needs an NVIDIA GPU" in err
+
+
+def test_measuring_a_spelled_kernel_is_an_error(gpusim, path):
+    """There is no CUDA behind it."""
+    code, _, err = gpusim("measure", path)
+    assert code == 2
+    assert "no real kernel" in err
+
+
+def test_wrong_usage_is_exit_code_two(gpusim):
+    """On stderr, as all errors."""
+    for arguments in (("run",), ("nonsense",), ("run", "x.yaml", "--nonsense")):
+        code, out, err = gpusim(*arguments)
+        assert (code, out) == (2, "")
+        assert err
+
+
+def test_version(gpusim):
+    """One line."""
+    assert gpusim("--version")[1].startswith("gpusim ")
+
+
+def test_help_imports_no_numpy():
+    """Commands import what they need, so help is quick."""
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, gpusim.cli; sys.exit(any(name in sys.modules for name in ('numpy', 'pydantic', 'simpy', 'dash')))"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_points_that_do_not_fit_are_told_once(gpusim, path):
+    """Beside the ranking of the others."""
+    code, out, _ = gpusim("sweep", path, "--set", "kernel.rings.input.stages=2,40,50")
+    assert code == 0
+    assert "not input.stages=40: kernel needs" in out
+
+
+def test_sweep_of_nothing_that_runs_is_an_error(gpusim, path):
+    """With the first reason."""
+    code, _, err = gpusim("sweep", path, "--set", "kernel.rings.input.stages=40,50")
+    assert code == 2
+    assert "no point of the sweep can run" in err
+
+
+def test_measuring_a_sweep_measures_every_point(gpusim, path, monkeypatch):
+    """With a GPU that is made up; the rows are those of the plug-in."""
+    from types import SimpleNamespace
+
+    measured = []
+
+    def measure_one(technique, params, timeline):
+        measured.append((technique.name, params.ctas_per_sm, timeline))
+        return SimpleNamespace(total_s=1e-5, iqr_s=1e-7, repeats=15)
+
+    monkeypatch.setattr("gpusim.cli.gpu_commands._require_gpu", lambda: None)
+    monkeypatch.setattr("gpusim.cli.gpu_commands._plugin", lambda group: measure_one)
+    path.write_text(
+        "question: q\ndevice: textbook\nkernel: {technique: sync_tile}\nsweep: {kernel.params.ctas_per_sm: [1, 2]}\n"
+    )
+    code, out, _ = gpusim("measure", path, "--sweep", "--no-timeline")
+    assert code == 0
+    assert measured == [("sync_tile", 1, False), ("sync_tile", 2, False)]
+    assert out.count("10 us, quartiles 1.0% apart, 15 runs") == 2
+
+
+def test_kernel_that_cannot_be_measured_is_an_error(gpusim, path, monkeypatch):
+    """With what the compiler or the driver says."""
+
+    def measure_one(technique, params, timeline):
+        raise RuntimeError("3 CTAs fit on an SM, not 4")
+
+    monkeypatch.setattr("gpusim.cli.gpu_commands._require_gpu", lambda: None)
+    monkeypatch.setattr("gpusim.cli.gpu_commands._plugin", lambda group: measure_one)
+    path.write_text("question: q\ndevice: textbook\nkernel: {technique: sync_tile}\n")
+    code, _, err = gpusim("measure", path)
+    assert code == 2
+    assert "could not be measured: 3 CTAs fit" in err

@@ -1,0 +1,81 @@
+"""A source of made-up cases for tests of the page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from synthetic_timelines import dense, pipeline
+
+from gpusim.dashboard.case import Badge, Case, CaseError, Entry, Numbers, Point
+from gpusim.dashboard.track import Track
+from gpusim.timeline import Timeline
+from gpusim.timeline.metrics import summary
+
+
+def case_of(name: str, predicted: Timeline, measured: Timeline | None = None, **more) -> Case:
+    """A case around two timelines, with the numbers that their metrics give."""
+
+    def numbers(timeline: Timeline) -> Numbers:
+        found = summary(timeline)
+        return Numbers(found["total_s"], found["hidden_fraction"], found["exposed_s"], found["period_s"], 1.62)
+
+    badges = (
+        Badge("recorded", "good", "Replayed from a recording."), Badge("H200 SXM"),
+        Badge("instrumented +1.8 %", "warn", "The probe costs time."),
+    )  # fmt: skip
+    defaults = {
+        "question": "How many stages hide the load of a 16 KiB tile?",
+        "facts": ("synthetic", "tma_warp_specialized", "tile 16 KiB", "3 stages", "4 consumer warps"),
+        "band": 0.05, "bottleneck": "HBM bandwidth", "lever": "larger tiles: −4 %", "occupancy": "2 CTAs / SM",
+        "limiter": "shared memory", "badges": badges,
+    }  # fmt: skip
+    return Case(
+        name=name, predicted=Track(predicted, "predicted"),
+        measured=Track(measured, "measured") if measured is not None else None,
+        predicted_numbers=numbers(predicted), measured_numbers=numbers(measured) if measured is not None else None,
+        **(defaults | more),
+    )  # fmt: skip
+
+
+def _ring() -> Case:
+    return case_of(
+        "ring", pipeline(ctas=2), pipeline(ctas=2, copy_us=0.96, jitter=0.06, source="measured", seed=3),
+        points=(Point("own", "scenario"), Point("s4", "stages 4")), point="own",
+    )  # fmt: skip
+
+
+def _alone() -> Case:
+    return case_of("alone", pipeline(), badges=(Badge("prediction only", "warn"),), question="What if nobody measured?")
+
+
+def _dense(count: int) -> Callable[[], Case]:
+    return lambda: case_of(f"dense{count}", dense(count // 2), dense(count // 2, source="measured", seed=1))
+
+
+def _bad() -> Case:
+    raise CaseError(
+        "bad.yaml:7:3: kernel.params.stages: must be at least 1 (allowed: 1 … 16)", "bad.yaml cannot be read"
+    )
+
+
+class Synthetic:
+    """Cases by name, made when first asked for."""
+
+    def __init__(self, makers: Mapping[str, Callable[[], Case]] | None = None) -> None:
+        self.makers = dict(makers or {
+            "ring": _ring, "alone": _alone, "dense100000": _dense(100_000), "dense200000": _dense(200_000),
+            "dense1000000": _dense(1_000_000), "bad": _bad,
+        })  # fmt: skip
+        self._made: dict[str, Case] = {}
+
+    def entries(self) -> list[Entry]:
+        """One entry per maker."""
+        return [Entry(name, f"Question of {name}?", "unreadable" if name == "bad" else "") for name in self.makers]
+
+    def case(self, name: str, point: str = "") -> Case:
+        """The case called ``name``. Raises CaseError for an unknown one."""
+        if name not in self.makers:
+            raise CaseError(f"There is no scenario called {name!r}.", "Unknown scenario")
+        if name not in self._made:
+            self._made[name] = self.makers[name]()
+        return self._made[name]

@@ -1,0 +1,140 @@
+import pytest
+
+from gpusim.dashboard.callbacks import address_of, draw, show_case, view_of
+from gpusim.dashboard.server import build_app
+
+VIEWPORT = {"width": 1100, "height": 560, "room": 560}
+
+
+def texts(component):
+    """All text in a tree of components."""
+    if component is None:
+        return ""
+    if isinstance(component, str | int | float):
+        return str(component)
+    if isinstance(component, list | tuple):
+        return " ".join(map(texts, component))
+    return texts(getattr(component, "children", None))
+
+
+def test_an_address_holds_scenario_window_and_mode():
+    address = address_of("?scenario=ring&mode=overlay&from=1.5&to=2.5&point=s4")
+    assert address == {"scenario": "ring", "point": "s4", "mode": "overlay", "window": [1.5, 2.5]}
+    assert address_of("?scenario=ring")["point"] == "own"
+
+
+@pytest.mark.parametrize("search", ["", None, "?from=5&to=1", "?from=nan&to=inf", "?mode=evil&from=a&to=b", "%%%&&=?"])
+def test_nonsense_in_an_address_is_dropped(search):
+    address = address_of(search)
+    assert address["window"] is None
+    assert address["mode"] is None
+
+
+def test_a_view_ignores_what_belongs_to_another_case():
+    window = {"case": "other|", "low": 1, "high": 2}
+    assert view_of("ring|", {"window": window, "viewport": VIEWPORT}).window_us is None
+    assert view_of("other|", {"window": window, "viewport": VIEWPORT}).window_us == (1.0, 2.0)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {
+            "window": {"case": "k", "low": "x", "high": None},
+            "offset": "abc",
+            "align_tile": "",
+            "viewport": {"width": "q"},
+        },
+        {"window": [1, 2], "lanes": "text", "selected": 5, "viewport": None, "mode": "none", "offset": float("nan")},
+        {"viewport": {"width": 10**9, "height": -4}, "search": None},
+    ],
+)
+def test_a_view_of_broken_values_is_the_default(values):
+    view = view_of("k", values)
+    assert view.window_us is None
+    assert view.offset_us == 0.0
+    assert 200 <= view.width <= 8000
+    assert 120 <= view.height <= 8000
+
+
+def test_a_case_fills_question_cards_and_points(source):
+    shown = show_case(source, "ring", None)
+    assert shown["case"] == {"name": "ring", "point": "own", "key": "ring|own", "measured": True}
+    assert len(shown["cards"]) == 8
+    assert "outside ±5 %" in texts(shown["cards"])
+    assert [point["value"] for point in shown["points"]] == ["own", "s4"]
+
+
+def test_a_case_without_recording_is_a_prediction_only(source):
+    shown = show_case(source, "alone", None)
+    assert "no recording" in texts(shown["cards"])
+    assert "prediction only" in texts(shown["badges"])
+    drawn = draw(source.case("alone"), "alone|", view_of("alone|", {"viewport": VIEWPORT}))
+    assert "yaxis2" not in drawn["figure"]["layout"]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("bad", "must be at least 1"), ("nowhere", "no scenario called"), (None, "no scenario")]
+)
+def test_what_cannot_be_shown_gives_a_message_and_no_timeline(source, name, words):
+    shown = show_case(source, name, None)
+    assert words in texts(shown["message"])
+    assert shown["work"] == {"display": "none"}
+    assert shown["case"] is None
+
+
+def test_a_drawing_says_how_much_is_in_view_and_whether_it_is_binned(source):
+    drawn = draw(source.case("dense100000"), "d|", view_of("d|", {"viewport": VIEWPORT}))
+    assert "binned" in texts(drawn["legend"])
+    assert drawn["figure"]["layout"]["meta"]["case"] == "d|"
+
+
+def test_a_selection_opens_the_details_with_partner_and_cause(source):
+    case = source.case("ring")
+    line = case.predicted.timeline
+    wait = next(i for i in range(len(line)) if line.cause[i] >= 0 and line[i].reason == "stage_empty")
+    view = view_of("r|", {"selected": {"case": "r|", "side": "predicted", "index": wait}, "viewport": VIEWPORT})
+    said = texts(draw(case, "r|", view)["details"])
+    assert "wait: no filled stage" in said
+    assert "copy in flight" in said
+    assert "Measured − predicted" in said
+
+
+@pytest.mark.parametrize("index", [-1, 10**9])
+def test_a_selection_that_does_not_exist_opens_nothing(source, index):
+    view = view_of("r|", {"selected": {"case": "r|", "side": "predicted", "index": index}, "viewport": VIEWPORT})
+    assert draw(source.case("ring"), "r|", view)["details"] == []
+
+
+def test_a_bad_search_reaches_the_search_box(source):
+    drawn = draw(source.case("ring"), "r|", view_of("r|", {"search": "[", "viewport": VIEWPORT}))
+    assert "not a regular expression" in drawn["search_error"]
+
+
+def test_the_page_names_no_other_server(source):
+    app = build_app(source)
+    client = app.server.test_client()
+    with client.get("/") as reply:
+        page = reply.get_data(as_text=True)
+    assert "http://" not in page
+    assert "https://" not in page
+    for name in ("a_view.js", "b_graph.js", "c_input.js", "style.css"):
+        with client.get(f"/assets/{name}") as reply:
+            assert reply.status_code == 200
+
+
+def test_every_element_that_a_callback_needs_is_on_the_page(source):
+    app = build_app(source)
+    ids = set()
+
+    def walk(component):
+        if getattr(component, "id", None):
+            ids.add(component.id)
+        children = getattr(component, "children", None)
+        for child in children if isinstance(children, list | tuple) else [children]:
+            if hasattr(child, "to_plotly_json"):
+                walk(child)
+
+    walk(app.layout())
+    wanted = {part["id"] for callback in app.callback_map.values() for part in callback["inputs"] + callback["state"]}
+    assert wanted <= ids

@@ -1,0 +1,106 @@
+"""The one module that predicts and reads recordings, on scenario files written by the tests."""
+
+import threading
+
+import pytest
+
+from gpusim.dashboard.case import CaseError
+from gpusim.dashboard.data import ScenarioFolder
+from gpusim.errors import GpusimError
+
+GOOD = """
+question: Does a second stage hide the load?
+device: textbook
+kernel:
+  grid: 132
+  tiles_per_cta: 12
+  rings: {input: {stages: 2, bytes: 8 KiB}}
+  roles:
+    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: input}]}
+    consumer: {warps: 4, per_tile: [{wait: input}, {compute: {ffma: 64, ilp: 4}}, {release: input}]}
+"""
+DEADLOCK = GOOD.replace(", {release: input}", "")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "good.yaml").write_text(GOOD)
+    return tmp_path
+
+
+def test_a_scenario_becomes_a_case_with_lanes_and_numbers(folder):
+    case = ScenarioFolder(folder).case("good")
+    assert case.question == "Does a second stage hide the load?"
+    assert len(case.predicted.timeline) > 20
+    assert case.predicted_numbers.total_s == pytest.approx(case.predicted.timeline.total_s)
+    assert case.measured is None
+    assert "prediction only" in [badge.text for badge in case.badges]
+
+
+def test_the_list_holds_every_file_and_says_which_cannot_be_read(folder):
+    (folder / "broken.yaml").write_text("question: [")
+    (folder / "typo.yaml").write_text(GOOD.replace("tiles_per_cta", "tiles_per_ctas"))
+    entries = {entry.name: entry for entry in ScenarioFolder(folder).entries()}
+    assert not entries["good"].error
+    assert entries["broken"].error
+    assert "tiles_per_ctas" in entries["typo"].error
+
+
+def test_a_changed_file_is_read_again(folder):
+    source = ScenarioFolder(folder)
+    before = source.case("good")
+    (folder / "good.yaml").write_text(GOOD.replace("stages: 2", "stages: 3"))
+    assert len(source.case("good").predicted.used_lanes) == len(before.predicted.used_lanes) + 1
+
+
+def test_a_case_is_made_once(folder):
+    source = ScenarioFolder(folder)
+    found = []
+    threads = [threading.Thread(target=lambda: found.append(source.case("good"))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({id(case) for case in found}) == 1
+
+
+@pytest.mark.parametrize("name", ["nowhere", "", "../good", "good.yaml", "/etc/passwd", "a\x00b"])
+def test_only_scenarios_of_the_folder_can_be_named(folder, name):
+    with pytest.raises(CaseError, match="no scenario called"):
+        ScenarioFolder(folder).case(name)
+
+
+def test_an_empty_folder_says_what_to_do(tmp_path):
+    with pytest.raises(CaseError, match="--scenarios"):
+        ScenarioFolder(tmp_path).case("any")
+
+
+def test_a_kernel_that_deadlocks_is_explained(folder):
+    (folder / "stuck.yaml").write_text(DEADLOCK)
+    with pytest.raises(CaseError) as caught:
+        ScenarioFolder(folder).case("stuck")
+    assert "input" in str(caught.value)
+
+
+def test_an_unknown_recorded_point_is_refused(folder):
+    with pytest.raises(CaseError, match="recorded point"):
+        ScenarioFolder(folder).case("good", "stages=99")
+
+
+def test_a_folder_that_does_not_exist_cannot_be_served(tmp_path):
+    from gpusim.dashboard import serve
+
+    with pytest.raises(GpusimError, match="no such folder"):
+        serve(tmp_path / "gone", browser=False)
+
+
+def test_a_port_in_use_is_an_error_a_user_can_read(folder):
+    import socket
+
+    from gpusim.dashboard import serve
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        with pytest.raises(GpusimError, match="--port"):
+            serve(folder, port=taken.getsockname()[1], browser=False)

@@ -1,0 +1,206 @@
+import base64
+import json
+
+import numpy as np
+import pytest
+from synthetic_timelines import dense, pipeline
+
+from gpusim.dashboard.case import Path
+from gpusim.dashboard.figures import BAR_LIMIT, timeline_figure
+from gpusim.dashboard.match import match_events
+from gpusim.dashboard.palette import categories_of
+from gpusim.dashboard.track import Track
+from gpusim.dashboard.view import MODES, Selection, View
+from gpusim.timeline import KINDS, REASONS, TimelineBuilder
+
+COMPUTE = KINDS.index("compute")
+STAGE_EMPTY = len(KINDS) + REASONS.index("stage_empty")
+
+
+def bars(drawing, axis="y"):
+    return [trace for trace in drawing.figure["data"] if trace["type"] == "bar" and trace["yaxis"] == axis]
+
+
+def kinds(drawing):
+    return {trace["type"] for trace in drawing.figure["data"]}
+
+
+def test_few_intervals_are_bars_and_many_are_bins(crowd):
+    assert kinds(timeline_figure(crowd, view=View())) == {"heatmap"}
+    narrow = timeline_figure(crowd, view=View(window_us=(10.0, 11.0)))
+    assert narrow.intervals <= BAR_LIMIT
+    assert not narrow.binned
+    assert "bar" in kinds(narrow)
+
+
+def test_the_switch_is_at_the_limit_exactly():
+    def lane(count):
+        build = TimelineBuilder()
+        for k in range(count):
+            build.add("a", "compute", k * 1e-6, (k + 1) * 1e-6)
+        return Track(build.build(), "predicted")
+
+    assert not timeline_figure(lane(BAR_LIMIT)).binned
+    assert timeline_figure(lane(BAR_LIMIT + 1)).binned
+
+
+def test_there_is_one_bar_trace_per_category_and_side(ring, ring_match):
+    drawing = timeline_figure(*ring, View(), ring_match)
+    for axis, track in zip(("y", "y2"), ring, strict=True):
+        assert len(bars(drawing, axis)) == len(np.unique(track.category))
+
+
+def test_bars_are_the_intervals(ring):
+    drawing = timeline_figure(*ring)
+    drawn = sorted(
+        (base, base + x) for trace in bars(drawing) for base, x in zip(trace["base"], trace["x"], strict=True)
+    )
+    expected = sorted(zip(ring[0].start_us, ring[0].end_us, strict=True))
+    assert np.allclose(drawn, expected)
+
+
+def test_predicted_stands_above_measured_on_one_axis(ring):
+    layout = timeline_figure(*ring).figure["layout"]
+    assert layout["yaxis"]["domain"][0] > layout["yaxis2"]["domain"][1]
+    assert layout["yaxis"]["anchor"] == layout["yaxis2"]["anchor"] == "x"
+    assert layout["xaxis"]["type"] == "linear"
+
+
+def test_a_bin_shows_the_dominant_category_and_its_share():
+    # One lane, alternating 3 µs of computing and 1 µs of waiting: every wide bin is mostly computing.
+    build = TimelineBuilder()
+    for k in range(3000):
+        build.add("a", "compute", 4e-6 * k, (4 * k + 3) * 1e-6)
+        build.add("a", "wait", (4 * k + 3) * 1e-6, (4 * k + 4) * 1e-6, "stage_empty")
+    drawing = timeline_figure(Track(build.build(), "predicted"), view=View(width=300))
+    trace = drawing.figure["data"][0]
+    mix = trace["meta"]["mix"]
+    cells = np.frombuffer(base64.b64decode(mix["bdata"]), np.uint8).reshape([int(n) for n in mix["shape"].split(",")])
+    middle = cells[1, cells.shape[1] // 2]
+    assert trace["meta"]["labels"][middle[0]] == "compute"
+    assert middle[1] == pytest.approx(75, abs=2)
+    assert middle[1] + middle[3] == 100
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_every_mode_is_plain_data_and_needs_no_window(ring, ring_match, mode):
+    drawing = timeline_figure(*ring, View(mode=mode), ring_match)
+    assert json.loads(json.dumps(drawing.figure))
+    assert drawing.figure["layout"]["height"] == drawing.stack.height_px
+
+
+def test_overlay_puts_the_measured_bar_under_the_predicted_one_in_the_same_lane(ring, ring_match):
+    drawing = timeline_figure(*ring, View(mode="overlay"), ring_match)
+    computing = [trace for trace in bars(drawing) if trace["name"] == "compute"]
+    of = {trace["customdata"][0][0]: trace for trace in computing}
+    assert of["measured"]["y"][0] > of["predicted"]["y"][0]
+    assert of["measured"]["width"][0] < of["predicted"]["width"][0]
+    assert of["measured"]["marker"]["line"]["width"] > 0
+
+
+def test_difference_bars_are_coloured_by_the_sign_of_the_difference():
+    ours, theirs = pipeline(tiles=12), pipeline(tiles=12, compute_us=0.5, source="measured")
+    tracks = Track(ours, "predicted"), Track(theirs, "measured")
+    match = match_events(ours, theirs)
+    drawing = timeline_figure(*tracks, View(mode="difference"), match)
+    place = {i: t["name"] for t in bars(drawing) for i in (c[1] for c in t["customdata"])}
+    computing = [i for i in range(len(ours)) if ours[i].kind == "compute"]
+    assert all(place[i].startswith(">") for i in computing)
+
+
+def test_an_offset_moves_the_measured_side_alone(ring):
+    still, moved = timeline_figure(*ring), timeline_figure(*ring, View(offset_us=2.5))
+    assert bars(still)[0]["base"] == bars(moved)[0]["base"]
+    assert np.allclose(np.array(bars(still, "y2")[0]["base"]) + 2.5, bars(moved, "y2")[0]["base"])
+
+
+def test_alignment_at_an_event_puts_both_first_events_at_one_time(ring):
+    drawing = timeline_figure(*ring, View(align="event", align_kind="compute", align_tile=5))
+    starts = []
+    for axis, track in zip(("y", "y2"), ring, strict=True):
+        trace = next(t for t in bars(drawing, axis) if t["name"] == "compute")
+        tile = track.timeline.tile[[c[1] for c in trace["customdata"]]]
+        starts.append(np.array(trace["base"])[tile == 5].min())
+    assert starts[0] == pytest.approx(starts[1])
+
+
+def test_an_alignment_that_is_impossible_says_so_and_changes_nothing(ring):
+    drawing = timeline_figure(*ring, View(align="event", align_kind="kernel"))
+    assert "No first kernel" in drawing.messages[0]
+    assert bars(drawing, "y2")[0]["base"] == bars(timeline_figure(*ring), "y2")[0]["base"]
+
+
+def test_a_hidden_category_is_not_drawn_but_stays_in_the_legend(ring):
+    drawing = timeline_figure(*ring, View(hidden=frozenset({COMPUTE})))
+    assert "compute" not in {trace["name"] for trace in bars(drawing)}
+    assert [entry.shown for entry in drawing.legend if entry.category == COMPUTE] == [False]
+
+
+def test_a_bad_search_shows_a_message_and_all_lanes(ring):
+    drawing = timeline_figure(*ring, View(pattern="(("))
+    assert drawing.pattern_error
+    assert drawing.stack.panels[0].lanes() == timeline_figure(*ring).stack.panels[0].lanes()
+
+
+def test_a_search_without_a_hit_says_so(ring):
+    assert "No lane matches" in timeline_figure(*ring, View(pattern="zzz")).messages[0]
+
+
+def test_hover_tells_the_difference_to_the_matched_event(ring, ring_match):
+    drawing = timeline_figure(*ring, View(), ring_match)
+    trace = next(t for t in bars(drawing) if t["name"] == "copy in flight")
+    text, index = trace["hovertext"][3], trace["customdata"][3][1]
+    assert "16 KiB" in text
+    assert f"tile {ring[0].timeline.tile[index]}" in text
+    assert "measured − predicted: start" in text
+
+
+def test_a_wait_names_its_reason(ring):
+    codes = categories_of(ring[0].timeline.kind, ring[0].timeline.reason)
+    assert STAGE_EMPTY in codes
+    trace = next(t for t in bars(timeline_figure(*ring)) if t["name"] == "wait: no filled stage")
+    assert "reason stage_empty" in trace["hovertext"][0]
+
+
+def test_a_selected_wait_gets_a_frame_its_cause_another_and_an_arrow_between(ring):
+    wait = next(i for i in range(len(ring[0].timeline)) if ring[0].timeline.cause[i] >= 0)
+    plain, chosen = timeline_figure(*ring), timeline_figure(*ring, View(selected=Selection("predicted", wait)))
+    more = [len(chosen.figure["layout"][k]) - len(plain.figure["layout"][k]) for k in ("shapes", "annotations")]
+    assert more == [2, 1]
+
+
+def test_the_critical_path_is_one_line(ring):
+    path = Path(np.array([0, 5]), ring[0].start_us[[0, 5]], ring[0].end_us[[0, 5]])
+    drawing = timeline_figure(*ring, View(critical=True), None, path)
+    line = drawing.figure["data"][-1]
+    assert line["mode"] == "lines"
+    assert len(line["x"]) == 4
+
+
+def test_without_a_measurement_every_mode_shows_the_prediction(ring):
+    for mode in MODES:
+        assert len(timeline_figure(ring[0], None, View(mode=mode)).stack.panels) == 1
+
+
+def test_an_empty_timeline_draws_empty_panels():
+    empty = Track(TimelineBuilder().build(source="predicted", total_s=1e-6), "predicted")
+    drawing = timeline_figure(empty, empty)
+    assert drawing.intervals == 0
+    assert json.dumps(drawing.figure)
+
+
+def test_a_window_outside_of_everything_is_empty_but_legal(ring):
+    assert timeline_figure(*ring, View(window_us=(1e6, 2e6))).intervals == 0
+
+
+def test_a_large_picture_stays_small_on_the_wire():
+    track = Track(dense(300_000), "predicted")
+    assert len(json.dumps(timeline_figure(track, track).figure)) < 3_000_000
+
+
+def test_rows_of_the_figure_and_of_the_lane_list_have_one_height(ring):
+    drawing = timeline_figure(*ring)
+    for panel in drawing.stack.panels:
+        low, high = drawing.figure["layout"]["yaxis" + panel.axis[1:]]["domain"]
+        inner = drawing.figure["layout"]["height"] - 24 - 34
+        assert (high - low) * inner == pytest.approx(panel.height_px)

@@ -1,0 +1,49 @@
+import numpy as np
+import pytest
+
+from gpusim.dashboard.match import match_events
+from gpusim.timeline import TimelineBuilder
+
+
+def timeline(rows):
+    build = TimelineBuilder()
+    for lane, kind, start, end, tile in rows:
+        build.add(lane, kind, start * 1e-6, end * 1e-6, tile=tile)
+    return build.build()
+
+
+def test_the_same_event_is_found_and_its_differences_are_measured_minus_predicted():
+    ours = timeline([("a", "compute", 1.0, 2.0, 0), ("a", "compute", 2.0, 3.0, 1)])
+    theirs = timeline([("a", "compute", 1.5, 2.7, 0), ("a", "compute", 2.7, 3.5, 1)])
+    match = match_events(ours, theirs)
+    assert match.of_predicted.tolist() == [0, 1]
+    assert match.start_delta_us == pytest.approx([0.5, 0.7])
+    assert match.duration_delta_us == pytest.approx([0.2, -0.2])
+
+
+def test_repetitions_of_a_tile_pair_in_order():
+    ours = timeline([("a", "wait", 0, 1, 3), ("a", "wait", 2, 3, 3)])
+    theirs = timeline([("a", "wait", 0, 1, 3), ("a", "wait", 4, 6, 3), ("a", "wait", 7, 8, 3)])
+    match = match_events(ours, theirs)
+    assert match.of_predicted.tolist() == [0, 1]
+    assert match.of_measured.tolist() == [0, 1, -1]
+    assert len(match) == 2
+
+
+def test_other_lanes_kinds_and_tiles_do_not_pair():
+    ours = timeline([("a", "compute", 0, 1, 0), ("b", "compute", 0, 1, 0), ("c", "load", 0, 1, 5)])
+    theirs = timeline([("a", "store", 0, 1, 0), ("d", "compute", 0, 1, 0), ("c", "load", 0, 1, 6)])
+    match = match_events(ours, theirs)
+    assert len(match) == 0
+    assert np.isnan(match.start_delta_us).all()
+
+
+def test_lanes_are_matched_by_name_whatever_their_order():
+    ours = timeline([("a", "compute", 0, 1, 0), ("b", "compute", 0, 2, 0)])
+    theirs = timeline([("b", "compute", 0, 2, 0), ("a", "compute", 0, 1, 0)])
+    match = match_events(ours, theirs)
+    assert match.duration_delta_us == pytest.approx([0.0, 0.0])
+
+
+def test_an_empty_side_matches_nothing():
+    assert len(match_events(timeline([("a", "compute", 0, 1, 0)]), TimelineBuilder().build())) == 0

@@ -1,0 +1,35 @@
+"""Recordings that ship with the techniques, as the page shows them."""
+
+import pytest
+
+from gpusim.dashboard.data import ScenarioFolder
+from gpusim.dashboard.figures import timeline_figure
+from gpusim.dashboard.view import View
+from gpusim.scenario import techniques
+from gpusim.validation import measurements
+
+
+def recorded():
+    """Techniques with a recorded timeline on a device of which there is a profile."""
+    found = {}
+    for measurement in measurements():
+        if measurement.has_timeline:
+            found.setdefault(measurement.technique.name, measurement.device)
+    return found
+
+
+@pytest.mark.parametrize("name", sorted(techniques()))
+def test_a_recorded_point_shows_predicted_above_measured_with_matched_events(name, tmp_path):
+    if name not in recorded():
+        pytest.skip("no timeline recorded")
+    (tmp_path / "s.yaml").write_text(f"question: Why?\ndevice: {recorded()[name]}\nkernel: {{technique: {name}}}\n")
+    source = ScenarioFolder(tmp_path)
+    points = source.case("s").points
+    assert len({point.label for point in points}) == len(points)
+    case = source.case("s", points[1].key)
+    assert case.measured is not None
+    assert len(case.match) > 20
+    drawing = timeline_figure(case.predicted, case.measured, View(mode="difference"), case.match)
+    assert drawing.intervals > 0
+    assert any(badge.text.startswith("instrumented") for badge in case.badges)
+    assert case.error is not None

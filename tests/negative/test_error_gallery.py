@@ -1,0 +1,209 @@
+"""Every way to get a scenario wrong: exit code 2 and one message with file, line, field, allowed."""
+
+import pytest
+
+GOOD = """\
+question: How many stages?
+device: textbook
+kernel:
+  grid: 8
+  tiles_per_cta: 12
+  rings: {input: {stages: 3, bytes: 16 KiB}}
+  roles:
+    producer:
+      warps: 1
+      per_tile: [{acquire: input}, {tma_load: input}]
+    consumer:
+      warps: 4
+      per_tile:
+        - wait: input
+        - compute: {ffma: 512, lds: 8}
+        - release: input
+"""
+
+
+def wrong(old: str, new: str) -> str:
+    """The good scenario with one thing changed."""
+    assert old in GOOD
+    return GOOD.replace(old, new)
+
+
+def test_good_scenario_is_good(gpusim, tmp_path):
+    """What all the others differ from."""
+    path = tmp_path / "good.yaml"
+    path.write_text(GOOD)
+    code, out, err = gpusim("run", path, "--json")
+    assert (code, err) == (0, "")
+    assert '"predicted"' in out
+
+
+GALLERY = {
+    "wrong key at the top": (
+        wrong("question: How many", "qestion: How many"),
+        ["scenario.yaml:1:1", "qestion", "unknown key", "allowed: question, device", "Did you mean 'question'"],
+    ),
+    "wrong key of a ring": (
+        wrong("{stages: 3", "{stags: 3"),
+        ["scenario.yaml:6:19", "kernel.rings.input.stags", "unknown key", "Did you mean 'stages'"],
+    ),
+    "wrong key of an op": (
+        wrong("{ffma: 512", "{fma: 512"),
+        ["scenario.yaml:15:", "per_tile.1.compute.fma", "Did you mean 'ffma'"],
+    ),
+    "unknown op": (
+        wrong("- wait: input", "- wiat: input"),
+        ["scenario.yaml:14:", "per_tile.0.wiat", "unknown key", "Did you mean 'wait'"],
+    ),
+    "unknown op as a word": (
+        wrong("- release: input", "- sync_thread"),
+        ["scenario.yaml:16:", "unknown op 'sync_thread'", "did you mean 'sync_threads'"],
+    ),
+    "two ops in one": (
+        wrong("- release: input", "- {release: input, wait: input}"),
+        ["scenario.yaml:16:", "expected one op"],
+    ),
+    "missing section": (wrong("  grid: 8\n", ""), ["scenario.yaml:3:1", "kernel.grid", "is missing"]),
+    "wrong unit": (
+        wrong("16 KiB", "16 KiBs"),
+        ["scenario.yaml:6:", "kernel.rings.input.bytes", "KiBs", "allowed: B, kB, MB", "Did you mean 'KiB'"],
+    ),
+    "unit of another dimension": (wrong("16 KiB", "16 us"), ["'16 us' is a time, not a number of bytes"]),
+    "no stages": (wrong("stages: 3", "stages: 0"), ["scenario.yaml:6:", "stages", "0 is not possible", "at least 1"]),
+    "negative tile": (wrong("16 KiB", "-16 KiB"), ["kernel.rings.input.bytes", "is negative"]),
+    "empty tile": (wrong("16 KiB", "0"), ["kernel.rings.input.bytes", "more than 0"]),
+    "tile that no bulk copy can move": (
+        wrong("16 KiB", "1000"),
+        ["scenario.yaml:10:", "tma_load", "a bulk copy of 1000 B", "a multiple of 16"],
+    ),
+    "more bytes than a stage": (
+        wrong("tma_load: input", "tma_load: {ring: input, bytes: 32 KiB}"),
+        ["tma_load.bytes", "32768 B do not fit a stage of 16384 B", "at most 16384"],
+    ),
+    "half a stage": (wrong("stages: 3", "stages: 2.5"), ["expected a whole number"]),
+    "NaN": (wrong("ffma: 512", "ffma: .nan"), ["compute.ffma", "not a finite number"]),
+    "infinity": (wrong("grid: 8", "grid: .inf"), ["kernel.grid", "whole number"]),
+    "number too large": (wrong("ffma: 512", "ffma: 1e999"), ["compute.ffma", "not a finite number"]),
+    "endless digits": (wrong("grid: 8", "grid: " + "9" * 5000), ["kernel.grid", "whole number"]),
+    "grid beyond the hardware": (wrong("grid: 8", "grid: 1e12"), ["kernel.grid", "at most 2147483647"]),
+    "word for a number": (wrong("grid: 8", "grid: many"), ["scenario.yaml:4:", "kernel.grid", "whole number"]),
+    "true for a number": (wrong("grid: 8", "grid: true"), ["kernel.grid", "whole number"]),
+    "ring that is not there": (
+        wrong("wait: input", "wait: inputs"),
+        ["scenario.yaml:14:", "there is no ring 'inputs'", "allowed: input", "Did you mean 'input'"],
+    ),
+    "barrier that is not there": (
+        wrong("- release: input", "- arrive: done"),
+        ["there is no barrier 'done'", "declare it under barriers"],
+    ),
+    "tile counts for another grid": (
+        wrong("tiles_per_cta: 12", "tiles_per_cta: [1, 2]"),
+        ["kernel.tiles_per_cta", "lists 2 CTAs, but grid is 8"],
+    ),
+    "too much shared memory": (
+        wrong("stages: 3", "stages: 40"),
+        ["shared memory per CTA", "KiB", "textbook allows", "use fewer stages"],
+    ),
+    "too many registers": (
+        wrong("tiles_per_cta: 12", "tiles_per_cta: 12\n  registers: 300"),
+        ["needs 300 registers", "textbook allows 255"],
+    ),
+    "too many warps": (wrong("warps: 4", "warps: 32"), ["needs 1,056 threads", "allows 1,024"]),
+    "unknown device": (
+        wrong("device: textbook", "device: txtbook"),
+        ["scenario.yaml:2:1", "device", "unknown device 'txtbook'", "allowed:", "Did you mean 'textbook'"],
+    ),
+    "unknown quantity of a device": (
+        wrong("device: textbook", "device: {base: textbook, set: {sm.clck: 1 GHz}}"),
+        ["scenario.yaml:2:", "device.set.sm.clck", "sm.clock"],
+    ),
+    "quantity in another dimension": (
+        wrong("device: textbook", "device: {base: textbook, set: {sm.clock: 1 GB/s}}"),
+        ["device.set.sm.clock", "1 GB/s"],
+    ),
+    "unknown technique": (
+        "question: q\ndevice: textbook\nkernel: {technique: tma_wrap}\n",
+        ["scenario.yaml:3:", "kernel.technique", "unknown technique 'tma_wrap'"],
+    ),
+    "host programs are not there yet": (
+        GOOD + "host: {streams: 2}\n",
+        ["scenario.yaml:17:1", "host", "not supported yet"],
+    ),
+    "sweep without a list": (GOOD + "sweep: {kernel.grid: 4}\n", ["sweep", "kernel.grid: expected a list"]),
+    "deadlock": (wrong("- release: input", "- sync_threads"), ["waits for"]),
+    "broken YAML": (wrong("grid: 8", "grid: [8"), ["scenario.yaml:", "not YAML"]),
+    "tab": ("question: q\n\tdevice: x\n", ["scenario.yaml:2:", "not YAML"]),
+    "duplicate key": (GOOD + "device: textbook\n", ["scenario.yaml:17:1", "device", "is given twice"]),
+    "tag": (wrong("grid: 8", "grid: !!python/object/apply:os.system [ls]"), ["scenario.yaml:4:", "YAML tags"]),
+    "merge key": (GOOD + "<<: {device: x}\n", ["merge keys are not supported"]),
+    "two documents": (GOOD + "---\nquestion: again\n", ["not YAML"]),
+    "alias bomb": (
+        "a: &a [x, x, x, x, x, x, x, x, x]\n"
+        + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)),
+        ["expands to too many values"],
+    ),
+    "alias of itself": ("a: &a [*a]\n", ["nested too deeply"]),
+    "deep nesting": ("a: " + "[" * 20_000, ["scenario.yaml"]),
+    "empty file": ("", ["scenario.yaml", "is empty"]),
+    "comment alone": ("# nothing\n", ["is empty"]),
+    "a list": ("- a\n- b\n", ["is not a scenario", "a mapping"]),
+    "a word": ("hello\n", ["is not a scenario"]),
+    "binary file": (b"\x7fELF\x00\x01\xff\xfe" * 40, ["is not a text file"]),
+    "zero bytes": (b"\x00" * 64, ["scenario.yaml", "not YAML"]),
+    "too large": ("# " + "x" * 300_000, ["is too large", "256 KiB"]),
+}
+
+
+@pytest.mark.parametrize(("content", "expected"), GALLERY.values(), ids=GALLERY.keys())
+def test_wrong_scenario_is_explained(refused, content, expected):
+    """One message that names the place and what is allowed there."""
+    message = refused(content)
+    for part in expected:
+        assert part in message
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("kernel.gird=4", "--set kernel.gird"),
+        ("kernel.grid=many", "whole number"),
+        ("kernel.grid", "expected path=value"),
+        ("kernel..grid=4", "has an empty part"),
+        ("kernel.grid=[", "not YAML"),
+        ("kernel.grid=4,8", "gpusim sweep takes lists"),
+        ("device=nothing", "unknown device"),
+    ],
+)
+def test_wrong_override_is_explained(refused, option, expected):
+    """The message names the override, not a line of the file."""
+    assert expected in refused(GOOD, "--set", option)
+
+
+def test_folder_instead_of_a_file(gpusim, tmp_path):
+    """Says that it is a folder."""
+    code, _, err = gpusim("run", tmp_path)
+    assert code == 2
+    assert "is a folder, not a scenario file" in err
+
+
+def test_missing_file_offers_the_nearest(gpusim, tmp_path):
+    """By name, among the files beside it."""
+    (tmp_path / "stages.yaml").write_text(GOOD)
+    code, _, err = gpusim("run", tmp_path / "stage.yaml")
+    assert code == 2
+    assert "no such file. Did you mean 'stages.yaml'?" in err
+
+
+def test_terminal_is_safe_from_control_characters(gpusim, tmp_path):
+    """A key with an escape sequence is printed harmlessly."""
+    path = tmp_path / "scenario.yaml"
+    path.write_text(GOOD + '"\\e[2Jkey": 1\n')
+    code, _, err = gpusim("run", path)
+    assert code == 2
+    assert "\x1b" not in err
+
+
+def test_overwritten_stage_is_explained(refused):
+    """A producer that does not acquire overwrites what is being read: role, stage and remedy."""
+    message = refused(wrong("[{acquire: input}, {tma_load: input}]", "[{tma_load: input}]"))
+    for part in ("stage", "tile", "ring 'input'", "acquire"):
+        assert part in message

@@ -1,0 +1,134 @@
+"""Stamps become a timeline: clocks aligned, lanes tiled, copies from issue to arrival."""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gpusim.timeline import KINDS
+from realkernels._harness import probe
+
+HEADER = Path(probe.__file__).with_name("probe.cuh").read_text()
+HZ = 2e9
+CAPACITY = 64
+
+
+def test_codes_and_sizes_are_those_of_the_header() -> None:
+    """probe.py repeats what probe.cuh defines."""
+    codes = dict(re.findall(r"^  PROBE_([A-Z_]+) = (\d+)", HEADER, re.MULTILINE))
+    names = {"END", "SETUP", "WAIT_STAGE", "WAIT_FREE", "WAIT_COPY", "ISSUE", "LOAD", "COMPUTE", "BARRIER", "ARRIVED"}
+    assert set(codes) == names
+    assert all(getattr(probe, name) == int(code) for name, code in codes.items())
+    assert int(re.search(r"PROBE_LANES_PER_CTA = (\d+)", HEADER).group(1)) == probe.LANES_PER_CTA
+    assert (probe.LANE.itemsize, probe.STAMP.itemsize) == (48, 16)
+
+
+class Buffers:
+    """Buffers as a kernel would leave them, from events given in seconds on the true axis."""
+
+    def __init__(self, ctas: int) -> None:
+        self.lanes = np.zeros((ctas, probe.LANES_PER_CTA), probe.LANE)
+        self.stamps = np.zeros((ctas, probe.LANES_PER_CTA, CAPACITY), probe.STAMP)
+
+    def add(self, cta: int, lane: int, sm: int, offset_cycles: int, rows: list[tuple[float, int, int, int]]) -> None:
+        """``rows``: (time in seconds, event, tile, stage); the SM's clock is ahead by ``offset_cycles``."""
+        clock = [round(t * HZ) + offset_cycles for t, *_ in rows]
+        for k, (_, event, tile, stage) in enumerate(rows):
+            self.stamps[cta, lane, k] = (clock[k], event << 16 | stage, tile)
+
+        def tick(t):
+            return 1_700_000_000_000_000_000 + int(t * 1e9) // 32 * 32
+
+        self.lanes[cta, lane] = (tick(rows[0][0]), tick(rows[-1][0]), clock[0], clock[-1], len(rows), 0, sm, 1)
+
+    def timeline(self, ring: str | None = "input", max_tiles: int = 100):
+        """The timeline made of them."""
+        recording = probe.Recording(self.lanes.view(np.uint8).reshape(-1), self.stamps.view(np.uint8).reshape(-1),
+                                    CAPACITY, HZ)  # fmt: skip
+        meta = {"total_s": 1e-5}
+        return recording.timeline(role="consumer", ring=ring, tile_bytes=4096, max_tiles=max_tiles, meta=meta)
+
+
+def ring_kernel() -> Buffers:
+    """Two SMs whose clocks are far apart; two tiles through a ring of two stages in each of two CTAs."""
+    buffers = Buffers(3)
+    for cta, (sm, start, ahead) in enumerate([(7, 0.0, 10**12), (7, 1e-7, 10**12), (90, 0.0, 5)]):
+        t = [start + k * 1e-7 for k in range(12)]
+        buffers.add(cta, probe.PRODUCER, sm, ahead, [
+            (t[0], probe.SETUP, -1, 0), (t[1], probe.WAIT_FREE, 0, 0), (t[2], probe.ISSUE, 0, 0),
+            (t[3], probe.WAIT_FREE, 1, 1), (t[4], probe.ISSUE, 1, 1), (t[5], probe.END, -1, 0)])  # fmt: skip
+        buffers.add(cta, probe.HEAD, sm, ahead, [
+            (t[0], probe.SETUP, -1, 0), (t[1], probe.WAIT_STAGE, 0, 0), (t[6], probe.COMPUTE, 0, 0),
+            (t[8], probe.WAIT_STAGE, 1, 1), (t[9], probe.COMPUTE, 1, 1), (t[11], probe.END, -1, 0)])  # fmt: skip
+        buffers.add(cta, probe.OBSERVER, sm, ahead, [
+            (t[0], probe.SETUP, -1, 0), (t[6], probe.ARRIVED, 0, 0), (t[7], probe.ARRIVED, 1, 1),
+            (t[7], probe.END, -1, 0)])  # fmt: skip
+    return buffers
+
+
+def test_lanes_are_named_as_the_model_names_them() -> None:
+    """The SM with most CTAs comes first; places count the CTAs on it; the tail is absent."""
+    timeline = ring_kernel().timeline()
+    assert set(timeline.lanes) == {
+        f"{cta}.{lane}"
+        for cta in ("sm[0].cta[0]", "sm[0].cta[1]", "sm[1].cta[0]")
+        for lane in ("producer", "consumer", "input[0]", "input[1]")
+    }
+    assert timeline.meta["source"] == "measured"
+    assert timeline.meta["sm_ids"] == [7, 90]
+
+
+def test_lanes_are_tiled_without_gaps_and_times_start_at_the_first_stamp() -> None:
+    """Each step ends where the next begins."""
+    timeline = ring_kernel().timeline()
+    assert timeline.span_s[0] == pytest.approx(0.0, abs=1e-12)
+    for lane in ("consumer", "producer"):
+        rows = [i for i in timeline if i.lane == f"sm[0].cta[0].{lane}"]
+        assert all(a.end_s == pytest.approx(b.start_s, abs=1e-15) for a, b in pairwise(rows))
+    waits = [i for i in timeline if i.lane.endswith("cta[0].consumer") and i.kind == "wait"]
+    assert {i.reason for i in waits} == {"stage_empty"}
+
+
+def test_a_copy_lasts_from_issue_to_arrival() -> None:
+    """Issued by the producer, seen by the observer."""
+    timeline = ring_kernel().timeline()
+    copies = [i for i in timeline if i.kind == "copy" and i.lane.startswith("sm[0].cta[0]")]
+    assert [(i.stage, round(i.duration_s * 1e7)) for i in copies] == [(0, 4), (1, 3)]
+    assert all(i.bytes == 4096 for i in copies)
+
+
+def test_clocks_of_different_sms_are_laid_on_one_axis_within_a_timer_step() -> None:
+    """Clocks that differ by minutes agree to the 32 ns of the global timer."""
+    timeline = ring_kernel().timeline()
+    starts = [min(i.start_s for i in timeline if i.lane == f"sm[{sm}].cta[0].consumer") for sm in (0, 1)]
+    assert abs(starts[0] - starts[1]) <= 32e-9
+    assert timeline.meta["alignment_s"] <= 32e-9 + 1e-12
+
+
+def test_tiles_beyond_the_limit_are_left_out() -> None:
+    """max_tiles bounds what is kept, not what ran."""
+    timeline = ring_kernel().timeline(max_tiles=1)
+    assert timeline.tile.max() == 0
+    assert KINDS[timeline.kind.max()] in KINDS
+
+
+def test_buffers_nobody_wrote_are_an_error() -> None:
+    """A kernel built without the probe leaves zeros."""
+    with pytest.raises(ValueError, match="left no stamps"):
+        Buffers(2).timeline()
+
+
+def test_a_launch_that_lasts_tells_its_own_clock() -> None:
+    """A clock sampled elsewhere is used for short launches only."""
+    buffers = Buffers(1)
+    rows = [(k * 1e-5, probe.COMPUTE, k, 0) for k in range(5)] + [(5e-5, probe.END, -1, 0)]
+    buffers.add(0, probe.HEAD, 3, 77, rows)
+    raw = buffers.lanes.view(np.uint8).reshape(-1), buffers.stamps.view(np.uint8).reshape(-1), CAPACITY
+    assert probe.Recording(*raw, 1.5e9).clock_hz == pytest.approx(HZ, rel=1e-3)
+    short = ring_kernel()
+    raw = short.lanes.view(np.uint8).reshape(-1), short.stamps.view(np.uint8).reshape(-1), CAPACITY
+    assert probe.Recording(*raw, 1.5e9).clock_hz == 1.5e9

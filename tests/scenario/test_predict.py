@@ -1,0 +1,59 @@
+"""Predictions of scenarios and of their baselines without overlap."""
+
+import pytest
+
+from gpusim.engine import Deadlock
+from gpusim.scenario import answer, loads, predict, serial_baseline
+
+
+def test_prediction_carries_its_scenario(spelled):
+    """Enough to run it again."""
+    timeline = predict(loads(spelled))
+    assert timeline.meta["source"] == "predicted"
+    assert timeline.meta["scenario"]["kernel"]["grid"] == 8
+    assert timeline.meta["scenario_hash"] == loads(spelled).hash
+    assert timeline.meta["technique"] is None
+
+
+def test_baseline_has_one_stage(spelled, demo):
+    """For rings and for a technique's stages."""
+    assert serial_baseline(loads(spelled)).program().ring("input").stages == 1
+    assert serial_baseline(loads(demo)).params.stages == 1
+
+
+def test_stages_beat_the_baseline(spelled):
+    """Three stages overlap, one does not."""
+    result = answer(loads(spelled))
+    assert result.speedup_vs_serial > 1
+    predicted = result.predicted()
+    assert {
+        "total_s",
+        "hidden_fraction",
+        "exposed_s",
+        "speedup_vs_serial",
+        "bottleneck",
+        "occupancy",
+        "period_s",
+    } <= set(predicted)
+
+
+def test_baseline_of_software_pipelining_runs_nothing_ahead(spelled):
+    """With one stage nothing may run ahead, or it would overwrite what is being read."""
+    text = (
+        spelled.split("  roles:")[0]
+        + """\
+  roles:
+    all:
+      warps: 4
+      per_tile: [{cp_async: {ring: input, ahead: 2}}, {commit_group: {ahead: 2}}, {wait_group: 2}, sync_threads,
+                 {compute: {ffma: 64, lds: 4}}, sync_threads]
+"""
+    )
+    result = answer(loads(text))
+    assert result.serial_s >= result.timeline.total_s
+
+
+def test_forgotten_release_is_a_deadlock(spelled):
+    """Named by lane, with who could have released it."""
+    with pytest.raises(Deadlock, match="producer waits for"):
+        predict(loads(spelled.replace(", {release: input}", "")))

@@ -1,0 +1,98 @@
+"""Promises that no single module can keep: generated files are current, what ships is complete."""
+
+import ast
+import tomllib
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from gpusim.scenario import Scenario, load, techniques
+from gpusim.scenario.json_schema import schema_text
+from gpusim.validation.markdown import BEGIN, END
+
+ROOT = Path(__file__).parent.parent
+SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml"))
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_every_scenario_is_valid_and_fits(path):
+    """It loads, its points load, and its kernel can be built."""
+    scenario = load(path)
+    assert isinstance(scenario, Scenario)
+    assert scenario.question.endswith("?")
+    assert scenario.program().warps > 0
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_every_scenario_names_the_schema(path):
+    """So that an editor completes it."""
+    assert path.read_text().startswith("# yaml-language-server: $schema=schema.json\n")
+
+
+def test_committed_schema_is_current():
+    """``gpusim schema -o scenarios/schema.json`` writes it."""
+    assert (ROOT / "scenarios" / "schema.json").read_text(encoding="utf-8") == schema_text()
+
+
+def test_every_technique_folder_is_registered():
+    """A folder that declares a technique has its entry point, and the other way round."""
+    modules = (ROOT / "realkernels").glob("*/__init__.py")
+    folders = {path.parent.name for path in modules if "\nTECHNIQUE = " in path.read_text(encoding="utf-8")}
+    registered = PROJECT["project"]["entry-points"]["gpusim.techniques"]
+    assert set(registered) == folders
+    assert set(techniques()) >= folders, "install the project again: pip install -e ."
+
+
+@pytest.mark.parametrize("group", ["gpusim.techniques", "gpusim.measurement", "gpusim.calibration"])
+def test_entry_points_load(group):
+    """Without a GPU and without CuPy."""
+    found = list(entry_points(group=group))
+    assert found
+    assert all(point.load() is not None for point in found)
+
+
+def test_readme_has_the_markers_of_its_table():
+    """In this order, once."""
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert text.count(BEGIN) == text.count(END) == 1
+    assert text.index(BEGIN) < text.index(END)
+
+
+def test_modules_stay_small():
+    """One module, one idea: at most 400 lines."""
+    sizes = {path: len(path.read_text().splitlines()) for path in (ROOT / "gpusim").rglob("*.py")}
+    assert {str(path): size for path, size in sizes.items() if size > 400} == {}
+
+
+def test_public_names_exist():
+    """What ``__all__`` lists can be imported, in every module."""
+    from importlib import import_module
+
+    for path in sorted((ROOT / "gpusim").rglob("*.py")):
+        module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        if module.endswith("__main__"):
+            continue
+        loaded = import_module(module)
+        missing = [name for name in getattr(loaded, "__all__", ()) if not hasattr(loaded, name)]
+        assert not missing, module
+
+
+def test_no_eval_and_no_pickle():
+    """Nothing a user gives is ever run as code."""
+    for path in (ROOT / "gpusim").rglob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        called = {
+            node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+        }
+        imported = {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        assert not called & {"eval", "exec", "compile", "__import__"}, path
+        assert not imported & {"pickle", "marshal", "shelve"}, path
+
+
+def test_import_contracts_hold(monkeypatch):
+    """The order of packages, by import-linter; the contracts stand in pyproject.toml."""
+    linter = pytest.importorskip("importlinter.cli")
+    monkeypatch.chdir(ROOT)
+    assert linter.lint_imports(no_cache=True) == 0

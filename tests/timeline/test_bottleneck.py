@@ -1,0 +1,33 @@
+"""What holds a timeline back."""
+
+from gpusim.timeline import TimelineBuilder
+from gpusim.timeline.bottleneck import bottleneck
+
+US = 1e-6
+
+
+def computing():
+    """One lane that computes all the time."""
+    builder = TimelineBuilder()
+    builder.add("sm[0].cta[0].c", "compute", 0, 10 * US, tile=0)
+    return builder.build(total_s=10 * US, bytes_read=1e6, flop=1e6, peak_bytes_per_s=1e12, peak_flop_per_s=1e12)
+
+
+def test_kind_with_the_largest_share_of_the_critical_path():
+    """Neither peak is near."""
+    found = bottleneck(computing())
+    assert (found.name, found.share) == ("instruction issue of the computing warps", 1.0)
+    assert found.lever
+
+
+def test_a_peak_that_is_reached_comes_first():
+    """1 MB in 10 µs is 0.1 TB/s."""
+    found = bottleneck(computing().with_meta(peak_bytes_per_s=1.1e11))
+    assert found.name == "memory bandwidth"
+    assert 0.9 < found.share < 0.92
+    assert bottleneck(computing().with_meta(peak_flop_per_s=1e11)).name == "FP32 arithmetic"
+
+
+def test_nothing_recorded_has_no_bottleneck():
+    """Only a total."""
+    assert bottleneck(TimelineBuilder().build(total_s=1.0)) is None

@@ -1,0 +1,57 @@
+"""The generated page and table."""
+
+import pytest
+
+from gpusim.errors import GpusimError
+from gpusim.timeline import TimelineBuilder
+from gpusim.validation import Case, accuracy, compare_timelines
+from gpusim.validation.markdown import (
+    BEGIN,
+    END,
+    accuracy_page,
+    accuracy_table,
+    insert_between_markers,
+    write_atomically,
+)
+
+
+def case(stages: int, predicted: float, measured: float) -> Case:
+    """A case with totals alone."""
+    sides = [TimelineBuilder().build(device="d", total_s=total) for total in (predicted, measured)]
+    return Case("made_up", "d", {"stages": stages, "warps": 4}, compare_timelines(*sides))
+
+
+def test_table_has_a_row_per_technique_and_one_for_all():
+    """With errors in percent."""
+    table = accuracy_table(accuracy([case(1, 1.02, 1.0), case(2, 0.9, 0.95)]))
+    assert "| `made_up` | 2 | 3.6% | -5.3% | – | 1 of 1 | no |" in table
+    assert "| **all** | 2 |" in table
+
+
+def test_page_lists_every_case_with_the_worst_first():
+    """None is left out."""
+    page = accuracy_page(accuracy([case(1, 1.02, 1.0), case(2, 0.9, 0.95)]))
+    assert page.index("stages=2, warps=4") < page.index("stages=1, warps=4")
+    assert "| `made_up` | warps=4 | 2 | 2 | 0.0% |" in page
+
+
+def test_nothing_recorded_is_said():
+    """Instead of an empty table."""
+    assert "No recordings" in accuracy_table(accuracy([]))
+    assert "No recordings" in accuracy_page(accuracy([]))
+
+
+def test_table_replaces_what_stands_between_the_markers():
+    """Twice gives the same."""
+    text = f"before\n{BEGIN}\nold\n{END}\nafter\n"
+    once = insert_between_markers(text, "new\n")
+    assert once == f"before\n{BEGIN}\nnew\n{END}\nafter\n"
+    assert insert_between_markers(once, "new\n") == once
+    with pytest.raises(GpusimError, match="no markers"):
+        insert_between_markers("nothing", "new\n")
+
+
+def test_write_is_all_or_nothing(tmp_path):
+    """No scratch file is left."""
+    write_atomically(tmp_path / "deep" / "file.md", "text")
+    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["file.md"]
