@@ -10,7 +10,7 @@ import numpy as np
 from gpusim.dashboard.bars import hover_text
 from gpusim.dashboard.bins import bin_shares
 from gpusim.dashboard.geometry import Panel
-from gpusim.dashboard.heat import coloured, largest_shares, strip_names, typed
+from gpusim.dashboard.heat import MOST_STRIPS, coloured, largest_shares, strip_names, typed
 from gpusim.dashboard.match import Match
 from gpusim.dashboard.palette import colour, ink, label
 from gpusim.dashboard.text import delta_text, time_text
@@ -104,7 +104,7 @@ def _heat(
     track: Track, index: np.ndarray, group: np.ndarray, panel: Panel, scale: Scale,
     low_us: float, high_us: float, count: int,
 ) -> dict[str, Any]:  # fmt: skip
-    edges, strip_of = panel.strips(8)
+    edges, strip_of = panel.strips(MOST_STRIPS)
     strip = np.array([strip_of.get(name, 0) for name in track.timeline.lanes], dtype=np.int64)
     bins = bin_shares(
         track.start_us[index], track.end_us[index], strip[track.timeline.lane[index]], group,

@@ -12,6 +12,7 @@ from gpusim.dashboard.track import MICRO
 from gpusim.scenario import Scenario
 from gpusim.timeline import Timeline
 from gpusim.timeline.critical_path import critical_path
+from gpusim.timeline.metrics import busy_by_lane
 from gpusim.validation import Measurement
 
 __all__ = ["badges_of", "bottleneck_text", "facts_of", "measured_note", "occupancy_text", "parameter_text",
@@ -80,9 +81,7 @@ def badges_of(
         badges.append(Badge(scenario.device, "plain", "Device profile of the prediction."))
     if measured is not None and measured.meta.get("overhead") is not None:
         overhead = float(measured.meta["overhead"])
-        why = (
-            "Run time of the probed kernel against the plain one: lanes are of the probed one, the total is of the plain."
-        )
+        why = "Run time with probes against without. The lanes are of the probed run, the total of the plain one."
         badges.append(Badge(f"instrumented {signed_percent(overhead)}", "warn" if overhead > 0.03 else "plain", why))
         dropped = int(measured.meta.get("dropped") or 0)
         if dropped:
@@ -94,6 +93,7 @@ def badges_of(
     return tuple(badges)
 
 
+_BUSY = ("compute", "transfer", "load", "store", "issue", "kernel")
 _BOTTLENECKS = {
     "compute": "Computing", "copy": "Copy latency", "transfer": "Copy bandwidth", "load": "Loads", "store": "Stores",
     "issue": "Issuing copies", "wait": "Waiting", "barrier": "Barriers", "launch": "Launching",
@@ -109,9 +109,27 @@ def bottleneck_text(predicted: Timeline) -> dict[str, str]:
     total = sum(path.by_kind.values())
     first, last = predicted.span_s
     if not total or total < 0.5 * (last - first):  # a path that breaks off says nothing about the whole
-        return {"bottleneck": "", "lever": ""}
+        return _busiest(predicted)
     name = _BOTTLENECKS.get(path.bottleneck, path.bottleneck)
     return {"bottleneck": name, "lever": f"{percent(path.by_kind[path.bottleneck] / total, 0)} of the critical path"}
+
+
+def _busiest(predicted: Timeline) -> dict[str, str]:
+    """The lane that works most of the time, or latency where none works even half of it."""
+    shares = {
+        (lane, kind): share
+        for lane, kinds in busy_by_lane(predicted).items()
+        for kind, share in kinds.items()
+        if kind in _BUSY
+    }
+    if not shares:
+        return {"bottleneck": "", "lever": ""}
+    (lane, kind), share = max(shares.items(), key=lambda item: item[1])
+    name = lane.rpartition(".")[2].replace("_", " ")
+    if share < 0.5:
+        return {"bottleneck": "Latency", "lever": f"busiest: {name}, {percent(share, 0)}"}
+    name = name.upper() if name in ("tma", "lsu") else name
+    return {"bottleneck": "Computing" if kind == "compute" else name, "lever": f"{name} busy {percent(share, 0)}"}
 
 
 def occupancy_text(predicted: Timeline) -> dict[str, str]:

@@ -26,7 +26,7 @@ __all__ = ["BAR_LIMIT", "Drawing", "LegendEntry", "timeline_figure"]
 
 BAR_LIMIT = 2000
 """Above this many intervals in the window the figure shows bins instead of bars."""
-MARGIN = 0.5
+MARGIN = 0.2
 """Part of the window drawn beyond each of its sides, so that a pan has something to show."""
 DRIFT_ROWS = 7
 
@@ -160,7 +160,7 @@ def _traces(
         beneath = mode == "overlay" and track.side == "measured"
         part = (0.0, 1.0) if mode == "stacked" else (0.62, 1.0) if beneath else (0.0, 0.58)
         heat = partial(heat_trace, track, panel=panel, low_us=drawn[0], high_us=drawn[1], theme=view.theme,
-                       width_px=int(px_per_us * (drawn[1] - drawn[0])), lane_part=part)  # fmt: skip
+                       width_px=int(px_per_us * (drawn[1] - drawn[0])), lane_part=part, faint=beneath)  # fmt: skip
         if binned:
             traces.append(heat(index))
         else:
@@ -223,7 +223,7 @@ def _layout(stack: Stack, window: tuple[float, float], view: View) -> dict[str, 
         "xaxis": {
             "type": "linear", "range": list(window), "anchor": stack.panels[-1].axis, "side": "bottom",
             "gridcolor": tones.grid, "zeroline": False, "showline": True, "linecolor": tones.grid, "ticks": "outside",
-            "tickcolor": tones.dim, "ticklen": 4, "ticksuffix": " µs", "nticks": 14, "exponentformat": "none",
+            "tickcolor": tones.dim, "ticklen": 4, "ticksuffix": " µs", "nticks": 14, "separatethousands": True, "exponentformat": "none",
             "tickfont": {"size": 11},
         },
     }  # fmt: skip

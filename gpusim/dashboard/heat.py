@@ -15,7 +15,7 @@ from gpusim.dashboard.track import Track
 
 __all__ = ["coloured", "crowded_lanes", "heat_trace", "largest_shares", "strip_names", "typed"]
 
-MOST_STRIPS = 8
+MOST_STRIPS = 14
 MOST_CELLS = 60_000
 SHOWN = 3
 
@@ -33,7 +33,7 @@ def typed(values: np.ndarray) -> dict[str, str]:
 
 def heat_trace(
     track: Track, index: np.ndarray, panel: Panel, *, low_us: float, high_us: float, width_px: int, theme: str,
-    lane_part: tuple[float, float] = (0.0, 1.0),
+    lane_part: tuple[float, float] = (0.0, 1.0), faint: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """The intervals ``index`` binned over [low, high) for a panel that is ``width_px`` wide."""
     edges, strip_of = panel.strips(MOST_STRIPS, lane_part)
@@ -51,6 +51,7 @@ def heat_trace(
         "x": typed(bins.edges_us),
         "y": typed(edges),
         **coloured(bins.dominant(), bins.categories, [colour(c, theme) for c in bins.categories]),
+        "opacity": 0.6 if faint else 1.0,
         "xaxis": "x",
         "yaxis": panel.axis,
         "meta": {

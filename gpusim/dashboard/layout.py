@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import dash_mantine_components as dmc
 from dash import dcc, html
@@ -36,15 +37,17 @@ def scenario_options(entries: Sequence[Entry]) -> list[dict]:
     ]  # fmt: skip
 
 
-def _header(entries: Sequence[Entry]) -> html.Header:
+def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]) -> html.Header:
     picker = dmc.Select(
-        id="scenario", data=scenario_options(entries), searchable=True, allowDeselect=False, size="xs", w=270,
-        placeholder="Choose a scenario", nothingFoundMessage="No scenario of that name", maxDropdownHeight=520,
+        id="scenario", data=scenario_options(entries), value=name, searchable=True, allowDeselect=False,
+        size="xs", w=270, maxDropdownHeight=520,
+        placeholder="Choose a scenario", nothingFoundMessage="No scenario of that name",
         renderOption={"function": "scenarioOption"}, comboboxProps={"width": 460, "position": "bottom-start"},
         **{"aria-label": "Scenario"},
     )  # fmt: skip
     point = dmc.Select(
-        id="point", data=[], size="xs", w=250, allowDeselect=False, searchable=True, maxDropdownHeight=420,
+        id="point", data=shown["points"], value=shown["point"] or None, allowDeselect=False, searchable=True,
+        size="xs", w=250, maxDropdownHeight=420,
         comboboxProps={"width": 460, "position": "bottom-start"},
         **{"aria-label": "Recorded point"},
     )  # fmt: skip
@@ -52,8 +55,8 @@ def _header(entries: Sequence[Entry]) -> html.Header:
         [
             html.Div([html.Span("gpu", className="brand-a"), html.Span("sim", className="brand-b")], className="brand"),
             picker,
-            html.Div(point, id="point-box", style={"display": "none"}, title="Recorded parameter sets"),
-            html.Div(id="badges", className="badges"),
+            html.Div(point, id="point-box", style=shown["point_box"], title="Recorded parameter sets"),
+            html.Div(shown["badges"], id="badges", className="badges"),
             dmc.ActionIcon("◐", id="theme-toggle", variant="subtle", color="gray", **{"aria-label": "Light or dark"}),
             dmc.ActionIcon("?", id="help-open", variant="subtle", color="gray", **{"aria-label": "Keyboard help"}),
         ],
@@ -61,13 +64,13 @@ def _header(entries: Sequence[Entry]) -> html.Header:
     )  # fmt: skip
 
 
-def _toolbar() -> html.Div:
+def _toolbar(mode: str) -> html.Div:
     modes = [{"value": m, "label": m.capitalize()} for m in ("stacked", "overlay", "difference")]
     aligns = [{"value": "kernel", "label": "align: kernel start"}, {"value": "event", "label": "align: first event"}]
     kinds = [kind for kind in KINDS if kind not in ("wait", "idle")]
     return html.Div(
         [
-            dmc.SegmentedControl(id="mode", data=modes, value="stacked", size="xs"),
+            dmc.SegmentedControl(id="mode", data=modes, value=mode, size="xs"),
             dmc.Select(id="align", data=aligns, value="kernel", size="xs", w=150, allowDeselect=False,
                        **{"aria-label": "Alignment"}),
             html.Div(
@@ -83,6 +86,7 @@ def _toolbar() -> html.Div:
             dmc.Switch(id="critical", label="Critical path", size="xs", checked=False),
             html.Div(id="notice", className="notice"),
             html.Div(className="grow"),
+            html.Span(id="count", className="range"),
             html.Span(id="range", className="range"),
             dmc.ButtonGroup([
                 dmc.Button(text, id=name, size="compact-xs", variant="default", **{"aria-label": title})
@@ -129,32 +133,36 @@ def _help() -> dmc.Modal:
                      id="help", title="Keyboard and mouse", opened=False, size="lg")  # fmt: skip
 
 
-def page(entries: Sequence[Entry]) -> dmc.MantineProvider:
-    """The whole page; scenarios are listed when it is asked for."""
+def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[str, Any]) -> dmc.MantineProvider:
+    """The whole page as it opens: ``address`` (see `address_of`) and what `show_case` shows of it."""
+    held, area = shown["case"], address["window"]
+    window = {"case": held["key"], "low": area[0], "high": area[1]} if held and area else None
     stores = [
-        dcc.Location(id="url", refresh=False),
-        dcc.Store(id="case"),
+        dcc.Store(id="case", data=held),
+        dcc.Store(id="window", data=window),
         dcc.Store(id="drawn"),
-        dcc.Store(id="window"),
         dcc.Store(id="lanes"),
         dcc.Store(id="selected"),
         dcc.Store(id="viewport"),
         dcc.Store(id="theme", storage_type="local"),
-        dcc.Store(id="address"),
     ]
+    headline = [
+        html.H1(shown["question"], id="question", className="question"),
+        html.Div(shown["facts"], id="facts", className="facts"),
+    ]
+    work = [_toolbar(address["mode"] or "stacked"), _timeline()]
     body = html.Div(
         [
             *stores,
-            _header(entries),
-            html.Div([html.H1(id="question", className="question"), html.Div(id="facts", className="facts")],
-                     className="headline"),
-            html.Div(id="cards", className="cards"),
-            html.Div(id="message"),
-            html.Div([_toolbar(), _timeline()], id="work", className="work"),
+            _header(entries, address["scenario"], shown),
+            html.Div(headline, className="headline"),
+            html.Div(shown["cards"], id="cards", className="cards"),
+            html.Div(shown["message"], id="message"),
+            html.Div(work, id="work", className="work", style=shown["work"]),
             _help(),
         ],
         className="app",
         id="app",
-    )  # fmt: skip
+    )
     theme = {"fontFamily": FONT, "primaryColor": "blue", "defaultRadius": "sm"}
     return dmc.MantineProvider(body, id="provider", theme=theme, forceColorScheme="light")

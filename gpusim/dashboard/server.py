@@ -8,12 +8,17 @@ import sys
 import threading
 import webbrowser
 from pathlib import Path
+from urllib.parse import urlsplit
 
+import dash_mantine_components as dmc
 from dash import Dash
+from flask import has_request_context, request
 from werkzeug.serving import make_server
 
+from gpusim.dashboard.address import address_of
 from gpusim.dashboard.callbacks import register
 from gpusim.dashboard.case import Source
+from gpusim.dashboard.content import first_name, show_case
 from gpusim.dashboard.data import ScenarioFolder
 from gpusim.dashboard.layout import page
 from gpusim.errors import GpusimError
@@ -34,9 +39,17 @@ def build_app(source: Source) -> Dash:
         serve_locally=True,
         suppress_callback_exceptions=True,
     )
-    app.layout = lambda: page(source.entries())
+    app.layout = lambda: _opening(source)
     register(app, source)
     return app
+
+
+def _opening(source: Source) -> dmc.MantineProvider:
+    """The page at its address, which the request for the layout names as where it comes from."""
+    asked = urlsplit(request.referrer or "").query if has_request_context() else ""
+    address = address_of(asked)
+    name = address["scenario"] or first_name(source)
+    return page(source.entries(), address | {"scenario": name}, show_case(source, name, address["point"]))
 
 
 def serve(scenarios: str | Path, *, port: int = PORT, browser: bool = True) -> None:

@@ -111,29 +111,15 @@ def _shared_memory(b: _Benches, _: dict) -> dict[str, Measured]:
 
 
 def _loop(b: _Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """What a loop over vectors in shared memory costs beyond its instructions.
-
-    One warp per scheduler: loop control and address instructions have nothing to hide behind.
-    Two and more: the warps of a scheduler go through the loop in step, so part of the
-    load's latency stays exposed in every iteration (``sm.lockstep_stall``, a fraction of it).
-    """
+    """Cycles per loop-control or address instruction of a warp that has nothing to hide them behind."""
     per_ffma = found["sm.ffma_latency"].value / 4.0
     latency = found["sm.lds_latency"].value + 3.0 * found["sm.lds_latency_per_extra_wavefront"].value
-    slots = 1.0 / found["sm.ffma_issue_rate"].value
-    alone, exposed = [], []
-    for row in b.rows("lds_ffma", unroll=1):
+    alone = []
+    for row in b.rows("lds_ffma", unroll=1, warps=1):
         count = row["sass_per_vector"]
         ffma = count["ffma"] + count["fadd"]
-        if row["warps"] == 1:
-            alone.append((row["cycles_per_vector"] - latency - ffma * per_ffma) / count["other"])
-        if row["warps"] in (8, 12, 16) and row["fmas"] >= 4:
-            warps = row["warps"] / 4
-            busy = warps * (ffma * slots + count["lds"] + count["other"])
-            exposed.append((row["cycles_per_vector"] - busy) / latency)
-    return {
-        "sm.control_latency": Measured(float(np.median(alone)), "cycles", "lds_ffma", float(np.std(alone))),
-        "sm.lockstep_stall": Measured(float(np.median(exposed)), "", "lds_ffma", float(np.std(exposed))),
-    }
+        alone.append((row["cycles_per_vector"] - latency - ffma * per_ffma) / count["other"])
+    return {"sm.control_latency": Measured(float(np.median(alone)), "cycles", "lds_ffma (one warp)", float(np.std(alone)))}
 
 
 def _barriers(b: _Benches, _: dict) -> dict[str, Measured]:
@@ -151,7 +137,8 @@ def _barriers(b: _Benches, _: dict) -> dict[str, Measured]:
 
     base, slope, off = line("cta_sync")
     named, _, _ = line("named_sync")
-    poll = b.one("barrier", "cycles", kind="mbarrier", op="wait_done_all_lanes")
+    poll = b.one("skeleton", "cycles_per_turn", kind="consumer", mode="wait")
+    poll -= b.one("skeleton", "cycles_per_turn", kind="consumer", mode="loop")
     per_warp = (trip(16, False) - trip(1, False)) / 15.0
     # One way of a hand-over between whole warps: the arrival takes effect, the waiter's next look sees it.
     one_way = (trip(1, False) - per_warp) / 2.0
@@ -159,8 +146,8 @@ def _barriers(b: _Benches, _: dict) -> dict[str, Measured]:
         "barrier.base": Measured(base, "cycles", "barrier (cta_sync)", off),
         "barrier.per_warp": Measured(slope, "cycles", "barrier (cta_sync)", off),
         "barrier.named_extra": Measured(named - base, "cycles", "barrier (named_sync)"),
-        "mbarrier.poll": Measured(poll, "cycles", "barrier (wait_done)"),
-        "mbarrier.wake": Measured(poll, "cycles", "barrier (wait_done): a woken waiter looks once more"),
+        "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
+        "mbarrier.wake": Measured(poll, "cycles", "skeleton: a woken waiter looks once more"),
         "mbarrier.arrive_latency": Measured(one_way - poll, "cycles", "barrier (ping_pong less wake)"),
         "mbarrier.arrive_per_warp": Measured(per_warp, "cycles", "barrier (ping_pong, 1 to 16 warps)"),
         "mbarrier.arrive_issue": Measured(

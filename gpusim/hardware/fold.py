@@ -35,16 +35,21 @@ class WarpGroup:
 def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tuple[list[list[WarpGroup]], int]:
     """The warp groups of each of ``slots`` resident CTAs, and how many classes of schedulers they need.
 
-    Warps go round the schedulers, and the next CTA goes on where the last one ended (measured:
-    realkernels.microbench placement).
+    Warps go round the schedulers. A CTA begins at the one with the fewest warps, and among equals at
+    the next after the one where the CTA before began (realkernels.microbench placement).
     """
     on_scheduler: list[Counter[tuple[int, int]]] = [Counter() for _ in range(schedulers)]
     first: dict[tuple[int, int, int], int] = {}
+    start = schedulers - 1
+    loads = [0] * schedulers
     for slot in range(slots):
+        start = min(range(start + 1, start + 1 + schedulers), key=lambda i: loads[i % schedulers]) % schedulers
+        for warp in range(program.warps):
+            loads[(start + warp) % schedulers] += 1
         warp = 0
         for number, role in enumerate(program.roles):
             for _ in range(role.warps):
-                scheduler = (slot * program.warps + warp) % schedulers
+                scheduler = (start + warp) % schedulers
                 on_scheduler[scheduler][slot, number] += 1
                 first.setdefault((slot, number, scheduler), warp)
                 warp += 1

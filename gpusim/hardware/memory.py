@@ -3,7 +3,8 @@
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more) and
   of L2, shared max-min fairly by all SMs; per SM a FIFO for bulk loads, one for bulk stores (TMA)
   and one for the load-store path (LSU), all behind the SM's port; latency to L2 and to DRAM,
-  where a copy of many lines waits for its slowest one; what a loaded HBM adds to it.
+  where a copy of many lines waits for its slowest one; what a loaded HBM adds to it; the
+  bandwidth lost when copies do not start on a line of 128 bytes or a sector of 32.
 Omits: L2 partitions (latency is that of the near one), translation misses, channel conflicts beyond
   what the measured latencies hold.
 Source: realkernels.microbench (tma, burst, ldg, cpasync, hbm, l2, latency); see the profile.
@@ -28,6 +29,7 @@ from gpusim.hardware.profile import DeviceProfile
 __all__ = ["Memory", "SmMemory"]
 
 LINE_BYTES = 128
+SECTOR_BYTES = 32
 LOAD_AVERAGE_S = 4e-6
 """Time over which the load of HBM is averaged: some turns of a tile loop."""
 
@@ -62,10 +64,10 @@ class Memory:
         share = write / total if total else 0.0
         return 1.0 - self._mix_loss * 4.0 * share * (1.0 - share)
 
-    def uses(self, l2_hit: float, write: bool) -> list[tuple[Capacity, float]]:
-        """What one byte takes of L2 and HBM."""
+    def uses(self, l2_hit: float, write: bool, efficiency: float = 1.0) -> list[tuple[Capacity, float]]:
+        """What one byte takes of L2 and HBM, whose lines are used with ``efficiency``."""
         uses = [(self.l2, 1.0)]
-        weight = self._write_weight if write else self._read_weight
+        weight = self._write_weight if write else self._read_weight / efficiency
         if l2_hit < 1.0 and weight > 0.0:
             uses.append((self.hbm, (1.0 - l2_hit) * weight))
         return uses
@@ -112,22 +114,34 @@ class SmMemory:
 
         self._loads = {"tma": server("tma", "tma.bandwidth"), "lsu": server("lsu", "lsu.bandwidth")}
         self._stores = {"tma": server("tma.store", "tma.store_bandwidth"), "lsu": server("lsu.store", "lsu.bandwidth")}
+        self._efficiency = {
+            unit: (
+                profile.value(f"{unit}.unaligned_sector_efficiency"),
+                profile.value(f"{unit}.unaligned_line_efficiency"),
+            )
+            for unit in self._loads
+        }
         self._near_s = {
             "tma": profile.cycles("tma.l2_latency"),
             "ldg": profile.cycles("lsu.ldg_l2_latency"),
             "cp_async": profile.cycles("lsu.cp_async_l2_latency"),
         }
 
-    def load(self, path: str, amount: float, l2_hit: float, tile: int = -1, stage: int = -1) -> simpy.Event:
+    def load(
+        self, path: str, amount: float, l2_hit: float, align: int, tile: int = -1, stage: int = -1
+    ) -> simpy.Event:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last one."""
-        server = self._loads["tma" if path == "tma" else "lsu"]
+        unit = "tma" if path == "tma" else "lsu"
+        server = self._loads[unit]
+        sector, line = self._efficiency[unit]
+        efficiency = 1.0 if align >= LINE_BYTES else line if align >= SECTOR_BYTES else sector
         near = self._near_s[path]
         missed = amount * (1.0 - l2_hit)
 
         def latency() -> float:
             return near + self._memory.dram_latency_s(missed) if missed else near
 
-        uses = [(self._port, 1.0), *self._memory.uses(l2_hit, write=False)]
+        uses = [(self._port, 1.0), *self._memory.uses(l2_hit, write=False, efficiency=efficiency)]
         return server.request(amount, uses, latency_s=latency, served=self._served(server, amount, tile, stage))
 
     def store(self, path: str, amount: float, tile: int = -1, stage: int = -1) -> simpy.Event:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 import simpy
 
 from gpusim.engine import Capacity, FluidSystem, Simulation
-from gpusim.hardware.compute import ComputeCost, ComputeModel, Phase
+from gpusim.hardware.compute import ComputeCost, ComputeModel, efficiency
 from gpusim.hardware.costs import InstructionCosts
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
@@ -60,9 +60,8 @@ class Sm:
         self._fluid = FluidSystem(sim)
         clock = profile.clock_hz
         self._clock = clock
-        arithmetic = self._arithmetic
         self._issue = [
-            Capacity(f"{self.name}.scheduler", lambda flows: clock * arithmetic.efficiency(flows))
+            Capacity(f"{self.name}.scheduler", lambda flows: clock * efficiency(flows))
             for _ in range(scheduler_classes)
         ]
         self._shared_pipe = Capacity(f"{self.name}.shared_memory", clock)
@@ -84,8 +83,7 @@ class Sm:
             uses.append((pipe, group.schedulers * cost.pipe_cycles / cost.slots))
         # The amount is that of one scheduler; a warp alone would take `alone_cycles`.
         amount = cost.slots * group.per_scheduler
-        phase = Phase(group.per_scheduler, cost.turn_slots, cost.stall_cycles)
-        return self._fluid.start(amount, uses, bound=amount / cost.alone_cycles * self._clock, tag=phase)
+        return self._fluid.start(amount, uses, bound=amount / cost.alone_cycles * self._clock, tag=(group.per_scheduler, cost))
 
     def run(self, ctas_per_sm: int) -> list[simpy.Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""

@@ -134,7 +134,7 @@ class WarpLane:
         start = self._sim.env.now
         count = self._instructions(op.bytes, op.width)
         yield self._sm.issue_memory(count, op.other, op.width, self._cost.ldg_interval, self._group)
-        arrival = self._sm.memory.load("ldg", op.bytes * self._share, op.l2_hit, op.tile)
+        arrival = self._sm.memory.load("ldg", op.bytes * self._share, op.l2_hit, _alignment(op), op.tile)
         if op.wait:
             yield from self._sim.wait(arrival, self.lane, "copy_in_flight", _Request(self.lane))
             self._mark("load", start, "", op.tile)
@@ -177,7 +177,7 @@ class WarpLane:
         ring.begin_write(self.lane, op.tile)
         count = self._instructions(op.bytes, op.width)
         yield self._sm.issue_memory(count, op.other, op.width, self._cost.cp_async_interval, self._group)
-        arrival = self._sm.memory.load("cp_async", op.bytes * self._share, op.l2_hit, op.tile, stage)
+        arrival = self._sm.memory.load("cp_async", op.bytes * self._share, op.l2_hit, _alignment(op), op.tile, stage)
         self._mark("issue", start, "", op.tile, stage)
         self._landing(arrival, ring, op.tile, stage, start, op.bytes, None)
         self._open.append(arrival)
@@ -230,7 +230,7 @@ class WarpLane:
         # The thread is busy for longer than it takes until the copy unit has the request.
         yield env.timeout(self._cost.tma_submit)
         barrier.arrive(1, op.bytes, self._last)
-        arrival = self._sm.memory.load("tma", op.bytes, op.l2_hit, op.tile, stage)
+        arrival = self._sm.memory.load("tma", op.bytes, op.l2_hit, _alignment(op), op.tile, stage)
         self._landing(arrival, ring, op.tile, stage, start, op.bytes, barrier)
         yield env.timeout(self._cost.tma_issue - self._cost.tma_submit)
         self._mark("issue", start, "", op.tile, stage)
@@ -322,6 +322,10 @@ class WarpLane:
 
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:
         yield from self._spend("barrier", self._cost.set_max_nreg, op.tile)
+
+
+def _alignment(op: Load | CpAsync | TmaLoad) -> int:
+    return op.align or op.bytes & -op.bytes
 
 
 class _Request:

@@ -4,6 +4,10 @@ Every op is frozen data: it says *what* is asked of the hardware (bytes, instruc
 counts, which barrier), never how long it takes. Byte counts are those of the whole
 role (all its warps of one CTA together); instruction counts are those of one warp.
 
+``align`` on an op that reads global memory is the largest power of two that divides every
+address it starts at, in bytes; 0 stands for that of ``bytes``, as when equal tiles lie one
+behind the other.
+
 ``tile`` on an op is the index of the tile it belongs to, counted per CTA from 0; the
 ring stage is ``tile % stages`` and the mbarrier phase ``tile // stages``.
 """
@@ -96,6 +100,7 @@ class Load:
     other: float = 0.0
     wait: bool = True
     l2_hit: float = 0.0
+    align: int = 0
     tile: int = -1
 
 
@@ -126,6 +131,7 @@ class CpAsync:
     width: int = 16
     other: float = 0.0
     l2_hit: float = 0.0
+    align: int = 0
     tile: int = -1
 
 
@@ -159,6 +165,7 @@ class TmaLoad:
     ring: str
     bytes: int
     l2_hit: float = 0.0
+    align: int = 0
     tile: int = -1
 
 

@@ -104,7 +104,15 @@ def _event_graph() -> Iterable[dict]:
     for ordering in ("event", "event_sync", "stream_sync", "device_sync"):
         yield {"ordering": ordering}
         yield {"ordering": ordering, "c_s": 1e-3}
-        yield {"ordering": ordering, "a_s": 10e-6, "b_s": 10e-6, "c_s": 10e-6, "d_s": 10e-6, "bytes": 64 * KIB, "rounds": 20}
+        yield {
+            "ordering": ordering,
+            "a_s": 10e-6,
+            "b_s": 10e-6,
+            "c_s": 10e-6,
+            "d_s": 10e-6,
+            "bytes": 64 * KIB,
+            "rounds": 20,
+        }
         yield {"ordering": ordering, "bytes": 16 * MIB, "b_s": 400e-6}
 
 
@@ -117,6 +125,8 @@ def _host_callback_pool() -> Iterable[dict]:
         yield {"slots": slots, "kernel_s": 300e-6, "callback_s": 20e-6}
         yield {"slots": slots, "bytes": 64 * KIB, "fill_s": 5e-6, "kernel_s": 5e-6, "batches": 100}
     yield {"slots": 4, "batches": 300}
+    yield {"slots": 4, "streams": 1}
+    yield {"slots": 32, "streams": 4}
 
 
 def _concurrent_kernels() -> Iterable[dict]:

@@ -42,7 +42,9 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument("--install", type=Path)
     parser.add_argument("--technique", help="comma-separated; default all")
     parser.add_argument("--limit", type=int, help="first N configurations of each")
-    parser.add_argument("--seconds", type=float, default=80.0, help="give up on further configurations of a technique after this")
+    parser.add_argument(
+        "--seconds", type=float, default=80.0, help="give up on further configurations of a technique after this"
+    )
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     if options.install:
@@ -76,7 +78,9 @@ def _supervise(names: list[str], options: argparse.Namespace) -> int:
             everything[name] = data
             part.unlink()
         # Written after each, so that a run that is cut short leaves what it has.
-        (options.out / TOTALS_FILE).write_text(json.dumps(everything, indent=None).replace('{"params"', '\n{"params"') + "\n")
+        (options.out / TOTALS_FILE).write_text(
+            json.dumps(everything, indent=None).replace('{"params"', '\n{"params"') + "\n"
+        )
         with gzip.open(options.out / TRACES_FILE, "wt") as file:
             json.dump(traces, file)
     return 1 if failed else 0

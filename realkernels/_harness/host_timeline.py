@@ -17,14 +17,16 @@ _CALLS = {
 _WAITS = ("Synchronize",)
 
 
-def device_ops(program: ops.HostProgram) -> list[ops.MemcpyAsync | ops.Memcpy | ops.Launch]:
-    """Kernels and copies in the order in which one thread issues them; graphs unrolled."""
-    found: list[Any] = []
+def issued_work(program: ops.HostProgram) -> list[list[Any]]:
+    """Kernels and copies of each call that starts some, in the order of issue; a graph starts all of its own."""
+    calls = []
     for thread in program.threads:
         for op in thread.ops:
             inside = program.graph(op.graph).ops if isinstance(op, ops.GraphLaunch) else (op,)
-            found += [o for o in inside if isinstance(o, ops.MemcpyAsync | ops.Memcpy | ops.Launch)]
-    return found
+            work = [o for o in inside if isinstance(o, ops.MemcpyAsync | ops.Memcpy | ops.Launch)]
+            if work:
+                calls.append(work)
+    return calls
 
 
 def from_records(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mapping[str, Any]) -> Timeline:
@@ -55,7 +57,9 @@ def from_records(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mapp
         if copy:
             engine = _ENGINE.get(record.get("copy_kind", 0), "other")
             builder.add(f"copy_engine[{engine}]", "transfer", start, end, "", chunks[i], -1, size)
-    return builder.build(**{"source": "measured", "method": traced["method"], "instrumented_total_s": traced["total_s"], **meta})
+    return builder.build(
+        **{"source": "measured", "method": traced["method"], "instrumented_total_s": traced["total_s"], **meta}
+    )
 
 
 def from_events(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mapping[str, Any]) -> Timeline:
@@ -63,27 +67,33 @@ def from_events(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mappi
     builder = TimelineBuilder()
     numbers = {stream.name: i for i, stream in enumerate(program.streams)}
     done: dict[str, float] = {}
-    for op, (start, end) in zip(device_ops(program), traced["events"], strict=True):
+    alone = [call[0] for call in issued_work(program) if len(call) == 1]
+    for op, (start, end) in zip(alone, traced["events"], strict=True):
         lane = f"stream[{numbers[op.stream]}]"
         start = max(start, done.get(lane, 0.0))
         kind = "kernel" if isinstance(op, ops.Launch) else "copy"
         builder.add(lane, kind, start, end, "", op.chunk, -1, getattr(op, "bytes", 0) if kind == "copy" else 0)
         done[lane] = end
-    return builder.build(**{"source": "measured", "method": traced["method"], "instrumented_total_s": traced["total_s"], **meta})
+    return builder.build(
+        **{"source": "measured", "method": traced["method"], "instrumented_total_s": traced["total_s"], **meta}
+    )
 
 
 def _match(program: ops.HostProgram, work: Sequence[Mapping[str, Any]]) -> tuple[list[int], list[str]]:
     """Chunk and lane of each record."""
     numbers = {stream.name: i for i, stream in enumerate(program.streams)}
-    issued = device_ops(program)
+    issued = issued_work(program)
     groups: dict[int, list[int]] = {}
     for i, record in enumerate(work):
         groups.setdefault(record["correlation_id"], []).append(i)
     chunks, lanes = [-1] * len(work), [""] * len(work)
     if len(groups) == len(issued) and len(program.threads) == 1:
-        for op, correlation in zip(issued, sorted(groups), strict=True):
-            number = numbers.get(getattr(op, "stream", ""), len(numbers))
-            for i in groups[correlation]:
+        for call, correlation in zip(issued, sorted(groups), strict=True):
+            # Nodes were captured in the order of the program; one pageable copy leaves several records.
+            mine = sorted(groups[correlation], key=lambda i: (work[i].get("graph_node_id", 0), work[i]["start"]))
+            for at, i in enumerate(mine):
+                op = call[min(at, len(call) - 1)]
+                number = numbers.get(getattr(op, "stream", ""), len(numbers))
                 chunks[i], lanes[i] = op.chunk, f"stream[{number}]"
         return chunks, lanes
     # Streams in order of first use.

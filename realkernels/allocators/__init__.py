@@ -22,10 +22,14 @@ class Params:
     mode: str = param("pool_keep", "allocator", choices=MODES)
     batches: int = param(16, "batches", ge=1, le=1024)
     streams: int = param(2, "streams the batches are dealt to", ge=1, le=16)
-    bytes: int = param(16 << 20, "bytes of a batch, or of the last one if sizes grow", ge=65536, le=1 << 30, unit="bytes")
+    bytes: int = param(
+        16 << 20, "bytes of a batch, or of the last one if sizes grow", ge=65536, le=1 << 30, unit="bytes"
+    )
     kernel_s: float = param(300e-6, "kernel time of a batch", ge=0.0, le=1.0, unit="s")
     sizes: str = param(
-        "constant", "batch sizes; growing: a cache copied into a larger one", choices=("constant", "variable", "growing")
+        "constant",
+        "batch sizes; growing: a cache copied into a larger one",
+        choices=("constant", "variable", "growing"),
     )
     sync_every: int = param(0, "synchronise the batch's stream after each so many batches; 0: never", ge=0, le=1024)
 

@@ -14,6 +14,8 @@ def build(params: Params) -> HostProgram:
     ops: list[HostOp] = [Launch(work, f"s{i % params.streams}", chunk=i) for i in range(params.kernels)]
     if params.urgent != "none":
         streams.append(Stream("urgent", "non_blocking", -5 if params.urgent == "high" else 0))
-        urgent = Work(FixedCost(params.block_s / 4), 132, params.threads, params.registers, params.shared_bytes, "urgent")
+        urgent = Work(
+            FixedCost(params.block_s / 4), 132, params.threads, params.registers, params.shared_bytes, "urgent"
+        )
         ops += [HostWork(params.block_s / 2), Launch(urgent, "urgent", chunk=params.kernels)]
     return one_thread("concurrent_kernels", ops, streams=tuple(streams))

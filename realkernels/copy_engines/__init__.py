@@ -22,7 +22,9 @@ class Params:
     kernel_s: float = param(2e-3, "a kernel beside them; 0: none", ge=0.0, le=10.0, unit="s")
     copies: int = param(4, "copies each amount is cut into", ge=1, le=4096)
     streams_per_direction: int = param(1, "streams the copies of one direction are dealt to", ge=1, le=16)
-    issue: str = param("grouped", "all of one direction first, or one of each in turn", choices=("grouped", "alternate"))
+    issue: str = param(
+        "grouped", "all of one direction first, or one of each in turn", choices=("grouped", "alternate")
+    )
 
 
 TECHNIQUE = Technique(

@@ -38,6 +38,8 @@ def _buffers(direction: str, total: int) -> tuple[Buffer, Buffer]:
 def _copies(params: Params, direction: str, total: int) -> list[MemcpyAsync]:
     host, device = _BUFFERS[direction]
     return [
-        MemcpyAsync(direction, size, f"{direction}{i % params.streams_per_direction}", True, host, device, offset, offset, i)
+        MemcpyAsync(
+            direction, size, f"{direction}{i % params.streams_per_direction}", True, host, device, offset, offset, i
+        )
         for i, (offset, size) in enumerate(parts(total, params.copies))
     ]

@@ -94,7 +94,7 @@ def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
 
     def issue(tile: int) -> Iterator[Op]:
         if part.bytes and tile < tiles:
-            yield CpAsync(RING, part.bytes, other=issue_other(params), tile=tile)
+            yield CpAsync(RING, part.bytes, other=issue_other(params), align=params.tile_bytes & -params.tile_bytes, tile=tile)
         yield CommitGroup(tile=tile if tile < tiles else -1)
 
     yield Compute(PROLOGUE)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from gpusim.program.host import EventRecord, Graph, GraphLaunch, HostProgram, Launch, MemcpyAsync, Stream, StreamOp, StreamWaitEvent
+from gpusim.program.host import (
+    EventRecord,
+    Graph,
+    GraphLaunch,
+    HostProgram,
+    Launch,
+    MemcpyAsync,
+    Stream,
+    StreamOp,
+    StreamWaitEvent,
+)
 from realkernels.cuda_graph import Params
 from realkernels.host_parts import in_and_out, one_thread, small_work
 

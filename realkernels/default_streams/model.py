@@ -12,9 +12,7 @@ def build(params: Params) -> HostProgram:
     streams = [Stream("stray", "blocking" if params.stray == "none" else params.stray)]
     if params.workers == "per_thread":
         streams.append(Stream("own", "per_thread"))
-        threads = tuple(
-            HostThread(f"worker{i}", tuple(_tasks(params, ["own"], i == 0))) for i in range(params.streams)
-        )
+        threads = tuple(HostThread(f"worker{i}", tuple(_tasks(params, ["own"], i == 0))) for i in range(params.streams))
         return HostProgram("default_streams", threads, tuple(streams))
     names = ["s0"] if params.workers == "legacy" else [f"s{i}" for i in range(params.streams)]
     streams += [Stream(name, params.workers) for name in names]

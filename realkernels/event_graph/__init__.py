@@ -16,7 +16,9 @@ from gpusim.scenario.technique import Technique, param
 class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
-    ordering: str = param("event", "what makes B wait for A and D for B", choices=("event", "event_sync", "stream_sync", "device_sync"))
+    ordering: str = param(
+        "event", "what makes B wait for A and D for B", choices=("event", "event_sync", "stream_sync", "device_sync")
+    )
     rounds: int = param(6, "how often A, B, C, D are done", ge=1, le=512)
     a_s: float = param(100e-6, "kernel of A", ge=0.0, le=1.0, unit="s")
     b_s: float = param(150e-6, "kernel of B", ge=0.0, le=1.0, unit="s")

@@ -25,7 +25,9 @@ def _plain(lab: Lab) -> Iterator[dict]:
         yield from _pairs("cuda_malloc", size, 10, lambda size=size: runtime.malloc(size), runtime.free, sync)
     for size in HOST_SIZES:
         count = 6 if size <= 16 * MIB else 3
-        yield from _pairs("malloc_host", size, count, lambda size=size: runtime.hostAlloc(size, 0), runtime.freeHost, sync)
+        yield from _pairs(
+            "malloc_host", size, count, lambda size=size: runtime.hostAlloc(size, 0), runtime.freeHost, sync
+        )
 
 
 def _thresholds(lab: Lab) -> Iterator[dict]:
@@ -71,7 +73,11 @@ def _without_sync(lab: Lab, stream: Any, pool: int, threshold: int) -> Iterator[
         takes, gives = [], []
         for _ in range(60):
             held: list[int] = []
-            takes.append(time_calls(lambda held=held, size=size: held.append(runtime.mallocFromPoolAsync(size, pool, stream.ptr)), 1)[0])
+            takes.append(
+                time_calls(
+                    lambda held=held, size=size: held.append(runtime.mallocFromPoolAsync(size, pool, stream.ptr)), 1
+                )[0]
+            )
             gives.append(time_calls(lambda held=held: runtime.freeAsync(held[0], stream.ptr), 1)[0])
         stream.synchronize()
         for part, values in (("take", takes), ("give", gives)):
@@ -84,11 +90,15 @@ def _growing(lab: Lab) -> Iterator[dict]:
     runtime, pool, (stream,) = lab.runtime, _pool(lab.runtime, 1 << 60), lab.streams(1)
     for size in (MIB, 2 * MIB, 16 * MIB, 64 * MIB, 256 * MIB):
         held: list[int] = []
-        values = time_calls(lambda size=size, held=held: held.append(runtime.mallocFromPoolAsync(size, pool, stream.ptr)), 12)
+        values = time_calls(
+            lambda size=size, held=held: held.append(runtime.mallocFromPoolAsync(size, pool, stream.ptr)), 12
+        )
         yield {"kind": "pool_miss", "part": "take", "bytes": size, "first_s": float(values[0]), **spread(values[1:])}
         busy: list[int] = []
         lab.kernel(stream, 0, 3e-3)
-        beside = time_calls(lambda size=size, busy=busy: busy.append(runtime.mallocFromPoolAsync(size, pool, stream.ptr)), 4)
+        beside = time_calls(
+            lambda size=size, busy=busy: busy.append(runtime.mallocFromPoolAsync(size, pool, stream.ptr)), 4
+        )
         yield {"kind": "pool_miss_busy", "part": "take", "bytes": size, "first_s": float(beside[0]), **spread(beside)}
         for pointer in held + busy:
             runtime.freeAsync(pointer, stream.ptr)

@@ -37,7 +37,11 @@ def _blocking_calls(lab: Lab) -> Iterator[dict]:
     maker = _maker(lab)
     for size in PAGEABLE:
         yield from _blocking(lab, maker, size)
-    for name, op in (("stream_sync", ops.StreamSync("s")), ("device_sync", ops.DeviceSync()), ("event_sync", ops.EventSync("e"))):
+    for name, op in (
+        ("stream_sync", ops.StreamSync("s")),
+        ("device_sync", ops.DeviceSync()),
+        ("event_sync", ops.EventSync("e")),
+    ):
         call = maker.call(op)
         time_row(call, 20)
         yield {"call": name, "state": "idle", "bytes": 0, **spread(time_calls(call, 300)), "row_s": time_row(call, 300)}
@@ -127,7 +131,13 @@ def _round_trips(lab: Lab) -> Iterator[dict]:
 
             time_row(both, 5)
             samples = time_calls(both, 60) - seconds
-            yield {"call": f"launch_and_{name}_sync", "state": "idle", "bytes": 0, "kernel_s": seconds, **spread(samples)}
+            yield {
+                "call": f"launch_and_{name}_sync",
+                "state": "idle",
+                "bytes": 0,
+                "kernel_s": seconds,
+                **spread(samples),
+            }
     for size in (4, 64 * KIB, MIB, 16 * MIB):
         for direction in ("h2d", "d2h"):
             copy, wait = maker.call(ops.MemcpyAsync(direction, size, "s")), maker.call(ops.StreamSync("s"))
@@ -137,7 +147,12 @@ def _round_trips(lab: Lab) -> Iterator[dict]:
                 wait()
 
             time_row(both, 5)
-            yield {"call": f"memcpy_{direction}_and_sync", "state": "idle", "bytes": size, **spread(time_calls(both, 40))}
+            yield {
+                "call": f"memcpy_{direction}_and_sync",
+                "state": "idle",
+                "bytes": size,
+                **spread(time_calls(both, 40)),
+            }
 
 
 def _rows(lab: Lab) -> Iterator[dict]:
@@ -170,7 +185,11 @@ def _wake(lab: Lab) -> Iterator[dict]:
     program = ops.HostProgram("wake", (), (ops.Stream("s", "non_blocking"),), slots=(ops.Slots("slot", 0),))
     maker = CallMaker(program, Arena(MIB))
     for seconds in (0.0, 100e-6, 1e-3):
-        steps = (ops.Launch(ops.Work(ops.FixedCost(seconds)), "s"), ops.HostFunc("s", releases="slot"), ops.AcquireSlot("slot"))
+        steps = (
+            ops.Launch(ops.Work(ops.FixedCost(seconds)), "s"),
+            ops.HostFunc("s", releases="slot"),
+            ops.AcquireSlot("slot"),
+        )
         calls = maker.calls(steps)
 
         def all_of_them(calls=calls) -> None:
@@ -189,7 +208,9 @@ def _two_threads(lab: Lab) -> Iterator[dict]:
     """Launches from several threads at once, each on a stream of its own: locks show as longer calls."""
     for count in (1, 2, 4):
         names = [f"s{i}" for i in range(count)]
-        maker = CallMaker(ops.HostProgram("threads", (), tuple(ops.Stream(n, "non_blocking") for n in names)), Arena(MIB))
+        maker = CallMaker(
+            ops.HostProgram("threads", (), tuple(ops.Stream(n, "non_blocking") for n in names)), Arena(MIB)
+        )
         results: list[float] = []
         gate = threading.Barrier(count)
 

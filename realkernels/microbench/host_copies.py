@@ -16,7 +16,22 @@ NOTES = {
     "call_s": "the host is inside the call; total_s: until a synchronisation behind it has returned",
 }
 NAMES = {H2D: "h2d", D2H: "d2h", D2D: "d2d"}
-SIZES = (4, 512, 4 * KIB, 16 * KIB, 64 * KIB, 128 * KIB, 256 * KIB, 512 * KIB, MIB, 2 * MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB)
+SIZES = (
+    4,
+    512,
+    4 * KIB,
+    16 * KIB,
+    64 * KIB,
+    128 * KIB,
+    256 * KIB,
+    512 * KIB,
+    MIB,
+    2 * MIB,
+    4 * MIB,
+    16 * MIB,
+    64 * MIB,
+    256 * MIB,
+)
 KERNEL_S = 5e-6
 
 
@@ -104,7 +119,13 @@ def _same_direction(lab: Lab, kind: int, count: int) -> dict:
                 lab.kernel(stream, count + i, KERNEL_S)
         first, last = lab.stamps(2 * count)
         samples.append(first[count:].max() - last[:count].min() - KERNEL_S)
-    return {"kind": "same_direction", "direction": NAMES[kind], "streams": count, "bytes": size * copies, **spread(samples)}
+    return {
+        "kind": "same_direction",
+        "direction": NAMES[kind],
+        "streams": count,
+        "bytes": size * copies,
+        **spread(samples),
+    }
 
 
 def _pageable(lab: Lab) -> Iterator[dict]:

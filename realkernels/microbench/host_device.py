@@ -37,7 +37,13 @@ def _kernel_gaps(lab: Lab) -> Iterator[dict]:
             with lab.released([stream], 3e-3):
                 for i in range(CHAIN):
                     lab.kernel(stream, i, seconds, grid, block)
-            yield {"kind": "kernel_kernel", "grid": grid, "block": block, "kernel_s": seconds, **_gaps(lab, CHAIN, seconds)}
+            yield {
+                "kind": "kernel_kernel",
+                "grid": grid,
+                "block": block,
+                "kernel_s": seconds,
+                **_gaps(lab, CHAIN, seconds),
+            }
 
 
 def _between(lab: Lab) -> Iterator[dict]:
@@ -156,7 +162,12 @@ def _graphs(lab: Lab) -> Iterator[dict]:
             join.record(other)
             stream.wait_event(join)
 
-    bodies = {"chain": chain, "chain_h2d_4k": lambda: chain(H2D), "chain_d2h_4k": lambda: chain(D2H), "fork_join": forks}
+    bodies = {
+        "chain": chain,
+        "chain_h2d_4k": lambda: chain(H2D),
+        "chain_d2h_4k": lambda: chain(D2H),
+        "fork_join": forks,
+    }
     for name, body in bodies.items():
         graph = capture(body)
         with lab.released([stream], 2e-3):

@@ -61,7 +61,9 @@ class Lab:
     def kernel(self, stream: Any, index: int, seconds: float, grid: int = 1, block: int = 32, shared: int = 0) -> None:
         """Enqueue a kernel that stamps ``index`` and stays for ``seconds``."""
         with stream:
-            self._stamp((grid,), (block,), (self._out, np.int32(index), np.uint64(round(seconds * 1e9))), shared_mem=shared)
+            self._stamp(
+                (grid,), (block,), (self._out, np.int32(index), np.uint64(round(seconds * 1e9))), shared_mem=shared
+            )
 
     def blocks(self, stream: Any, out: Any, seconds: float, grid: int, block: int) -> None:
         """Enqueue a kernel whose every block leaves (start, SM) in ``out``."""

@@ -47,7 +47,10 @@ def _latencies(lab: Lab) -> Iterator[dict]:
         for wait_name, wait in (("stream_sync", stream.synchronize), ("device_sync", device)):
             yield {"kind": "round_trip", "work": name, "wait": wait_name, **_traced(enqueue, wait)}
     _, records = cupti_trace.trace(lambda: _pageable(lab, stream))
-    yield {"kind": "pageable_records", "records": [_short(r) for r in records if r["kind"] in ("MEMCPY", "RUNTIME")][:120]}
+    yield {
+        "kind": "pageable_records",
+        "records": [_short(r) for r in records if r["kind"] in ("MEMCPY", "RUNTIME")][:120],
+    }
 
 
 def _pageable(lab: Lab, stream: Any) -> float:
@@ -95,7 +98,18 @@ def _traced(enqueue: Callable[[], object], wait: Callable[[], object]) -> dict:
 
 
 def _short(record: dict) -> dict:
-    keep = ("kind", "name", "start", "end", "bytes", "copy_kind", "correlation_id", "src_kind", "dst_kind", "channel_id")
+    keep = (
+        "kind",
+        "name",
+        "start",
+        "end",
+        "bytes",
+        "copy_kind",
+        "correlation_id",
+        "src_kind",
+        "dst_kind",
+        "channel_id",
+    )
     return {key: record[key] for key in keep if key in record}
 
 

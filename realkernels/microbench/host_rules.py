@@ -186,7 +186,9 @@ def _sharing(lab: Lab) -> Iterator[dict]:
             zero = min(s[0] for s in starts)
             row = {"kind": "sharing", "priorities": name, "block": block, "waves": waves, "block_s": 100e-6}
             for which, s in zip(("first", "second"), starts, strict=True):
-                row[f"{which}_starts_s"] = [round(float(v - zero) * 1e-9, 9) for v in np.quantile(s, (0, 0.25, 0.5, 0.75, 1))]
+                row[f"{which}_starts_s"] = [
+                    round(float(v - zero) * 1e-9, 9) for v in np.quantile(s, (0, 0.25, 0.5, 0.75, 1))
+                ]
             yield row
 
 

@@ -26,6 +26,8 @@ BENCHES = (
     "barrier",
     "latency",
     "tma",
+    "alignment",
+    "skeleton",
     "tma_store",
     "cpasync",
     "ldg",

@@ -21,6 +21,8 @@ def build(params: Params) -> HostProgram:
     # cudaMemcpy works on the legacy stream, and only blocking streams are ordered with that.
     kind = "blocking" if params.calls == "sync" else "non_blocking"
     streams = tuple(Stream(f"s{i}", kind) for i in range(params.streams))
+    if params.calls == "sync":
+        streams += (Stream("default", "legacy"),)
     return one_thread("pageable_copies", ops, streams=streams, buffers=in_and_out(params.bytes, params.memory))
 
 

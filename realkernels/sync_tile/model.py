@@ -74,7 +74,7 @@ def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     for tile in range(tiles):
         for moved, other in steps:
             if moved:
-                yield Load(moved, other=other, tile=tile)
+                yield Load(moved, other=other, align=params.tile_bytes & -params.tile_bytes, tile=tile)
                 yield StoreShared(moved, tile=tile)
         yield SyncThreads(tile=tile)
         yield Compute(mix, tile=tile)

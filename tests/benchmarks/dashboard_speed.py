@@ -15,15 +15,6 @@ import threading
 import time
 from pathlib import Path
 
-sys.path[:0] = [str(Path(__file__).parent.parent / "dashboard"), str(Path(__file__).parents[2])]
-
-from playwright.sync_api import Page, sync_playwright
-from synthetic_source import Synthetic
-from werkzeug.serving import make_server
-
-from gpusim.dashboard import build_app
-from gpusim.dashboard.callbacks import draw, view_of
-
 SCENARIOS = ("ring", "dense100000", "dense200000", "dense1000000")
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 ZOOM = """([low, high]) => new Promise(done => {
@@ -38,7 +29,7 @@ ZOOM = """([low, high]) => new Promise(done => {
 })"""
 
 
-def ready_s(page: Page, address: str) -> float:
+def ready_s(page, address: str) -> float:
     """Seconds from navigation to drawn timelines."""
     begin = time.perf_counter()
     page.goto(address, wait_until="commit")
@@ -46,7 +37,7 @@ def ready_s(page: Page, address: str) -> float:
     return time.perf_counter() - begin
 
 
-def windows(page: Page, repeat: int) -> list[tuple[float, float]]:
+def windows(page, repeat: int) -> list[tuple[float, float]]:
     """Windows of 20 %, 2 % and 0.2 % of the whole, at several places."""
     first, last = page.evaluate("gpusimView.meta().home")
     span = last - first
@@ -57,8 +48,11 @@ def windows(page: Page, repeat: int) -> list[tuple[float, float]]:
     ]
 
 
-def server_ms(source: Synthetic, name: str, area: tuple[float, float]) -> float:
+def server_ms(source, name: str, area: tuple[float, float]) -> float:
     """Milliseconds that Python spends on one picture."""
+    from gpusim.dashboard.address import view_of
+    from gpusim.dashboard.content import draw
+
     case, key = source.case(name), f"{name}|own"
     held = {"case": key, "low": area[0], "high": area[1]}
     view = view_of(key, {"window": held, "viewport": {"width": 1200, "height": 640, "room": 640}})
@@ -69,6 +63,13 @@ def server_ms(source: Synthetic, name: str, area: tuple[float, float]) -> float:
 
 def main() -> None:
     """Print one line per scenario: medians, and the worst in brackets."""
+    sys.path.insert(0, str(Path(__file__).parent.parent / "dashboard"))
+    from playwright.sync_api import sync_playwright
+    from synthetic_source import Synthetic
+    from werkzeug.serving import make_server
+
+    from gpusim.dashboard import build_app
+
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
     repeat = parser.parse_args().repeat
@@ -87,16 +88,21 @@ def main() -> None:
                 context = browser.new_context(viewport={"width": 1400, "height": 900})
                 page = context.new_page()
                 ready.append(ready_s(page, address))
-                paint.append(page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000)
+                paint.append(
+                    page.evaluate("performance.getEntriesByName('first-contentful-paint')[0].startTime") / 1000
+                )
                 if len(ready) < repeat:
                     context.close()
             areas = windows(page, repeat)
-            zoom = [page.evaluate(ZOOM, list(area)) for area in areas]
+            zoom = []
+            for area in areas:
+                page.wait_for_timeout(350)  # single steps, not a burst
+                zoom.append(page.evaluate(ZOOM, list(area)))
             own = [server_ms(source, name, area) for area in areas]
-            print(
+            sys.stdout.write(
                 f"{name:14} first paint {statistics.median(paint):.2f} s  ready {statistics.median(ready):.2f} s "
                 f"({max(ready):.2f})  zoom {statistics.median(zoom):.0f} ms ({max(zoom):.0f})  "
-                f"server {statistics.median(own):.0f} ms ({max(own):.0f})"
+                f"server {statistics.median(own):.0f} ms ({max(own):.0f})\n"
             )
             context.close()
         browser.close()

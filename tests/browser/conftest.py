@@ -77,6 +77,13 @@ class Watched:
                 mode: gd.layout.meta.mode, traces: gd.data.length } }"""
         )
 
+    def wait_for_range(self, condition):
+        """Wait until the drawn x range (low, high) meets a condition in JavaScript."""
+        self.page.wait_for_function(
+            f"() => {{ const [low, high] = gpusimView.plot()._fullLayout.xaxis.range.map(Number);"
+            f" return {condition}; }}"
+        )
+
 
 @pytest.fixture
 def watched(chromium, address):

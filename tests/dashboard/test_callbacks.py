@@ -1,6 +1,7 @@
 import pytest
 
-from gpusim.dashboard.callbacks import address_of, draw, show_case, view_of
+from gpusim.dashboard.address import address_of, view_of
+from gpusim.dashboard.content import draw, show_case
 from gpusim.dashboard.server import build_app
 
 VIEWPORT = {"width": 1100, "height": 560, "room": 560}
@@ -85,7 +86,7 @@ def test_what_cannot_be_shown_gives_a_message_and_no_timeline(source, name, word
 
 def test_a_drawing_says_how_much_is_in_view_and_whether_it_is_binned(source):
     drawn = draw(source.case("dense100000"), "d|", view_of("d|", {"viewport": VIEWPORT}))
-    assert "binned" in texts(drawn["legend"])
+    assert "binned" in drawn["count"]
     assert drawn["figure"]["layout"]["meta"]["case"] == "d|"
 
 

@@ -2,15 +2,21 @@
    It is handed to Dash through stores; every entry names the case it belongs to. */
 (function () {
   "use strict";
-  const state = { case: null, live: null, lanes: {}, theme: "light", measured: false };
-  window.gpusimState = state;
+  const state = { case: null, live: null, lanes: {} };
   const $ = (id) => document.getElementById(id);
   const send = (id, props) => window.dash_clientside.set_props(id, props);
   const plot = () => document.querySelector("#graph .js-plotly-plot");
   const meta = () => (plot() && plot().layout && plot().layout.meta) || null;
   const same = () => window.dash_clientside.no_update;
 
+  /* Where the user is: the window asked for, or what is drawn. */
   function current() {
+    const info = meta();
+    if (state.live && info && state.live.case === info.case) return [state.live.low, state.live.high];
+    return drawn();
+  }
+
+  function drawn() {
     const axis = plot() && plot()._fullLayout && plot()._fullLayout.xaxis;
     return axis ? axis.range.map(Number) : null;
   }
@@ -23,39 +29,54 @@
 
   function showRange(low, high) {
     const box = $("range");
-    if (box) box.textContent = timeText(Math.max(low, 0)) + " – " + timeText(high) + "  (" + timeText(high - low) + ")";
+    const first = Math.max(low, 0);
+    if (box) box.textContent = timeText(first) + " – " + timeText(high) + "  (" + timeText(high - first) + ")";
   }
 
-  let pending = null;
+  /* A single step is told to the server at once and the old picture is stretched while the
+     server works; in a burst (wheel, held key) only the last step is told. */
+  let pending = null, last = 0, stretch = null;
   function push() {
     clearTimeout(pending);
-    pending = setTimeout(() => send("window", { data: state.live }), 40);
+    const now = performance.now(), burst = now - last < 250;
+    last = now;
+    const tell = () => send("window", { data: state.live });
+    if (burst) pending = setTimeout(tell, 60);
+    else tell();
   }
 
-  function setWindow(low, high, drawn) {
+  function show(low, high) {
+    clearTimeout(stretch);
+    stretch = setTimeout(function () {
+      const range = drawn();
+      if (range && (Math.abs(range[0] - low) > 1e-9 || Math.abs(range[1] - high) > 1e-9))
+        window.Plotly.relayout(plot(), { "xaxis.range": [low, high] });
+    }, 12);
+  }
+
+  function setWindow(low, high) {
     const info = meta();
     if (!info || !(high > low)) return;
     const [first, last] = info.home;
     const least = 2e-4;
     let width = Math.max(high - low, least);
-    if (width >= last - first) return home(drawn);
+    if (width >= last - first) return home();
     if (high - low < least) { const mid = (low + high) / 2; low = mid - width / 2; }
     low = Math.min(Math.max(low, first), last - width);
     high = low + width;
     state.live = { case: info.case, low: low, high: high };
-    if (!drawn || Math.abs(current()[0] - low) > 1e-9 || Math.abs(current()[1] - high) > 1e-9)
-      window.Plotly.relayout(plot(), { "xaxis.range": [low, high] });
     showRange(low, high);
     push();
+    show(low, high);
   }
 
   function home() {
     const info = meta();
     if (!info) return;
     state.live = null;
-    window.Plotly.relayout(plot(), { "xaxis.range": info.home.slice() });
     showRange(info.home[0], info.home[1]);
     push();
+    show(info.home[0], info.home[1]);
   }
 
   function zoom(factor, at) {
@@ -100,6 +121,12 @@
     },
     remember: function (held, area, mode) {
       if (!held) return same();
+      const wanted = new URLSearchParams(location.search).get("scenario");
+      if (state.case === null && wanted && wanted !== held.name) {
+        state.case = held.key;
+        send("scenario", { value: wanted });
+        return same();
+      }
       if (state.case !== held.key) { state.case = held.key; state.live = null; state.lanes = {}; }
       if (area && area.case === held.key && !state.live) state.live = area;
       const query = new URLSearchParams();

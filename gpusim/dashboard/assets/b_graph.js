@@ -70,7 +70,7 @@
     gd.gpusimBound = true;
     gd.on("plotly_relayout", function (change) {
       const low = change["xaxis.range[0]"], high = change["xaxis.range[1]"];
-      if (low !== undefined && high !== undefined) view.setWindow(Number(low), Number(high), true);
+      if (low !== undefined && high !== undefined) view.setWindow(Number(low), Number(high));
     });
     gd.on("plotly_doubleclick", () => view.home());
     gd.on("plotly_click", function (data) {

@@ -1,0 +1,100 @@
+"""What the page shows of a case: everything above the timelines, and one drawing with all around it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import html
+
+from gpusim.dashboard.align import alignment_shift
+from gpusim.dashboard.cards import badge_row, card_row, message_panel
+from gpusim.dashboard.case import OWN_POINT, Case, CaseError, Source
+from gpusim.dashboard.details import details_strip
+from gpusim.dashboard.figures import Drawing, timeline_figure
+from gpusim.dashboard.gutter import gutter_rows
+from gpusim.dashboard.view import View
+
+__all__ = ["draw", "first_name", "show_case"]
+
+
+def first_name(source: Source) -> str:
+    """The scenario to start with: the one about which most is known, "" where there is none."""
+    best = max(source.entries(), key=lambda entry: (not entry.error, entry.recorded), default=None)
+    return best.name if best else ""
+
+
+def show_case(source: Source, name: str | None, point: str | None) -> dict[str, Any]:
+    """Everything above the timelines for a scenario, or the message that stands in its place."""
+    shown = {
+        "question": "", "facts": "", "badges": [], "cards": [], "message": None, "work": {"display": "none"},
+        "points": [], "point": "", "point_box": {"display": "none"}, "case": None,
+    }  # fmt: skip
+    try:
+        case = source.case(name or "", point or OWN_POINT)
+    except CaseError as error:
+        return shown | {"message": message_panel(error.title, str(error)), "question": name or "No scenario"}
+    facts: list[Any] = []
+    for place, fact in enumerate(case.facts):
+        facts += [html.Span("·", className="sep")] * bool(place) + [html.Span(fact)]
+    points = [{"value": p.key, "label": p.label} for p in case.points]
+    return shown | {
+        "question": case.question,
+        "facts": facts + [html.Span(note, className="note") for note in case.notes],
+        "badges": badge_row(case.badges),
+        "cards": card_row(case),
+        "work": {},
+        "points": points,
+        "point": case.point,
+        "point_box": {} if len(points) > 1 else {"display": "none"},
+        "case": {"name": name, "point": case.point, "key": f"{name}|{case.point}", "measured": bool(case.measured)},
+    }
+
+
+def draw(case: Case, key: str, view: View) -> dict[str, Any]:
+    """The figure of a view with lane list, legend, details and messages."""
+    path = case.critical if view.critical else None
+    drawing = timeline_figure(case.predicted, case.measured, view, case.match, path)
+    drawing.figure["layout"]["meta"] = {
+        "case": key, "home": list(drawing.home_us), "window": list(drawing.window_us),
+        "theme": view.theme, "mode": view.mode,
+    }  # fmt: skip
+    shift, _ = alignment_shift(case.predicted, case.measured, view)
+    details = details_strip(case, view.selected, shift, view.theme) if view.selected else None
+    return {
+        "figure": drawing.figure,
+        "gutter": gutter_rows(drawing, case.side_notes),
+        "height": {"height": f"{drawing.stack.height_px}px"},
+        "legend": _legend(drawing),
+        "count": f"{drawing.intervals:,} intervals{', binned' if drawing.binned else ''} ·",
+        "details": _with_close(details),
+        "details_style": {} if details else {"display": "none"},
+        "notice": " ".join(drawing.messages),
+        "search_error": drawing.pattern_error or False,
+    }
+
+
+def _legend(drawing: Drawing) -> list[html.Button]:
+    chips: list[Any] = []
+    part = ""
+    for entry in drawing.legend:
+        if entry.of != part:
+            part = entry.of
+            chips.append(html.Span(part, className="legend-part"))
+        swatch = html.Span(className="swatch", style={"background": entry.colour})
+        state = "" if entry.shown else " off"
+        fixed = entry.category < 0
+        chips.append(
+            html.Button(
+                [swatch, entry.label], className=f"chip{state}{' fixed' if fixed else ''}", title=entry.meaning,
+                **({} if fixed else {"data-category": str(entry.category), "aria-pressed": str(entry.shown).lower()}),
+            )
+        )  # fmt: skip
+    return chips
+
+
+def _with_close(details: list | None) -> list:
+    return (
+        []
+        if details is None
+        else [*details, html.Button("×", className="close", **{"data-close": "1"}, title="Close (Esc)")]
+    )

@@ -1,0 +1,134 @@
+"""Work on the device: copies on engines, kernels on SMs, host functions on the driver's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpusim.engine import Simulation
+from gpusim.hardware.occupancy import occupancy
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.simulate import simulate_kernel
+from gpusim.host.blocks import BlockScheduler
+from gpusim.host.costs import HostCosts
+from gpusim.host.engines import CopyEngines
+from gpusim.host.streams import Streams, StreamState
+from gpusim.host.work import Item
+from gpusim.program import KernelProgram
+from gpusim.program.host import FixedCost, HostFunc, HostProgram, Launch, MemcpyAsync, Work
+from gpusim.timeline import Timeline
+
+__all__ = ["Device"]
+
+
+@dataclass(eq=False)
+class Slot:
+    """Tokens of a ring and who waits for one."""
+
+    name: str
+    free: int
+    waiting: list[Any] = field(default_factory=list)
+    satisfiers: list[str] = field(default_factory=list)
+
+
+class Device:
+    """Everything behind the runtime calls. ``record`` adds an interval, or is None."""
+
+    def __init__(
+        self, sim: Simulation, program: HostProgram, profile: DeviceProfile, costs: HostCosts,
+        record: Callable[..., int] | None, exact: bool,
+    ) -> None:  # fmt: skip
+        self.sim, self.profile, self.costs = sim, profile, costs
+        self._record = record
+        self._exact = exact
+        self.streams = Streams(sim, program, profile, self._execute)
+        self.engines = CopyEngines(sim, profile, record)
+        self.blocks = BlockScheduler(sim, profile)
+        self.slots = {slots.name: Slot(slots.name, slots.count) for slots in program.slots}
+        self._kernels: dict[int, tuple[Work, Timeline]] = {}
+        self.zooms: list[tuple[str, float, Timeline]] = []
+        """(lane, start, timeline) of each kernel program that ran."""
+
+    def _execute(self, item: Item) -> Generator:
+        op, reason, stream = item.payload
+        if isinstance(op, MemcpyAsync):
+            yield from self._copy(item, op, reason, stream)
+        elif isinstance(op, Launch):
+            yield from self._kernel(item, op, reason, stream)
+        elif isinstance(op, HostFunc):
+            yield from self._func(item, op, reason, stream)
+
+    def _copy(self, item: Item, op: MemcpyAsync, reason: str, stream: StreamState) -> Generator:
+        ready = self.sim.now
+        if not op.pinned and op.direction in ("h2d", "d2h"):
+            rate = self.profile.value(f"pageable.{op.direction}_rate")
+        else:
+            rate = float("inf")
+        began: list[float] = []
+        done = self.engines.copy(
+            op.direction, op.bytes, item.chunk, rate, lambda start_s, _end_s: began.append(start_s)
+        )
+        yield done
+        item.start_s = began[0]
+        self._lane(item, "copy", "copy_engine_busy" if began[0] > ready else reason, stream, op.bytes)
+
+    def _kernel(self, item: Item, op: Launch, reason: str, stream: StreamState) -> Generator:
+        ready = self.sim.now
+        work, zoom = self._work(op.kernel)
+
+        def started() -> None:
+            item.start_s = self.sim.now
+
+        yield self.blocks.launch(work, stream.spec.priority, started)
+        self._lane(item, "kernel", "cta_slot" if item.start_s > ready else reason, stream, 0)
+        if zoom is not None:
+            self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, zoom))
+
+    def _work(self, kernel: Work | KernelProgram) -> tuple[Work, Timeline | None]:
+        """A kernel program as its first wave's slots for its simulated duration."""
+        if isinstance(kernel, Work):
+            return kernel, None
+        known = self._kernels.get(id(kernel))
+        if known is None:
+            fits = occupancy(kernel, self.profile)
+            timeline = simulate_kernel(kernel, self.profile, exact=self._exact, trace=self._record is not None)
+            duration = timeline.total_s - self.profile.value("launch.overhead")
+            wave = min(kernel.grid, fits.ctas_per_sm * int(self.profile.value("sm.count")))
+            work = Work(FixedCost(duration), wave, kernel.threads, kernel.registers, kernel.shared_bytes, kernel.name)
+            known = self._kernels[id(kernel)] = (work, timeline)
+        return known
+
+    def _func(self, item: Item, op: HostFunc, reason: str, stream: StreamState) -> Generator:
+        sim = self.sim
+        yield sim.timeout(self.costs.call("host_func_run"))
+        item.start_s = sim.now
+        if op.syncs:
+            awaited = self.streams.state(op.syncs, "").last
+            if awaited is not None and not awaited.finished:
+                yield from sim.wait(awaited.done, item.name, "host_sync", awaited)
+        yield sim.timeout(op.seconds)
+        self._lane(item, "host", reason, stream, 0)
+        if op.releases:
+            self.release(op.releases)
+
+    def release(self, name: str) -> None:
+        """Give a slot back; who waits longest gets it."""
+        slot = self.slots[name]
+        if slot.waiting:
+            slot.waiting.pop(0).succeed()
+        else:
+            slot.free += 1
+
+    def _lane(self, item: Item, kind: str, reason: str, stream: StreamState, size: int) -> None:
+        """The wait before an item, and the item, on its stream's lane."""
+        end = self.sim.now
+        if self._record is None:
+            return
+        start = max(item.start_s, stream.free_s)
+        cause = max((dep for dep, _ in item.deps if dep.row >= 0), key=lambda dep: dep.end_s, default=None)
+        begin = max(stream.free_s, item.enqueued_s)
+        if start > begin:
+            self._record(item.lane, "wait", begin, start, reason, item.chunk, -1, 0, cause.row if cause else -1)
+        item.row = self._record(item.lane, kind, start, end, "", item.chunk, -1, size, -1)
+        stream.free_s = end

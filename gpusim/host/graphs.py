@@ -1,0 +1,56 @@
+"""A launched graph: all its nodes at once, ordered by its edges alone."""
+
+from __future__ import annotations
+
+from gpusim.errors import GpusimError
+from gpusim.host.streams import Streams, StreamState
+from gpusim.host.work import Item
+from gpusim.program.host import EventRecord, Graph, HostFunc, Launch, StreamWaitEvent
+
+__all__ = ["launch_graph"]
+
+
+def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
+    """Put a graph at the end of a stream. Raises GpusimError if a captured stream never joined the origin."""
+    first = graph.ops[0].stream
+    root = [(origin.last, "stream_order")] if origin.last else []
+    root += [(item, "event") for item in origin.waits]
+    origin.waits = []
+    lasts: dict[str, list[tuple[Item, str]]] = {first: root}
+    events: dict[str, list[tuple[Item, str]]] = {}
+    for op in graph.ops:
+        here = lasts.get(op.stream)
+        if isinstance(op, EventRecord):
+            events[op.event] = list(here or [])
+            continue
+        if isinstance(op, StreamWaitEvent):
+            if op.event not in events:
+                raise GpusimError(f"graph {graph.name!r} waits for event {op.event!r} before it is recorded in it")
+            lasts[op.stream] = [*(here or []), *events[op.event]]
+            continue
+        if here is None:
+            raise GpusimError(f"graph {graph.name!r}: stream {op.stream!r} did not fork from {first!r} by an event")
+        kind, label = _kind(op)
+        state = origin if op.stream == first else streams.state(op.stream, "")
+        item = streams.new_item(kind, state.lane, label, here, op.chunk, op)
+        item.in_graph = True
+        lasts[op.stream] = [(item, "stream_order")]
+        streams.start(item, state)
+    ends = list(dict.fromkeys(dep for deps in lasts.values() for dep, _ in deps))
+    if not ends:
+        return
+    # Later work of the stream waits for every branch.
+    join = streams.new_item(
+        "marker", origin.lane, f"end of graph {graph.name}", [(end, "stream_order") for end in ends], -1, None
+    )
+    join.in_graph = True
+    origin.last = join
+    streams.start(join, origin)
+
+
+def _kind(op: object) -> tuple[str, str]:
+    if isinstance(op, Launch):
+        return "kernel", op.kernel.name
+    if isinstance(op, HostFunc):
+        return "func", "host function"
+    return "copy", op.direction

@@ -1,0 +1,115 @@
+"""Device memory by pool: who gets a freed block, when a pool asks the OS, and when it gives back.
+
+Models: a driver pool hands out a free block that was freed on the same stream, or whose free is known to have
+  happened (complete, or ordered before by events); else it grows. Blocks are split. What is free above the threshold goes
+  back at a synchronisation. A caching allocator keeps blocks by stream and grows by cudaMalloc.
+Omits: fragmentation of the address space, merging of neighbours that were never one block.
+Source: hardware.md 3 (stream-ordered pools); realkernels.microbench.host (alloc).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpusim.errors import GpusimError
+from gpusim.host.costs import HostCosts
+from gpusim.host.work import Item
+from gpusim.program.host import Pool
+
+__all__ = ["MemoryPool", "Taken"]
+
+
+@dataclass(eq=False, slots=True)
+class _Block:
+    size: int
+    stream: str
+    freed: Item | None
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an allocation cost the host, and whether the OS was asked."""
+
+    seconds: float
+    grew: bool
+
+
+class MemoryPool:
+    """One pool of the program, empty at its start."""
+
+    def __init__(self, pool: Pool, costs: HostCosts, granularity: int) -> None:
+        self.pool = pool
+        self._costs = costs
+        self._granularity = granularity
+        self._free: list[_Block] = []
+        self._used: dict[str, int] = {}
+        self.reserved = 0
+
+    @property
+    def caching(self) -> bool:
+        """Whether this allocator lives in the host's language."""
+        return self.pool.kind == "caching"
+
+    def take(self, name: str, size: int, stream: str, ordered: set[Item]) -> Taken:
+        """Allocate; ``ordered`` are items known to come before anything enqueued on ``stream`` now."""
+        block = self._find(size, stream, ordered)
+        costs = self._costs
+        if block is None:
+            return self._grow(name, size)
+        self._free.remove(block)
+        if block.size > size:
+            self._free.append(_Block(block.size - size, block.stream, block.freed))
+        self._used[name] = size
+        return Taken(costs.call("cache_hit" if self.caching else "malloc_async"), False)
+
+    def _find(self, size: int, stream: str, ordered: set[Item]) -> _Block | None:
+        fitting = [block for block in self._free if block.size >= size]
+        own = [block for block in fitting if block.stream == stream]
+        if self.caching:
+            return min(own, key=lambda b: b.size, default=None)
+        known = [b for b in fitting if b.freed is None or b.freed.finished or b.freed in ordered]
+        # A block that another stream has yet to free is taken only when the OS has no more memory,
+        # which is not modelled: the pool grows instead.
+        return min(own or known, key=lambda b: b.size, default=None)
+
+    def _grow(self, name: str, size: int) -> Taken:
+        rounded = -(-size // self._granularity) * self._granularity
+        limit = self.pool.limit
+        seconds = 0.0
+        if limit is not None and self.reserved + rounded > limit:
+            seconds += sum(self._costs.sized("alloc.device_free", block.size) for block in self._free)
+            self.reserved -= sum(block.size for block in self._free)
+            self._free.clear()
+            if self.reserved + rounded > limit:
+                raise GpusimError(
+                    f"pool {self.pool.name!r} has no room for {name!r}: {self.reserved + rounded:,} bytes are needed, "
+                    f"{limit:,} are allowed; free buffers earlier or raise the limit"
+                )
+        self.reserved += rounded
+        self._used[name] = size
+        if rounded > size:
+            self._free.append(_Block(rounded - size, "", None))
+        os_call = "alloc.device" if self.caching else "pool.grow"
+        seconds += self._costs.sized(os_call, rounded)
+        return Taken(seconds + self._costs.call("cache_hit" if self.caching else "malloc_async"), True)
+
+    def give(self, name: str, stream: str, freed: Item | None) -> float:
+        """Free; returns the host's time. Raises GpusimError for what is not allocated here."""
+        size = self._used.pop(name, None)
+        if size is None:
+            raise GpusimError(f"buffer {name!r} is freed but not allocated from pool {self.pool.name!r}")
+        self._free.append(_Block(size, stream, freed))
+        return self._costs.call("cache_give" if self.caching else "free_async")
+
+    def release(self) -> float:
+        """Give back what is free above the threshold, at a synchronisation; returns the host's time."""
+        if self.caching:
+            return 0.0
+        seconds = 0.0
+        for block in [b for b in self._free if b.freed is None or b.freed.finished]:
+            if self.reserved <= self.pool.release_threshold:
+                break
+            self._free.remove(block)
+            self.reserved -= block.size
+            seconds += self._costs.sized("pool.release", block.size)
+        return seconds

@@ -1,0 +1,96 @@
+"""A host program on a device: the predicted timeline of host threads, streams and copy engines."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from gpusim.engine import Deadlock, Simulation
+from gpusim.errors import GpusimError
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.host.costs import HostApi, HostCosts
+from gpusim.host.device import Device
+from gpusim.host.thread import HostThreadModel, Shared
+from gpusim.program.host import DeviceSync, HostProgram
+from gpusim.timeline import Timeline, TimelineBuilder
+
+__all__ = ["HostDeadlock", "simulate_host"]
+
+
+class HostDeadlock(Deadlock):
+    """Streams, host functions and threads that wait for each other; ``cycle`` names the circle, if there is one."""
+
+    def __init__(self, deadlock: Deadlock, cycle: tuple[str, ...]) -> None:
+        super().__init__(deadlock.at_s, deadlock.blocked)
+        self.cycle = cycle
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text}\n  cycle: {' -> '.join(self.cycle)}" if self.cycle else text
+
+
+def simulate_host(
+    program: HostProgram, profile: DeviceProfile, *, host: HostApi = "cupy", exact: bool = False,
+    trace: bool = True, zoom: bool = False,
+) -> Timeline:  # fmt: skip
+    """Predict one run of ``program``; times start with the first call on an idle device.
+
+    ``host`` chooses the call costs. With ``zoom`` the lanes of every kernel program that ran are put in,
+    below its stream's lane. The end is the return of a device synchronisation behind everything.
+
+    Raises GpusimError for calls the runtime would reject, DoesNotFit, HazardError and Deadlock.
+    """
+    if not any(thread.ops for thread in program.threads):
+        raise GpusimError(f"host program {program.name!r} has no operations")
+    builder = TimelineBuilder() if trace else None
+    record = builder.add if builder is not None else None
+    sim = Simulation()
+    costs = HostCosts(profile, host)
+    device = Device(sim, program, profile, costs, record, exact)
+    shared = Shared(sim, program, device)
+    threads = [HostThreadModel(shared, thread, i, record) for i, thread in enumerate(program.threads)]
+    ended: list[float] = []
+    sim.process(_all(sim, threads, ended))
+    try:
+        sim.run()
+    except Deadlock as deadlock:
+        raise HostDeadlock(deadlock, _cycle(deadlock)) from None
+    meta = {
+        "source": "predicted", "device": profile.name, "program": program.name, "host": host, "exact": exact,
+        "total_s": ended[0], "assumed": profile.assumed,
+    }  # fmt: skip
+    if builder is None:
+        return TimelineBuilder().build(**meta)
+    if zoom:
+        for lane, start_s, timeline in device.zooms:
+            _embed(builder, lane, start_s, timeline)
+    return builder.build(**meta)
+
+
+def _all(sim: Simulation, threads: list[HostThreadModel], ended: list[float]) -> Generator:
+    processes = [sim.process(thread.run()) for thread in threads]
+    for process in processes:
+        yield process
+    yield from threads[0].call(DeviceSync())
+    ended.append(sim.now)
+
+
+def _embed(builder: TimelineBuilder, lane: str, start_s: float, timeline: Timeline) -> None:
+    offset = start_s
+    for interval in timeline:
+        builder.add(
+            f"{lane}.{interval.lane}", interval.kind, interval.start_s + offset, interval.end_s + offset,
+            interval.reason, interval.tile, interval.stage, interval.bytes,
+        )  # fmt: skip
+
+
+def _cycle(deadlock: Deadlock) -> tuple[str, ...]:
+    """A circle among the blocked, each waiting for the next; empty if somebody waits for nobody blocked."""
+    waits = {entry.lane: entry.waits_for for entry in deadlock.blocked}
+    for start in waits:
+        path, at = [], start
+        while at in waits and at not in path:
+            path.append(at)
+            at = waits[at]
+        if at in path:
+            return tuple([*path[path.index(at) :], at])
+    return ()

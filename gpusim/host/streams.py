@@ -1,0 +1,189 @@
+"""Streams: which work waits for which, and how long the device takes from one to the next.
+
+Models: order within a stream; events; the legacy stream, which waits for all blocking streams and which they
+  wait for (per-thread default streams are blocking ones, non-blocking streams are not concerned);
+  graphs, whose order is their edges; host functions, one at a time; hardware queues that streams
+  share (work behind something that still waits is held up); a bounded number of launches in a stream.
+Omits: programmatic dependent launch, stream priorities of copies.
+Source: hardware.md 3; realkernels.microbench.host (device, rules).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field
+from typing import Any
+
+import simpy
+
+from gpusim.engine import Simulation
+from gpusim.errors import GpusimError, listing, nearest
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.host.work import Item
+from gpusim.program.host import HostProgram, Stream
+
+__all__ = ["StreamState", "Streams"]
+
+Execute = Callable[[Item], Generator]
+
+
+@dataclass(eq=False, slots=True)
+class StreamState:
+    """A stream at work: its last item, the events its next item waits for, what is queued."""
+
+    spec: Stream
+    lane: str
+    connection: int
+    last: Item | None = None
+    waits: list[Item] = field(default_factory=list)
+    queued: deque[Item] = field(default_factory=deque)
+    free_s: float = 0.0
+    """Until when its lane is taken."""
+
+
+class Streams:
+    """All streams of a program. ``execute(item)`` does the work once an item may start."""
+
+    def __init__(self, sim: Simulation, program: HostProgram, profile: DeviceProfile, execute: Execute) -> None:
+        self._sim = sim
+        self._profile = profile
+        self._execute = execute
+        self._connections = max(1, int(profile.value("stream.connections")))
+        self._specs = {stream.name: (i, stream) for i, stream in enumerate(program.streams)}
+        self._states: dict[tuple[str, str], StreamState] = {}
+        self._legacy: StreamState | None = None
+        self._behind: dict[int, Item] = {}
+        self._issued: dict[Item, simpy.Event] = {}
+        self._last_func: Item | None = None
+        self._serial = 0
+        self.items: list[Item] = []
+
+    def state(self, name: str, thread: str) -> StreamState:
+        """The stream called ``name`` as ``thread`` sees it. Raises GpusimError for an undeclared one."""
+        if name not in self._specs:
+            hint = nearest(name, self._specs)
+            did = f". Did you mean {hint!r}?" if hint else ""
+            raise GpusimError(f"stream {name!r} is not declared (declared: {listing(self._specs) or 'none'}){did}")
+        number, spec = self._specs[name]
+        if spec.kind == "legacy":
+            if self._legacy is None:
+                self._legacy = self._new(spec, f"stream[{number}]")
+            return self._legacy
+        key = (name, thread if spec.kind == "per_thread" else "")
+        if key not in self._states:
+            suffix = f"@{thread}" if spec.kind == "per_thread" and self._others(name) else ""
+            self._states[key] = self._new(spec, f"stream[{number}{suffix}]")
+        return self._states[key]
+
+    def _others(self, name: str) -> bool:
+        return any(known == name for known, _ in self._states)
+
+    def _new(self, spec: Stream, lane: str) -> StreamState:
+        return StreamState(spec, lane, len(self._states) % self._connections)
+
+    @property
+    def all(self) -> list[StreamState]:
+        """Streams that have been used."""
+        return [*self._states.values(), *([self._legacy] if self._legacy else [])]
+
+    def enqueue(self, stream: StreamState, kind: str, label: str, chunk: int, payload: Any) -> Item:
+        """Put work at the end of a stream; it starts by itself as soon as it may."""
+        deps = [(stream.last, "stream_order")] if stream.last else []
+        deps += [(item, "event") for item in stream.waits]
+        stream.waits = []
+        if stream.spec.kind == "legacy":
+            deps += [(s.last, "stream_order") for s in self._states.values() if s.last and _blocking(s.spec)]
+        elif self._legacy is not None and self._legacy.last is not None and _blocking(stream.spec):
+            deps.append((self._legacy.last, "stream_order"))
+        item = self.new_item(kind, stream.lane, label, deps, chunk, payload)
+        stream.last = item
+        while stream.queued and stream.queued[0].finished:
+            stream.queued.popleft()
+        stream.queued.append(item)
+        self.start(item, stream)
+        return item
+
+    def new_item(
+        self, kind: str, lane: str, label: str, deps: list[tuple[Item, str]], chunk: int, payload: Any
+    ) -> Item:  # fmt: skip
+        """An item that is not yet under way."""
+        self._serial += 1
+        chunk_text = f" of chunk {chunk}" if chunk >= 0 else ""
+        item = Item(kind, lane, f"{label}{chunk_text} (#{self._serial})", self._sim.event(), deps, chunk, self._sim.now)
+        item.payload, item.after = payload, kind
+        self.items.append(item)
+        return item
+
+    def start(self, item: Item, stream: StreamState) -> None:
+        """Let an item run when its dependencies are done."""
+        ahead = self._behind.get(stream.connection)
+        self._behind[stream.connection] = item
+        self._issued[item] = self._sim.event()
+        self._sim.process(self._run(item, stream, ahead))
+
+    def _run(self, item: Item, stream: StreamState, ahead: Item | None) -> Generator:
+        sim = self._sim
+        reason = "launch"
+        for dep, why in item.deps:
+            if not dep.finished:
+                yield from sim.wait(dep.done, item.name, why, dep)
+                reason = why
+        # The hardware queue hands out in order: whoever is ahead must have been handed out.
+        if ahead is not None and not ahead.finished:
+            handed = self._issued[ahead]
+            if not handed.triggered:
+                yield from sim.wait(handed, item.name, "stream_order", ahead)
+                reason = "stream_order"
+        if item.kind == "func" and self._last_func is not None and not self._last_func.finished:
+            before, self._last_func = self._last_func, item
+            yield from sim.wait(before.done, item.name, "stream_order", before)
+        elif item.kind == "func":
+            self._last_func = item
+        self._issued[item].succeed()
+        ready = self._ready(item)
+        if ready > sim.now:
+            yield sim.timeout(ready - sim.now)
+        item.payload = (item.payload, reason, stream)
+        yield from self._execute(item)
+        item.end_s = sim.now
+        item.done.succeed()
+
+    def _ready(self, item: Item) -> float:
+        """Earliest start: after the call, and after the hand-over from each thing it waited for."""
+        value = self._profile.value
+        if item.kind == "marker":
+            return self._pass_marker(item)
+        start = {"copy": "stream.copy_start", "kernel": "stream.start", "func": "stream.start"}[item.kind]
+        ready = item.enqueued_s + (value("graph.start") if item.in_graph else value(start))
+        for dep, why in item.deps:
+            ready = max(ready, dep.end_s + self._hand_over(dep, item, why))
+        return ready
+
+    def _hand_over(self, dep: Item, item: Item, why: str) -> float:
+        value = self._profile.value
+        if item.in_graph and dep.in_graph:
+            return value("graph.node") if dep.lane == item.lane else value("graph.fork")
+        if item.in_graph:
+            return value("graph.launch_gap")
+        if item.kind == "func" or dep.after == "func":
+            return 0.0
+        if why == "event" or dep.after == "event":
+            return value("stream.event_hop")
+        before = "copy" if dep.after == "copy" else "kernel"
+        return value(f"stream.{before}_{item.kind}")
+
+    def _pass_marker(self, item: Item) -> float:
+        """A record or a wait takes the front end a moment, and hands on what came before it."""
+        last = max(item.deps, key=lambda entry: entry[0].end_s, default=None)
+        if last is None:
+            item.after = "marker"
+            return item.enqueued_s
+        dep, why = last
+        item.after = "event" if why == "event" else dep.after
+        passing = 0.0 if item.in_graph else self._profile.value("stream.event")
+        return max(item.enqueued_s, dep.end_s + passing)
+
+
+def _blocking(spec: Stream) -> bool:
+    return spec.kind in ("blocking", "per_thread")

@@ -1,0 +1,258 @@
+"""A host thread: makes its calls one after another, each for its cost, some until something has happened.
+
+Models: the cost of every call; calls that wait (synchronisation, cudaFree, blocking copies, full queues);
+  staging of pageable memory inside the call.
+Omits: scheduling of threads on cores (each has one of its own).
+Source: hardware.md 3; realkernels.microbench.host (calls, cpp, alloc, rules).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from functools import singledispatchmethod
+from typing import Any
+
+from gpusim.engine import Simulation
+from gpusim.errors import GpusimError
+from gpusim.host.device import Device
+from gpusim.host.graphs import launch_graph
+from gpusim.host.pools import MemoryPool
+from gpusim.host.work import Item
+from gpusim.program import host as ops
+
+__all__ = ["HostThreadModel", "Shared"]
+
+
+class Shared:
+    """What all threads of a program see: the device, events, buffers, pools."""
+
+    def __init__(self, sim: Simulation, program: ops.HostProgram, device: Device) -> None:
+        self.sim, self.program, self.device, self.costs = sim, program, device, device.costs
+        granularity = int(device.profile.value("pool.granularity"))
+        self.pools = {pool.name: MemoryPool(pool, device.costs, granularity) for pool in program.pools}
+        self.events: dict[str, Item] = {}
+        self.buffers: dict[str, tuple[str, int]] = {b.name: ("declared", b.bytes) for b in program.buffers}
+        self.recorded = {op.event for t in program.threads for op in t.ops if isinstance(op, ops.EventRecord)}
+
+
+class HostThreadModel:
+    """One thread; ``run()`` is its process."""
+
+    def __init__(self, shared: Shared, thread: ops.HostThread, number: int, record: Callable[..., int] | None) -> None:
+        self._shared, self._thread, self._record = shared, thread, record
+        self._sim, self._device, self._costs = shared.sim, shared.device, shared.costs
+        self.lane = f"host[{number}]"
+        self.name = self.lane
+        self.satisfiers = (self.lane,)
+
+    def run(self) -> Generator:
+        """Make all calls. Raises GpusimError for a call the runtime would reject."""
+        for op in self._thread.ops:
+            yield from self.call(op)
+
+    @singledispatchmethod
+    def call(self, op: Any) -> Generator:
+        """Make one call."""
+        raise GpusimError(f"{type(op).__name__} is no host operation")
+
+    def _busy(self, kind: str, seconds: float, chunk: int = -1, size: int = 0) -> Generator:
+        start = self._sim.now
+        if seconds > 0.0:
+            yield self._sim.timeout(seconds)
+            if self._record is not None:
+                self._record(self.lane, kind, start, self._sim.now, "", chunk, -1, size, -1)
+
+    def _until(self, item: Item, reason: str, chunk: int = -1) -> Generator:
+        if item.finished:
+            return
+        start = self._sim.now
+        yield from self._sim.wait(item.done, self.lane, reason, item)
+        self._waited(start, reason, chunk, item.row)
+
+    def _waited(self, start: float, reason: str, chunk: int, cause: int) -> None:
+        if self._record is not None and self._sim.now > start:
+            self._record(self.lane, "wait", start, self._sim.now, reason, chunk, -1, 0, cause)
+
+    def _stream(self, name: str) -> Any:
+        return self._device.streams.state(name, self._thread.name)
+
+    def _enqueue(self, op: Any, kind: str, label: str, cost: str, shown: str = "issue") -> Generator:
+        """A call that puts work into a stream; it blocks while the stream's queue is full."""
+        stream = self._stream(op.stream)
+        depth = self._device.profile.value("stream.queue_depth")
+        while stream.queued and stream.queued[0].finished:
+            stream.queued.popleft()
+        if len(stream.queued) >= depth:
+            yield from self._until(stream.queued[0], "launch", op.chunk)
+        yield from self._busy(shown, self._costs.call(cost), op.chunk)
+        return self._device.streams.enqueue(stream, kind, label, op.chunk, op)
+
+    @call.register
+    def _(self, op: ops.HostWork) -> Generator:
+        yield from self._busy("host", op.seconds, op.chunk)
+
+    @call.register
+    def _(self, op: ops.Launch) -> Generator:
+        yield from self._enqueue(op, "kernel", op.kernel.name, "launch", "launch")
+
+    @call.register
+    def _(self, op: ops.MemcpyAsync) -> Generator:
+        if op.pinned or op.direction in ("d2d", "p2p"):
+            yield from self._enqueue(op, "copy", op.direction, "memcpy_async")
+            return
+        stream = self._stream(op.stream)
+        if self._costs.flag("pageable.waits") and stream.last is not None:
+            yield from self._until(stream.last, "host_sync", op.chunk)
+        yield from self._busy("issue", self._costs.profile.value(f"pageable.{op.direction}_overhead"), op.chunk)
+        item = self._device.streams.enqueue(stream, "copy", op.direction, op.chunk, op)
+        # The host copies between the caller's memory and the staging buffer until the copy is done.
+        start = self._sim.now
+        yield from self._sim.wait(item.done, self.lane, "copy_in_flight", item)
+        if self._record is not None and self._sim.now > start:
+            self._record(self.lane, "host", start, self._sim.now, "", op.chunk, -1, op.bytes, -1)
+
+    @call.register
+    def _(self, op: ops.Memcpy) -> Generator:
+        name = next((s.name for s in self._shared.program.streams if s.kind == "legacy"), None)
+        if name is None:
+            raise GpusimError(
+                "cudaMemcpy works on the legacy stream: declare a stream of kind legacy, or use MemcpyAsync"
+            )
+        yield from self._busy("issue", self._costs.call("memcpy"), op.chunk)
+        inner = ops.MemcpyAsync(op.direction, op.bytes, name, op.pinned, chunk=op.chunk)
+        item = self._device.streams.enqueue(self._stream(name), "copy", op.direction, op.chunk, inner)
+        if op.direction != "d2d":
+            yield from self._until(item, "host_sync", op.chunk)
+            yield from self._busy("issue", self._costs.call("sync_wake"), op.chunk)
+
+    @call.register
+    def _(self, op: ops.EventRecord) -> Generator:
+        self._shared.events[op.event] = yield from self._enqueue(op, "marker", "record", "event_record")
+
+    @call.register
+    def _(self, op: ops.StreamWaitEvent) -> Generator:
+        yield from self._busy("issue", self._costs.call("stream_wait_event"), op.chunk)
+        item = self._event(op.event)
+        if item is not None:
+            self._stream(op.stream).waits.append(item)
+
+    def _event(self, name: str) -> Item | None:
+        """The latest record; None if there has been none yet, which CUDA takes as done."""
+        if name not in self._shared.recorded:
+            raise GpusimError(f"event {name!r} is waited for but never recorded")
+        return self._shared.events.get(name)
+
+    @call.register
+    def _(self, op: ops.HostFunc) -> Generator:
+        yield from self._enqueue(op, "func", "host function", "host_func")
+
+    @call.register
+    def _(self, op: ops.AcquireSlot) -> Generator:
+        slot = self._device.slots.get(op.slots)
+        if slot is None:
+            raise GpusimError(f"slots {op.slots!r} are not declared")
+        if slot.free:
+            slot.free -= 1
+            return
+        start, event = self._sim.now, self._sim.event()
+        slot.waiting.append(event)
+        slot.satisfiers = [i.name for i in self._device.streams.items if _gives(i, op.slots)]
+        slot.name = f"a free slot of {op.slots!r}"
+        yield from self._sim.wait(event, self.lane, "memory_pool", slot)
+        yield self._sim.timeout(self._costs.call("slot_wake"))
+        self._waited(start, "memory_pool", op.chunk, -1)
+
+    @call.register
+    def _(self, op: ops.StreamSync) -> Generator:
+        yield from self._synchronise([self._stream(op.stream).last], op.chunk)
+
+    @call.register
+    def _(self, op: ops.EventSync) -> Generator:
+        yield from self._synchronise([self._event(op.event)], op.chunk)
+
+    @call.register
+    def _(self, op: ops.DeviceSync) -> Generator:
+        yield from self._synchronise([stream.last for stream in self._device.streams.all], op.chunk)
+
+    def _synchronise(self, items: list[Item | None], chunk: int) -> Generator:
+        pending = [item for item in items if item is not None and not item.finished]
+        yield from self._busy("issue", self._costs.call("sync"), chunk)
+        for item in pending:
+            yield from self._until(item, "host_sync", chunk)
+        if pending:
+            yield from self._busy("issue", self._costs.call("sync_wake"), chunk)
+        for pool in self._shared.pools.values():
+            yield from self._busy("alloc", pool.release(), chunk)
+
+    @call.register
+    def _(self, op: ops.GraphLaunch) -> Generator:
+        try:
+            graph = self._shared.program.graph(op.graph)
+        except KeyError:
+            raise GpusimError(f"graph {op.graph!r} is not declared") from None
+        nodes = sum(isinstance(o, ops.Launch | ops.MemcpyAsync | ops.HostFunc) for o in graph.ops)
+        yield from self._busy("launch", self._costs.graph_launch(nodes), op.chunk)
+        launch_graph(self._device.streams, self._stream(op.stream), graph)
+
+    @call.register
+    def _(self, op: ops.Malloc) -> Generator:
+        self._new_buffer(op.buffer, "device", op.bytes)
+        yield from self._os_call("alloc.device", "alloc.waits", op.bytes, op.chunk)
+
+    @call.register
+    def _(self, op: ops.Free) -> Generator:
+        yield from self._os_call("alloc.device_free", "alloc.free_waits", self._gone(op.buffer, "device"), op.chunk)
+
+    @call.register
+    def _(self, op: ops.MallocHost) -> Generator:
+        self._new_buffer(op.buffer, "pinned", op.bytes)
+        yield from self._os_call("alloc.host", "alloc.host_waits", op.bytes, op.chunk)
+
+    @call.register
+    def _(self, op: ops.FreeHost) -> Generator:
+        yield from self._os_call("alloc.host_free", "alloc.host_free_waits", self._gone(op.buffer, "pinned"), op.chunk)
+
+    def _os_call(self, name: str, waits: str, size: int, chunk: int) -> Generator:
+        if self._costs.flag(waits):
+            for stream in self._device.streams.all:
+                if stream.last is not None:
+                    yield from self._until(stream.last, "host_sync", chunk)
+        yield from self._busy("alloc", self._costs.sized(name, size), chunk, size)
+
+    def _pool(self, name: str) -> MemoryPool:
+        if name not in self._shared.pools:
+            raise GpusimError(f"pool {name!r} is not declared")
+        return self._shared.pools[name]
+
+    @call.register
+    def _(self, op: ops.MallocAsync) -> Generator:
+        pool, stream = self._pool(op.pool), self._stream(op.stream)
+        self._new_buffer(op.buffer, op.pool, op.bytes)
+        taken = pool.take(op.buffer, op.bytes, op.stream, set(stream.waits))
+        if taken.grew and pool.caching and self._costs.flag("alloc.waits"):
+            yield from self._os_call("alloc.device", "alloc.waits", 0, op.chunk)
+        yield from self._busy("alloc", taken.seconds, op.chunk, op.bytes)
+
+    @call.register
+    def _(self, op: ops.FreeAsync) -> Generator:
+        pool = self._pool(self._shared.buffers.get(op.buffer, ("", 0))[0] or "?")
+        self._gone(op.buffer, pool.pool.name)
+        seconds = pool.give(op.buffer, op.stream, self._stream(op.stream).last)
+        yield from self._busy("alloc", seconds, op.chunk)
+
+    def _new_buffer(self, name: str, where: str, size: int) -> None:
+        if name in self._shared.buffers:
+            raise GpusimError(f"buffer {name!r} is allocated twice; free it first or use another name")
+        self._shared.buffers[name] = (where, size)
+
+    def _gone(self, name: str, where: str) -> int:
+        known, size = self._shared.buffers.get(name, ("", 0))
+        if known != where:
+            raise GpusimError(f"buffer {name!r} is freed but was not allocated that way")
+        del self._shared.buffers[name]
+        return size
+
+
+def _gives(item: Item, slots: str) -> bool:
+    op = item.payload[0] if isinstance(item.payload, tuple) else item.payload
+    return isinstance(op, ops.HostFunc) and op.releases == slots and not item.finished
