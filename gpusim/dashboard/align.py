@@ -31,8 +31,8 @@ def alignment_shift(predicted: Track, measured: Track | None, view: View) -> tup
         what = f"first {view.align_kind}" + (f" of tile {view.align_tile}" if view.align_tile is not None else "")
         if ours is None or theirs is None:
             sides = [name for name, t in (("predicted", ours), ("measured", theirs)) if t is None]
-            message = f"No {what} on the {' and '.join(sides)} side: aligned at the kernel's start instead."
+            message = f"No {what} on the {' and '.join(sides)} side: aligned at kernel start."
         else:
             shift = ours - theirs
-            message = f"Aligned at the {what}: measured moved by {delta_text(shift + view.offset_us)}."
+            message = f"Measured moved by {delta_text(shift + view.offset_us)}."
     return shift + view.offset_us, message

@@ -48,7 +48,8 @@ def register(app: Dash, source: Source) -> None:
     @app.callback(
         output={
             "figure": Output("drawn", "data"), "gutter": Output("gutter", "children"),
-            "height": Output("canvas", "style"), "legend": Output("legend", "children"), "count": Output("count", "children"),
+            "height": Output("canvas", "style"), "legend": Output("legend", "children"),
+            "count": Output("count", "children"),
             "details": Output("details", "children"), "details_style": Output("details", "style"),
             "notice": Output("notice", "children"), "search_error": Output("search", "error"),
         },

@@ -60,6 +60,14 @@ def _pair(theirs: str | None) -> str:
     return f"measured {theirs}" if theirs and theirs != "–" else ""
 
 
+def _bottleneck_card(case: Case) -> html.Div:
+    lever = f"helps: {case.lever}" if case.lever else ""
+    long = len(case.bottleneck) > 18  # takes the line of the detail as well
+    why = f"{case.bottleneck} (share of the peak or of the critical path). {lever}".strip()
+    return card("Bottleneck", case.bottleneck or "–", "" if long else lever, tone="words long" if long else "words",
+                why=why if case.bottleneck else "What sets the duration.")  # fmt: skip
+
+
 def card_row(case: Case) -> list[html.Div]:
     """All cards of a case, from the answer to its reasons."""
     ours, theirs = case.predicted_numbers, case.measured_numbers or Numbers()
@@ -78,7 +86,7 @@ def card_row(case: Case) -> list[html.Div]:
         card("Per tile", _us(ours.period_s, 3), period, why="Steady-state time between two tiles of a CTA."),
         card("Speed-up", speedup, "over one stage, serial" if ours.speedup else "no baseline",
              why="Predicted duration of the same work with a single stage, over this one."),
-        card("Bottleneck", case.bottleneck or "–", case.lever, tone="words", why="What sets the duration."),
+        _bottleneck_card(case),
         card("Occupancy", case.occupancy or "–", f"limit: {case.limiter}" if case.limiter else "", tone="words",
              why="Resident CTAs per SM, and what keeps another one out."),
     ]  # fmt: skip

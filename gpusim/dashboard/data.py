@@ -159,7 +159,7 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
         gap=gap,
         **bottleneck_text(predicted),
         **occupancy_text(predicted),
-        badges=badges_of(scenario, predicted, measurement, measured if has_lanes else None),
+        badges=badges_of(scenario, predicted, measurement, measured if has_lanes else None, other=point != OWN_POINT),
         points=_choices(own, points),
         point=point,
         side_notes={"predicted": predicted_note(predicted), "measured": measured_note(measured) if has_lanes else ""},

@@ -11,8 +11,7 @@ from gpusim.dashboard.text import bytes_text, percent, signed_percent, time_text
 from gpusim.dashboard.track import MICRO
 from gpusim.scenario import Scenario
 from gpusim.timeline import Timeline
-from gpusim.timeline.critical_path import critical_path
-from gpusim.timeline.metrics import busy_by_lane
+from gpusim.timeline.bottleneck import bottleneck
 from gpusim.validation import Measurement
 
 __all__ = ["badges_of", "bottleneck_text", "facts_of", "measured_note", "occupancy_text", "parameter_text",
@@ -58,10 +57,17 @@ def _value(value: Any, unit: str | None) -> str:
 
 
 def badges_of(
-    scenario: Scenario, predicted: Timeline, measurement: Measurement | None, measured: Timeline | None
+    scenario: Scenario,
+    predicted: Timeline,
+    measurement: Measurement | None,
+    measured: Timeline | None,
+    *,
+    other: bool = False,
 ) -> tuple[Badge, ...]:
     """Provenance at a glance: recorded or not, device, stale, overhead, assumptions."""
     badges = []
+    if other:
+        badges.append(Badge("other parameters", "warn", "A recorded point of the technique, not the scenario's own."))
     if measurement is None:
         badges.append(Badge("prediction only", "warn", "No recording of this kernel with these parameters here."))
     else:
@@ -93,43 +99,13 @@ def badges_of(
     return tuple(badges)
 
 
-_BUSY = ("compute", "transfer", "load", "store", "issue", "kernel")
-_BOTTLENECKS = {
-    "compute": "Computing", "copy": "Copy latency", "transfer": "Copy bandwidth", "load": "Loads", "store": "Stores",
-    "issue": "Issuing copies", "wait": "Waiting", "barrier": "Barriers", "launch": "Launching",
-}  # fmt: skip
-
-
 def bottleneck_text(predicted: Timeline) -> dict[str, str]:
-    """What sets the duration: what the prediction says, else the largest part of its critical path."""
-    told = predicted.meta.get("bottleneck")
-    if isinstance(told, str) and told:
-        return {"bottleneck": told, "lever": ""}
-    path = critical_path(predicted)
-    total = sum(path.by_kind.values())
-    first, last = predicted.span_s
-    if not total or total < 0.5 * (last - first):  # a path that breaks off says nothing about the whole
-        return _busiest(predicted)
-    name = _BOTTLENECKS.get(path.bottleneck, path.bottleneck)
-    return {"bottleneck": name, "lever": f"{percent(path.by_kind[path.bottleneck] / total, 0)} of the critical path"}
-
-
-def _busiest(predicted: Timeline) -> dict[str, str]:
-    """The lane that works most of the time, or latency where none works even half of it."""
-    shares = {
-        (lane, kind): share
-        for lane, kinds in busy_by_lane(predicted).items()
-        for kind, share in kinds.items()
-        if kind in _BUSY
-    }
-    if not shares:
-        return {"bottleneck": "", "lever": ""}
-    (lane, kind), share = max(shares.items(), key=lambda item: item[1])
-    name = lane.rpartition(".")[2].replace("_", " ")
-    if share < 0.5:
-        return {"bottleneck": "Latency", "lever": f"busiest: {name}, {percent(share, 0)}"}
-    name = name.upper() if name in ("tma", "lsu") else name
-    return {"bottleneck": "Computing" if kind == "compute" else name, "lever": f"{name} busy {percent(share, 0)}"}
+    """What holds the prediction back, and what would move it."""
+    limit = bottleneck(predicted)
+    if limit is None:
+        return {}
+    name = limit.name[:1].upper() + limit.name[1:]
+    return {"bottleneck": f"{name}, {percent(limit.share, 0)}", "lever": limit.lever}
 
 
 def occupancy_text(predicted: Timeline) -> dict[str, str]:

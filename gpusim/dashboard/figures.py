@@ -223,8 +223,8 @@ def _layout(stack: Stack, window: tuple[float, float], view: View) -> dict[str, 
         "xaxis": {
             "type": "linear", "range": list(window), "anchor": stack.panels[-1].axis, "side": "bottom",
             "gridcolor": tones.grid, "zeroline": False, "showline": True, "linecolor": tones.grid, "ticks": "outside",
-            "tickcolor": tones.dim, "ticklen": 4, "ticksuffix": " µs", "nticks": 14, "separatethousands": True, "exponentformat": "none",
-            "tickfont": {"size": 11},
+            "tickcolor": tones.dim, "ticklen": 4, "ticksuffix": " µs", "nticks": 14, "separatethousands": True,
+            "exponentformat": "none", "tickfont": {"size": 11},
         },
     }  # fmt: skip
     for panel in stack.panels:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 __all__ = ["LanePattern", "Node", "Row", "default_open", "lane_tree", "rows_of"]
 
 _PART = re.compile(r"^(?P<base>[^\[]+)(?:\[(?P<index>.+)\])?$")
-_ROLE = 6
+_ROLE, _UNIT = 6, 9
 _RANK = {"gpu": 0, "host": 1, "stream": 2, "copy_engine": 3, "sm": 4, "cta": 5, "warp": _ROLE}
 _UNITS = {"tma", "lsu", "tensor", "l2", "hbm"}
 _TITLE = {"sm": "SM", "cta": "CTA", "tma": "TMA", "lsu": "LSU", "gpu": "GPU", "host": "Host",
@@ -92,7 +92,7 @@ def _steps(lane: str, stage: bool = False) -> list[tuple[str, str, tuple]]:
         found = _PART.match(part)
         base, index = (found["base"], found["index"]) if found else (part, None)
         title = _TITLE.get(base, base.replace("_", " "))
-        rank = _RANK.get(base, 9 if base in _UNITS else _ROLE)
+        rank = _RANK.get(base, _UNIT if base in _UNITS else _ROLE)
         if index is None:
             steps.append((base, title, (rank, 0, ())))
         elif base in _RANK:
@@ -229,7 +229,15 @@ def rows_of(
             elif opening:
                 own = (child.lane,) if child.lane and pattern.matches(child.lane) and child.lane not in pinned else ()
                 rows.append(
-                    Row(child.path, child.label, depth, own, group=True, open=True, heading=not _is_role(child))
+                    Row(
+                        child.path,
+                        child.label,
+                        depth,
+                        own,
+                        group=True,
+                        open=True,
+                        heading=not _is_role(child) and child.rank[0] != _UNIT,
+                    )
                 )
                 visit(child, depth + 1)
             elif _is_role(child):

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import dash_mantine_components as dmc
 from dash import Dash
-from flask import has_request_context, request
+from flask import abort, has_request_context, request
 from werkzeug.serving import make_server
 
 from gpusim.dashboard.address import address_of
@@ -27,6 +27,7 @@ __all__ = ["HOST", "PORT", "build_app", "serve"]
 
 HOST = "127.0.0.1"
 PORT = 8050
+LAST_PORT = 65535
 
 
 def build_app(source: Source) -> Dash:
@@ -39,9 +40,16 @@ def build_app(source: Source) -> Dash:
         serve_locally=True,
         suppress_callback_exceptions=True,
     )
+    app.server.before_request(_only_this_machine)
     app.layout = lambda: _opening(source)
     register(app, source)
     return app
+
+
+def _only_this_machine() -> None:
+    """Refuse what another site's page sends under a name of its own (DNS rebinding)."""
+    if request.host.rpartition(":")[0] not in (HOST, "localhost") and request.host not in (HOST, "localhost"):
+        abort(403)
 
 
 def _opening(source: Source) -> dmc.MantineProvider:
@@ -60,12 +68,14 @@ def serve(scenarios: str | Path, *, port: int = PORT, browser: bool = True) -> N
     folder = Path(scenarios)
     if not folder.is_dir():
         raise GpusimError(f"{folder}: no such folder; give the one with the scenario files")
+    if not 0 <= port <= LAST_PORT:
+        raise GpusimError(f"{port} is no port: choose one from 0 (any free one) to {LAST_PORT} with --port")
     logging.getLogger("werkzeug").setLevel(logging.ERROR)  # not a line per request
     application = build_app(ScenarioFolder(folder)).server
     try:
         with contextlib.redirect_stderr(None):  # werkzeug prints its own advice before it exits
             server = make_server(HOST, port, application, threaded=True)
-    except (OSError, OverflowError, SystemExit) as error:
+    except (OSError, SystemExit) as error:
         raise GpusimError(f"port {port} of {HOST} cannot be used; choose another with --port") from error
     address = f"http://{HOST}:{server.server_port}/"
     sys.stdout.write(f"gpusim dashboard at {address} (Ctrl+C to stop)\n")

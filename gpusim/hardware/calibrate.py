@@ -111,15 +111,27 @@ def _shared_memory(b: _Benches, _: dict) -> dict[str, Measured]:
 
 
 def _loop(b: _Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """Cycles per loop-control or address instruction of a warp that has nothing to hide them behind."""
+    """Cycles per loop-control or address instruction of a warp that has nothing to hide them behind.
+
+    The mean of three kinds of code: inside a loop over vectors, around such a loop (no vectors, no
+    barrier), and the bookkeeping of stages alone.
+    """
     per_ffma = found["sm.ffma_latency"].value / 4.0
     latency = found["sm.lds_latency"].value + 3.0 * found["sm.lds_latency_per_extra_wavefront"].value
-    alone = []
+    inside = []
     for row in b.rows("lds_ffma", unroll=1, warps=1):
         count = row["sass_per_vector"]
         ffma = count["ffma"] + count["fadd"]
-        alone.append((row["cycles_per_vector"] - latency - ffma * per_ffma) / count["other"])
-    return {"sm.control_latency": Measured(float(np.median(alone)), "cycles", "lds_ffma (one warp)", float(np.std(alone)))}
+        inside.append((row["cycles_per_vector"] - latency - ffma * per_ffma) / count["other"])
+    around = [
+        row["cycles_per_turn"] / (sum(row["sass_turn"].values()) - sum(row["sass_vector"].values()))
+        for row in b.rows("tile_turn", mode=0, warps=1, vectors=0)
+    ]
+    turn = b.rows("skeleton", kind="consumer", mode="loop")[0]
+    stages = turn["cycles_per_turn"] / sum(turn["sass_per_turn"].values())
+    kinds = [float(np.median(inside)), float(np.mean(around)), stages]
+    source = "lds_ffma, tile_turn, skeleton (one warp, three kinds of loop)"
+    return {"sm.control_latency": Measured(float(np.mean(kinds)), "cycles", source, float(np.ptp(kinds)))}
 
 
 def _barriers(b: _Benches, _: dict) -> dict[str, Measured]:
@@ -139,7 +151,10 @@ def _barriers(b: _Benches, _: dict) -> dict[str, Measured]:
     named, _, _ = line("named_sync")
     poll = b.one("skeleton", "cycles_per_turn", kind="consumer", mode="wait")
     poll -= b.one("skeleton", "cycles_per_turn", kind="consumer", mode="loop")
-    per_warp = (trip(16, False) - trip(1, False)) / 15.0
+    def turn(warps: int) -> float:
+        return b.one("skeleton", "cycles_per_turn", kind="hand_over", copy=False, stages=8, consumer_warps=warps)
+
+    per_warp = (turn(16) - turn(1)) / 15.0
     # One way of a hand-over between whole warps: the arrival takes effect, the waiter's next look sees it.
     one_way = (trip(1, False) - per_warp) / 2.0
     return {
@@ -149,12 +164,9 @@ def _barriers(b: _Benches, _: dict) -> dict[str, Measured]:
         "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
         "mbarrier.wake": Measured(poll, "cycles", "skeleton: a woken waiter looks once more"),
         "mbarrier.arrive_latency": Measured(one_way - poll, "cycles", "barrier (ping_pong less wake)"),
-        "mbarrier.arrive_per_warp": Measured(per_warp, "cycles", "barrier (ping_pong, 1 to 16 warps)"),
+        "mbarrier.per_warp": Measured(per_warp, "cycles", "skeleton (hand-over, 1 to 16 consumer warps)"),
         "mbarrier.arrive_issue": Measured(
             b.one("barrier", "cycles", kind="mbarrier", op="arrive"), "cycles", "barrier (arrive)"
-        ),
-        "mbarrier.lane_wake": Measured(
-            poll + trip(1, True) - trip(1, False), "cycles", "barrier (ping_pong, producer is one lane)"
         ),
     }
 
@@ -168,8 +180,8 @@ def _tma(b: _Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     sizes = np.array([size for size in sorted(near) if size >= 4096], dtype=float)
     per_byte, _ = np.polyfit(sizes, [near[int(size)] for size in sizes], 1)
     rate = max(row["bytes_per_cycle_per_sm"] for row in b.rows("tma", kind="ring", source="l2", ctas=1))
-    turn = min(row["cycles_median"] / row["copies"] for row in b.rows("tma", kind="ring", source="l2", ctas=1, bytes=1024))
-    issue = turn - found["mbarrier.poll"].value
+    turn = b.one("skeleton", "cycles_per_turn", kind="hand_over", copy=True, stages=8, consumer_warps=1)
+    issue = turn - found["mbarrier.poll"].value - found["mbarrier.per_warp"].value
     submit = b.one("barrier", "cycles", kind="mbarrier", op="expect_tx")
     lines = np.array([size / 128 for size in sorted(far) if size >= 128])
     extra = np.array([far[int(size * 128)] - near[int(size * 128)] for size in lines])
@@ -178,7 +190,7 @@ def _tma(b: _Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     scale = _best(lambda s: np.abs(one + (many - one) * (1 - np.exp(-(lines - 1) / s)) - extra).sum(), np.geomspace(4, 200, 60))
     return {
         "tma.submit": Measured(submit, "cycles", "barrier (expect_tx)"),
-        "tma.issue": Measured(issue, "cycles", "tma (ring that never waits, less one poll)"),
+        "tma.issue": Measured(issue, "cycles", "skeleton (hand-over that never waits, less one poll)"),
         "tma.bandwidth": Measured(rate, "B/cycle", "tma (ring, L2, one SM)", abs(1 / per_byte - rate)),
         "tma.l2_latency": Measured(
             near[1024] - 1024 / rate - found["mbarrier.wake"].value - submit, "cycles", "tma (latency, L2)"
@@ -222,17 +234,17 @@ def _memory(b: _Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     ring = [row for row in b.rows("tma", kind="ring", source="dram") if row["ctas"] % 132 == 0]
     clock = found["sm.clock"].value * 1e6
     sms = int(b.file("tma")["device"]["sm_count"])
-    best = sorted(row["bytes_per_cycle_per_sm"] for row in ring)[-20:]
-    read = float(np.median(best)) * clock * sms
+    share = float(np.median(sorted(row["bytes_per_cycle_per_sm"] for row in ring)[-20:]))
     def stream(reads: int, writes: int) -> float:
         return max(row["bytes_per_s"] for row in b.rows("hbm", kind="ldg_stg", reads=reads, writes=writes, copy=False))
 
-    write, mixed = stream(0, 1), stream(1, 1)
+    bulk = max(row["bytes_per_s"] for row in b.rows("hbm", kind="tma"))
+    read, write, mixed = (stream(1, 0) + bulk) / 2.0, stream(0, 1), stream(1, 1)
     ideal = 2.0 / (1.0 / stream(1, 0) + 1.0 / write)
     l2 = max(row["bytes_per_s"] for row in b.rows("l2") if row["footprint_bytes"] <= 32 << 20)
-    contention, queue, off = _loaded_latency(b, found, read / (clock * sms))
+    contention, queue, off = _loaded_latency(b, found, share)
     return {
-        "hbm.read_bandwidth": Measured(read / 1e12, "TB/s", "tma (ring, DRAM, all SMs, deepest 20)", float(np.ptp(best)) * clock * sms / 1e12),
+        "hbm.read_bandwidth": Measured(read / 1e12, "TB/s", "hbm (reads only, ld.global and bulk copies)", abs(stream(1, 0) - bulk) / 1e12),
         "hbm.write_bandwidth": Measured(write / 1e12, "TB/s", "hbm (writes only)"),
         "hbm.mix_loss": Measured(1.0 - mixed / ideal, "", "hbm (half reads, half writes, against each alone)"),
         "hbm.burst_contention": Measured(contention, "", "tma ring and burst (latency beyond that of one SM)", off),
@@ -242,6 +254,35 @@ def _memory(b: _Benches, found: dict[str, Measured]) -> dict[str, Measured]:
             max(row["bytes_per_cycle_per_sm"] for row in b.rows("tma_store", kind="ring", ctas=1)), "B/cycle", "tma_store (one SM)"
         ),
     }
+
+
+def _alignment(b: _Benches, _: dict) -> dict[str, Measured]:
+    """Bandwidth when copies start off a line (multiples of 32 or 64 B) or off a sector, against aligned ones.
+
+    The starts of neighbouring tiles go through all residues, so bulk copies are taken over sizes;
+    cp.async was measured residue by residue and is averaged over them.
+    """
+    def ratio(rows: Rows, whole: Rows) -> tuple[float, float]:
+        best = float(np.median([row["bytes_per_s"] for row in whole]))
+        values = [row["bytes_per_s"] / best for row in rows]
+        return float(np.mean(values)), float(np.std(values))
+
+    found = {}
+    tma = [row for row in b.rows("alignment", unit="tma", offset=0) if row["ctas"] % 132 == 0 and row["bytes"] > 16000]
+    whole = [row for row in tma if row["bytes"] % 128 == 0]
+    lsu = [row for row in b.rows("alignment", unit="lsu") if row["bytes"] >= 16384]
+    by_offset = {offset: ratio([r for r in lsu if r["offset"] == offset], [r for r in lsu if r["offset"] == 0])
+                 for offset in (0, 16, 32, 48, 64, 96)}  # fmt: skip
+    for name, step in (("sector", 16), ("line", 32)):
+        odd = [row for row in tma if row["bytes"] % 128 and (row["bytes"] % 32 != 0) == (step == 16)]
+        mean, spread = ratio(odd, whole)
+        found[f"tma.unaligned_{name}_efficiency"] = Measured(mean, "", "alignment (bulk copies)", spread)
+        residues = [by_offset[offset][0] for offset in by_offset if step == 16 or offset % 32 == 0]
+        # Residues 80 and 112 behave as 16 and 48.
+        residues += [by_offset[16][0], by_offset[48][0]] if step == 16 else []
+        mean = len(residues) / sum(1.0 / value for value in residues)
+        found[f"lsu.unaligned_{name}_efficiency"] = Measured(mean, "", "alignment (cp.async)", float(np.std(residues)))
+    return found
 
 
 def _loaded_latency(b: _Benches, found: dict[str, Measured], share: float) -> tuple[float, float, float]:
@@ -307,4 +348,4 @@ def _best(error: Callable[[float], float], candidates: Iterable[float]) -> float
     return min(candidates, key=error)
 
 
-_STEPS = (_clock, _issue, _shared_memory, _loop, _barriers, _tma, _lsu, _memory, _launch)
+_STEPS = (_clock, _issue, _shared_memory, _loop, _barriers, _tma, _lsu, _memory, _alignment, _launch)

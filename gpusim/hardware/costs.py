@@ -19,9 +19,8 @@ class InstructionCosts:
     tma_issue: float
     mbarrier_poll: float
     mbarrier_wake: float
-    mbarrier_lane_wake: float
     mbarrier_arrive: float
-    mbarrier_arrive_per_warp: float
+    mbarrier_per_warp: float
     mbarrier_arrive_issue: float
     sync_base: float
     sync_per_warp: float
@@ -39,9 +38,8 @@ class InstructionCosts:
             tma_issue=cycles("tma.issue"),
             mbarrier_poll=cycles("mbarrier.poll"),
             mbarrier_wake=cycles("mbarrier.wake"),
-            mbarrier_lane_wake=cycles("mbarrier.lane_wake"),
             mbarrier_arrive=cycles("mbarrier.arrive_latency"),
-            mbarrier_arrive_per_warp=cycles("mbarrier.arrive_per_warp"),
+            mbarrier_per_warp=cycles("mbarrier.per_warp"),
             mbarrier_arrive_issue=cycles("mbarrier.arrive_issue"),
             sync_base=cycles("barrier.base"),
             sync_per_warp=cycles("barrier.per_warp"),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
 from gpusim.errors import HazardError
 from gpusim.hardware.fold import WarpGroup
-from gpusim.program import Arrive, ExpectTx, KernelProgram, ProducerCommit, Release, Ring, TmaLoad, TmaStore
+from gpusim.program import Arrive, ExpectTx, KernelProgram, ProducerCommit, Release, Ring, TmaLoad
 
 __all__ = ["Cta", "Parts", "RingState"]
 
@@ -79,21 +79,18 @@ class RingState:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Which roles fill each ring, free it, arrive on each named mbarrier, and issue bulk copies (by one lane)."""
+    """Which roles fill each ring, free it, and arrive on each named mbarrier."""
 
     fills: dict[str, set[str]]
     frees: dict[str, set[str]]
     arrives: dict[str, set[str]]
-    issuers: set[str]
 
     @staticmethod
     def of(program: KernelProgram) -> Parts:
         """Found by listing the ops of a CTA with two tiles."""
-        parts = Parts({}, {}, {}, set())
+        parts = Parts({}, {}, {})
         for role in program.roles:
             for op in role.body(2):
-                if isinstance(op, TmaLoad | TmaStore):
-                    parts.issuers.add(role.name)
                 if isinstance(op, TmaLoad | ProducerCommit):
                     parts.fills.setdefault(op.ring, set()).add(role.name)
                 elif isinstance(op, Release):

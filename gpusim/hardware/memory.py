@@ -45,7 +45,8 @@ class Memory:
         self._read_weight, self._write_weight = 1.0 / read, 1.0 / write
         self._mix_loss = profile.value("hbm.mix_loss")
         # In seconds of HBM time per second, so that reads and writes add up.
-        self.hbm = Capacity("hbm", self._hbm_limit, reserve=round_bytes / read)
+        worst = min(profile.value(f"{unit}.unaligned_{kind}_efficiency") for unit in ("tma", "lsu") for kind in ("sector", "line"))
+        self.hbm = Capacity("hbm", self._hbm_limit, reserve=round_bytes / read / worst)
         self.l2 = Capacity("l2", profile.value("l2.read_bandwidth"))
         self._burst_s_per_byte = profile.value("hbm.burst_contention") * sms / read
         self._queue_s = profile.value("hbm.queue_time")

@@ -125,8 +125,9 @@ def profile_from_yaml(name: str, text: str) -> DeviceProfile:
     """A profile from the text of its file.
 
     ``limits`` names a file of ``profiles/limits`` with the limits of the compute capability;
-    ``like`` another profile whose quantities are taken over as assumed. What the file itself
-    states comes last. Raises ProfileError on an entry that is not complete.
+    ``like`` another profile whose quantities are taken over as assumed. Host calls, copies and
+    streams are in the file ``host`` names in ``profiles/host`` (one of the profile's own name is found
+    without). What the file itself states comes last. Raises ProfileError on an entry that is not complete.
     """
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     data = yaml.load(text, Loader=loader)
@@ -138,6 +139,10 @@ def profile_from_yaml(name: str, text: str) -> DeviceProfile:
     if "limits" in data:
         limits = yaml.load(_text(f"limits/{data['limits']}.yaml"), Loader=loader)
         quantities.update(_quantities(f"limits {data['limits']}", limits["quantities"]))
+    host = data.get("host", name)
+    if "host" in data or (resources.files("gpusim.hardware") / "profiles" / "host" / f"{host}.yaml").is_file():
+        half = yaml.load(_text(f"host/{host}.yaml"), Loader=loader)
+        quantities.update(_quantities(f"host {host}", half["quantities"]))
     quantities.update(_quantities(f"profile {name}", data["quantities"]))
     return DeviceProfile(name, data["title"], data.get("description", ""), quantities)
 

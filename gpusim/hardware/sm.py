@@ -53,7 +53,7 @@ class Sm:
         """Ends of this SM's CTAs, in the order in which they ended."""
         self._profile = profile
         self._program = program
-        self.parts = parts
+        self._parts = parts
         self._groups = groups
         self._class = sm_class
         self._arithmetic = ComputeModel(profile)
@@ -108,7 +108,7 @@ class Sm:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
             groups = self._groups[slot]
-            cta = Cta(sim, self._program, self.parts, groups, lane, tiles)
+            cta = Cta(sim, self._program, self._parts, groups, lane, tiles)
             self.ctas.append(cta)
             lanes = [sim.process(WarpLane(self, cta, group).run()) for group in groups]
             for process in lanes:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import simpy
 
-from gpusim.engine import CountingBarrier
+from gpusim.engine import CountingBarrier, PhasedBarrier
 from gpusim.hardware.cta import Cta
 from gpusim.hardware.fold import WarpGroup
 from gpusim.program import (
@@ -66,8 +66,6 @@ class WarpLane:
         self._share = group.warps / group.role.warps
         """Part of the role's bytes that these warps move."""
         self.lane = f"{cta.lane}.{group.lane}"
-        lane_alone = group.role.name in sm.parts.issuers
-        self._wake = self._cost.mbarrier_lane_wake if lane_alone else self._cost.mbarrier_wake
         self._trace = sm.trace
         self._last = -1
         self._loads: list[simpy.Event] = []
@@ -101,16 +99,19 @@ class WarpLane:
             yield self._sim.env.timeout(delay)
             self._mark(kind, start, reason, tile, stage)
 
-    def _await(self, event: simpy.Event, reason: str, target: object, tile: int, stage: int, wake: float,
-               poll: float) -> Generator:  # fmt: skip
-        """Wait for a barrier: ``poll`` seconds if it is open already, else until then and ``wake`` more."""
-        start = self._sim.env.now
+    def _await(
+        self, event: simpy.Event, reason: str, barrier: PhasedBarrier, tile: int, stage: int, warps: int
+    ) -> Generator:
+        """Wait on an mbarrier that ``warps`` warps use; it serves one of them after another."""
+        env = self._sim.env
+        start = env.now
+        queue = warps * self._cost.mbarrier_per_warp
         if event.triggered:
-            yield from self._spend("barrier", poll, tile, stage)
+            yield from self._spend("barrier", self._cost.mbarrier_poll + queue, tile, stage)
             return
-        yield from self._sim.wait(event, self.lane, reason, target)
-        yield self._sim.env.timeout(wake)
-        self._mark("wait", start, reason, tile, stage, target.cause)  # type: ignore[attr-defined]
+        yield from self._sim.wait(event, self.lane, reason, barrier)
+        yield env.timeout(self._cost.mbarrier_wake + queue)
+        self._mark("wait", start, reason, tile, stage, barrier.cause)
 
     def _instructions(self, amount: float, width: int) -> float:
         """Warp instructions of one warp that move its part of ``amount`` bytes of the role."""
@@ -218,7 +219,7 @@ class WarpLane:
         barrier = ring.empty[stage]
         event = barrier.wait(op.tile // ring.ring.stages - 1)
         yield from self._await(
-            event, "stage_full", barrier, op.tile, stage, self._wake, self._cost.mbarrier_poll
+            event, "stage_full", barrier, op.tile, stage, ring.ring.empty_arrivals
         )
 
     def _tma_load(self, op: TmaLoad) -> Generator:
@@ -245,7 +246,7 @@ class WarpLane:
         barrier = ring.full[stage]
         event = barrier.wait(op.tile // ring.ring.stages)
         yield from self._await(
-            event, "stage_empty", barrier, op.tile, stage, self._wake, self._cost.mbarrier_poll
+            event, "stage_empty", barrier, op.tile, stage, ring.ring.empty_arrivals
         )
 
     def _release(self, op: Release) -> Generator:
@@ -260,16 +261,14 @@ class WarpLane:
 
     def _arrive_on(self, barrier, tile: int, expect: float = 0.0) -> Generator:
         count, cause = self._group.warps, self._last
-        delay = self._cost.mbarrier_arrive + count * self._cost.mbarrier_arrive_per_warp
-        self._sim.call_at(delay, lambda _event: barrier.arrive(count, expect, cause))
+        self._sim.call_at(self._cost.mbarrier_arrive, lambda _event: barrier.arrive(count, expect, cause))
         yield from self._spend("barrier", self._cost.mbarrier_arrive_issue, tile)
 
     def _wait(self, op: Wait) -> Generator:
         barrier = self._cta.barriers[op.barrier]
         yield from self._await(
-            barrier.wait(op.phase), "barrier", barrier, op.tile, -1,
-            self._wake, self._cost.mbarrier_poll,
-        )  # fmt: skip
+            barrier.wait(op.phase), "barrier", barrier, op.tile, -1, self._group.warps
+        )
 
     def _tma_store(self, op: TmaStore) -> Generator:
         ring = self._cta.rings[op.ring]

@@ -28,6 +28,7 @@ BENCHES = (
     "tma",
     "alignment",
     "skeleton",
+    "tile_turn",
     "tma_store",
     "cpasync",
     "ldg",

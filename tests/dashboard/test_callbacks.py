@@ -139,3 +139,21 @@ def test_every_element_that_a_callback_needs_is_on_the_page(source):
     walk(app.layout())
     wanted = {part["id"] for callback in app.callback_map.values() for part in callback["inputs"] + callback["state"]}
     assert wanted <= ids
+
+
+def test_a_request_under_a_foreign_name_is_refused(source):
+    client = build_app(source).server.test_client()
+    with client.get("/", headers={"Host": "evil.example:8050"}) as reply:
+        assert reply.status_code == 403
+    with client.get("/", headers={"Host": "127.0.0.1:8050"}) as reply:
+        assert reply.status_code == 200
+
+
+def test_the_page_opens_at_the_address_it_was_asked_for(source):
+    client = build_app(source).server.test_client()
+    asked = {"Referer": "http://localhost/?scenario=ring&mode=overlay&from=4&to=9"}
+    with client.get("/_dash-layout", headers=asked) as reply:
+        body = reply.get_data(as_text=True)
+    assert '"ring|own"' in body
+    assert '"low":4.0' in body.replace(" ", "")
+    assert "How many stages" in body

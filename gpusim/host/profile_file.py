@@ -1,0 +1,42 @@
+"""Writing the host half of a measured device's profile: ``profiles/host/<device>.yaml``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import yaml
+
+from gpusim.hardware.calibrate import Measured
+
+__all__ = ["OTHERS", "host_profile_text"]
+
+OTHERS: dict[str, tuple[str, str, str]] = {
+    "copy.engines": ("3", "specified", "device properties: asyncEngineCount"),
+    "copy.p2p_bandwidth": ("395 GB/s", "published", "nvbandwidth on an H100 SXM, read between peers"),
+    "copy.p2p_overhead": ("2.5 us", "published", "p2pBandwidthLatencyTest on an H100 SXM"),
+    "host.cuda.cache_hit": ("0.2 us", "assumed", "a map and a lock; not measured"),
+    "host.cuda.cache_give": ("0.1 us", "assumed", "a map and a lock; not measured"),
+    "stream.resident_grids": ("128", "specified", "CUDA C++ Programming Guide, table of technical specifications"),
+    "graph.start": ("2.3 us", "assumed", "as a kernel's: stream.start"),
+}
+"""Quantities that no microbenchmark here gives: value, kind, source."""
+
+
+def host_profile_text(title: str, measured: Mapping[str, Measured]) -> str:
+    """The YAML of the measured quantities and of `OTHERS`, in name order."""
+    entries: dict[str, dict[str, Any]] = {}
+    for key, (value, kind, source) in OTHERS.items():
+        entries[key] = {"value": value, "kind": kind, "source": source}
+    for key, number in measured.items():
+        entry = {"value": number.text if number.unit else float(number.text), "kind": "measured",
+                 "source": f"realkernels.microbench.host {number.source}"}  # fmt: skip
+        if number.spread:
+            entry["spread"] = f"{number.spread:.2g} {number.unit}".strip()
+        entries[key] = entry
+    lines = "".join(
+        f"  {key}: {yaml.safe_dump(entry, default_flow_style=True, width=1000, sort_keys=False).strip()}\n"
+        for key, entry in sorted(entries.items())
+    )
+    head = yaml.safe_dump({"title": title}, sort_keys=False, width=100, allow_unicode=True)
+    return f"# Written from realkernels/microbench/recorded; edit nothing by hand.\n{head}quantities:\n{lines}"

@@ -1,0 +1,25 @@
+import subprocess
+import sys
+from pathlib import Path
+
+APP = Path(__file__).parents[2] / "app.py"
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, str(APP), *arguments], capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+def test_a_folder_that_does_not_exist_ends_with_2_and_a_sentence(tmp_path):
+    done = run("--scenarios", str(tmp_path / "gone"), "--no-browser")
+    assert done.returncode == 2
+    assert "no such folder" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_port_that_cannot_be_ends_with_2_and_a_sentence(tmp_path):
+    done = run("--scenarios", str(tmp_path), "--port", "99999", "--no-browser")
+    assert done.returncode == 2
+    assert "--port" in done.stderr
+    assert "Traceback" not in done.stderr
