@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gpusim.errors import RecordingError
+from gpusim.hardware.imbalance import expected_maximum
 
 __all__ = ["Measured", "measure_quantities"]
 
@@ -207,6 +208,15 @@ def _jitter(b: _Benches) -> float:
     return float(np.mean([(row["cycles_p90"] - row["cycles_p10"]) / 2.563 for row in rows]))
 
 
+def _drift(b: _Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """Excess per load of the slowest CTA over the mean, beyond what its random walk explains."""
+    turns, ctas = 200, 132
+    walk = expected_maximum(ctas) * found["dram.latency_jitter"].value / turns**0.5
+    excess = [row["period_max"] - row["period_cycles"] - walk
+              for row in b.rows("burst", ctas_per_sm=1) if row["bytes"] <= 16384]  # fmt: skip
+    return {"dram.drift": Measured(float(np.median(excess)), "cycles", "burst (slowest CTA)", float(np.std(excess)))}
+
+
 def _lsu(b: _Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     """ld.global and cp.async through L1: latency, rate, and the interval of one warp's instructions."""
     far = b.one("cpasync", "wait_cycles", kind="group", lane_bytes=16, warps=1, copies=1, source="l2")
@@ -348,4 +358,4 @@ def _best(error: Callable[[float], float], candidates: Iterable[float]) -> float
     return min(candidates, key=error)
 
 
-_STEPS = (_clock, _issue, _shared_memory, _loop, _barriers, _tma, _lsu, _memory, _alignment, _launch)
+_STEPS = (_clock, _issue, _shared_memory, _loop, _barriers, _tma, _drift, _lsu, _memory, _alignment, _launch)

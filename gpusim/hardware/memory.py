@@ -129,15 +129,25 @@ class SmMemory:
         }
 
     def load(
-        self, path: str, amount: float, l2_hit: float, align: int, tile: int = -1, stage: int = -1
+        self,
+        path: str,
+        amount: float,
+        l2_hit: float,
+        align: int,
+        tile: int = -1,
+        stage: int = -1,
+        slowest_of: float | None = None,
     ) -> simpy.Event:
-        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last one."""
+        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last one.
+
+        ``slowest_of``: bytes whose slowest line is waited for, if not all of them.
+        """
         unit = "tma" if path == "tma" else "lsu"
         server = self._loads[unit]
         sector, line = self._efficiency[unit]
         efficiency = 1.0 if align >= LINE_BYTES else line if align >= SECTOR_BYTES else sector
         near = self._near_s[path]
-        missed = amount * (1.0 - l2_hit)
+        missed = (amount if slowest_of is None else slowest_of) * (1.0 - l2_hit)
 
         def latency() -> float:
             return near + self._memory.dram_latency_s(missed) if missed else near

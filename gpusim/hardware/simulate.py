@@ -12,6 +12,7 @@ from typing import Any
 from gpusim.engine import Simulation
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.fold import group_warps, place_ctas
+from gpusim.hardware.imbalance import lateness_cycles
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import Occupancy, occupancy
 from gpusim.hardware.periodic import AGREEMENT, Cut, stretch, stride_of, tile_cuts, wave_cut
@@ -48,7 +49,9 @@ def simulate_kernel(
     fits = occupancy(program, profile)
     run, cuts = _run_short(program, profile, fits, trace, exact)
     end_s = max(sm.ended_s[-1] + sum(cut.added_s for cut in cuts if cut.sm == sm.name) for sm in run.sms)
-    meta = _meta(program, profile, fits, run, end_s)
+    late_s = _lateness(program, profile, run, end_s)
+    meta = _meta(program, profile, fits, run, end_s + late_s)
+    meta["lateness_s"] = late_s
     meta["exact"] = exact
     meta["extrapolated_s"] = max((cut.added_s for cut in cuts), default=0.0)
     timeline = (run.builder or TimelineBuilder()).build(**meta)
@@ -116,6 +119,17 @@ def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, trace:
         sm.run(fits.ctas_per_sm)
     sim.run()
     return _Run(sms, builder)
+
+
+def _lateness(program: KernelProgram, profile: DeviceProfile, run: _Run, end_s: float) -> float:
+    """Seconds by which the slowest CTA ends after those that were simulated."""
+    last = max((sm.ctas[-1] for sm in run.sms), key=lambda cta: cta.waits)
+    waits = last.waits * program.tiles_of(program.grid - 1) / max(last.tiles, 1)
+    load = Traffic.of(program).read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
+    cycles = lateness_cycles(
+        waits, program.grid, profile.value("dram.latency_jitter"), profile.value("dram.drift"), min(load, 1.0)
+    )
+    return profile.seconds(cycles)
 
 
 def _meta(

@@ -110,7 +110,8 @@ class Sm:
             groups = self._groups[slot]
             cta = Cta(sim, self._program, self._parts, groups, lane, tiles)
             self.ctas.append(cta)
-            lanes = [sim.process(WarpLane(self, cta, group).run()) for group in groups]
-            for process in lanes:
+            lanes = [WarpLane(self, cta, group) for group in groups]
+            for process in [sim.process(lane.run()) for lane in lanes]:
                 yield process
+            cta.waits = max(lane.waits for lane in lanes)
             self.ended_s.append(sim.now)

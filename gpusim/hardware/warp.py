@@ -68,6 +68,8 @@ class WarpLane:
         self.lane = f"{cta.lane}.{group.lane}"
         self._trace = sm.trace
         self._last = -1
+        self.waits = 0
+        """Loads this lane has waited for."""
         self._loads: list[simpy.Event] = []
         self._open: list[simpy.Event] = []
         self._groups: deque[list[simpy.Event]] = deque()
@@ -110,6 +112,8 @@ class WarpLane:
             yield from self._spend("barrier", self._cost.mbarrier_poll + queue, tile, stage)
             return
         yield from self._sim.wait(event, self.lane, reason, barrier)
+        if reason == "stage_empty":
+            self.waits += 1
         yield env.timeout(self._cost.mbarrier_wake + queue)
         self._mark("wait", start, reason, tile, stage, barrier.cause)
 
@@ -135,8 +139,12 @@ class WarpLane:
         start = self._sim.env.now
         count = self._instructions(op.bytes, op.width)
         yield self._sm.issue_memory(count, op.other, op.width, self._cost.ldg_interval, self._group)
-        arrival = self._sm.memory.load("ldg", op.bytes * self._share, op.l2_hit, _alignment(op), op.tile)
+        # Each warp waits for its own lines only.
+        arrival = self._sm.memory.load(
+            "ldg", op.bytes * self._share, op.l2_hit, _alignment(op), op.tile, slowest_of=op.bytes / self._role.warps
+        )
         if op.wait:
+            self.waits += 1
             yield from self._sim.wait(arrival, self.lane, "copy_in_flight", _Request(self.lane))
             self._mark("load", start, "", op.tile)
         else:
@@ -147,6 +155,7 @@ class WarpLane:
         start = self._sim.env.now
         for arrival in self._loads:
             if not arrival.processed:
+                self.waits += 1
                 yield from self._sim.wait(arrival, self.lane, "copy_in_flight", _Request(self.lane))
         self._loads.clear()
         self._mark("wait", start, "copy_in_flight", op.tile)
@@ -208,6 +217,7 @@ class WarpLane:
         while len(self._groups) > op.pending:
             for arrival in self._groups.popleft():
                 if not arrival.processed:
+                    self.waits += 1
                     yield from self._sim.wait(arrival, self.lane, "copy_in_flight", _Request(self.lane))
         self._mark("wait", start, "copy_in_flight", op.tile)
 

@@ -53,6 +53,7 @@ class BlockScheduler:
         self._free = np.tile(self._full, (self._sms, 1))
         self._grids_left = int(value("stream.resident_grids"))
         self._interval_s = value("launch.cta_interval")
+        self._restart_s = profile.cycles("cta.restart")
         self._waiting: list[Grid] = []
         self._serial = 0
         self._fluid = FluidSystem(sim)
@@ -142,7 +143,8 @@ class BlockScheduler:
 
     def _run(self, grid: Grid, taken: np.ndarray, count: int) -> None:
         cost = grid.work.cost
-        dispatch_s = self._interval_s * count
+        # The slot is free for the next block a moment after this one has ended.
+        dispatch_s = self._interval_s * count + self._restart_s
         if isinstance(cost, FixedCost):
             self._sim.call_at(dispatch_s + cost.seconds, lambda _event: self._end(grid, taken, count))
             return

@@ -96,4 +96,34 @@ def _pageable(b: HostBenches, found: Found) -> Found:
     return result
 
 
-STEPS = (_device_memory, _host_memory, _pools, _caching, _pageable)
+def _rules(b: HostBenches, _: Found) -> Found:
+    """How many launches a channel takes before the call blocks, and how many streams do not disturb each other."""
+    queue = b.rows("rules", kind="queue", what="launch")[0]["accepted"]
+    row = next(r for r in b.rows("rules", kind="aliases") if r.get("connections") is None)
+    streams = row["streams"] if not row["held_up"] else row["held_up"][0]
+    return {
+        "stream.queue_depth": Measured(float(queue), "", "rules (queue)"),
+        "stream.connections": Measured(float(streams), "", "rules (aliases: streams of which none was held up)"),
+    }
+
+
+def _host_functions(b: HostBenches, found: Found) -> Found:
+    """The way to a host function and back to the device, and to a thread that waits for what it releases.
+
+    A second function behind the first costs one more way to a function; the rest of the gap between two kernels
+    with one function between them is the way back.
+    """
+    gaps = [b.us("device", "gap_median_s", kind="kernel_host_func_kernel", count=count) for count in (1, 2)]
+    there = gaps[1] - gaps[0]
+    back = gaps[0] - there - found["restart"].value
+    whole = [r for r in b.rows("calls", call="launch_host_func_acquire") if r["kernel_s"] == 0.0][0]
+    before = b.call("cupy", "launch") + found["stream.start"].value + found["restart"].value
+    wake = max(1e6 * whole["median_s"] - before - there, 0.0)
+    result: Found = {"stream.func_kernel": us(back, "device (kernel_host_func_kernel)")}
+    for api in ("cupy", "cuda"):
+        result[f"host.{api}.host_func_run"] = us(there, "device (kernel_host_func_kernel, one and two functions)")
+        result[f"host.{api}.slot_wake"] = us(wake, "calls (launch_host_func_acquire)")
+    return result
+
+
+STEPS = (_rules, _host_functions, _device_memory, _host_memory, _pools, _caching, _pageable)

@@ -14,7 +14,7 @@ from gpusim.host.blocks import BlockScheduler
 from gpusim.host.costs import HostCosts
 from gpusim.host.engines import CopyEngines
 from gpusim.host.streams import Streams, StreamState
-from gpusim.host.work import Item
+from gpusim.host.work import Item, Staged
 from gpusim.program import KernelProgram
 from gpusim.program.host import FixedCost, HostFunc, HostProgram, Launch, MemcpyAsync, Work
 from gpusim.timeline import Timeline
@@ -52,26 +52,33 @@ class Device:
 
     def _execute(self, item: Item) -> Generator:
         op, reason, stream = item.payload
-        if isinstance(op, MemcpyAsync):
+        if isinstance(op, MemcpyAsync | Staged):
             yield from self._copy(item, op, reason, stream)
         elif isinstance(op, Launch):
             yield from self._kernel(item, op, reason, stream)
         elif isinstance(op, HostFunc):
             yield from self._func(item, op, reason, stream)
 
-    def _copy(self, item: Item, op: MemcpyAsync, reason: str, stream: StreamState) -> Generator:
+    def _copy(self, item: Item, op: MemcpyAsync | Staged, reason: str, stream: StreamState) -> Generator:
         ready = self.sim.now
-        if not op.pinned and op.direction in ("h2d", "d2h"):
-            rate = self.profile.value(f"pageable.{op.direction}_rate")
-        else:
-            rate = float("inf")
+        staged = isinstance(op, Staged)
         began: list[float] = []
-        done = self.engines.copy(
-            op.direction, op.bytes, item.chunk, rate, lambda start_s, _end_s: began.append(start_s)
+        yield self.engines.copy(
+            op.direction, op.bytes, item.chunk, polled=item.polled, silent=staged,
+            served=lambda start_s, _end_s: began.append(start_s),
         )
-        yield done
         item.start_s = began[0]
-        self._lane(item, "copy", "copy_engine_busy" if began[0] > ready else reason, stream, op.bytes)
+        size = op.bytes
+        if staged:
+            # The parts of one copy are one interval, as a profiler shows it.
+            whole = op.whole
+            whole.setdefault("start_s", item.start_s)
+            whole["bytes"] = size = int(whole.get("bytes", 0)) + op.bytes
+            if not op.last:
+                return
+            item.start_s = whole["start_s"]
+            self.engines.record(op.direction, item.start_s, item.chunk, size)
+        self._lane(item, "copy", "copy_engine_busy" if began[0] > ready else reason, stream, size)
 
     def _kernel(self, item: Item, op: Launch, reason: str, stream: StreamState) -> Generator:
         ready = self.sim.now

@@ -1,20 +1,23 @@
 """Copy engines and the host link.
 
-Models: one FIFO per direction (and one for copies between devices), as many as the device has; an
-  overhead per copy and a bandwidth; both directions share what the link carries in total.
-  With two engines copies on the device and between devices go through that of D2H; with one,
-  everything goes through it in turn.
-Omits: the size-dependence of the rate beyond the overhead; copies the driver hides in the command stream.
-Source: hardware.md 2.13; realkernels.microbench.host (copies).
+Models: one queue per direction (and one for copies between devices), as many as the device has; an
+  overhead per copy and a bandwidth; both are worse while the other direction is moving bytes, and not by
+  the same factor. A copy that had to wait for another engine is looked at only every ``stream.retry`` (see
+  `handover`), also when its engine has become free meanwhile; else the one that came first goes first.
+  With two engines copies between devices go through that of D2H; with one, everything goes through it in
+  turn. Copies on the device itself have an engine of their own where there are three.
+Omits: copies of a few hundred bytes, which ride in the command stream.
+Source: hardware.md 2.13; realkernels.microbench.host (copies: size, duplex, same_direction).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import simpy
 
-from gpusim.engine import Capacity, FifoServer, FluidSystem, Simulation
+from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["CopyEngines"]
@@ -24,49 +27,128 @@ _ENGINE_OF = {
     2: {"h2d": "h2d", "d2h": "d2h", "d2d": "d2h", "p2p": "d2h"},
     3: {"h2d": "h2d", "d2h": "d2h", "d2d": "d2d", "p2p": "p2p"},
 }
+_OPPOSITE = {"h2d": "d2h", "d2h": "h2d"}
+_UNBOUNDED = 1e30
+
+
+@dataclass(eq=False, slots=True)
+class _Copy:
+    """A copy that waits for its engine; ``polled``: its queue looks only now and then."""
+
+    direction: str
+    size: int
+    chunk: int
+    polled: bool
+    silent: bool
+    served: Callable[[float, float], None]
+    done: simpy.Event
+
+
+class _Engine:
+    def __init__(self, sim: Simulation, name: str, retry_s: float, work: Callable[[_Copy, _Engine], None]) -> None:
+        self.name, self._sim, self._retry_s, self._work = name, sim, retry_s, work
+        self._waiting: list[_Copy] = []
+        self._busy = False
+        self._version = 0
+
+    def add(self, copy: _Copy) -> None:
+        self._waiting.append(copy)
+        if not self._busy:
+            self._start(copy)
+
+    def free(self) -> None:
+        """Take the next copy: at once if one is there that need not be looked at, else when one is."""
+        self._busy = False
+        if not self._waiting:
+            return
+        copy = next((copy for copy in self._waiting if not copy.polled), self._waiting[0])
+        polled = sum(bool(copy.polled) for copy in self._waiting)
+        if not copy.polled or self._retry_s <= 0.0:
+            self._start(copy)
+            return
+        # The first of so many looks at independent times.
+        from math import ceil
+        now=self._sim.now
+        looks=[(c.polled+max(0,ceil((now-c.polled)/self._retry_s-1e-9))*self._retry_s,i) for i,c in enumerate(self._waiting)]
+        t,i=min(looks); copy=self._waiting[i]; delay=t-now
+        self._version += 1
+        version = self._version
+        self._sim.call_at(delay, lambda _event: self._late(copy, version))
+
+    def _late(self, copy: _Copy, version: int) -> None:
+        if not self._busy and version == self._version:
+            self._start(copy)
+
+    def _start(self, copy: _Copy) -> None:
+        self._waiting.remove(copy)
+        self._busy = True
+        self._version += 1
+        self._work(copy, self)
 
 
 class CopyEngines:
-    """The device's copy engines; ``record(lane, start_s, end_s, chunk, bytes)`` is told what they did."""
+    """The device's copy engines; ``record`` is told what each one did."""
 
     def __init__(self, sim: Simulation, profile: DeviceProfile, record: Callable[..., int] | None) -> None:
+        value = profile.value
         self._sim = sim
         self._record = record
-        self._fluid = FluidSystem(sim)
-        self._link = Capacity("host link", profile.value("copy.duplex_bandwidth"))
-        self._rate = {d: profile.value(f"copy.{d}_bandwidth") for d in ("h2d", "d2h", "d2d", "p2p")}
-        self._overhead = {d: profile.value(f"copy.{d}_overhead") for d in ("h2d", "d2h", "d2d", "p2p")}
-        names = _ENGINE_OF[max(1, min(3, int(profile.value("copy.engines"))))]
-        fastest = max(self._rate.values())
-        servers = {name: FifoServer(sim, f"copy_engine[{name}]", self._fluid, fastest) for name in set(names.values())}
-        self._server = {direction: servers[name] for direction, name in names.items()}
+        self._fluid = FluidSystem(sim, self._bound)
+        # Who moves bytes in a direction is in its capacity's list; nothing else limits it.
+        self._wire = {direction: Capacity(f"host link {direction}", _UNBOUNDED) for direction in _OPPOSITE}
+        self._rate = {d: value(f"copy.{d}_bandwidth") for d in ("h2d", "d2h", "d2d", "p2p")}
+        self._overhead = {d: value(f"copy.{d}_overhead") for d in ("h2d", "d2h", "d2d", "p2p")}
+        # Share of its own speed that a direction has beside the other one: for bytes, for the overhead.
+        self._beside = {d: min(value(f"copy.{d}_duplex_bandwidth") / self._rate[d], 1.0) for d in _OPPOSITE}
+        slower = {d: value(f"copy.{d}_duplex_overhead") for d in _OPPOSITE}
+        self._beside_overhead = {d: self._overhead[d] / s if (s := slower[d]) > self._overhead[d] else 1.0 for d in slower}
+        names = _ENGINE_OF[max(1, min(3, int(value("copy.engines"))))]
+        retry_s = value("stream.retry")
+        engines = {n: _Engine(sim, f"copy_engine[{n}]", retry_s, self._work) for n in dict.fromkeys(names.values())}
+        self._engine = {direction: engines[name] for direction, name in names.items()}
+
+    def _bound(self, flow: Flow) -> float:
+        direction, moving = flow.tag
+        opposite = _OPPOSITE.get(direction)
+        if opposite is None or not self._wire[opposite].flows:
+            return flow.bound
+        return flow.bound * (self._beside if moving else self._beside_overhead)[direction]
 
     def copy(
-        self, direction: str, size: int, chunk: int = -1, rate: float = float("inf"),
-        served: Callable[[float, float], None] | None = None,
+        self, direction: str, size: int, chunk: int = -1, *, polled: bool = False, silent: bool = False,
+        served: Callable[[float, float], None],
     ) -> simpy.Event:  # fmt: skip
-        """Queue a copy of at most ``rate`` bytes/s; the event is its end, ``served`` is told when it ran."""
-        server = self._server[direction]
-        bound = min(self._rate[direction], rate)
-        # The overhead is engine time: bytes that would have been copied meanwhile are added, but
-        # only the copied ones use the link. Two requests in a row keep them apart.
-        finished = self._sim.event()
-        uses = [(self._link, 1.0)] if direction in ("h2d", "d2h") else []
-        overhead = self._overhead[direction]
-        begun: list[float] = []
+        """Queue a copy; the event is its end, ``served`` is told when it ran. ``silent``: leave no interval."""
+        done = self._sim.event()
+        self._engine[direction].add(_Copy(direction, size, chunk, polled, silent, served, done))
+        return done
 
-        def started(start_s: float, _end_s: float) -> None:
-            begun.append(start_s)
-
-        def ended(start_s: float, end_s: float) -> None:
-            start = begun[0] if begun else start_s
-            if self._record is not None:
-                self._record(server.name, "transfer", start, end_s, "", chunk, -1, size)
-            if served is not None:
-                served(start, end_s)
-            finished.succeed()
-
+    def _work(self, copy: _Copy, engine: _Engine) -> None:
+        """The overhead, then the bytes: only they use the link."""
+        start, overhead = self._sim.now, self._overhead[copy.direction]
         if overhead > 0.0:
-            server.request(overhead, [], bound=1.0, served=started)
-        server.request(float(max(size, 0)), uses, bound=bound, served=ended)
-        return finished
+            flow = self._fluid.start(overhead, [], bound=1.0, tag=(copy.direction, False))
+            flow.callbacks.append(lambda _event: self._move(copy, engine, start))
+        else:
+            self._move(copy, engine, start)
+
+    def _move(self, copy: _Copy, engine: _Engine, start: float) -> None:
+        uses = [(self._wire[copy.direction], 1.0)] if copy.direction in _OPPOSITE else []
+        flow = self._fluid.start(float(copy.size), uses, bound=self._rate[copy.direction], tag=(copy.direction, True))
+        flow.callbacks.append(lambda _event: self._moved(copy, engine, start))
+
+    def _moved(self, copy: _Copy, engine: _Engine, start: float) -> None:
+        if not copy.silent:
+            self._note(engine.name, start, copy.chunk, copy.size)
+        copy.served(start, self._sim.now)
+        copy.done.succeed()
+        # Work that this end sets free is queued in the same instant, before the engine looks for more.
+        self._sim.call_late(lambda _event: engine.free())
+
+    def record(self, direction: str, start_s: float, chunk: int, size: int) -> None:
+        """An interval up to now for copies that were made silently."""
+        self._note(self._engine[direction].name, start_s, chunk, size)
+
+    def _note(self, lane: str, start_s: float, chunk: int, size: int) -> None:
+        if self._record is not None:
+            self._record(lane, "transfer", start_s, self._sim.now, "", chunk, -1, size)

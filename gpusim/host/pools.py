@@ -37,10 +37,12 @@ class Taken:
 class MemoryPool:
     """One pool of the program, empty at its start."""
 
-    def __init__(self, pool: Pool, costs: HostCosts, granularity: int) -> None:
+    def __init__(self, pool: Pool, costs: HostCosts) -> None:
         self.pool = pool
         self._costs = costs
-        self._granularity = granularity
+        self._granularity = int(costs.profile.value("pool.granularity"))
+        # A driver pool asks for more than it needs, a caching allocator for what is wanted.
+        self._chunk = 0 if pool.kind == "caching" else int(costs.profile.value("pool.chunk"))
         self._free: list[_Block] = []
         self._used: dict[str, int] = {}
         self.reserved = 0
@@ -73,7 +75,7 @@ class MemoryPool:
         return min(own or known, key=lambda b: b.size, default=None)
 
     def _grow(self, name: str, size: int) -> Taken:
-        rounded = -(-size // self._granularity) * self._granularity
+        rounded = max(-(-size // self._granularity) * self._granularity, self._chunk)
         limit = self.pool.limit
         seconds = 0.0
         if limit is not None and self.reserved + rounded > limit:

@@ -20,7 +20,8 @@ import simpy
 from gpusim.engine import Simulation
 from gpusim.errors import GpusimError, listing, nearest
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.host.work import Item
+from gpusim.host.handover import HandOver
+from gpusim.host.work import Item, engine_of
 from gpusim.program.host import HostProgram, Stream
 
 __all__ = ["StreamState", "Streams"]
@@ -38,6 +39,8 @@ class StreamState:
     last: Item | None = None
     waits: list[Item] = field(default_factory=list)
     queued: deque[Item] = field(default_factory=deque)
+    ahead: dict[str, Item] = field(default_factory=dict)
+    """Last item by engine."""
     free_s: float = 0.0
     """Until when its lane is taken."""
 
@@ -49,6 +52,7 @@ class Streams:
         self._sim = sim
         self._profile = profile
         self._execute = execute
+        self._hand_over = HandOver(profile)
         self._connections = max(1, int(profile.value("stream.connections")))
         self._specs = {stream.name: (i, stream) for i, stream in enumerate(program.streams)}
         self._states: dict[tuple[str, str], StreamState] = {}
@@ -89,13 +93,9 @@ class Streams:
 
     def enqueue(self, stream: StreamState, kind: str, label: str, chunk: int, payload: Any) -> Item:
         """Put work at the end of a stream; it starts by itself as soon as it may."""
-        deps = [(stream.last, "stream_order")] if stream.last else []
+        deps = [(item, "stream_order") for item in self.ahead_of(stream)]
         deps += [(item, "event") for item in stream.waits]
         stream.waits = []
-        if stream.spec.kind == "legacy":
-            deps += [(s.last, "stream_order") for s in self._states.values() if s.last and _blocking(s.spec)]
-        elif self._legacy is not None and self._legacy.last is not None and _blocking(stream.spec):
-            deps.append((self._legacy.last, "stream_order"))
         item = self.new_item(kind, stream.lane, label, deps, chunk, payload)
         stream.last = item
         while stream.queued and stream.queued[0].finished:
@@ -104,6 +104,15 @@ class Streams:
         self.start(item, stream)
         return item
 
+    def ahead_of(self, stream: StreamState) -> list[Item]:
+        """What the next item of a stream must wait for besides events."""
+        items = [stream.last] if stream.last else []
+        if stream.spec.kind == "legacy":
+            items += [s.last for s in self._states.values() if s.last and _blocking(s.spec)]
+        elif self._legacy is not None and self._legacy.last is not None and _blocking(stream.spec):
+            items.append(self._legacy.last)
+        return items
+
     def new_item(
         self, kind: str, lane: str, label: str, deps: list[tuple[Item, str]], chunk: int, payload: Any
     ) -> Item:  # fmt: skip
@@ -111,12 +120,15 @@ class Streams:
         self._serial += 1
         chunk_text = f" of chunk {chunk}" if chunk >= 0 else ""
         item = Item(kind, lane, f"{label}{chunk_text} (#{self._serial})", self._sim.event(), deps, chunk, self._sim.now)
-        item.payload, item.after = payload, kind
+        item.payload, item.engine = payload, engine_of(kind, getattr(payload, "direction", ""))
+        item.after = item.engine
         self.items.append(item)
         return item
 
     def start(self, item: Item, stream: StreamState) -> None:
         """Let an item run when its dependencies are done."""
+        item.before = stream.ahead.get(item.engine)
+        stream.ahead[item.engine] = item
         ahead = self._behind.get(stream.connection)
         self._behind[stream.connection] = item
         self._issued[item] = self._sim.event()
@@ -141,48 +153,13 @@ class Streams:
         elif item.kind == "func":
             self._last_func = item
         self._issued[item].succeed()
-        ready = self._ready(item)
+        ready = self._hand_over.ready(item)
         if ready > sim.now:
             yield sim.timeout(ready - sim.now)
         item.payload = (item.payload, reason, stream)
         yield from self._execute(item)
         item.end_s = sim.now
         item.done.succeed()
-
-    def _ready(self, item: Item) -> float:
-        """Earliest start: after the call, and after the hand-over from each thing it waited for."""
-        value = self._profile.value
-        if item.kind == "marker":
-            return self._pass_marker(item)
-        start = {"copy": "stream.copy_start", "kernel": "stream.start", "func": "stream.start"}[item.kind]
-        ready = item.enqueued_s + (value("graph.start") if item.in_graph else value(start))
-        for dep, why in item.deps:
-            ready = max(ready, dep.end_s + self._hand_over(dep, item, why))
-        return ready
-
-    def _hand_over(self, dep: Item, item: Item, why: str) -> float:
-        value = self._profile.value
-        if item.in_graph and dep.in_graph:
-            return value("graph.node") if dep.lane == item.lane else value("graph.fork")
-        if item.in_graph:
-            return value("graph.launch_gap")
-        if item.kind == "func" or dep.after == "func":
-            return 0.0
-        if why == "event" or dep.after == "event":
-            return value("stream.event_hop")
-        before = "copy" if dep.after == "copy" else "kernel"
-        return value(f"stream.{before}_{item.kind}")
-
-    def _pass_marker(self, item: Item) -> float:
-        """A record or a wait takes the front end a moment, and hands on what came before it."""
-        last = max(item.deps, key=lambda entry: entry[0].end_s, default=None)
-        if last is None:
-            item.after = "marker"
-            return item.enqueued_s
-        dep, why = last
-        item.after = "event" if why == "event" else dep.after
-        passing = 0.0 if item.in_graph else self._profile.value("stream.event")
-        return max(item.enqueued_s, dep.end_s + passing)
 
 
 def _blocking(spec: Stream) -> bool:

@@ -17,6 +17,7 @@ from gpusim.errors import GpusimError
 from gpusim.host.device import Device
 from gpusim.host.graphs import launch_graph
 from gpusim.host.pools import MemoryPool
+from gpusim.host.staging import Staging
 from gpusim.host.work import Item
 from gpusim.program import host as ops
 
@@ -28,8 +29,8 @@ class Shared:
 
     def __init__(self, sim: Simulation, program: ops.HostProgram, device: Device) -> None:
         self.sim, self.program, self.device, self.costs = sim, program, device, device.costs
-        granularity = int(device.profile.value("pool.granularity"))
-        self.pools = {pool.name: MemoryPool(pool, device.costs, granularity) for pool in program.pools}
+        self.staging = Staging(device)
+        self.pools = {pool.name: MemoryPool(pool, device.costs) for pool in program.pools}
         self.events: dict[str, Item] = {}
         self.buffers: dict[str, tuple[str, int]] = {b.name: ("declared", b.bytes) for b in program.buffers}
         self.recorded = {op.event for t in program.threads for op in t.ops if isinstance(op, ops.EventRecord)}
@@ -55,14 +56,16 @@ class HostThreadModel:
         """Make one call."""
         raise GpusimError(f"{type(op).__name__} is no host operation")
 
-    def _busy(self, kind: str, seconds: float, chunk: int = -1, size: int = 0) -> Generator:
+    def busy(self, kind: str, seconds: float, chunk: int = -1, size: int = 0) -> Generator:
+        """Take the thread for ``seconds``."""
         start = self._sim.now
         if seconds > 0.0:
             yield self._sim.timeout(seconds)
             if self._record is not None:
                 self._record(self.lane, kind, start, self._sim.now, "", chunk, -1, size, -1)
 
-    def _until(self, item: Item, reason: str, chunk: int = -1) -> Generator:
+    def until(self, item: Item, reason: str, chunk: int = -1) -> Generator:
+        """Wait for the end of a piece of work."""
         if item.finished:
             return
         start = self._sim.now
@@ -83,13 +86,13 @@ class HostThreadModel:
         while stream.queued and stream.queued[0].finished:
             stream.queued.popleft()
         if len(stream.queued) >= depth:
-            yield from self._until(stream.queued[0], "launch", op.chunk)
-        yield from self._busy(shown, self._costs.call(cost), op.chunk)
+            yield from self.until(stream.queued[0], "launch", op.chunk)
+        yield from self.busy(shown, self._costs.call(cost), op.chunk)
         return self._device.streams.enqueue(stream, kind, label, op.chunk, op)
 
     @call.register
     def _(self, op: ops.HostWork) -> Generator:
-        yield from self._busy("host", op.seconds, op.chunk)
+        yield from self.busy("host", op.seconds, op.chunk)
 
     @call.register
     def _(self, op: ops.Launch) -> Generator:
@@ -100,16 +103,15 @@ class HostThreadModel:
         if op.pinned or op.direction in ("d2d", "p2p"):
             yield from self._enqueue(op, "copy", op.direction, "memcpy_async")
             return
-        stream = self._stream(op.stream)
-        if self._costs.flag("pageable.waits") and stream.last is not None:
-            yield from self._until(stream.last, "host_sync", op.chunk)
-        yield from self._busy("issue", self._costs.profile.value(f"pageable.{op.direction}_overhead"), op.chunk)
-        item = self._device.streams.enqueue(stream, "copy", op.direction, op.chunk, op)
-        # The host copies between the caller's memory and the staging buffer until the copy is done.
-        start = self._sim.now
-        yield from self._sim.wait(item.done, self.lane, "copy_in_flight", item)
-        if self._record is not None and self._sim.now > start:
-            self._record(self.lane, "host", start, self._sim.now, "", op.chunk, -1, op.bytes, -1)
+        yield from self.busy("issue", self._costs.call("memcpy_async"), op.chunk)
+        yield from self._staged(op, self._stream(op.stream))
+
+    def _staged(self, op: ops.MemcpyAsync | ops.Memcpy, stream: Any) -> Generator:
+        staging = self._shared.staging
+        if op.direction == "h2d":
+            yield from staging.copy_in(self, stream, op)
+        else:
+            yield from staging.copy_out(self, stream, op, self._costs.call("sync_wake"))
 
     @call.register
     def _(self, op: ops.Memcpy) -> Generator:
@@ -118,12 +120,19 @@ class HostThreadModel:
             raise GpusimError(
                 "cudaMemcpy works on the legacy stream: declare a stream of kind legacy, or use MemcpyAsync"
             )
-        yield from self._busy("issue", self._costs.call("memcpy"), op.chunk)
+        stream = self._stream(name)
+        yield from self.busy("issue", self._costs.call("memcpy"), op.chunk)
+        if not op.pinned and op.direction in ("h2d", "d2h"):
+            # In order with all blocking streams before the host touches a buffer.
+            for item in self._device.streams.ahead_of(stream):
+                yield from self.until(item, "host_sync", op.chunk)
+            yield from self._staged(op, stream)
+            return
         inner = ops.MemcpyAsync(op.direction, op.bytes, name, op.pinned, chunk=op.chunk)
-        item = self._device.streams.enqueue(self._stream(name), "copy", op.direction, op.chunk, inner)
+        item = self._device.streams.enqueue(stream, "copy", op.direction, op.chunk, inner)
         if op.direction != "d2d":
-            yield from self._until(item, "host_sync", op.chunk)
-            yield from self._busy("issue", self._costs.call("sync_wake"), op.chunk)
+            yield from self.until(item, "host_sync", op.chunk)
+            yield from self.busy("issue", self._costs.call("sync_wake"), op.chunk)
 
     @call.register
     def _(self, op: ops.EventRecord) -> Generator:
@@ -131,7 +140,7 @@ class HostThreadModel:
 
     @call.register
     def _(self, op: ops.StreamWaitEvent) -> Generator:
-        yield from self._busy("issue", self._costs.call("stream_wait_event"), op.chunk)
+        yield from self.busy("issue", self._costs.call("stream_wait_event"), op.chunk)
         item = self._event(op.event)
         if item is not None:
             self._stream(op.stream).waits.append(item)
@@ -176,13 +185,13 @@ class HostThreadModel:
 
     def _synchronise(self, items: list[Item | None], chunk: int) -> Generator:
         pending = [item for item in items if item is not None and not item.finished]
-        yield from self._busy("issue", self._costs.call("sync"), chunk)
+        yield from self.busy("issue", self._costs.call("sync"), chunk)
         for item in pending:
-            yield from self._until(item, "host_sync", chunk)
+            yield from self.until(item, "host_sync", chunk)
         if pending:
-            yield from self._busy("issue", self._costs.call("sync_wake"), chunk)
+            yield from self.busy("issue", self._costs.call("sync_wake"), chunk)
         for pool in self._shared.pools.values():
-            yield from self._busy("alloc", pool.release(), chunk)
+            yield from self.busy("alloc", pool.release(), chunk)
 
     @call.register
     def _(self, op: ops.GraphLaunch) -> Generator:
@@ -191,7 +200,7 @@ class HostThreadModel:
         except KeyError:
             raise GpusimError(f"graph {op.graph!r} is not declared") from None
         nodes = sum(isinstance(o, ops.Launch | ops.MemcpyAsync | ops.HostFunc) for o in graph.ops)
-        yield from self._busy("launch", self._costs.graph_launch(nodes), op.chunk)
+        yield from self.busy("launch", self._costs.graph_launch(nodes), op.chunk)
         launch_graph(self._device.streams, self._stream(op.stream), graph)
 
     @call.register
@@ -216,8 +225,8 @@ class HostThreadModel:
         if self._costs.flag(waits):
             for stream in self._device.streams.all:
                 if stream.last is not None:
-                    yield from self._until(stream.last, "host_sync", chunk)
-        yield from self._busy("alloc", self._costs.sized(name, size), chunk, size)
+                    yield from self.until(stream.last, "host_sync", chunk)
+        yield from self.busy("alloc", self._costs.sized(name, size), chunk, size)
 
     def _pool(self, name: str) -> MemoryPool:
         if name not in self._shared.pools:
@@ -231,14 +240,14 @@ class HostThreadModel:
         taken = pool.take(op.buffer, op.bytes, op.stream, set(stream.waits))
         if taken.grew and pool.caching and self._costs.flag("alloc.waits"):
             yield from self._os_call("alloc.device", "alloc.waits", 0, op.chunk)
-        yield from self._busy("alloc", taken.seconds, op.chunk, op.bytes)
+        yield from self.busy("alloc", taken.seconds, op.chunk, op.bytes)
 
     @call.register
     def _(self, op: ops.FreeAsync) -> Generator:
         pool = self._pool(self._shared.buffers.get(op.buffer, ("", 0))[0] or "?")
         self._gone(op.buffer, pool.pool.name)
         seconds = pool.give(op.buffer, op.stream, self._stream(op.stream).last)
-        yield from self._busy("alloc", seconds, op.chunk)
+        yield from self.busy("alloc", seconds, op.chunk)
 
     def _new_buffer(self, name: str, where: str, size: int) -> None:
         if name in self._shared.buffers:

@@ -8,7 +8,26 @@ from typing import Any
 
 import simpy
 
-__all__ = ["Item"]
+__all__ = ["Item", "Staged", "engine_of"]
+
+DEVICE_ENGINES = ("compute", "h2d", "d2h", "p2p")
+
+
+def engine_of(kind: str, direction: str = "") -> str:
+    """Whose queue a piece of work is in: copies on the device itself run beside kernels, not on a copy engine."""
+    if kind == "copy":
+        return "compute" if direction == "d2d" else direction
+    return "compute" if kind == "kernel" else kind
+
+
+@dataclass(eq=False, slots=True)
+class Staged:
+    """One staging buffer's part of a copy of ordinary memory; ``whole`` is shared by all its parts."""
+
+    direction: str
+    bytes: int
+    whole: dict[str, float]
+    last: bool
 
 
 @dataclass(eq=False, slots=True)
@@ -30,8 +49,14 @@ class Item:
     end_s: float = -1.0
     row: int = -1
     """Index of its interval in the timeline, -1 before it has one."""
+    engine: str = ""
+    """In whose queue it is (`engine_of`)."""
     after: str = ""
-    """As what it counts for its successors' hand-over: its kind, or for a marker that of what it stands for."""
+    """As what it counts for its successors' hand-over: its engine, or for a marker that of what it stands for."""
+    before: Item | None = None
+    """What is ahead of it in the same stream and queue."""
+    polled: bool = False
+    """Whether its queue found that it had to wait for another engine, so that it is looked at only now and then."""
     in_graph: bool = False
     payload: Any = None
 

@@ -60,7 +60,7 @@ tile_turn(long long *out, int turns, int vectors, u32 bytes, float a, float b, i
         }
         long long stop = cycles();
         stopwatch_add(&watch, start, stop);
-        stopwatch_store(&watch, out + r);
+        stopwatch_store(&watch, out + blockIdx.x * repeats + r);
     }
     if (acc.x + acc.y + acc.z + acc.w == 1234.5f) out[0] = 1;
 }

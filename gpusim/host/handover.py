@@ -1,0 +1,89 @@
+"""How long the device takes from one piece of work to the next.
+
+Models: a queue per stream and engine (kernels, one per copy direction). Within one queue the next piece of work follows
+  at once. Between two of them a semaphore is waited for, and whoever found it closed looks again only after
+  ``stream.retry``, counted from when it began to wait: that is when what lies ahead of it in its own queue
+  began, or when it was enqueued. Work across streams, graphs (same rules, less from kernel to kernel).
+Omits: several queues that wait at the same time and take turns in looking.
+Source: realkernels.microbench.host (device: kernels of 10 us with copies between them start at multiples of 8.192 us from
+  each other; between kernels, also across streams, nothing of that kind).
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.host.work import DEVICE_ENGINES, Item
+
+__all__ = ["HandOver"]
+
+_ROUNDING = 1e-9
+
+
+class HandOver:
+    """Earliest starts of work whose dependencies have ended."""
+
+    def __init__(self, profile: DeviceProfile) -> None:
+        value = profile.value
+        self._retry_s = value("stream.retry")
+        self._event_s = value("stream.event")
+        self._start = {
+            "compute": value("stream.start"), "func": value("stream.start"),
+            **dict.fromkeys(("h2d", "d2h", "p2p"), value("stream.copy_start")),
+        }  # fmt: skip
+        self._graph_start_s = value("graph.start")
+        self._kernel_s, self._hop_s = value("stream.kernel_kernel"), value("stream.event_hop")
+        self._device_copy_s = value("stream.device_copy")
+        self._to_copy_s, self._from_copy_s = value("stream.kernel_copy"), value("stream.copy_kernel")
+        self._copy_copy_s, self._from_func_s = value("stream.copy_copy"), value("stream.func_kernel")
+        self._node_s, self._fork_s, self._launch_gap_s = value("graph.node"), value("graph.fork"), value("graph.launch_gap")
+
+    def ready(self, item: Item) -> float:
+        """The time at which ``item`` may start as far as calls and dependencies are concerned."""
+        if item.kind == "marker":
+            return self._pass_marker(item)
+        enqueued = item.enqueued_s + (self._graph_start_s if item.in_graph else self._start[item.engine])
+        waiting = max(enqueued, item.before.start_s) if item.before is not None else enqueued
+        ready = enqueued
+        for dep, why in item.deps:
+            end = dep.end_s
+            if self._crosses(dep, item) and end > waiting + _ROUNDING and self._retry_s > 0.0:
+                # Where between two looks it comes is chance, except for the first one.
+                self._n=getattr(self,'_n',0)+1
+                u=(self._n*0.6180339887)%1.0
+                end = max(end + u * self._retry_s, waiting + self._retry_s)
+                item.polled = end + self._takes(dep, item, why)
+            ready = max(ready, end + self._takes(dep, item, why))
+        return ready
+
+    def _crosses(self, dep: Item, item: Item) -> bool:
+        return item.engine in DEVICE_ENGINES and dep.after in DEVICE_ENGINES and dep.after != item.engine
+
+    def _takes(self, dep: Item, item: Item, why: str) -> float:
+        before, after = dep.after, item.engine
+        if after == "func" or before not in DEVICE_ENGINES:
+            return self._from_func_s if before == "func" and after != "func" else 0.0
+        if before != after:
+            if after == "compute":
+                return self._from_copy_s
+            return self._to_copy_s if before == "compute" else self._copy_copy_s
+        if after != "compute":
+            return 0.0
+        if item.in_graph:
+            if not dep.in_graph:
+                return self._launch_gap_s
+            return self._node_s if dep.lane == item.lane else self._fork_s
+        if "copy" in (dep.kind, item.kind):
+            return self._device_copy_s
+        return self._hop_s if why == "event" else self._kernel_s
+
+    def _pass_marker(self, item: Item) -> float:
+        """A record or a wait takes the front end a moment, and hands on what came before it."""
+        last = max(item.deps, key=lambda entry: entry[0].end_s, default=None)
+        if last is None:
+            return item.enqueued_s
+        dep, _ = last
+        item.after = dep.after
+        passing = 0.0 if item.in_graph else self._event_s
+        return max(item.enqueued_s, dep.end_s + passing)

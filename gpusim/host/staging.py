@@ -1,0 +1,73 @@
+"""Copies of ordinary memory: the host moves bytes between it and buffers that the device can reach.
+
+Models: in: up to ``pageable.inline`` bytes go into the command stream and the call returns; beyond, the host fills staging
+  buffers of ``pageable.piece`` in turn, waits while all are taken, and returns when the last one is filled. Out: the call
+  waits for the stream; the device fills buffers ahead of the host, which empties them and returns at the end.
+Omits: the host's caches beyond two rates (one buffer alone is filled faster than many in a row); page faults.
+Source: realkernels.microbench.host (calls, copies: pageable, pageable_behind_kernel; latency: pageable_records).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator
+from typing import Any
+
+from gpusim.host.streams import StreamState
+from gpusim.host.work import Item, Staged
+from gpusim.program.host import Memcpy, MemcpyAsync
+
+__all__ = ["Staging"]
+
+Copy = MemcpyAsync | Memcpy
+
+
+class Staging:
+    """The staging buffers of one device; ``thread`` in the methods is the calling `HostThreadModel`."""
+
+    def __init__(self, device: Any) -> None:
+        value = device.profile.value
+        self._device = device
+        self._inline, self._piece = int(value("pageable.inline")), int(value("pageable.piece"))
+        self._count = int(value("pageable.buffers"))
+        self._inline_rate, self._small_rate = value("pageable.inline_rate"), value("pageable.small_rate")
+        self._in_rate, self._out_rate = value("pageable.h2d_rate"), value("pageable.d2h_rate")
+        self._overhead_s = value("pageable.h2d_overhead")
+        self._in_flight: deque[Item] = deque()
+
+    def copy_in(self, thread: Any, stream: StreamState, op: Copy) -> Generator:
+        """The host's part of a copy to the device; the device's goes on behind the call."""
+        if op.bytes <= self._inline:
+            yield from thread.busy("host", op.bytes / self._inline_rate, op.chunk, op.bytes)
+            self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, Staged("h2d", op.bytes, {}, last=True))
+            return
+        yield from thread.busy("issue", self._overhead_s, op.chunk)
+        rate = self._small_rate if op.bytes <= self._piece else self._in_rate
+        for part in self._parts(op):
+            while len(self._in_flight) >= self._count:
+                yield from thread.until(self._in_flight.popleft(), "copy_in_flight", op.chunk)
+            yield from thread.busy("host", part.bytes / rate, op.chunk, part.bytes)
+            self._in_flight.append(self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, part))
+
+    def copy_out(self, thread: Any, stream: StreamState, op: Copy, wake_s: float) -> Generator:
+        """The whole of a copy from the device."""
+        if stream.last is not None:
+            yield from thread.until(stream.last, "host_sync", op.chunk)
+        waiting = deque(self._parts(op))
+        under_way: deque[tuple[Item, Staged]] = deque()
+        first = True
+        while waiting or under_way:
+            while waiting and len(under_way) < self._count:
+                part = waiting.popleft()
+                under_way.append((self._device.streams.enqueue(stream, "copy", "d2h", op.chunk, part), part))
+            item, part = under_way.popleft()
+            yield from thread.until(item, "copy_in_flight", op.chunk)
+            if first:
+                yield from thread.busy("issue", wake_s, op.chunk)
+                first = False
+            yield from thread.busy("host", part.bytes / self._out_rate, op.chunk, part.bytes)
+
+    def _parts(self, op: Copy) -> list[Staged]:
+        sizes = [self._piece] * (op.bytes // self._piece) + ([op.bytes % self._piece] if op.bytes % self._piece else [])
+        whole: dict[str, float] = {}
+        return [Staged(op.direction, size, whole, last=i == len(sizes) - 1) for i, size in enumerate(sizes or [0])]
