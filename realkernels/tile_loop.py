@@ -29,9 +29,9 @@ ROLL_OTHER = 3
 TILE_TOLERANCE = 4
 """Instructions by which the stated per-tile overheads may differ from one compilation."""
 
-PROLOGUE = Mix(other=45)
+PROLOGUE = Mix(setup=45)
 """Before the first tile: thread number, addresses, kernel arguments."""
-EPILOGUE = Mix(ffma=8, other=20, ilp=1.0)
+EPILOGUE = Mix(ffma=8, setup=20, ilp=1.0)
 """After the last: four sums to one, a shuffle tree over the warp, the address of the result."""
 
 
@@ -90,7 +90,8 @@ def tile_mix(iterations: int, fma_per_element: int, tile_other: float) -> Mix:
     return Mix(
         ffma=4.0 * iterations * (fma_per_element + 1),
         lds=float(iterations),
-        other=float(iterations * per_vector + tile_other),
+        other=float(iterations * per_vector),
+        setup=float(tile_other),
         ilp=4.0,
         loads_in_flight=1.0,
         lds_bytes=VECTOR_BYTES,

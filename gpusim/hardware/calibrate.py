@@ -112,10 +112,10 @@ def _shared_memory(b: _Benches, _: dict) -> dict[str, Measured]:
 
 
 def _loop(b: _Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """Cycles per loop-control or address instruction of a warp that has nothing to hide them behind.
+    """Cycles per control or address instruction of a warp that is alone: inside a loop, and around it.
 
-    The mean of three kinds of code: inside a loop over vectors, around such a loop (no vectors, no
-    barrier), and the bookkeeping of stages alone.
+    Around the loop: the mean of two kinds of code, a tile loop without vectors with and without an
+    open mbarrier.
     """
     per_ffma = found["sm.ffma_latency"].value / 4.0
     latency = found["sm.lds_latency"].value + 3.0 * found["sm.lds_latency_per_extra_wavefront"].value
@@ -124,15 +124,26 @@ def _loop(b: _Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         count = row["sass_per_vector"]
         ffma = count["ffma"] + count["fadd"]
         inside.append((row["cycles_per_vector"] - latency - ffma * per_ffma) / count["other"])
-    around = [
-        row["cycles_per_turn"] / (sum(row["sass_turn"].values()) - sum(row["sass_vector"].values()))
-        for row in b.rows("tile_turn", mode=0, warps=1, vectors=0)
-    ]
     turn = b.rows("skeleton", kind="consumer", mode="loop")[0]
-    stages = turn["cycles_per_turn"] / sum(turn["sass_per_turn"].values())
-    kinds = [float(np.median(inside)), float(np.mean(around)), stages]
-    source = "lds_ffma, tile_turn, skeleton (one warp, three kinds of loop)"
-    return {"sm.control_latency": Measured(float(np.mean(kinds)), "cycles", source, float(np.ptp(kinds)))}
+    wait = b.one("skeleton", "cycles_per_turn", kind="consumer", mode="wait") - turn["cycles_per_turn"]
+
+    def around(mode: int) -> float:
+        rows = b.rows("tile_turn", mode=mode, ctas_per_sm=1, warps=1, vectors=0)
+        barrier = wait if mode == 3 else 0.0
+        return float(np.mean([
+            (row["cycles_per_turn"] - barrier) / (sum(row["sass_turn"].values()) - sum(row["sass_vector"].values()))
+            for row in rows
+        ]))  # fmt: skip
+
+    kinds = [around(0), around(3)]
+    return {
+        "sm.control_latency": Measured(
+            float(np.median(inside)), "cycles", "lds_ffma (one warp)", float(np.std(inside))
+        ),
+        "sm.setup_latency": Measured(
+            float(np.mean(kinds)), "cycles", "tile_turn (one warp, two kinds of code)", float(np.ptp(kinds))
+        ),
+    }
 
 
 def _barriers(b: _Benches, _: dict) -> dict[str, Measured]:
@@ -148,8 +159,18 @@ def _barriers(b: _Benches, _: dict) -> dict[str, Measured]:
         return b.one("barrier", "cycles", kind="ping_pong", consumer_warps=warps, producer_lane=lane,
                      consumer_lane_waits=False, all_arrive=False)  # fmt: skip
 
-    base, slope, off = line("cta_sync")
+    def in_loop(warps: int) -> float:
+        """What __syncthreads adds to a turn of a loop with one vector per thread."""
+        def turn(mode: int, fmas: int) -> float:
+            return b.one("tile_turn", "cycles_per_turn", mode=mode, fmas=fmas, ctas_per_sm=1, warps=warps, vectors=1)
+
+        return float(np.mean([turn(4, fmas) - turn(0, fmas) for fmas in (0, 1, 16, 64)]))
+
+    bare, bare_slope, off = line("cta_sync")
     named, _, _ = line("named_sync")
+    # Back to back all warps arrive at once; in a loop the last one comes later, the more there are.
+    slope = (in_loop(16) - in_loop(8)) / 8.0
+    base = in_loop(16) - 16.0 * slope
     poll = b.one("skeleton", "cycles_per_turn", kind="consumer", mode="wait")
     poll -= b.one("skeleton", "cycles_per_turn", kind="consumer", mode="loop")
     def turn(warps: int) -> float:
@@ -159,9 +180,9 @@ def _barriers(b: _Benches, _: dict) -> dict[str, Measured]:
     # One way of a hand-over between whole warps: the arrival takes effect, the waiter's next look sees it.
     one_way = (trip(1, False) - per_warp) / 2.0
     return {
-        "barrier.base": Measured(base, "cycles", "barrier (cta_sync)", off),
-        "barrier.per_warp": Measured(slope, "cycles", "barrier (cta_sync)", off),
-        "barrier.named_extra": Measured(named - base, "cycles", "barrier (named_sync)"),
+        "barrier.base": Measured(bare, "cycles", "barrier (cta_sync)", off),
+        "barrier.per_warp": Measured(max(bare_slope, (slope * 16 + base - bare) / 16), "cycles", "tile_turn (with and without __syncthreads, 16 warps)", off),
+        "barrier.named_extra": Measured(named - bare, "cycles", "barrier (named_sync)"),
         "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
         "mbarrier.wake": Measured(poll, "cycles", "skeleton: a woken waiter looks once more"),
         "mbarrier.arrive_latency": Measured(one_way - poll, "cycles", "barrier (ping_pong less wake)"),

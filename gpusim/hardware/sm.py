@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
+from math import inf
 
 import simpy
 
-from gpusim.engine import Capacity, FluidSystem, Simulation
-from gpusim.hardware.compute import ComputeCost, ComputeModel, efficiency
+from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
+from gpusim.hardware.compute import ComputeCost, ComputeModel
 from gpusim.hardware.costs import InstructionCosts
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
@@ -57,13 +58,11 @@ class Sm:
         self._groups = groups
         self._class = sm_class
         self._arithmetic = ComputeModel(profile)
-        self._fluid = FluidSystem(sim)
+        self._memory_costs: dict[tuple, ComputeCost] = {}
+        self._fluid = FluidSystem(sim, self._rate)
         clock = profile.clock_hz
         self._clock = clock
-        self._issue = [
-            Capacity(f"{self.name}.scheduler", lambda flows: clock * efficiency(flows))
-            for _ in range(scheduler_classes)
-        ]
+        self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
         self._shared_pipe = Capacity(f"{self.name}.shared_memory", clock)
         self._lsu_pipe = Capacity(f"{self.name}.lsu", clock)
 
@@ -73,17 +72,41 @@ class Sm:
 
     def issue_memory(self, count: float, other: float, width: int, interval: float, group: WarpGroup) -> simpy.Event:
         """All warps of ``group`` issue ``count`` global-memory instructions and ``other`` ones each."""
-        return self._flow(self._arithmetic.memory_cost(count, other, width, interval), group, self._lsu_pipe)
+        key = (count, other, width, interval)
+        cost = self._memory_costs.get(key)
+        if cost is None:
+            cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
+        return self._flow(cost, group, self._lsu_pipe)
 
     def _flow(self, cost: ComputeCost, group: WarpGroup, pipe: Capacity) -> simpy.Event:
-        if cost.alone_cycles <= 0.0 or not cost.slots:
+        if not cost.all_slots:
             return self.sim.event().succeed()
         uses = [(self._issue[group.scheduler_class], 1.0)]
-        if cost.pipe_cycles:
-            uses.append((pipe, group.schedulers * cost.pipe_cycles / cost.slots))
-        # The amount is that of one scheduler; a warp alone would take `alone_cycles`.
-        amount = cost.slots * group.per_scheduler
-        return self._fluid.start(amount, uses, bound=amount / cost.alone_cycles * self._clock, tag=(group.per_scheduler, cost))
+        if cost.pipe:
+            uses.append((pipe, group.schedulers * cost.pipe / cost.all_slots))
+        # The amount is the issue slots of one scheduler.
+        return self._fluid.start(
+            cost.all_slots * group.per_scheduler, uses, bound=inf, tag=(group.per_scheduler, cost)
+        )
+
+    def _rate(self, flow: Flow) -> float:
+        """Issue slots per second of a flow among warps in step with it: those with the same instructions."""
+        warps, cost = flow.tag
+        others = flow.uses[0][0].flows
+        if len(others) == 1:
+            return self._clock * flow.amount / cost.together(warps)
+        total = slots = stall = alone = setup = setup_alone = 0.0
+        for other in others:
+            m, c = other.tag
+            f = m / c.all_slots
+            total += m
+            slots += f * c.slots
+            stall += f * c.stall
+            alone += f * c.alone
+            setup += f * c.setup_slots
+            setup_alone += f * c.setup_alone
+        cycles = max(alone / total, slots + stall / total) + max(setup_alone / total, setup)
+        return self._clock * min(flow.amount / cost.together(warps), warps / cycles)
 
     def run(self, ctas_per_sm: int) -> list[simpy.Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""

@@ -54,6 +54,8 @@ class BlockScheduler:
         self._grids_left = int(value("stream.resident_grids"))
         self._interval_s = value("launch.cta_interval")
         self._restart_s = profile.cycles("cta.restart")
+        self._dispatch_s, self._least_s = value("stream.dispatch"), value("launch.least")
+        self._front_free_s = 0.0
         self._waiting: list[Grid] = []
         self._serial = 0
         self._fluid = FluidSystem(sim)
@@ -74,10 +76,19 @@ class BlockScheduler:
         self._serial += 1
         grid = Grid(work, priority, self._serial, self._sim.event(), started, work.grid)
         grid.need = self._need(work, fits.ctas_per_sm)
+        # One kernel after the other comes through the front end.
+        arrival = max(self._sim.now, self._front_free_s)
+        self._front_free_s = arrival + self._dispatch_s
+        if arrival > self._sim.now:
+            self._sim.call_at(arrival - self._sim.now, lambda _event: self._arrive(grid))
+        else:
+            self._arrive(grid)
+        return grid.done
+
+    def _arrive(self, grid: Grid) -> None:
         self._waiting.append(grid)
         self._waiting.sort(key=lambda g: (g.priority, g.serial))
         self._wake()
-        return grid.done
 
     def _need(self, work: Work, limit: int) -> np.ndarray:
         """What one block takes, at least a share that keeps to the exact occupancy rules."""
@@ -146,7 +157,7 @@ class BlockScheduler:
         # The slot is free for the next block a moment after this one has ended.
         dispatch_s = self._interval_s * count + self._restart_s
         if isinstance(cost, FixedCost):
-            self._sim.call_at(dispatch_s + cost.seconds, lambda _event: self._end(grid, taken, count))
+            self._sim.call_at(dispatch_s + max(cost.seconds, self._least_s), lambda _event: self._end(grid, taken, count))
             return
         share = count / grid.work.grid
         sms = int(np.count_nonzero(taken))

@@ -9,13 +9,17 @@ __all__ = ["STEPS"]
 
 
 def _device_memory(b: HostBenches, _: Found) -> Found:
-    """cudaMalloc and cudaFree of whole 2 MiB pages; smaller blocks come out of a page that is there already."""
+    """cudaMalloc and cudaFree of whole 2 MiB pages; smaller blocks may come out of a page that is there already."""
     found: Found = {}
     for name, part in (("alloc.device", "take"), ("alloc.device_free", "give")):
         rows = [r for r in b.rows("alloc", kind="cuda_malloc", part=part) if r["bytes"] >= 2 * MIB]
-        fixed, per_second, off = line([r["bytes"] for r in rows], [1e6 * r["median_s"] for r in rows])
-        found[name] = us(fixed, "alloc (cuda_malloc, 2 MiB to 1 GiB)", off)
+        _, per_second, _ = line([r["bytes"] for r in rows], [1e6 * r["median_s"] for r in rows])
         found[f"{name}_rate"] = rate(per_second, "alloc (cuda_malloc, 2 MiB to 1 GiB)")
+    # The fixed part beside a running kernel, as programs call it: less than on a device that has just gone idle.
+    for name, call in (("alloc.device", "malloc 1 MiB"), ("alloc.device_free", "free 1 MiB")):
+        rows = b.rows("rules", kind="waits", call=call)
+        times = [1e6 * (r["call_s"] - (r["kernel_s"] if r["call_s"] > r["kernel_s"] else 0.0)) for r in rows]
+        found[name] = us(sum(times) / len(times), "rules (waits, 1 MiB)", max(times) - min(times))
     # How cudaFree of a page-sized block behaves while a kernel runs elsewhere; likewise the others.
     for name, call in (("alloc.waits", "malloc"), ("alloc.free_waits", "free"), ("alloc.host_waits", "malloc_host"),
                        ("alloc.host_free_waits", "free_host")):  # fmt: skip
@@ -87,6 +91,11 @@ def _pageable(b: HostBenches, found: Found) -> Found:
         calls = [b.call("cupy", f"memcpy_async_{direction}_pageable", size=s) for s in sizes]
         _, per_second, off = line([float(s) for s in sizes], calls)
         result[f"pageable.{direction}_rate"] = rate(per_second, "calls (4 to 64 MiB)")
+    # Beyond the host's cache: the largest copy, of which the cache holds the part that the others fit in.
+    cache, largest = 64 * MIB, b.rows("copies", kind="pageable", direction="h2d", bytes=256 * MIB)[0]
+    fast = cache / (result["pageable.h2d_rate"].value * 1e9)
+    result["pageable.cache"] = Measured(64.0, "MiB", "copies (pageable h2d: the rate falls between 64 and 256 MiB)")
+    result["pageable.h2d_cold_rate"] = rate((256 * MIB - cache) / (largest["call_s"] - fast), "copies (pageable h2d, 256 MiB)")
     small = [(s, b.call("cupy", "memcpy_async_h2d_pageable", size=s)) for s in (128 * KIB, 256 * KIB, MIB)]
     fixed, per_second, off = line([float(s) for s, _ in small], [t for _, t in small])
     result["pageable.small_rate"] = rate(per_second, "calls (h2d, 128 KiB to 1 MiB)")
@@ -126,4 +135,25 @@ def _host_functions(b: HostBenches, found: Found) -> Found:
     return result
 
 
-STEPS = (_rules, _host_functions, _device_memory, _host_memory, _pools, _caching, _pageable)
+def _threads(b: HostBenches, _: Found) -> Found:
+    """How long a launch keeps those of other threads out, when four threads launch at the same time.
+
+    In Python the threads take turns altogether, and taking turns costs; in C++ a part of the call is under a lock.
+    """
+    cupy = 1e6 * b.rows("calls", call="launch_from_threads", bytes=4)[0]["row_s"] / 4
+    cuda = b.us("cpp", call="launch_from_threads", bytes=4) / 4
+    return {"host.cupy.lock": us(cupy, "calls (launch_from_threads)"), "host.cuda.lock": us(cuda, "cpp (launch_from_threads)")}
+
+
+def _dispatch(b: HostBenches, _: Found) -> Found:
+    """The front end starts one kernel after the other; an empty kernel still takes a moment."""
+    rows = b.rows("device", kind="fan_out")
+    each = [1e6 * row["skew_s"][-1] / (row["streams"] - 1) for row in rows]
+    gap = {r["kernel_s"] > 0: 1e6 * r["gap_median_s"] for r in b.rows("device", kind="kernel_kernel", grid=1, block=32)}
+    return {
+        "stream.dispatch": us(sorted(each)[len(each) // 2], "device (fan_out)", max(each) - min(each)),
+        "launch.least": us(max(gap[False] - gap[True], 0.0), "device (kernel_kernel, 0 s and more)"),
+    }
+
+
+STEPS = (_rules, _threads, _dispatch, _host_functions, _device_memory, _host_memory, _pools, _caching, _pageable)

@@ -1,8 +1,8 @@
 """Copy engines and the host link.
 
 Models: one queue per direction (and one for copies between devices), as many as the device has; an
-  overhead per copy and a bandwidth; both are worse while the other direction is moving bytes, and not by
-  the same factor. A copy that had to wait for another engine is looked at only every ``stream.retry`` (see
+  overhead per copy and a bandwidth; both are worse while the other direction is at work, and not by the
+  same factor. A copy that had to wait for another engine is looked at only every ``stream.retry`` (see
   `handover`), also when its engine has become free meanwhile; else the one that came first goes first.
   With two engines copies between devices go through that of D2H; with one, everything goes through it in
   turn. Copies on the device itself have an engine of their own where there are three.
@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import ceil
 
 import simpy
 
-from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
+from gpusim.engine import Flow, FluidSystem, Simulation
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["CopyEngines"]
@@ -28,17 +29,17 @@ _ENGINE_OF = {
     3: {"h2d": "h2d", "d2h": "d2h", "d2d": "d2d", "p2p": "p2p"},
 }
 _OPPOSITE = {"h2d": "d2h", "d2h": "h2d"}
-_UNBOUNDED = 1e30
+_ROUNDING = 1e-9
 
 
 @dataclass(eq=False, slots=True)
 class _Copy:
-    """A copy that waits for its engine; ``polled``: its queue looks only now and then."""
+    """A copy that waits for its engine; ``looked_at_s``: one of the times at which its queue looks, if it does so only now and then."""
 
     direction: str
     size: int
     chunk: int
-    polled: bool
+    looked_at_s: float | None
     silent: bool
     served: Callable[[float, float], None]
     done: simpy.Event
@@ -57,23 +58,25 @@ class _Engine:
             self._start(copy)
 
     def free(self) -> None:
-        """Take the next copy: at once if one is there that need not be looked at, else when one is."""
+        """Take the copy that is looked at first."""
         self._busy = False
         if not self._waiting:
             return
-        copy = next((copy for copy in self._waiting if not copy.polled), self._waiting[0])
-        polled = sum(bool(copy.polled) for copy in self._waiting)
-        if not copy.polled or self._retry_s <= 0.0:
+        looks = [self._look(copy) for copy in self._waiting]
+        first = min(looks)
+        copy = self._waiting[looks.index(first)]
+        if first <= self._sim.now + _ROUNDING:
             self._start(copy)
             return
-        # The first of so many looks at independent times.
-        from math import ceil
-        now=self._sim.now
-        looks=[(c.polled+max(0,ceil((now-c.polled)/self._retry_s-1e-9))*self._retry_s,i) for i,c in enumerate(self._waiting)]
-        t,i=min(looks); copy=self._waiting[i]; delay=t-now
         self._version += 1
         version = self._version
-        self._sim.call_at(delay, lambda _event: self._late(copy, version))
+        self._sim.call_at(first - self._sim.now, lambda _event: self._late(copy, version))
+
+    def _look(self, copy: _Copy) -> float:
+        now, since = self._sim.now, copy.looked_at_s
+        if since is None or self._retry_s <= 0.0:
+            return now
+        return since + max(ceil((now - since) / self._retry_s - _ROUNDING), 0) * self._retry_s
 
     def _late(self, copy: _Copy, version: int) -> None:
         if not self._busy and version == self._version:
@@ -94,8 +97,7 @@ class CopyEngines:
         self._sim = sim
         self._record = record
         self._fluid = FluidSystem(sim, self._bound)
-        # Who moves bytes in a direction is in its capacity's list; nothing else limits it.
-        self._wire = {direction: Capacity(f"host link {direction}", _UNBOUNDED) for direction in _OPPOSITE}
+        self._under_way = dict.fromkeys(("h2d", "d2h", "d2d", "p2p"), 0)
         self._rate = {d: value(f"copy.{d}_bandwidth") for d in ("h2d", "d2h", "d2d", "p2p")}
         self._overhead = {d: value(f"copy.{d}_overhead") for d in ("h2d", "d2h", "d2d", "p2p")}
         # Share of its own speed that a direction has beside the other one: for bytes, for the overhead.
@@ -110,22 +112,23 @@ class CopyEngines:
     def _bound(self, flow: Flow) -> float:
         direction, moving = flow.tag
         opposite = _OPPOSITE.get(direction)
-        if opposite is None or not self._wire[opposite].flows:
+        if opposite is None or not self._under_way[opposite]:
             return flow.bound
         return flow.bound * (self._beside if moving else self._beside_overhead)[direction]
 
     def copy(
-        self, direction: str, size: int, chunk: int = -1, *, polled: bool = False, silent: bool = False,
+        self, direction: str, size: int, chunk: int = -1, *, looked_at_s: float | None = None, silent: bool = False,
         served: Callable[[float, float], None],
     ) -> simpy.Event:  # fmt: skip
         """Queue a copy; the event is its end, ``served`` is told when it ran. ``silent``: leave no interval."""
         done = self._sim.event()
-        self._engine[direction].add(_Copy(direction, size, chunk, polled, silent, served, done))
+        self._engine[direction].add(_Copy(direction, size, chunk, looked_at_s, silent, served, done))
         return done
 
     def _work(self, copy: _Copy, engine: _Engine) -> None:
-        """The overhead, then the bytes: only they use the link."""
+        """The overhead, then the bytes."""
         start, overhead = self._sim.now, self._overhead[copy.direction]
+        self._under_way[copy.direction] += 1
         if overhead > 0.0:
             flow = self._fluid.start(overhead, [], bound=1.0, tag=(copy.direction, False))
             flow.callbacks.append(lambda _event: self._move(copy, engine, start))
@@ -133,13 +136,13 @@ class CopyEngines:
             self._move(copy, engine, start)
 
     def _move(self, copy: _Copy, engine: _Engine, start: float) -> None:
-        uses = [(self._wire[copy.direction], 1.0)] if copy.direction in _OPPOSITE else []
-        flow = self._fluid.start(float(copy.size), uses, bound=self._rate[copy.direction], tag=(copy.direction, True))
+        flow = self._fluid.start(float(copy.size), [], bound=self._rate[copy.direction], tag=(copy.direction, True))
         flow.callbacks.append(lambda _event: self._moved(copy, engine, start))
 
     def _moved(self, copy: _Copy, engine: _Engine, start: float) -> None:
         if not copy.silent:
             self._note(engine.name, start, copy.chunk, copy.size)
+        self._under_way[copy.direction] -= 1
         copy.served(start, self._sim.now)
         copy.done.succeed()
         # Work that this end sets free is queued in the same instant, before the engine looks for more.

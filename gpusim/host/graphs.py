@@ -13,6 +13,7 @@ __all__ = ["launch_graph"]
 def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
     """Put a graph at the end of a stream. Raises GpusimError if a captured stream never joined the origin."""
     first = graph.ops[0].stream
+    launch = streams.next_graph()
     root = [(origin.last, "stream_order")] if origin.last else []
     root += [(item, "event") for item in origin.waits]
     origin.waits = []
@@ -33,7 +34,7 @@ def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
         kind, label = _kind(op)
         state = origin if op.stream == first else streams.state(op.stream, "")
         item = streams.new_item(kind, state.lane, label, here, op.chunk, op)
-        item.in_graph = True
+        item.in_graph = launch
         lasts[op.stream] = [(item, "stream_order")]
         streams.start(item, state)
     ends = list(dict.fromkeys(dep for deps in lasts.values() for dep, _ in deps))
@@ -43,7 +44,7 @@ def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
     join = streams.new_item(
         "marker", origin.lane, f"end of graph {graph.name}", [(end, "stream_order") for end in ends], -1, None
     )
-    join.in_graph = True
+    join.in_graph = launch
     origin.last = join
     streams.start(join, origin)
 

@@ -2,8 +2,10 @@
 
 Models: a queue per stream and engine (kernels, one per copy direction). Within one queue the next piece of work follows
   at once. Between two of them a semaphore is waited for, and whoever found it closed looks again only after
-  ``stream.retry``, counted from when it began to wait: that is when what lies ahead of it in its own queue
-  began, or when it was enqueued. Work across streams, graphs (same rules, less from kernel to kernel).
+  ``stream.retry``, the first time so long after it began to wait: that is when what lies ahead of it in its own queue
+  began, or when it was enqueued. Later looks come at an even spread of phases (the same in every run), because
+  durations of equal length would otherwise keep one phase for ever. Work across streams, graphs (same rules, less
+  from kernel to kernel).
 Omits: several queues that wait at the same time and take turns in looking.
 Source: realkernels.microbench.host (device: kernels of 10 us with copies between them start at multiples of 8.192 us from
   each other; between kernels, also across streams, nothing of that kind).
@@ -11,14 +13,13 @@ Source: realkernels.microbench.host (device: kernels of 10 us with copies betwee
 
 from __future__ import annotations
 
-from math import ceil
-
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.work import DEVICE_ENGINES, Item
 
 __all__ = ["HandOver"]
 
 _ROUNDING = 1e-9
+GOLDEN_RATIO = (5**0.5 - 1) / 2
 
 
 class HandOver:
@@ -27,6 +28,7 @@ class HandOver:
     def __init__(self, profile: DeviceProfile) -> None:
         value = profile.value
         self._retry_s = value("stream.retry")
+        self._waits = 0
         self._event_s = value("stream.event")
         self._start = {
             "compute": value("stream.start"), "func": value("stream.start"),
@@ -49,13 +51,15 @@ class HandOver:
         for dep, why in item.deps:
             end = dep.end_s
             if self._crosses(dep, item) and end > waiting + _ROUNDING and self._retry_s > 0.0:
-                # Where between two looks it comes is chance, except for the first one.
-                self._n=getattr(self,'_n',0)+1
-                u=(self._n*0.6180339887)%1.0
-                end = max(end + u * self._retry_s, waiting + self._retry_s)
-                item.polled = end + self._takes(dep, item, why)
+                end = max(end + self._chance() * self._retry_s, waiting + self._retry_s)
+                item.looked_at_s = end + self._takes(dep, item, why)
             ready = max(ready, end + self._takes(dep, item, why))
         return ready
+
+    def _chance(self) -> float:
+        """Numbers that fill (0, 1) evenly: where between two looks something comes depends on what nobody models."""
+        self._waits += 1
+        return self._waits * GOLDEN_RATIO % 1.0
 
     def _crosses(self, dep: Item, item: Item) -> bool:
         return item.engine in DEVICE_ENGINES and dep.after in DEVICE_ENGINES and dep.after != item.engine
@@ -71,7 +75,7 @@ class HandOver:
         if after != "compute":
             return 0.0
         if item.in_graph:
-            if not dep.in_graph:
+            if dep.in_graph != item.in_graph:
                 return self._launch_gap_s
             return self._node_s if dep.lane == item.lane else self._fork_s
         if "copy" in (dep.kind, item.kind):

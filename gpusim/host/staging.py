@@ -1,9 +1,10 @@
 """Copies of ordinary memory: the host moves bytes between it and buffers that the device can reach.
 
 Models: in: up to ``pageable.inline`` bytes go into the command stream and the call returns; beyond, the host fills staging
-  buffers of ``pageable.piece`` in turn, waits while all are taken, and returns when the last one is filled. Out: the call
-  waits for the stream; the device fills buffers ahead of the host, which empties them and returns at the end.
-Omits: the host's caches beyond two rates (one buffer alone is filled faster than many in a row); page faults.
+  buffers of ``pageable.piece`` in turn, waits while all are taken, and returns when the last one is filled. Out: the device
+  fills buffers in the order of the stream, ahead of the host, which empties them and returns at the end. Three rates of
+  the host: a single buffer, many in a row, and from memory for what its cache does not hold of the buffer copied from.
+Omits: what else is in the host's caches; page faults.
 Source: realkernels.microbench.host (calls, copies: pageable, pageable_behind_kernel; latency: pageable_records).
 """
 
@@ -15,7 +16,7 @@ from typing import Any
 
 from gpusim.host.streams import StreamState
 from gpusim.host.work import Item, Staged
-from gpusim.program.host import Memcpy, MemcpyAsync
+from gpusim.program.host import HostProgram, Memcpy, MemcpyAsync
 
 __all__ = ["Staging"]
 
@@ -25,7 +26,7 @@ Copy = MemcpyAsync | Memcpy
 class Staging:
     """The staging buffers of one device; ``thread`` in the methods is the calling `HostThreadModel`."""
 
-    def __init__(self, device: Any) -> None:
+    def __init__(self, device: Any, program: HostProgram) -> None:
         value = device.profile.value
         self._device = device
         self._inline, self._piece = int(value("pageable.inline")), int(value("pageable.piece"))
@@ -33,6 +34,8 @@ class Staging:
         self._inline_rate, self._small_rate = value("pageable.inline_rate"), value("pageable.small_rate")
         self._in_rate, self._out_rate = value("pageable.h2d_rate"), value("pageable.d2h_rate")
         self._overhead_s = value("pageable.h2d_overhead")
+        self._cache, self._cold_rate = value("pageable.cache"), value("pageable.h2d_cold_rate")
+        self._sizes = {buffer.name: buffer.bytes for buffer in program.buffers}
         self._in_flight: deque[Item] = deque()
 
     def copy_in(self, thread: Any, stream: StreamState, op: Copy) -> Generator:
@@ -42,7 +45,7 @@ class Staging:
             self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, Staged("h2d", op.bytes, {}, last=True))
             return
         yield from thread.busy("issue", self._overhead_s, op.chunk)
-        rate = self._small_rate if op.bytes <= self._piece else self._in_rate
+        rate = self._small_rate if op.bytes <= self._piece else self._from_host_rate(op)
         for part in self._parts(op):
             while len(self._in_flight) >= self._count:
                 yield from thread.until(self._in_flight.popleft(), "copy_in_flight", op.chunk)
@@ -50,22 +53,25 @@ class Staging:
             self._in_flight.append(self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, part))
 
     def copy_out(self, thread: Any, stream: StreamState, op: Copy, wake_s: float) -> Generator:
-        """The whole of a copy from the device."""
-        if stream.last is not None:
-            yield from thread.until(stream.last, "host_sync", op.chunk)
+        """The whole of a copy from the device; its first parts are in the order of the stream."""
         waiting = deque(self._parts(op))
         under_way: deque[tuple[Item, Staged]] = deque()
-        first = True
+        reason, wake = "host_sync", wake_s
         while waiting or under_way:
             while waiting and len(under_way) < self._count:
                 part = waiting.popleft()
                 under_way.append((self._device.streams.enqueue(stream, "copy", "d2h", op.chunk, part), part))
             item, part = under_way.popleft()
-            yield from thread.until(item, "copy_in_flight", op.chunk)
-            if first:
-                yield from thread.busy("issue", wake_s, op.chunk)
-                first = False
+            yield from thread.until(item, reason, op.chunk)
+            yield from thread.busy("issue", wake, op.chunk)
+            reason, wake = "copy_in_flight", 0.0
             yield from thread.busy("host", part.bytes / self._out_rate, op.chunk, part.bytes)
+
+    def _from_host_rate(self, op: Copy) -> float:
+        """What is beyond the host's cache comes from its memory."""
+        whole = max(self._sizes.get(op.host, 0), op.bytes)
+        cold = max(1.0 - self._cache / whole, 0.0) if whole else 0.0
+        return 1.0 / ((1.0 - cold) / self._in_rate + cold / self._cold_rate)
 
     def _parts(self, op: Copy) -> list[Staged]:
         sizes = [self._piece] * (op.bytes // self._piece) + ([op.bytes % self._piece] if op.bytes % self._piece else [])

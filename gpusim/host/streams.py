@@ -60,7 +60,7 @@ class Streams:
         self._behind: dict[int, Item] = {}
         self._issued: dict[Item, simpy.Event] = {}
         self._last_func: Item | None = None
-        self._serial = 0
+        self._serial = self._graphs = 0
         self.items: list[Item] = []
 
     def state(self, name: str, thread: str) -> StreamState:
@@ -112,6 +112,11 @@ class Streams:
         elif self._legacy is not None and self._legacy.last is not None and _blocking(stream.spec):
             items.append(self._legacy.last)
         return items
+
+    def next_graph(self) -> int:
+        """A number for a launch of a graph."""
+        self._graphs += 1
+        return self._graphs
 
     def new_item(
         self, kind: str, lane: str, label: str, deps: list[tuple[Item, str]], chunk: int, payload: Any

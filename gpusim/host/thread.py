@@ -29,8 +29,12 @@ class Shared:
 
     def __init__(self, sim: Simulation, program: ops.HostProgram, device: Device) -> None:
         self.sim, self.program, self.device, self.costs = sim, program, device, device.costs
-        self.staging = Staging(device)
+        self.staging = Staging(device, program)
         self.pools = {pool.name: MemoryPool(pool, device.costs) for pool in program.pools}
+        self.running = len(program.threads)
+        """Threads that still have calls to make."""
+        self.lock_share = self.costs.call("lock") / self.costs.call("launch") if self.costs.call("launch") else 0.0
+        self.lock_free_s = 0.0
         self.events: dict[str, Item] = {}
         self.buffers: dict[str, tuple[str, int]] = {b.name: ("declared", b.bytes) for b in program.buffers}
         self.recorded = {op.event for t in program.threads for op in t.ops if isinstance(op, ops.EventRecord)}
@@ -50,6 +54,7 @@ class HostThreadModel:
         """Make all calls. Raises GpusimError for a call the runtime would reject."""
         for op in self._thread.ops:
             yield from self.call(op)
+        self._shared.running -= 1
 
     @singledispatchmethod
     def call(self, op: Any) -> Generator:
@@ -63,6 +68,22 @@ class HostThreadModel:
             yield self._sim.timeout(seconds)
             if self._record is not None:
                 self._record(self.lane, kind, start, self._sim.now, "", chunk, -1, size, -1)
+
+    def _issue(self, shown: str, seconds: float, chunk: int) -> Generator:
+        """A call that puts work into a stream; threads that do so at the same time keep each other out for a part of it."""
+        shared = self._shared
+        if shared.running < 2:
+            yield from self.busy(shown, seconds, chunk)
+            return
+        locked = seconds * shared.lock_share
+        yield from self.busy(shown, max(seconds - locked, 0.0), chunk)
+        begin = self._sim.now
+        turn = max(begin, shared.lock_free_s)
+        shared.lock_free_s = turn + locked
+        if turn > begin:
+            yield self._sim.timeout(turn - begin)
+            self._waited(begin, "launch", chunk, -1)
+        yield from self.busy(shown, locked, chunk)
 
     def until(self, item: Item, reason: str, chunk: int = -1) -> Generator:
         """Wait for the end of a piece of work."""
@@ -87,7 +108,7 @@ class HostThreadModel:
             stream.queued.popleft()
         if len(stream.queued) >= depth:
             yield from self.until(stream.queued[0], "launch", op.chunk)
-        yield from self.busy(shown, self._costs.call(cost), op.chunk)
+        yield from self._issue(shown, self._costs.call(cost), op.chunk)
         return self._device.streams.enqueue(stream, kind, label, op.chunk, op)
 
     @call.register

@@ -55,9 +55,10 @@ class Item:
     """As what it counts for its successors' hand-over: its engine, or for a marker that of what it stands for."""
     before: Item | None = None
     """What is ahead of it in the same stream and queue."""
-    polled: bool = False
-    """Whether its queue found that it had to wait for another engine, so that it is looked at only now and then."""
-    in_graph: bool = False
+    looked_at_s: float | None = None
+    """One time at which its queue looks whether it may go; None if it never had to wait for another engine."""
+    in_graph: int = 0
+    """Number of the graph launch it belongs to; 0: none."""
     payload: Any = None
 
     @property

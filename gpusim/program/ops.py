@@ -49,12 +49,14 @@ class Mix:
 
     The counts are those of the compiled kernel (SASS), summed over the op.
 
-    Units: ``ffma``/``lds``/``sts``/``mufu``/``other`` are warp instructions;
+    Units: ``ffma``/``lds``/``sts``/``mufu``/``other``/``setup`` are warp instructions;
     ``lds_bytes``/``sts_bytes`` are bytes per lane (4, 8 or 16).
 
     ``ilp`` is the number of independent FP32 chains. ``loads_in_flight`` is how many
     ``lds`` the warp issues before it needs the first of them (the unroll factor of the
-    loop around them). ``bank_conflict`` multiplies the shared-memory cycles.
+    loop around them). ``bank_conflict`` multiplies the shared-memory cycles. ``setup`` counts
+    the instructions before and after the loop (addresses, stage bookkeeping, branches), where
+    the warp has no arithmetic to hide them behind; ``other`` those inside it.
     """
 
     ffma: float = 0.0
@@ -67,11 +69,12 @@ class Mix:
     lds_bytes: int = 16
     sts_bytes: int = 16
     bank_conflict: float = 1.0
+    setup: float = 0.0
 
     @property
     def issue_slots(self) -> float:
         """Warp instructions in total; each takes one issue slot."""
-        return self.ffma + self.lds + self.other + self.sts + self.mufu
+        return self.ffma + self.lds + self.other + self.sts + self.mufu + self.setup
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,16 +34,19 @@ work_fixed(unsigned int* data, unsigned long long words, unsigned long long dura
     wide[i] = v;
   }
   for (unsigned long long i = 4 * quads + first; i < words; i += step) data[i] += 1;
-  // A block keeps its slots until its last warp has ended, so one thread that watches is enough.
-  if (threadIdx.x != 0) return;
-  [[maybe_unused]] unsigned long long now;
-  while ((now = nanoseconds()) - start < duration_ns) {
+  // One thread watches the clock, the others wait for it: a warp that has ended leaves its threads and registers to
+  // blocks of other kernels at once, long before its own block ends.
+  [[maybe_unused]] unsigned long long now = start;
+  if (threadIdx.x == 0) {
+    while ((now = nanoseconds()) - start < duration_ns) {
 #if HOLD > 0
-    // Carried around the loop, so that each needs a register of its own.
+      // Carried around the loop, so that each needs a register of its own.
 #pragma unroll
-    for (int i = 0; i < HOLD; ++i) held[i] = held[i] * (unsigned int)now + i;
+      for (int i = 0; i < HOLD; ++i) held[i] = held[i] * (unsigned int)now + i;
 #endif
+    }
   }
+  __syncthreads();
 #if HOLD > 0
   unsigned int sum = 0;
 #pragma unroll

@@ -12,6 +12,7 @@ copies     copy time by size and direction, both directions at once, pageable st
 alloc      device, pinned and pool allocation, hits and misses, release thresholds, reuse
 rules      which calls wait, queue depth, connections, resident grids, block order, default streams
 latency    call to start and end to return, on one clock by CUPTI
+handover   copy engines that serve streams which wait for each other's engines
 ========== ==========================================================================================
 
 Connections depend on the environment, so that part is run again in children with 1 and 32 of them.
@@ -34,7 +35,7 @@ from realkernels._harness import device
 from realkernels._harness.compile import source_hash
 from realkernels.microbench.bench import HERE
 
-BENCHES = ("calls", "device", "copies", "alloc", "rules", "latency", "cpp")
+BENCHES = ("calls", "device", "copies", "alloc", "rules", "handover", "latency", "cpp")
 CONNECTIONS = (1, 32)
 CHILD_LIMIT_S = 60.0
 
@@ -75,7 +76,7 @@ def describe_host() -> dict:
     return {
         "cpus": os.cpu_count(),
         "cpu": _cpu_model(),
-        "kernel": platform.release(),
+        "kernel": ".".join(platform.release().split(".")[:2]),
         "python": platform.python_version(),
         "cupy": importlib.import_module("cupy").__version__,
         "connections": os.environ.get("CUDA_DEVICE_MAX_CONNECTIONS", "default"),

@@ -30,6 +30,18 @@ def _plain(lab: Lab) -> Iterator[dict]:
         )
 
 
+def _half_pages(lab: Lab) -> Iterator[dict]:
+    """cudaMalloc of 1 MiB and less while a block that leaves room in its page is held, and while none is."""
+    runtime, (stream,) = lab.runtime, lab.streams(1)
+    for held in (0, 1):
+        kept = [runtime.malloc(MIB // 2) for _ in range(held)]
+        for size in (256 * KIB, MIB // 2, MIB, 3 * MIB // 2):
+            yield from ({**row, "held": held} for row in _pairs(
+                "half_page", size, 10, lambda size=size: runtime.malloc(size), runtime.free, stream.synchronize))
+        for pointer in kept:
+            runtime.free(pointer)
+
+
 def _thresholds(lab: Lab) -> Iterator[dict]:
     runtime, (stream,) = lab.runtime, lab.streams(1)
     for threshold in (0, 1 << 60):
@@ -177,4 +189,4 @@ def _caching(lab: Lab) -> Iterator[dict]:
         yield {"kind": "caching_free_all", "part": "give", "bytes": size, "blocks": 9, **spread(frees)}
 
 
-SECTIONS = (_plain, _thresholds, _growing, _release, _reuse, _caching)
+SECTIONS = (_plain, _half_pages, _thresholds, _growing, _release, _reuse, _caching)

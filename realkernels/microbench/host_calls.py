@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 
 from gpusim.program import host as ops
-from realkernels._harness.host_calls import CallMaker
+from realkernels._harness.host_calls import CallMaker, let_go, work_for
 from realkernels._harness.host_memory import Arena
 from realkernels._harness.timing import hold_stream
 from realkernels.microbench.bench import KIB, MIB
@@ -17,6 +18,7 @@ NOTES = {
     "median_s": "one call timed on its own (includes some 50 ns of the clock)",
     "row_s": "mean of calls one right after the other",
 }
+WAITS = (0.0, 20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 3e-3)
 WORK = ops.Work(ops.FixedCost(0.0))
 SIZES = (4, 4 * KIB, 64 * KIB, 1 * MIB, 16 * MIB)
 PAGEABLE = (4, 4 * KIB, 32 * KIB, 64 * KIB, 64 * KIB + 4, 128 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB, 64 * MIB)
@@ -138,6 +140,15 @@ def _round_trips(lab: Lab) -> Iterator[dict]:
                 "kernel_s": seconds,
                 **spread(samples),
             }
+    for nodes in (1, 10):
+        launch, wait = maker.call(ops.GraphLaunch(f"g{nodes}", "s")), maker.call(ops.StreamSync("s"))
+
+        def replay(launch=launch, wait=wait) -> None:
+            launch()
+            wait()
+
+        time_row(replay, 5)
+        yield {"call": "graph_launch_and_sync", "state": "idle", "bytes": nodes, **spread(time_calls(replay, 60))}
     for size in (4, 64 * KIB, MIB, 16 * MIB):
         for direction in ("h2d", "d2h"):
             copy, wait = maker.call(ops.MemcpyAsync(direction, size, "s")), maker.call(ops.StreamSync("s"))
@@ -184,7 +195,7 @@ def _wake(lab: Lab) -> Iterator[dict]:
     """A kernel, a host function behind it that gives back a slot, and a thread that waits for the slot."""
     program = ops.HostProgram("wake", (), (ops.Stream("s", "non_blocking"),), slots=(ops.Slots("slot", 0),))
     maker = CallMaker(program, Arena(MIB))
-    for seconds in (0.0, 100e-6, 1e-3):
+    for seconds in WAITS:
         steps = (
             ops.Launch(ops.Work(ops.FixedCost(seconds)), "s"),
             ops.HostFunc("s", releases="slot"),
@@ -199,9 +210,43 @@ def _wake(lab: Lab) -> Iterator[dict]:
         time_row(all_of_them, 5)
         samples = time_calls(all_of_them, 60) - seconds
         yield {"call": "launch_host_func_acquire", "state": "idle", "bytes": 0, "kernel_s": seconds, **spread(samples)}
+        launch, stream, seen = calls[0], maker.streams["s"], []
+
+        def awake(launch=launch, stream=stream, seen=seen) -> None:
+            seen.clear()
+            launch()
+            stream.launch_host_func(seen.append, None)
+            while not seen:
+                let_go()
+
+        time_row(awake, 5)
+        yield {"call": "launch_host_func_seen", "state": "idle", "bytes": 0, "kernel_s": seconds,
+               **spread(time_calls(awake, 60) - seconds)}  # fmt: skip
+    yield from _sleeping_threads()
     for seconds in (0.0, 20e-6, 100e-6):
         call = maker.call(ops.HostWork(seconds))
         yield {"call": "host_work", "state": "idle", "bytes": 0, "asked_s": seconds, **spread(time_calls(call, 60))}
+
+
+def _sleeping_threads() -> Iterator[dict]:
+    """From a semaphore's release to the waking of a thread that has slept for a while; no GPU in it."""
+    for seconds in WAITS:
+        samples = []
+        for _ in range(30):
+            slot, times = threading.Semaphore(0), []
+
+            def sleeper(slot=slot, times=times) -> None:
+                slot.acquire()
+                times.append(time.perf_counter())
+
+            thread = threading.Thread(target=sleeper)
+            thread.start()
+            work_for(seconds + 50e-6)
+            begin = time.perf_counter()
+            slot.release()
+            thread.join()
+            samples.append(times[0] - begin)
+        yield {"call": "wake_thread", "state": "idle", "bytes": 0, "slept_s": seconds, **spread(samples)}
 
 
 def _two_threads(lab: Lab) -> Iterator[dict]:

@@ -146,6 +146,30 @@ def _pageable(lab: Lab) -> Iterator[dict]:
                    "total_s": float(np.median(totals)), "total_max_s": float(max(totals))}  # fmt: skip
 
 
+def _pageable_chunks(lab: Lab) -> Iterator[dict]:
+    """A large array of ordinary memory copied chunk by chunk, again and again: what the host's caches hold of it."""
+    (stream,) = lab.streams(1)
+    for kind in (H2D, D2H):
+        for whole in (MIB, 8 * MIB, 64 * MIB, 256 * MIB):
+            for size in (32 * KIB, 256 * KIB, MIB, 8 * MIB):
+                if size > whole:
+                    continue
+                starts = range(0, whole, size)
+                if len(starts) > 256:
+                    starts = starts[:: len(starts) // 256]
+                times = []
+                for again in range(2 if whole > 64 * MIB else 4):
+                    for start in starts:
+                        device, host = lab.device + start, lab.pageable + start
+                        ends = (device, host) if kind == H2D else (host, device)
+                        begin = time.perf_counter()
+                        lab.runtime.memcpyAsync(*ends, size, kind, stream.ptr)
+                        if again:
+                            times.append(time.perf_counter() - begin)
+                        stream.synchronize()
+                yield {"kind": "pageable_chunks", "direction": NAMES[kind], "bytes": size, "whole": whole, **spread(times)}
+
+
 def _pageable_overlap(lab: Lab) -> Iterator[dict]:
     """Does a pageable copy wait, with the host inside the call, for earlier work of its own or another stream?"""
     own, other = lab.streams(2)
@@ -194,4 +218,4 @@ def _order(lab: Lab) -> Iterator[dict]:
                "ends_s": [round(float(v - starts[:2].max() - KERNEL_S), 9) for v in starts[2:]]}  # fmt: skip
 
 
-SECTIONS = (_sizes, _both_directions, _order, _pageable, _pageable_overlap)
+SECTIONS = (_sizes, _both_directions, _order, _pageable, _pageable_chunks, _pageable_overlap)

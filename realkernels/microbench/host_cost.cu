@@ -3,11 +3,14 @@
 // Rows: call, state (idle: nothing runs; busy: a kernel holds the stream, so that nothing completes),
 // bytes, n, median_s, p10_s, p90_s of single calls. Built and run by host_cpp.py with plain nvcc.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -196,6 +199,40 @@ static void round_trips() {
   }
 }
 
+// From the call to what a host function does becoming visible, less the kernel before it: to a thread that looks all the
+// time, and to one that sleeps on a condition.
+static std::mutex gate;
+static std::condition_variable bell;
+static std::atomic<bool> seen;
+static void CUDART_CB ring(void*) {
+  { std::lock_guard<std::mutex> hold(gate); seen = true; }
+  bell.notify_one();
+}
+
+static void host_functions() {
+  for (unsigned long long us : {0ull, 20ull, 50ull, 100ull, 200ull, 500ull, 1000ull, 3000ull}) {
+    for (bool asleep : {false, true}) {
+      std::vector<double> samples;
+      for (int i = 0; i < 45; ++i) {
+        seen = false;
+        const auto begin = Clock::now();
+        spin<<<1, 32, 0, stream>>>(us * 1000);
+        CHECK(cudaLaunchHostFunc(stream, ring, nullptr));
+        if (asleep) {
+          std::unique_lock<std::mutex> hold(gate);
+          bell.wait(hold, [] { return seen.load(); });
+        } else {
+          while (!seen) {
+          }
+        }
+        if (i > 4) samples.push_back(seconds(begin, Clock::now()) - us * 1e-6);
+        CHECK(cudaStreamSynchronize(stream));
+      }
+      report(asleep ? "launch_host_func_wake" : "launch_host_func_seen", "idle", us * 1000, samples);
+    }
+  }
+}
+
 static void contention() {
   for (int threads : {1, 2, 4}) {
     std::vector<std::vector<double>> each(threads);
@@ -228,5 +265,6 @@ int main() {
   copies();
   allocations();
   graphs();
+  host_functions();
   contention();
 }

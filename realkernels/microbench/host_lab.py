@@ -29,6 +29,7 @@ class Lab:
         self.sms = int(cupy.cuda.Device().attributes["MultiProcessorCount"])
         self._stamp = compile_kernel(HERE / "host_stamps.cu", "stamp")._kernel
         self._blocks = compile_kernel(HERE / "host_stamps.cu", "stamp_blocks")._kernel
+        self._blocks_alone = compile_kernel(HERE / "host_stamps.cu", "stamp_blocks_alone")._kernel
         self._out = cupy.zeros(2 * MOST_STAMPS, dtype=cupy.uint64)
         blank = np.zeros(2 * MOST_STAMPS, dtype=np.uint64)
         blank[::2] = np.iinfo(np.uint64).max
@@ -65,10 +66,11 @@ class Lab:
                 (grid,), (block,), (self._out, np.int32(index), np.uint64(round(seconds * 1e9))), shared_mem=shared
             )
 
-    def blocks(self, stream: Any, out: Any, seconds: float, grid: int, block: int) -> None:
-        """Enqueue a kernel whose every block leaves (start, SM) in ``out``."""
+    def blocks(self, stream: Any, out: Any, seconds: float, grid: int, block: int, *, alone: bool = False) -> None:
+        """Enqueue a kernel whose every block leaves (start, SM) in ``out``; ``alone``: by its first warp alone."""
+        kernel = self._blocks_alone if alone else self._blocks
         with stream:
-            self._blocks((grid,), (block,), (out, np.uint64(round(seconds * 1e9))))
+            kernel((grid,), (block,), (out, np.uint64(round(seconds * 1e9))))
 
     def copy(self, stream: Any, kind: int, size: int, place: str = "pinned", half: int | None = None) -> None:
         """Enqueue a copy; the two directions use different halves of the scratch memory."""

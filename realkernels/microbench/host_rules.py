@@ -16,6 +16,7 @@ NOTES = {
     "queue": "launches accepted before a call took longer than 2 ms, and how long that call took",
     "aliases": "streams whose single kernel did not start while two kernels of another stream were running and queued",
     "resident": "most kernels of one block that were running at the same time",
+    "ended_warps": "alone: all warps of a block but the first end at once",
     "sharing": "two kernels of several waves each, released together; starts of first and last blocks",
 }
 HELD_S = 4e-3
@@ -192,4 +193,22 @@ def _sharing(lab: Lab) -> Iterator[dict]:
             yield row
 
 
-SECTIONS = (_default_stream, _queue_depth, connections, _resident, _sharing, _waiting_calls)
+def _ended_warps(lab: Lab) -> Iterator[dict]:
+    """A kernel that fills the device, and another while it runs: does it find the room of warps that have ended?"""
+    for alone in (False, True):
+        for grid in (2 * lab.sms, 8 * lab.sms):
+            streams = lab.streams(2)
+            outs = [lab.cupy.zeros(2 * grid, dtype=lab.cupy.uint64) for _ in streams]
+            lab.runtime.deviceSynchronize()
+            for stream, out in zip(streams, outs, strict=True):
+                lab.blocks(stream, out, 300e-6, grid, 1024, alone=alone)
+                time.sleep(100e-6)
+            lab.runtime.deviceSynchronize()
+            starts = [np.sort(out.get()[::2].astype(np.int64)) for out in outs]
+            zero = starts[0][0]
+            yield {"kind": "ended_warps", "alone": alone, "grid": grid, "block_s": 300e-6,
+                   "first_starts_s": [round(float(v - zero) * 1e-9, 9) for v in np.quantile(starts[0], (0, 0.5, 1))],
+                   "second_starts_s": [round(float(v - zero) * 1e-9, 9) for v in np.quantile(starts[1], (0, 0.5, 1))]}  # fmt: skip
+
+
+SECTIONS = (_ended_warps, _default_stream, _queue_depth, connections, _resident, _sharing, _waiting_calls)
