@@ -36,7 +36,7 @@ class Capacity:
     their number or mix). ``reserve`` is in units; 0 means no saving.
     """
 
-    __slots__ = ("credit", "limit", "name", "reserve", "used_rate", "used_total", "flows")
+    __slots__ = ("changes", "credit", "flows", "limit", "name", "reserve", "used_rate", "used_total")
 
     def __init__(self, name: str, limit: float | Callable[[list[Flow]], float], reserve: float = 0.0) -> None:
         self.name = name
@@ -46,6 +46,8 @@ class Capacity:
         self.used_rate = 0.0
         self.used_total = 0.0
         self.flows: list[Flow] = []
+        self.changes = 0
+        """Counts arrivals and departures of flows, so that what depends on them can be remembered."""
 
     def limit_now(self) -> float:
         """The limit for the flows that are active."""
@@ -119,6 +121,7 @@ class FluidSystem:
         self._flows.append(flow)
         for capacity, _ in uses:
             capacity.flows.append(flow)
+            capacity.changes += 1
             self._capacities[capacity] = None
         self._changed()
         return done
@@ -159,6 +162,7 @@ class FluidSystem:
         for flow in finished:
             for capacity, _ in flow.uses:
                 capacity.flows.remove(flow)
+                capacity.changes += 1
             flow.done.succeed()
         # Whoever was waiting may start the next flow in this same instant: solve after that.
         self._changed()

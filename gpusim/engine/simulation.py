@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import simpy
+from simpy import Event, Process
 
-__all__ = ["Blocked", "Deadlock", "Probe", "Simulation"]
+__all__ = ["Blocked", "Deadlock", "Event", "Probe", "Process", "Simulation"]
 
 Probe = Callable[..., int]
 """``probe(lane, kind, start_s, end_s, reason, tile, stage, bytes, cause) -> index``."""

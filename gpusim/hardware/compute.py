@@ -12,12 +12,13 @@ Source: realkernels.microbench (issue, lds, lds_ffma, tile_turn, skeleton).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import Mix
 
-__all__ = ["ComputeCost", "ComputeModel"]
+__all__ = ["ComputeCost", "ComputeModel", "round_cycles"]
 
 WARP_SIZE = 32
 
@@ -38,10 +39,11 @@ class ComputeCost:
     setup_alone: float
     pipe: float
 
-    @property
-    def all_slots(self) -> float:
-        """Issue slots in all."""
-        return self.slots + self.setup_slots
+    all_slots: float = field(init=False)
+    """Issue slots in all."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "all_slots", self.slots + self.setup_slots)
 
     def together(self, warps: float) -> float:
         """Cycles until ``warps`` such warps of one scheduler, in step, are done."""
@@ -116,3 +118,21 @@ class ComputeModel:
 
     def _wavefronts(self, width: int) -> float:
         return WARP_SIZE * width / self._bytes_per_cycle
+
+
+def round_cycles(warps: Iterable[tuple[int, ComputeCost]]) -> float:
+    """Cycles of one round in which every warp of one scheduler gets one issue slot's worth of progress.
+
+    Different instructions blend in proportion to their slots: the stall and the code around the
+    loop are those of the average warp, the slots those of all.
+    """
+    count = slots = stall = alone = setup = setup_alone = 0.0
+    for number, cost in warps:
+        share = number / cost.all_slots
+        count += number
+        slots += share * cost.slots
+        stall += share * cost.stall
+        alone += share * cost.alone
+        setup += share * cost.setup_slots
+        setup_alone += share * cost.setup_alone
+    return max(alone / count, slots + stall / count) + max(setup_alone / count, setup)

@@ -20,9 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp
 
-import simpy
-
-from gpusim.engine import Capacity, FifoServer, Flow, FluidSystem, Simulation
+from gpusim.engine import Capacity, Event, FifoServer, Flow, FluidSystem, Simulation
 from gpusim.hardware.calibrate import QUEUE_ROUNDING
 from gpusim.hardware.profile import DeviceProfile
 
@@ -137,7 +135,7 @@ class SmMemory:
         tile: int = -1,
         stage: int = -1,
         slowest_of: float | None = None,
-    ) -> simpy.Event:
+    ) -> Event:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last one.
 
         ``slowest_of``: bytes whose slowest line is waited for, if not all of them.
@@ -155,7 +153,7 @@ class SmMemory:
         uses = [(self._port, 1.0), *self._memory.uses(l2_hit, write=False, efficiency=efficiency)]
         return server.request(amount, uses, latency_s=latency, served=self._served(server, amount, tile, stage))
 
-    def store(self, path: str, amount: float, tile: int = -1, stage: int = -1) -> simpy.Event:
+    def store(self, path: str, amount: float, tile: int = -1, stage: int = -1) -> Event:
         """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
         server = self._stores[path]
         uses = [(self._port, 1.0), *self._memory.uses(0.0, write=True)]

@@ -19,13 +19,25 @@ import numpy as np
 from gpusim.program import KernelProgram
 from gpusim.timeline import Timeline
 
-__all__ = ["AGREEMENT", "Cut", "steady_state", "stretch", "stride_of", "tile_cuts", "wave_cut"]
+__all__ = [
+    "AGREEMENT",
+    "Cut",
+    "Shape",
+    "drain_of",
+    "find_cuts",
+    "slope_cuts",
+    "steady_state",
+    "stretch",
+    "stride_of",
+]
 
-AGREEMENT = (2e-4, 5e-4, 2e-3, 1e-2)
-"""Largest relative difference of the period between the two halves of the window, on the first,
-second … attempt with an ever longer run. CTAs that share an SM need not fall into a strict period;
-the longer the run, the better their average."""
+AGREEMENT = (3e-4, 1e-3)
+"""Largest relative difference of the period between the two halves of the window, on the first and the
+second, longer run. CTAs that share an SM need not fall into a strict period; after the second run the
+mean slope between both is taken."""
 
+_FEWEST_TILES = 20
+_FEWEST_WAVES = 6
 _LARGEST_STRIDE = 24
 _MOST_INTERVALS = 1_000_000
 
@@ -61,6 +73,29 @@ class _Sm(Protocol):
     ended_s: list[float]
 
 
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What repeats: ``resident`` CTAs per SM, turns of ``stride`` tiles, the last ``drain`` tiles left aside."""
+
+    resident: int
+    stride: int
+    drain: int
+
+    def fewest(self, ctas: int) -> tuple[int, int]:
+        """(CTAs per SM, tiles) of the shortest run in which a steady state can be seen."""
+        waves = _FEWEST_WAVES * self.resident + ctas % self.resident
+        return waves, max(_FEWEST_TILES, 4 * self.stride) + self.drain
+
+    def whole_turns(self, few: int, tiles: int) -> int:
+        """The next tile count from ``few`` on from which only whole turns are missing to ``tiles``."""
+        return few + (tiles - few) % self.stride
+
+
+def drain_of(program: KernelProgram) -> int:
+    """Tiles at the end that already feel it: the deepest ring and two more."""
+    return max((ring.stages for ring in program.rings), default=1) + 2
+
+
 def stride_of(program: KernelProgram) -> int:
     """Tiles after which all rings of the program are at the same stage again."""
     turn = lcm(*(ring.stages for ring in program.rings)) if program.rings else 1
@@ -86,9 +121,44 @@ def steady_state(
     return (done_s[last] - done_s[last - 2 * half]) / (2 * half), done_s[last]
 
 
-def tile_cuts(
-    sm: _Sm, resident: int, stride: int, drain: int, missing: int, agreement: float
+def find_cuts(
+    sms: Sequence[_Sm], shape: Shape, missing_ctas: int, missing_tiles: int, agreement: float
 ) -> list[Cut] | None:
+    """Where the missing tiles and CTAs of every SM go, in the order to put them in; None if not steady."""
+    cuts: list[Cut] = []
+    for sm in sms:
+        in_tiles = _tile_cuts(sm, shape, missing_tiles, agreement)
+        if in_tiles is None:
+            return None
+        in_waves = _wave_cut(sm, shape, missing_ctas, in_tiles, agreement)
+        if in_waves is None:
+            return None
+        cuts += in_tiles + in_waves
+    return cuts
+
+
+def slope_cuts(
+    shorter: Sequence[_Sm], longer: Sequence[_Sm], shape: Shape, missing_ctas: int, missing_tiles: int
+) -> list[Cut] | None:
+    """Cuts into ``longer`` whose period is the mean slope between the ends of two runs; None without one."""
+    cuts: list[Cut] = []
+    for less, more in zip(shorter, longer, strict=True):
+        of_tiles = missing_tiles > 0
+        steps = len(more.ctas[-1].done_s) - len(less.ctas[-1].done_s) if of_tiles else len(more.ctas) - len(less.ctas)
+        if steps <= 0:
+            return None
+        period = (more.ended_s[-1] - less.ended_s[-1]) / steps
+        stride = shape.stride if of_tiles else shape.resident
+        at = 0.6 * more.ended_s[-1]
+        in_tiles = [Cut(more.name, at, period, stride, missing_tiles, True)] if of_tiles else []
+        cuts += in_tiles
+        if missing_ctas:
+            in_waves = _wave_cut(more, shape, missing_ctas, in_tiles, 1.0)
+            cuts += in_waves or [Cut(more.name, at, period, stride, missing_ctas, False)]
+    return cuts
+
+
+def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cut] | None:
     """Where ``missing`` tiles of every CTA of an SM go, the last wave first; None if not steady.
 
     All CTAs of a wave must have the same period, so that one cut serves them all.
@@ -96,29 +166,31 @@ def tile_cuts(
     if missing == 0:
         return []
     cuts = []
-    for first in range(0, len(sm.ctas), resident):
-        found = [steady_state(cta.done_s, stride, drain, agreement) for cta in sm.ctas[first : first + resident]]
+    for first in range(0, len(sm.ctas), shape.resident):
+        wave = sm.ctas[first : first + shape.resident]
+        found = [steady_state(cta.done_s, shape.stride, shape.drain, agreement) for cta in wave]
         if None in found:
             return None
         periods = [period for period, _ in found]
         if max(periods) - min(periods) > 2.0 * agreement * max(periods):
             return None
-        cuts.append(Cut(sm.name, min(at for _, at in found), sum(periods) / len(periods), stride, missing, True))
+        at = min(at for _, at in found)
+        cuts.append(Cut(sm.name, at, sum(periods) / len(periods), shape.stride, missing, True))
     return cuts[::-1]
 
 
-def wave_cut(
-    sm: _Sm, resident: int, missing: int, tiles: Sequence[Cut], agreement: float
+def _wave_cut(
+    sm: _Sm, shape: Shape, missing: int, tiles: Sequence[Cut], agreement: float
 ) -> list[Cut] | None:
     """Where ``missing`` CTAs of an SM go once the tile cuts are in; None if the waves are not steady."""
     if missing == 0:
         return []
     ends = [end + sum(cut.added_s for cut in tiles if cut.at_s <= end) for end in sm.ended_s]
-    steady = steady_state(ends, resident, resident, agreement)
+    steady = steady_state(ends, shape.resident, shape.resident, agreement)
     if steady is None:
         return None
     period, at = steady
-    return [Cut(sm.name, at, period, resident, missing, False)]
+    return [Cut(sm.name, at, period, shape.resident, missing, False)]
 
 
 def stretch(timeline: Timeline, cut: Cut) -> Timeline:

@@ -15,7 +15,7 @@ from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_cycles
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import Occupancy, occupancy
-from gpusim.hardware.periodic import AGREEMENT, Cut, stretch, stride_of, tile_cuts, wave_cut
+from gpusim.hardware.periodic import AGREEMENT, Cut, Shape, drain_of, find_cuts, slope_cuts, stretch, stride_of
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
 from gpusim.hardware.traffic import Traffic
@@ -23,9 +23,6 @@ from gpusim.program import KernelProgram
 from gpusim.timeline import Timeline, TimelineBuilder
 
 __all__ = ["simulate_kernel"]
-
-_FEWEST_TILES = 24
-_FEWEST_WAVES = 6
 
 
 @dataclass(frozen=True)
@@ -72,32 +69,26 @@ def _run_short(
     if exact or not isinstance(tiles, int):
         return _run(program, profile, fits, trace), []
     sms = int(profile.value("sm.count"))
-    resident = fits.ctas_per_sm
     each, extra = divmod(program.grid, sms)
-    stride = stride_of(program)
-    drain = max((ring.stages for ring in program.rings), default=1) + 2
-    few_ctas = _FEWEST_WAVES * resident + each % resident
-    few_tiles = max(_FEWEST_TILES, 6 * stride) + drain
+    shape = Shape(fits.ctas_per_sm, stride_of(program), drain_of(program))
+    few_ctas, few_tiles = shape.fewest(each)
+    before: _Run | None = None
     for agreement in AGREEMENT:
-        if few_ctas + resident > each and few_tiles + stride > tiles:
+        ctas = few_ctas if few_ctas + shape.resident <= each else each
+        count = shape.whole_turns(few_tiles, tiles) if few_tiles * 3 // 2 < tiles else tiles
+        if ctas == each and count == tiles:
             break
-        ctas = few_ctas if few_ctas + resident <= each else each
-        count = few_tiles + (tiles - few_tiles) % stride if few_tiles + stride <= tiles else tiles
-        short = program.resized(grid=ctas * sms + extra, tiles_per_cta=count)
-        run = _run(short, profile, fits, trace)
-        cuts: list[Cut] = []
-        for sm in run.sms:
-            in_tiles = tile_cuts(sm, resident, stride, drain, tiles - count, agreement)
-            if in_tiles is None:
-                few_tiles *= 2
-                break
-            in_waves = wave_cut(sm, resident, each - ctas, in_tiles, agreement)
-            if in_waves is None:
-                few_ctas += (few_ctas // resident) * resident
-                break
-            cuts += in_tiles + in_waves
-        else:
+        run = _run(program.resized(grid=ctas * sms + extra, tiles_per_cta=count), profile, fits, trace)
+        cuts = find_cuts(run.sms, shape, each - ctas, tiles - count, agreement)
+        if cuts is None and before is not None:
+            cuts = slope_cuts(before.sms, run.sms, shape, each - ctas, tiles - count)
+        if cuts is not None:
             return run, cuts
+        before = run
+        if count < tiles:
+            few_tiles += few_tiles // 2
+        else:
+            few_ctas += shape.resident * (few_ctas // (2 * shape.resident) + 1)
     return _run(program, profile, fits, trace), []
 
 

@@ -11,12 +11,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
-from math import inf
 
-import simpy
-
-from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
-from gpusim.hardware.compute import ComputeCost, ComputeModel
+from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
+from gpusim.hardware.compute import ComputeCost, ComputeModel, round_cycles
 from gpusim.hardware.costs import InstructionCosts
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
@@ -58,6 +55,7 @@ class Sm:
         self._groups = groups
         self._class = sm_class
         self._arithmetic = ComputeModel(profile)
+        self._rounds: dict[Capacity, tuple[int, float]] = {}
         self._memory_costs: dict[tuple, ComputeCost] = {}
         self._fluid = FluidSystem(sim, self._rate)
         clock = profile.clock_hz
@@ -66,11 +64,11 @@ class Sm:
         self._shared_pipe = Capacity(f"{self.name}.shared_memory", clock)
         self._lsu_pipe = Capacity(f"{self.name}.lsu", clock)
 
-    def compute(self, mix: Mix, group: WarpGroup) -> simpy.Event:
+    def compute(self, mix: Mix, group: WarpGroup) -> Event:
         """All warps of ``group`` execute ``mix``."""
         return self._flow(self._arithmetic.cost(mix), group, self._shared_pipe)
 
-    def issue_memory(self, count: float, other: float, width: int, interval: float, group: WarpGroup) -> simpy.Event:
+    def issue_memory(self, count: float, other: float, width: int, interval: float, group: WarpGroup) -> Event:
         """All warps of ``group`` issue ``count`` global-memory instructions and ``other`` ones each."""
         key = (count, other, width, interval)
         cost = self._memory_costs.get(key)
@@ -78,37 +76,30 @@ class Sm:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
         return self._flow(cost, group, self._lsu_pipe)
 
-    def _flow(self, cost: ComputeCost, group: WarpGroup, pipe: Capacity) -> simpy.Event:
+    def _flow(self, cost: ComputeCost, group: WarpGroup, pipe: Capacity) -> Event:
         if not cost.all_slots:
             return self.sim.event().succeed()
         uses = [(self._issue[group.scheduler_class], 1.0)]
         if cost.pipe:
             uses.append((pipe, group.schedulers * cost.pipe / cost.all_slots))
         # The amount is the issue slots of one scheduler.
-        return self._fluid.start(
-            cost.all_slots * group.per_scheduler, uses, bound=inf, tag=(group.per_scheduler, cost)
-        )
+        amount = cost.all_slots * group.per_scheduler
+        in_step = self._clock * amount / cost.together(group.per_scheduler)
+        return self._fluid.start(amount, uses, bound=in_step, tag=(group.per_scheduler, cost))
 
     def _rate(self, flow: Flow) -> float:
-        """Issue slots per second of a flow among warps in step with it: those with the same instructions."""
-        warps, cost = flow.tag
-        others = flow.uses[0][0].flows
-        if len(others) == 1:
-            return self._clock * flow.amount / cost.together(warps)
-        total = slots = stall = alone = setup = setup_alone = 0.0
-        for other in others:
-            m, c = other.tag
-            f = m / c.all_slots
-            total += m
-            slots += f * c.slots
-            stall += f * c.stall
-            alone += f * c.alone
-            setup += f * c.setup_slots
-            setup_alone += f * c.setup_alone
-        cycles = max(alone / total, slots + stall / total) + max(setup_alone / total, setup)
-        return self._clock * min(flow.amount / cost.together(warps), warps / cycles)
+        """Issue slots per second of a flow among the other warps of its scheduler."""
+        scheduler = flow.uses[0][0]
+        flows = scheduler.flows
+        if len(flows) == 1:
+            return flow.bound
+        changes, cycles = self._rounds.get(scheduler, (-1, 0.0))
+        if changes != scheduler.changes:
+            cycles = round_cycles(other.tag for other in flows)
+            self._rounds[scheduler] = (scheduler.changes, cycles)
+        return min(flow.bound, self._clock * flow.tag[0] / cycles)
 
-    def run(self, ctas_per_sm: int) -> list[simpy.Process]:
+    def run(self, ctas_per_sm: int) -> list[Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""
         waiting = deque(self._class.tiles)
         return [

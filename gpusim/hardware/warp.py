@@ -15,9 +15,7 @@ from collections import deque
 from collections.abc import Generator
 from typing import TYPE_CHECKING
 
-import simpy
-
-from gpusim.engine import CountingBarrier, PhasedBarrier
+from gpusim.engine import CountingBarrier, Event, PhasedBarrier
 from gpusim.hardware.cta import Cta
 from gpusim.hardware.fold import WarpGroup
 from gpusim.program import (
@@ -70,10 +68,10 @@ class WarpLane:
         self._last = -1
         self.waits = 0
         """Loads this lane has waited for."""
-        self._loads: list[simpy.Event] = []
-        self._open: list[simpy.Event] = []
-        self._groups: deque[list[simpy.Event]] = deque()
-        self._stores: deque[simpy.Event] = deque()
+        self._loads: list[Event] = []
+        self._open: list[Event] = []
+        self._groups: deque[list[Event]] = deque()
+        self._stores: deque[Event] = deque()
 
     def run(self) -> Generator:
         """The process: every op in turn."""
@@ -92,7 +90,7 @@ class WarpLane:
                 self.lane, kind, start, self._sim.env.now, reason, tile, stage, 0, cause
             )
 
-    def _issue(self, mix: Mix) -> simpy.Event:
+    def _issue(self, mix: Mix) -> Event:
         return self._sm.compute(mix, self._group)
 
     def _spend(self, kind: str, delay: float, tile: int, stage: int = -1, reason: str = "") -> Generator:
@@ -102,7 +100,7 @@ class WarpLane:
             self._mark(kind, start, reason, tile, stage)
 
     def _await(
-        self, event: simpy.Event, reason: str, barrier: PhasedBarrier, tile: int, stage: int, warps: int
+        self, event: Event, reason: str, barrier: PhasedBarrier, tile: int, stage: int, warps: int
     ) -> Generator:
         """Wait on an mbarrier that ``warps`` warps use; it serves one of them after another."""
         env = self._sim.env
@@ -196,7 +194,7 @@ class WarpLane:
         """When the copy arrives: the stage holds the tile, and its barrier counts the bytes."""
         trace, cause = self._trace, self._last
 
-        def landed(_event: simpy.Event) -> None:
+        def landed(_event: Event) -> None:
             ring.end_write(tile)
             index = -1
             if trace is not None:
@@ -290,7 +288,7 @@ class WarpLane:
         name, trace = f"{self.lane} (bulk store)", self._trace
         done = self._sm.memory.store("tma", op.bytes, op.tile, stage)
 
-        def source_read(_event: simpy.Event) -> None:
+        def source_read(_event: Event) -> None:
             ring.end_read(name, op.tile)
             if trace is not None:
                 trace(ring.lanes[stage], "store", start, self._sim.env.now, "", op.tile, stage, op.bytes, -1)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from gpusim.errors import listing, nearest
 from gpusim.scenario.op_schema import chosen
-from gpusim.scenario.schema import SpelledKernel
+from gpusim.scenario.kernel_schema import SpelledKernel
 
 __all__ = ["Problem", "problems"]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,9 @@ from pydantic_core import ErrorDetails
 from gpusim.errors import GpusimError, ProfileError, listing, nearest
 from gpusim.hardware.profile import load_profile, profile_names
 from gpusim.scenario import schema
-from gpusim.scenario.kernel_check import problems
+from gpusim.scenario.host_schema import HOST_OPS, SpelledHost, ThreadSpec, WorkSpec
+from gpusim.scenario.host_spec import host_problems
+from gpusim.scenario.kernel_check import Problem, problems
 from gpusim.scenario.op_schema import OPS
 from gpusim.scenario.overrides import apply_override, split_path
 from gpusim.scenario.scenario import Scenario
@@ -52,7 +54,7 @@ def with_overrides(scenario: Scenario, overrides: Mapping[str, Any]) -> Scenario
 
 def _checked(data: Any, source: Source, overrides: Mapping[str, Any]) -> Scenario:
     if not isinstance(data, dict):
-        raise source.error("is not a scenario", allowed="a mapping with question, device and kernel")
+        raise source.error("is not a scenario", allowed="a mapping with question, device, and kernel or host")
     marks = dict(source.overrides)
     for dotted, value in overrides.items():
         place = split_path(dotted)
@@ -67,9 +69,24 @@ def _checked(data: Any, source: Source, overrides: Mapping[str, Any]) -> Scenari
     params = None
     if isinstance(model.kernel, TechniqueKernel):
         params = _params(model.kernel, source)
-    else:
-        _check_spelled(model.kernel, source)
-    return Scenario(model, params, data, source)
+    elif model.kernel is not None:
+        _check_spelled(problems(model.kernel), source, ("kernel",))
+    return Scenario(model, params, data, source, _host(model.host, source))
+
+
+def _host(host: SpelledHost | None, source: Source) -> dict[str, Any]:
+    """Check a host program; the ``Params`` of the techniques that it launches."""
+    if host is None:
+        return {}
+    _check_spelled(host_problems(host), source, ("host",))
+    params = {}
+    for name, kernel in host.kernels.items():
+        place = ("host", "kernels", name)
+        if isinstance(kernel, TechniqueKernel):
+            params[name] = _params(kernel, source, place)
+        elif isinstance(kernel, SpelledKernel):
+            _check_spelled(problems(kernel), source, place)
+    return params
 
 
 def _validated(model: type[BaseModel], data: Any, source: Source, prefix: Place) -> Any:
@@ -99,6 +116,8 @@ def _plain(loc: tuple[int | str, ...]) -> Place:
     if len(parts) > 1 and parts[0] == "kernel" and parts[1] in ("technique", "spelled"):
         # "technique" is a field too, so the tag is only dropped where it is one.
         del parts[1]
+    if len(parts) > 3 and parts[:2] == ["host", "kernels"] and parts[3] in ("technique", "spelled", "work"):
+        del parts[3]
     return tuple(part for part in parts if part != "[key]")
 
 
@@ -140,10 +159,24 @@ def _field_names(model: type[BaseModel], data: Any, path: Place) -> list[str]:
     if path == ("kernel",):
         spelled = "technique" not in (data.get("kernel") or {})
         by_place[path] = SpelledKernel if spelled else TechniqueKernel
+    if path[:1] == ("host",):
+        return _host_field_names(path)
     below = {"rings": schema.RingSpec, "roles": schema.RoleSpec, "barriers": schema.BarrierSpec}
     if len(path) == 3 and path[0] == "kernel" and path[1] in below:
         by_place[path] = below[str(path[1])]
     return list(by_place[path].model_fields) if path in by_place else []
+
+
+def _host_field_names(path: Place) -> list[str]:
+    if len(path) == 1:
+        return list(SpelledHost.model_fields)
+    if path[1] == "threads":
+        if len(path) == 3:
+            return list(ThreadSpec.model_fields)
+        if len(path) == 5:
+            return list(HOST_OPS)
+        return list(HOST_OPS[str(path[5])].spec.model_fields) if len(path) > 5 and path[5] in HOST_OPS else []
+    return list(WorkSpec.model_fields) if path[1] == "kernels" and len(path) == 3 else []
 
 
 def _shown(value: Any) -> str:
@@ -166,15 +199,15 @@ def _check_device(device: DeviceSpec, source: Source) -> None:
             raise source.error(str(error), ("device", "set", key), given=value) from None
 
 
-def _params(kernel: TechniqueKernel, source: Source) -> Any:
+def _params(kernel: TechniqueKernel, source: Source, where: Place = ("kernel",)) -> Any:
     known = techniques()
     if kernel.technique not in known:
         raise source.error(
-            f"unknown technique {_shown(kernel.technique)}", ("kernel", "technique"), given=kernel.technique,
+            f"unknown technique {_shown(kernel.technique)}", (*where, "technique"), given=kernel.technique,
             allowed=listing(known), suggestion=nearest(kernel.technique, known),
         )  # fmt: skip
     technique = known[kernel.technique]
-    place = ("kernel", "params")
+    place = (*where, "params")
     values = _validated(params_model(technique), kernel.params, source, place)
     try:
         return technique.make_params(dict(values))
@@ -191,8 +224,8 @@ def _blamed(message: str, params: Mapping[str, Any], place: Place) -> Place:
     return (*place, min(named, key=lambda name: (positions[name], -len(name)))) if named else place
 
 
-def _check_spelled(kernel: SpelledKernel, source: Source) -> None:
-    for problem in problems(kernel):
+def _check_spelled(found: Iterable[Problem], source: Source, place: Place) -> None:
+    for problem in found:
         raise source.error(
-            problem.text, ("kernel", *problem.path), allowed=problem.allowed, suggestion=problem.suggestion
+            problem.text, (*place, *problem.path), allowed=problem.allowed, suggestion=problem.suggestion
         )

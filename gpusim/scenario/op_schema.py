@@ -9,13 +9,12 @@ pipelining does: the first n tiles are issued before the loop starts, none past 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, create_model, model_validator
+from pydantic import BeforeValidator, Field
 
-from gpusim.errors import nearest
 from gpusim.scenario.fields import ByteCount, Count, Model, Name, Number, whole_number
+from gpusim.scenario.op_words import OpWord, chosen, step_model
 
 __all__ = ["OPS", "OpStep", "OpWord", "Schedule", "chosen"]
 
@@ -174,20 +173,6 @@ class Registers(Schedule):
     registers: Annotated[Count, Field(ge=24, le=256, multiple_of=8)]
 
 
-@dataclass(frozen=True, slots=True)
-class OpWord:
-    """A word of the op list: its model, the field its short form sets, and that field's type."""
-
-    spec: type[Schedule]
-    short: str | None = None
-    short_type: Any = str
-
-    @property
-    def bare(self) -> bool:
-        """Whether the word may stand alone."""
-        return not any(field.is_required() for field in self.spec.model_fields.values())
-
-
 OPS: dict[str, OpWord] = {
     "acquire": OpWord(OnRing, "ring"),
     "tma_load": OpWord(Fetch, "ring"),
@@ -214,47 +199,4 @@ OPS: dict[str, OpWord] = {
 """Every word of an op list."""
 
 
-def _field(word: OpWord) -> Any:
-    def expand(value: Any) -> Any:
-        if value is None:
-            return {}
-        if word.short is None or isinstance(value, dict | Schedule):
-            return value
-        return {word.short: value}
-
-    written = word.spec | (word.short_type if word.short else None)
-    if word.bare:
-        written = written | None
-    return Annotated[word.spec | None, BeforeValidator(expand, json_schema_input_type=written)]
-
-
-class _OneKey(Model):
-    @model_validator(mode="before")
-    @classmethod
-    def _exactly_one(cls, value: Any) -> Any:
-        if isinstance(value, str) and value in OPS:
-            return {value: None}
-        if isinstance(value, dict) and len(value) == 1:
-            return value
-        raise ValueError(_not_an_op(value))
-
-
-def _not_an_op(value: Any) -> str:
-    if not isinstance(value, str):
-        return "expected one op, such as {acquire: input}"
-    close = nearest(value, OPS)
-    return f"unknown op {value[:40]!r}" + (f"; did you mean {close!r}?" if close else "")
-
-
-OpStep = create_model(
-    "OpStep",
-    __base__=_OneKey,
-    __doc__="One op: a mapping with exactly one key, or the word alone.",
-    **{name: (_field(word), None) for name, word in OPS.items()},
-)
-
-
-def chosen(step: Any) -> tuple[str, Schedule]:
-    """The word of an op step and its arguments."""
-    (name,) = step.model_fields_set
-    return name, getattr(step, name)
+OpStep = step_model("OpStep", OPS, "{acquire: input}")

@@ -5,8 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from gpusim.errors import TechniqueError
 from gpusim.hardware.simulate import simulate_kernel
+from gpusim.host import simulate_host
 from gpusim.program import KernelProgram
 from gpusim.scenario.loader import from_data
 from gpusim.scenario.scenario import Scenario
@@ -16,18 +16,19 @@ from gpusim.timeline import Timeline
 __all__ = ["predict", "predict_params", "serial_baseline"]
 
 
-def predict(scenario: Scenario, *, exact: bool = False, trace: bool = True) -> Timeline:
-    """The predicted timeline of a scenario; seconds from the start of the launch.
+def predict(scenario: Scenario, *, exact: bool = False, trace: bool = True, zoom: bool = False) -> Timeline:
+    """The predicted timeline of a scenario; seconds from the start of the launch, or from the first call.
 
-    ``exact`` simulates every tile instead of extrapolating a periodic loop; without
+    A host program's kernels that are spelled out are shown down to their warps with ``zoom``. ``exact`` simulates every tile instead of extrapolating a periodic loop; without
     ``trace`` only ``meta`` is filled. ``meta`` carries the resolved scenario.
 
     Raises DoesNotFit, HazardError, Deadlock, ProfileError, TechniqueError.
     """
-    program = scenario.program()
-    if not isinstance(program, KernelProgram):
-        raise TechniqueError(f"{scenario.technique.name} is a host program; those cannot be predicted yet")
-    timeline = simulate_kernel(program, scenario.profile(), exact=exact, trace=trace)
+    program, profile = scenario.program(), scenario.profile()
+    if isinstance(program, KernelProgram):
+        timeline = simulate_kernel(program, profile, exact=exact, trace=trace)
+    else:
+        timeline = simulate_host(program, profile, host=scenario.host_api, exact=exact, trace=trace, zoom=zoom)
     return timeline.with_meta(**_identity(scenario))
 
 
@@ -46,21 +47,40 @@ def predict_params(
 def serial_baseline(scenario: Scenario) -> Scenario:
     """The same work with a single stage, so that within a CTA nothing overlaps.
 
-    A technique without stages is its own baseline. In a spelled-out kernel every ring gets
+    A technique without stages or streams is its own baseline. In a spelled-out host program everything
+    is in one stream; in a spelled-out kernel every ring gets
     one stage and nothing runs ahead. Raises ScenarioError where one stage is not allowed.
     """
     data = scenario.resolved()
+    if scenario.model.host is not None:
+        return from_data({**data, "host": _one_stream(data["host"])}, f"{scenario.name} without overlap")
     kernel = data["kernel"]
     if scenario.technique is not None:
-        if "stages" not in kernel["params"]:
+        serial = [name for name in ("stages", "streams") if name in kernel["params"]]
+        if not serial:
             return scenario
-        kernel["params"]["stages"] = 1
+        kernel["params"] |= dict.fromkeys(serial, 1)
     else:
         for ring in kernel.get("rings", {}).values():
             ring["stages"] = 1
         for role in kernel["roles"].values():
             _run_in_step(role)
     return from_data(data, f"{scenario.name} without overlap")
+
+
+def _one_stream(host: dict[str, Any]) -> dict[str, Any]:
+    """The same calls, all in the first stream."""
+    first = next(iter(host.get("streams", {"s0": {}})))
+
+    def moved(value: Any) -> Any:
+        if isinstance(value, list):
+            return [moved(item) for item in value]
+        if isinstance(value, dict):
+            return {key: first if key == "stream" else moved(item) for key, item in value.items()}
+        return value
+
+    threads = {name: moved({**thread, "deal": [first]}) for name, thread in host["threads"].items()}
+    return {**host, "threads": threads, "graphs": moved(host.get("graphs", {}))}
 
 
 def _run_in_step(role: dict[str, Any]) -> None:

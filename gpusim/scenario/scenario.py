@@ -1,20 +1,25 @@
-"""A checked what-if: what was asked, on which device, with which kernel."""
+"""A checked what-if: what was asked, on which device, with which kernel or host program."""
 
 from __future__ import annotations
 
 import dataclasses
 import hashlib
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
+from gpusim.errors import TechniqueError
 from gpusim.hardware.occupancy import occupancy
 from gpusim.hardware.profile import DeviceProfile, load_profile
 from gpusim.program import KernelProgram
+from gpusim.program.host import HostProgram
+from gpusim.scenario.host_spec import build_host
 from gpusim.scenario.kernel_spec import build_kernel
-from gpusim.scenario.schema import ScenarioModel, SpelledKernel
+from gpusim.scenario.kernel_schema import SpelledKernel, TechniqueKernel
+from gpusim.scenario.schema import ScenarioModel
 from gpusim.scenario.technique import Technique, technique
 from gpusim.scenario.yaml_source import Source
 
@@ -33,6 +38,8 @@ class Scenario:
     params: Any
     data: dict[str, Any]
     source: Source
+    host_params: Mapping[str, Any] = field(default_factory=dict)
+    """``Params`` of the techniques under ``host.kernels``, by name."""
 
     @property
     def question(self) -> str:
@@ -53,17 +60,35 @@ class Scenario:
     def technique(self) -> Technique | None:
         """The technique, or None for a spelled-out kernel."""
         kernel = self.model.kernel
-        return None if isinstance(kernel, SpelledKernel) else technique(kernel.technique)
+        return technique(kernel.technique) if isinstance(kernel, TechniqueKernel) else None
+
+    @property
+    def host_api(self) -> Literal["cupy", "cuda"]:
+        """Whose calls a host program makes: techniques are measured from Python."""
+        return "cupy" if self.model.host is None else self.model.host.api
 
     def profile(self) -> DeviceProfile:
         """The device with the scenario's changes. Raises ProfileError."""
         return load_profile(self.device, self.model.device.set)
 
-    def program(self) -> KernelProgram:
-        """The kernel as the model runs it. Raises DoesNotFit where not even one CTA fits."""
+    def program(self) -> KernelProgram | HostProgram:
+        """The kernel or host program as the model runs it. Raises DoesNotFit where not even one CTA fits."""
         if self.technique is not None:
             return self.technique.build(self.params)
-        kernel = self.model.kernel
+        if self.model.host is not None:
+            return build_host(self.model.host, self._host_kernel)
+        return self._spelled(self.model.kernel)
+
+    def _host_kernel(self, kernel: TechniqueKernel | SpelledKernel, place: tuple[str, ...]) -> KernelProgram:
+        if isinstance(kernel, SpelledKernel):
+            return self._spelled(kernel)
+        found = technique(kernel.technique)
+        program = found.build(self.host_params[place[-1]])
+        if not isinstance(program, KernelProgram):
+            raise TechniqueError(f"host.kernels.{place[-1]}: {found.name} is a host program, not a kernel")
+        return program
+
+    def _spelled(self, kernel: SpelledKernel) -> KernelProgram:
         program = build_kernel(kernel)
         if kernel.ctas_per_sm is None:
             return program
@@ -71,7 +96,10 @@ class Scenario:
 
     def resolved(self) -> dict[str, Any]:
         """Plain data with every default filled in; `from_data` reads it back. Without the sweep."""
-        data = self.model.model_dump(mode="json", exclude_none=True, exclude={"sweep", "host"})
+        data = self.model.model_dump(mode="json", exclude_none=True, exclude={"sweep"})
+        if self.model.host is not None:
+            # Steps are written as they are read: the one word that was chosen.
+            data["host"] = self.model.host.model_dump(mode="json", exclude_none=True, exclude_unset=True)
         if self.params is not None:
             data["kernel"]["params"] = dataclasses.asdict(self.params)
         return data
@@ -80,7 +108,7 @@ class Scenario:
     def hash(self) -> str:
         """16 hexadecimal digits that depend on the device and the kernel, and on nothing else."""
         resolved = self.resolved()
-        canonical = json.dumps([resolved["device"], resolved["kernel"]], sort_keys=True, separators=(",", ":"))
+        canonical = json.dumps([resolved["device"], resolved.get("kernel", resolved.get("host"))], sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, field_serializer
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from gpusim.scenario.fields import ByteCount, Count, Model, Name
-from gpusim.scenario.op_schema import OpStep
+from gpusim.scenario.fields import Model
+from gpusim.scenario.host_schema import SpelledHost
+from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, SpelledKernel, TechniqueKernel
 
 __all__ = ["BarrierSpec", "DeviceSpec", "RingSpec", "RoleSpec", "ScenarioModel", "SpelledKernel", "TechniqueKernel"]
 
-MAX_GRID = 2**31 - 1  # gridDim.x
-MAX_TILES = 10_000_000
 MAX_SWEEP_VALUES = 10_000
 
 
@@ -25,83 +24,6 @@ class DeviceSpec(Model):
     """What if: quantity name to value with unit, as {hbm.read_bandwidth: 8 TB/s}."""
 
 
-class TechniqueKernel(Model):
-    """An installed technique with its parameters."""
-
-    technique: str
-    """Name of a technique; `gpusim techniques` lists them."""
-    params: dict[str, Any] = {}
-    """Its parameters; those left out have their defaults."""
-
-
-class RingSpec(Model):
-    """A circular buffer in shared memory with a full and an empty mbarrier per stage."""
-
-    stages: Annotated[Count, Field(ge=1, le=64)]
-    bytes: Annotated[ByteCount, Field(gt=0, le=2**20)]
-    """Bytes of one stage."""
-    empty_arrivals: Annotated[Count, Field(ge=1, le=1024)] | None = None
-    """Arrivals that free a stage; default: all warps of the roles that wait for the ring."""
-    full_arrivals: Annotated[Count, Field(ge=1, le=1024)] | None = None
-    """Arrivals that fill a stage; default: one for TMA, else one per committing warp."""
-
-
-class RoleSpec(Model):
-    """Warps of a CTA that run the same op list once per tile."""
-
-    warps: Annotated[Count, Field(ge=1, le=32)]
-    prologue: list[OpStep] = []
-    """Once, before the first tile."""
-    per_tile: list[OpStep]
-    """For each tile."""
-    epilogue: list[OpStep] = []
-    """Once, after the last tile."""
-
-
-class BarrierSpec(Model):
-    """An mbarrier outside any ring."""
-
-    arrivals: Annotated[Count, Field(ge=1, le=1024)]
-
-
-Tiles = Annotated[Count, Field(ge=0, le=MAX_TILES)]
-
-
-def _tiles(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
-
-
-class SpelledKernel(Model):
-    """A kernel spelled out as rings and roles."""
-
-    name: Name = "kernel"
-    grid: Annotated[Count, Field(ge=1, le=MAX_GRID)]
-    """CTAs of the launch."""
-    tiles_per_cta: Annotated[
-        list[Tiles], BeforeValidator(_tiles, json_schema_input_type=Tiles | list[Tiles]), Field(min_length=1)
-    ]
-    """Tiles of each CTA: one number for all, or a list with one number per CTA."""
-    rings: dict[Name, RingSpec] = {}
-    roles: Annotated[dict[Name, RoleSpec], Field(min_length=1)]
-    barriers: dict[Name, BarrierSpec] = {}
-    registers: Annotated[Count, Field(ge=1, le=1024)] = 32
-    """Per thread."""
-    shared_bytes: Annotated[ByteCount, Field(le=2**20)] = 0
-    """Shared memory per CTA besides rings and barriers."""
-    idle_warps: Annotated[Count, Field(ge=0, le=32)] = 0
-    """Warps that exist and do nothing."""
-    ctas_per_sm: Annotated[Count, Field(ge=1, le=32)] | None = None
-    """At most so many resident CTAs, as padding of shared memory forces it."""
-    l2_warm: bool = False
-    """The data was left in L2 by an earlier launch."""
-    footprint: Annotated[ByteCount, Field(gt=0)] | None = None
-    """Distinct bytes read; needed when l2_warm."""
-
-    @field_serializer("tiles_per_cta")
-    def _as_written(self, tiles: list[int]) -> int | list[int]:
-        return tiles[0] if len(tiles) == 1 else tiles
-
-
 def _kernel_form(value: Any) -> str:
     technique = (isinstance(value, dict) and "technique" in value) or isinstance(value, TechniqueKernel)
     return "technique" if technique else "spelled"
@@ -109,11 +31,6 @@ def _kernel_form(value: Any) -> str:
 
 def _device(value: Any) -> Any:
     return {"base": value} if isinstance(value, str) else value
-
-
-def _not_yet(value: Any) -> None:
-    if value is not None:
-        raise ValueError("host programs (streams, copies) are not supported yet; use kernel")
 
 
 def _sweep(value: Any) -> Any:
@@ -128,7 +45,7 @@ def _sweep(value: Any) -> Any:
 
 
 class ScenarioModel(Model):
-    """One what-if: a question, a device and a kernel."""
+    """One what-if: a question, a device, and a kernel, a technique or a host program."""
 
     question: Annotated[str, Field(min_length=1, max_length=400)]
     """What the scenario is to answer."""
@@ -136,11 +53,20 @@ class ScenarioModel(Model):
     kernel: Annotated[
         Annotated[TechniqueKernel, Tag("technique")] | Annotated[SpelledKernel, Tag("spelled")],
         Discriminator(_kernel_form),
-    ]
-    host: Annotated[None, BeforeValidator(_not_yet, json_schema_input_type=None)] = None
-    """Reserved for host programs."""
+    ] | None = None
+    """A technique (of a kernel, or of streams and copies), or a kernel spelled out."""
+    host: SpelledHost | None = None
+    """A host program spelled out: threads, streams, copies."""
     sweep: Annotated[
         dict[str, list[Any]] | list[dict[str, Any]] | None,
         BeforeValidator(_sweep, json_schema_input_type=dict[str, list[Any]] | list[dict[str, Any]]),
     ] = None
     """Dotted paths with the values to try: a mapping for all combinations, a list for chosen points."""
+
+    @model_validator(mode="after")
+    def _one_program(self) -> ScenarioModel:
+        if self.kernel is None and self.host is None:
+            raise ValueError("kernel is missing; say kernel (a technique or a kernel spelled out) or host")
+        if self.kernel is not None and self.host is not None:
+            raise ValueError("both kernel and host are given; launch the kernel from host.threads, under host.kernels")
+        return self

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from gpusim.program import KernelProgram
+from gpusim.program.host import HostProgram
 
 __all__ = ["ENTRY_POINT_GROUP", "Technique", "param", "technique", "techniques"]
 
@@ -49,7 +50,7 @@ class Technique:
 
     ``params``: a frozen dataclass whose fields are made with `param`; its
     ``__post_init__`` raises ValueError for impossible combinations.
-    ``model``: "module:function", ``build(params) -> KernelProgram``.
+    ``model``: "module:function", ``build(params)`` -> `KernelProgram` or `HostProgram`.
     ``launcher``: "module:function", ``build(params) -> realkernels._harness.Launcher``.
     ``folder``: where ``kernel.cu`` and ``recorded/<device>/`` lie.
     ``summary``: when it helps and when it does not, one sentence.
@@ -63,7 +64,7 @@ class Technique:
     folder: Path
     summary: str = ""
 
-    def build(self, params: Any) -> KernelProgram:
+    def build(self, params: Any) -> KernelProgram | HostProgram:
         """The program the hardware model runs for these parameters."""
         return _load(self.model)(params)
 

@@ -1,0 +1,92 @@
+"""``kernel:`` of a scenario file, a technique or a kernel spelled out, as pydantic models."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, field_serializer
+
+from gpusim.scenario.fields import ByteCount, Count, Model, Name
+from gpusim.scenario.op_schema import OpStep
+
+__all__ = ["BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel", "TechniqueKernel"]
+
+MAX_GRID = 2**31 - 1  # gridDim.x
+MAX_TILES = 10_000_000
+
+
+class TechniqueKernel(Model):
+    """An installed technique with its parameters."""
+
+    technique: str
+    """Name of a technique; `gpusim techniques` lists them."""
+    params: dict[str, Any] = {}
+    """Its parameters; those left out have their defaults."""
+
+
+class RingSpec(Model):
+    """A circular buffer in shared memory with a full and an empty mbarrier per stage."""
+
+    stages: Annotated[Count, Field(ge=1, le=64)]
+    bytes: Annotated[ByteCount, Field(gt=0, le=2**20)]
+    """Bytes of one stage."""
+    empty_arrivals: Annotated[Count, Field(ge=1, le=1024)] | None = None
+    """Arrivals that free a stage; default: all warps of the roles that wait for the ring."""
+    full_arrivals: Annotated[Count, Field(ge=1, le=1024)] | None = None
+    """Arrivals that fill a stage; default: one for TMA, else one per committing warp."""
+
+
+class RoleSpec(Model):
+    """Warps of a CTA that run the same op list once per tile."""
+
+    warps: Annotated[Count, Field(ge=1, le=32)]
+    prologue: list[OpStep] = []
+    """Once, before the first tile."""
+    per_tile: list[OpStep]
+    """For each tile."""
+    epilogue: list[OpStep] = []
+    """Once, after the last tile."""
+
+
+class BarrierSpec(Model):
+    """An mbarrier outside any ring."""
+
+    arrivals: Annotated[Count, Field(ge=1, le=1024)]
+
+
+Tiles = Annotated[Count, Field(ge=0, le=MAX_TILES)]
+
+
+def _tiles(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+class SpelledKernel(Model):
+    """A kernel spelled out as rings and roles."""
+
+    name: Name = "kernel"
+    grid: Annotated[Count, Field(ge=1, le=MAX_GRID)]
+    """CTAs of the launch."""
+    tiles_per_cta: Annotated[
+        list[Tiles], BeforeValidator(_tiles, json_schema_input_type=Tiles | list[Tiles]), Field(min_length=1)
+    ]
+    """Tiles of each CTA: one number for all, or a list with one number per CTA."""
+    rings: dict[Name, RingSpec] = {}
+    roles: Annotated[dict[Name, RoleSpec], Field(min_length=1)]
+    barriers: dict[Name, BarrierSpec] = {}
+    registers: Annotated[Count, Field(ge=1, le=1024)] = 32
+    """Per thread."""
+    shared_bytes: Annotated[ByteCount, Field(le=2**20)] = 0
+    """Shared memory per CTA besides rings and barriers."""
+    idle_warps: Annotated[Count, Field(ge=0, le=32)] = 0
+    """Warps that exist and do nothing."""
+    ctas_per_sm: Annotated[Count, Field(ge=1, le=32)] | None = None
+    """At most so many resident CTAs, as padding of shared memory forces it."""
+    l2_warm: bool = False
+    """The data was left in L2 by an earlier launch."""
+    footprint: Annotated[ByteCount, Field(gt=0)] | None = None
+    """Distinct bytes read; needed when l2_warm."""
+
+    @field_serializer("tiles_per_cta")
+    def _as_written(self, tiles: list[int]) -> int | list[int]:
+        return tiles[0] if len(tiles) == 1 else tiles
