@@ -135,10 +135,12 @@ class SmMemory:
         tile: int = -1,
         stage: int = -1,
         slowest_of: float | None = None,
+        cause: int = -1,
     ) -> Event:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last one.
 
-        ``slowest_of``: bytes whose slowest line is waited for, if not all of them.
+        ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``cause``:
+        index of the interval that issued the request.
         """
         unit = "tma" if path == "tma" else "lsu"
         server = self._loads[unit]
@@ -151,18 +153,20 @@ class SmMemory:
             return near + self._memory.dram_latency_s(missed) if missed else near
 
         uses = [(self._port, 1.0), *self._memory.uses(l2_hit, write=False, efficiency=efficiency)]
-        return server.request(amount, uses, latency_s=latency, served=self._served(server, amount, tile, stage))
+        return server.request(amount, uses, latency_s=latency, served=self._served(server, amount, tile, stage, cause))
 
-    def store(self, path: str, amount: float, tile: int = -1, stage: int = -1) -> Event:
+    def store(self, path: str, amount: float, tile: int = -1, stage: int = -1, cause: int = -1) -> Event:
         """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
         server = self._stores[path]
         uses = [(self._port, 1.0), *self._memory.uses(0.0, write=True)]
-        return server.request(amount, uses, served=self._served(server, amount, tile, stage), tag="write")
+        return server.request(amount, uses, served=self._served(server, amount, tile, stage, cause), tag="write")
 
     def _served(
-        self, server: FifoServer, amount: float, tile: int, stage: int
+        self, server: FifoServer, amount: float, tile: int, stage: int, cause: int
     ) -> Callable[[float, float], None] | None:
         if self._trace is None:
             return None
         trace, lane = self._trace, server.name
-        return lambda start_s, end_s: trace(lane, "transfer", start_s, end_s, "", tile, stage, int(amount))
+        return lambda start_s, end_s: trace(
+            lane, "transfer", start_s, end_s, "", tile, stage, int(amount), cause
+        )

@@ -227,30 +227,46 @@ def stretch(timeline: Timeline, cut: Cut) -> Timeline:
         tile=np.where((tile >= 0) & cut.tiles, tile + steps, tile)[order],
         stage=timeline.stage[source][order],
         bytes=timeline.bytes[source][order],
-        cause=_causes(timeline, source, order, picked, copies),
+        cause=_causes(timeline, window, ~before, order, copies),
         meta={**timeline.meta, "elided": elided or bool(timeline.meta.get("elided"))},
     )
 
 
 def _causes(
-    timeline: Timeline, source: np.ndarray, order: np.ndarray, picked: np.ndarray, copies: int
+    timeline: Timeline, window: np.ndarray, after: np.ndarray, order: np.ndarray, copies: int
 ) -> np.ndarray:
-    """Cause indices in the stretched order: each copy refers to the same copy of its cause."""
+    """Cause indices in the stretched order.
+
+    Copy c of an interval is caused by copy c of its cause. A cause in the turn before the window has its
+    counterpart inside the window, as many places further on its lane as the lane has intervals there;
+    that one belongs to the copy before.
+    """
     count = len(timeline)
-    cause = timeline.cause[source]
+    picked = np.flatnonzero(window)
     rank = np.full(count, -1, dtype=np.int64)
     rank[picked] = np.arange(len(picked))
-    copy = np.concatenate([np.zeros(count, dtype=np.int64), np.repeat(np.arange(1, copies + 1), len(picked))])
-    known = cause >= 0
-    inside = known & (rank[cause] >= 0) & (copy > 0)
-    # A cause in the turn before belongs to the copy before this one.
-    own = source
-    earlier = inside & (timeline.start_s[cause] > timeline.start_s[own])
-    target = np.where(known, cause, -1)
-    at = count + (copy - 1 - earlier.astype(np.int64)) * len(picked) + rank[cause]
-    target = np.where(inside & (copy - earlier > 0), at, target)
-    target = np.where(known & ~inside & (copy > 0), -1, target)
-    position = np.empty(len(source), dtype=np.int64)
-    position[order] = np.arange(len(source))
-    placed = np.where(target >= 0, position[np.maximum(target, 0)], -1)
+    per_lane = np.bincount(timeline.lane[picked], minlength=len(timeline.lanes))
+    cause = timeline.cause
+    # What lies before the window refers to the copy before; -1 where there is no counterpart.
+    lane = timeline.lane[np.maximum(cause, 0)]
+    later = np.minimum(np.maximum(cause, 0) + per_lane[lane], count - 1)
+    in_window = (cause >= 0) & window[np.maximum(cause, 0)]
+    through = (cause >= 0) & ~in_window & window[later] & (timeline.lane[later] == lane)
+    target = np.where(in_window, cause, np.where(through, later, -1))
+    back = np.where(through, 1, 0)
+
+    def place(interval: np.ndarray, copy: np.ndarray) -> np.ndarray:
+        """Position before sorting of copy ``copy`` (0: the original) of window intervals."""
+        return np.where(copy > 0, count + (copy - 1) * len(picked) + rank[np.maximum(interval, 0)], interval)
+
+    # Originals after the cut refer to the last copy of what lies in the window.
+    shifted = place(target, copies - back)
+    original = np.where(after & (target >= 0) & (copies > 0), shifted, cause)
+    copy = np.repeat(np.arange(1, copies + 1), len(picked))
+    of_copies = np.tile(target[picked], copies)
+    repeated = np.where(of_copies >= 0, place(of_copies, copy - np.tile(back[picked], copies)), -1)
+    unsorted = np.concatenate([original, repeated])
+    position = np.empty(len(unsorted), dtype=np.int64)
+    position[order] = np.arange(len(unsorted))
+    placed = np.where(unsorted >= 0, position[np.maximum(unsorted, 0)], -1)
     return placed[order]

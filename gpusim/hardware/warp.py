@@ -139,7 +139,8 @@ class WarpLane:
         yield self._sm.issue_memory(count, op.other, op.width, self._cost.ldg_interval, self._group)
         # Each warp waits for its own lines only.
         arrival = self._sm.memory.load(
-            "ldg", op.bytes * self._share, op.l2_hit, _alignment(op), op.tile, slowest_of=op.bytes / self._role.warps
+            "ldg", op.bytes * self._share, op.l2_hit, _alignment(op), op.tile, slowest_of=op.bytes / self._role.warps,
+            cause=self._last,
         )
         if op.wait:
             self.waits += 1
@@ -173,8 +174,8 @@ class WarpLane:
         start = self._sim.env.now
         count = self._instructions(op.bytes, op.width)
         yield self._sm.issue_memory(count, op.other, op.width, self._cost.ldg_interval, self._group)
-        self._sm.memory.store("lsu", op.bytes * self._share, op.tile)
         self._mark("store", start, "", op.tile)
+        self._sm.memory.store("lsu", op.bytes * self._share, op.tile, cause=self._last)
 
     # -- cp.async --------------------------------------------------------------------------
 
@@ -185,7 +186,9 @@ class WarpLane:
         ring.begin_write(self.lane, op.tile)
         count = self._instructions(op.bytes, op.width)
         yield self._sm.issue_memory(count, op.other, op.width, self._cost.cp_async_interval, self._group)
-        arrival = self._sm.memory.load("cp_async", op.bytes * self._share, op.l2_hit, _alignment(op), op.tile, stage)
+        arrival = self._sm.memory.load(
+            "cp_async", op.bytes * self._share, op.l2_hit, _alignment(op), op.tile, stage, cause=self._last
+        )
         self._mark("issue", start, "", op.tile, stage)
         self._landing(arrival, ring, op.tile, stage, start, op.bytes, None)
         self._open.append(arrival)
@@ -239,7 +242,9 @@ class WarpLane:
         # The thread is busy for longer than it takes until the copy unit has the request.
         yield env.timeout(self._cost.tma_submit)
         barrier.arrive(1, op.bytes, self._last)
-        arrival = self._sm.memory.load("tma", op.bytes, op.l2_hit, _alignment(op), op.tile, stage)
+        arrival = self._sm.memory.load(
+            "tma", op.bytes, op.l2_hit, _alignment(op), op.tile, stage, cause=self._last
+        )
         self._landing(arrival, ring, op.tile, stage, start, op.bytes, barrier)
         yield env.timeout(self._cost.tma_issue - self._cost.tma_submit)
         self._mark("issue", start, "", op.tile, stage)
@@ -286,7 +291,7 @@ class WarpLane:
         yield self._sim.env.timeout(self._cost.tma_issue)
         self._mark("issue", start, "", op.tile, stage)
         name, trace = f"{self.lane} (bulk store)", self._trace
-        done = self._sm.memory.store("tma", op.bytes, op.tile, stage)
+        done = self._sm.memory.store("tma", op.bytes, op.tile, stage, self._last)
 
         def source_read(_event: Event) -> None:
             ring.end_read(name, op.tile)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gpusim.timeline.critical_path import critical_path
 from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate
 from gpusim.timeline.timeline import Timeline
+from gpusim.timeline.unions import union_length
 
 __all__ = ["Bottleneck", "bottleneck"]
 
@@ -38,7 +41,8 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     """The peak that is reached, else the kind with the largest share of the critical path.
 
     Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``) where it has
-    them. None for a timeline without intervals that reaches no peak.
+    them. For streams and copies it is the unit that works most of the time: a copy engine, the kernels, or
+    a thread of the host. None for a timeline without intervals that reaches no peak.
     """
     peaks = (
         (
@@ -53,9 +57,40 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
         limit = timeline.meta.get(peak)
         if limit and rate >= BOUND * limit:  # NaN compares false
             return Bottleneck(name, rate / limit, lever)
+    unit = _busiest_unit(timeline)
+    if unit is not None:
+        return unit
     path = critical_path(timeline)
     length = sum(path.by_kind.values())
     if not length:
         return None
     name, lever = _BY_KIND.get(path.bottleneck, (path.bottleneck, ""))
     return Bottleneck(name, path.by_kind[path.bottleneck] / length, lever)
+
+
+_UNITS = (
+    (r"^host\[", ("issue", "launch", "alloc", "host"), "host", "fewer and larger chunks, a graph, or another host thread"),
+    (r"^copy_engine\[", None, "copy engine", "move fewer bytes, or keep them on the device"),
+    (r"^stream\[[^.]*$", ("kernel",), "kernels", "faster kernels; the copies are hidden already"),
+)
+WORTH_NAMING = 0.5
+"""A unit that idles longer than this share of the time is not what holds a program back."""
+
+
+def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
+    """None for the timeline of a single kernel. Without a busy unit: the waits between them."""
+    if not any(name.startswith("host[") for name in timeline.lanes) or timeline.total_s <= 0:
+        return None
+    found = []
+    for lanes, kinds, name, lever in _UNITS:
+        keep = timeline.mask(lanes=lanes, kinds=kinds)
+        # Kernels count together, copy engines and threads each on its own.
+        owner = np.zeros(int(keep.sum()), dtype=np.int64) if name == "kernels" else timeline.lane[keep]
+        busy = union_length(owner, timeline.start_s[keep], timeline.end_s[keep], len(timeline.lanes) + 1)
+        number = int(busy.argmax())
+        full = timeline.lanes[number] if name == "copy engine" and busy.any() else name
+        found.append(Bottleneck(full, float(busy[number]) / timeline.total_s, lever))
+    best = max(found, key=lambda entry: entry.share)
+    if best.share >= WORTH_NAMING:
+        return best
+    return Bottleneck("units that wait for each other", 1.0 - best.share, "more streams, so that another chunk is there")

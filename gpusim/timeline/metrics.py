@@ -2,7 +2,8 @@
 
 A *group* is one SM (lanes ``sm[3]…``), or the whole device for lanes that belong to no
 SM (streams, copy engines, host). Overlap is taken per group and then summed, because a
-copy for one SM cannot hide under the arithmetic of another.
+copy for one SM cannot hide under the arithmetic of another. The inside of a kernel on a stream
+(lanes ``stream[1].kernel[2]…``) is left out: its kernel is there already.
 """
 
 from __future__ import annotations
@@ -38,6 +39,8 @@ COMPUTE_KINDS = ("compute", "kernel")
 IDLE_KINDS = ("wait", "barrier", "idle")
 
 _SM = re.compile(r"^sm\[(\d+)\]")
+_INSIDE = ".kernel["
+INSIDE_GROUP = -1
 
 
 def hidden_fraction(timeline: Timeline) -> float:
@@ -56,7 +59,8 @@ def exposed_copy_s(timeline: Timeline) -> float:
     Of the intervals there are: a recording may hold the first tiles of a CTA only.
     """
     copy_s, both_s = _overlap(timeline)
-    groups = len(np.unique(_groups(timeline)[timeline.mask(kinds=COPY_KINDS)]))
+    group = _groups(timeline)
+    groups = len(np.unique(group[timeline.mask(kinds=COPY_KINDS) & (group != INSIDE_GROUP)]))
     return (copy_s - both_s) / groups if groups else 0.0
 
 
@@ -101,7 +105,7 @@ def period_s(timeline: Timeline) -> float:
     Taken per role lane between successive tiles, over the middle half of the run, where
     neither filling nor draining shows. NaN with fewer than four tiles.
     """
-    keep = timeline.mask(kinds=("compute",)) & (timeline.tile >= 0)
+    keep = timeline.mask(kinds=("compute",)) & (timeline.tile >= 0) & (_groups(timeline) != INSIDE_GROUP)
     if not keep.any():
         return float("nan")
     lane, tile, end = timeline.lane[keep], timeline.tile[keep], timeline.end_s[keep]
@@ -150,8 +154,11 @@ def summary(timeline: Timeline) -> dict[str, float | None]:
 
 
 def _groups(timeline: Timeline) -> np.ndarray:
-    """Group number of every interval: 0 for the device, 1 + SM number for an SM."""
-    numbers = [int(match.group(1)) + 1 if (match := _SM.match(name)) else 0 for name in timeline.lanes]
+    """Group number of every interval: 0 for the device, 1 + SM number for an SM, -1 inside a kernel on a stream."""
+    numbers = [
+        INSIDE_GROUP if _INSIDE in name else int(match.group(1)) + 1 if (match := _SM.match(name)) else 0
+        for name in timeline.lanes
+    ]
     return np.array(numbers, dtype=np.int64)[timeline.lane] if len(timeline.lanes) else np.zeros(0, dtype=np.int64)
 
 
@@ -159,7 +166,8 @@ def _overlap(timeline: Timeline) -> tuple[float, float]:
     """Seconds of copy busy, and of copy and compute busy at once, summed over groups."""
     group = _groups(timeline)
     count = int(group.max()) + 1 if len(group) else 0
-    copy, compute = timeline.mask(kinds=COPY_KINDS), timeline.mask(kinds=COMPUTE_KINDS)
+    outside = group != INSIDE_GROUP
+    copy, compute = timeline.mask(kinds=COPY_KINDS) & outside, timeline.mask(kinds=COMPUTE_KINDS) & outside
 
     def covered(keep: np.ndarray) -> float:
         return float(union_length(group[keep], timeline.start_s[keep], timeline.end_s[keep], count).sum())
