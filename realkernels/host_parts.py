@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import Any
+
 from gpusim.program.host import Buffer, FixedCost, HostProgram, HostThread, Work
 
 WORD = 4
@@ -27,10 +30,10 @@ def parts(total: int, count: int) -> list[tuple[int, int]]:
     if total < unit * count:
         raise ValueError(f"{total} bytes cannot be cut into {count} parts")
     cuts = [total * i // count // unit * unit for i in range(count)] + [total // WORD * WORD]
-    return [(start, end - start) for start, end in zip(cuts, cuts[1:], strict=False)]
+    return [(start, end - start) for start, end in pairwise(cuts)]
 
 
-def one_thread(name: str, ops: list, **rest) -> HostProgram:
+def one_thread(name: str, ops: list, **rest: Any) -> HostProgram:
     """A program of a single host thread."""
     return HostProgram(name, (HostThread("main", tuple(ops)),), **rest)
 

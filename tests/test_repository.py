@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpusim.program.host import HostProgram
 from gpusim.scenario import Scenario, load, techniques
 from gpusim.scenario.json_schema import schema_text
 from gpusim.validation.markdown import BEGIN, END
@@ -22,7 +23,8 @@ def test_every_scenario_is_valid_and_fits(path):
     scenario = load(path)
     assert isinstance(scenario, Scenario)
     assert scenario.question.endswith("?")
-    assert scenario.program().warps > 0
+    program = scenario.program()
+    assert program.threads if isinstance(program, HostProgram) else program.warps > 0
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)

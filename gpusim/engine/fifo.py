@@ -1,4 +1,4 @@
-"""A server that works on one request after another and delivers each after a latency.
+"""A server that takes one request after another and delivers each after a latency.
 
 Inside one unit (a copy engine, an asynchronous-copy unit) requests do not share the
 rate: the first one is finished first. Fluid sharing there would make a deeper pipeline
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Sequence
-from math import inf
 
 import simpy
 
@@ -22,30 +21,20 @@ __all__ = ["FifoServer"]
 class FifoServer:
     """Serves requests in order of arrival at up to ``rate`` units per second.
 
-    The work of the request at the head is a flow in ``fluid``, so that several servers
-    share what lies behind them (``uses`` of each request). ``overhead_s`` is added to
-    each request's time in service, ``multiplicity`` identical servers are represented.
+    The work of a request is a flow in ``fluid``, so that several servers share what lies behind
+    them (``uses`` of each request). ``multiplicity`` identical servers are represented.
     """
 
     def __init__(
-        self,
-        sim: Simulation,
-        name: str,
-        fluid: FluidSystem,
-        rate: float,
-        *,
-        overhead_s: float = 0.0,
-        multiplicity: float = 1.0,
+        self, sim: Simulation, name: str, fluid: FluidSystem, rate: float, *, multiplicity: float = 1.0
     ) -> None:
         self._sim = sim
         self.name = name
         self._fluid = fluid
         self._rate = rate
-        self._overhead_s = overhead_s
         self._multiplicity = multiplicity
         self._queue: deque[tuple] = deque()
         self._busy = False
-        self.busy_until = 0.0
 
     def request(
         self,
@@ -53,17 +42,19 @@ class FifoServer:
         uses: Sequence[tuple[Capacity, float]],
         *,
         latency_s: Callable[[], float] | float = 0.0,
-        bound: float = inf,
         served: Callable[[float, float], None] | None = None,
         tag: object = None,
+        passes_on: bool = False,
     ) -> simpy.Event:
         """Queue ``amount`` units; the event happens ``latency_s`` after they have been served.
 
         A callable latency is asked when service ends. ``served(start_s, end_s)`` is told the
-        time in service; ``tag`` goes to the flow.
+        time in service; ``tag`` goes to the flow. With ``passes_on`` the server is free again
+        once it could have worked off the request at its own rate, and what lies behind it serves
+        such requests together.
         """
         delivered = self._sim.event()
-        self._queue.append((amount, uses, latency_s, bound, served, delivered, tag))
+        self._queue.append((amount, uses, latency_s, served, delivered, tag, passes_on))
         if not self._busy:
             self._next()
         return delivered
@@ -74,27 +65,21 @@ class FifoServer:
             return
         self._busy = True
         entry = self._queue.popleft()
+        amount, uses, _, _, _, tag, passes_on = entry
         start = self._sim.now
-        if self._overhead_s > 0.0:
-            self._sim.call_at(self._overhead_s, lambda _event: self._serve(entry, start))
-        else:
-            self._serve(entry, start)
-
-    def _serve(self, entry: tuple, start: float) -> None:
-        amount, uses, _, bound, _, _, tag = entry
-        done = self._fluid.start(
-            amount, uses, bound=min(bound, self._rate), multiplicity=self._multiplicity, tag=tag
-        )
+        done = self._fluid.start(amount, uses, bound=self._rate, multiplicity=self._multiplicity, tag=tag)
         done.callbacks.append(lambda _event: self._served(entry, start))
+        if passes_on:
+            self._sim.call_at(amount / self._rate, lambda _event: self._next())
 
     def _served(self, entry: tuple, start: float) -> None:
-        _, _, latency, _, served, delivered, _ = entry
-        now = self._sim.now
+        _, _, latency, served, delivered, _, passes_on = entry
         if served is not None:
-            served(start, now)
+            served(start, self._sim.now)
         delay = latency() if callable(latency) else latency
         if delay > 0.0:
             self._sim.call_at(delay, lambda _event: delivered.succeed())
         else:
             delivered.succeed()
-        self._next()
+        if not passes_on:
+            self._next()

@@ -9,10 +9,11 @@ Omits: L2 partitions (latency is that of the near one), translation misses, chan
   what the measured latencies hold.
 Source: realkernels.microbench (tma, burst, ldg, cpasync, hbm, l2, latency); see the profile.
 
-All SMs of a class are simulated as one, as if they were in step. They are so only at the start:
-then they drift apart, and one SM's copy finds bandwidth that others leave unused. So HBM
-saves what is not used, up to one tile of every resident CTA, and a copy may spend it
-(`Capacity.reserve`); what remains of the crowding is measured and added as latency (`queueing_s`).
+All SMs of a class are simulated as one, as if they were in step. They are so at the start; then
+every load's jitter moves them further apart, and one SM's copy finds bandwidth that others leave
+unused. So HBM saves what is not used, as far as the SMs have drifted apart and up to one round (a tile of
+every resident CTA), and a copy may spend it (`Capacity.reserve`); what remains of the crowding
+is measured and added as latency.
 """
 
 from __future__ import annotations
@@ -28,14 +29,21 @@ __all__ = ["Memory", "SmMemory"]
 
 LINE_BYTES = 128
 SECTOR_BYTES = 32
+WIDTH = 12.0**0.5
+"""Width of the uniform distribution with standard deviation 1: how long a crowd of SMs takes to pass."""
 LOAD_AVERAGE_S = 4e-6
 """Time over which the load of HBM is averaged: some turns of a tile loop."""
 
 
 class Memory:
-    """The memory system behind ``sms`` SMs; ``round_bytes`` is one tile of every resident CTA."""
+    """The memory system behind ``sms`` SMs.
 
-    def __init__(self, sim: Simulation, profile: DeviceProfile, sms: int, round_bytes: float) -> None:
+    ``round_bytes`` is one tile of every resident CTA, ``rounds`` how many of them there will be.
+    """
+
+    def __init__(
+        self, sim: Simulation, profile: DeviceProfile, sms: int, round_bytes: float, rounds: float
+    ) -> None:
         self.sim = sim
         self.profile = profile
         self.fluid = FluidSystem(sim)
@@ -43,9 +51,15 @@ class Memory:
         self._read_weight, self._write_weight = 1.0 / read, 1.0 / write
         self._mix_loss = profile.value("hbm.mix_loss")
         # In seconds of HBM time per second, so that reads and writes add up.
-        worst = min(profile.value(f"{unit}.unaligned_{kind}_efficiency") for unit in ("tma", "lsu") for kind in ("sector", "line"))
-        self.hbm = Capacity("hbm", self._hbm_limit, reserve=round_bytes / read / worst)
-        self.l2 = Capacity("l2", profile.value("l2.read_bandwidth"))
+        worst = min(
+            profile.value(f"{unit}.unaligned_{kind}_efficiency")
+            for unit in ("tma", "lsu")
+            for kind in ("sector", "line")
+        )
+        full_s = round_bytes / read / worst
+        apart = _mean_drift(full_s, WIDTH * profile.cycles("dram.latency_jitter"), rounds) / full_s if full_s else 1.0
+        self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)
+        self.l2 = Capacity("l2", profile.value("l2.read_bandwidth"), reserve=apart * round_bytes)
         self._burst_s_per_byte = profile.value("hbm.burst_contention") * sms / read
         self._queue_s = profile.value("hbm.queue_time")
         self._dram = tuple(
@@ -71,10 +85,13 @@ class Memory:
             uses.append((self.hbm, (1.0 - l2_hit) * weight))
         return uses
 
-    def dram_latency_s(self, amount: float) -> float:
-        """Latency beyond that of L2 of a request for ``amount`` bytes from DRAM: its slowest line."""
+    def dram_latency_s(self, amount: float, slowest_of: float) -> float:
+        """Latency beyond that of L2 of a request for ``amount`` bytes from DRAM.
+
+        It ends with the slowest of the lines in ``slowest_of`` bytes.
+        """
         one, many = self._dram
-        lines = max(amount / LINE_BYTES, 1.0)
+        lines = max(slowest_of / LINE_BYTES, 1.0)
         spread = (many - one) * (1.0 - exp(-(lines - 1.0) / self._many_lines)) if self._many_lines else 0.0
         load = self._load()
         crowd = self._burst_s_per_byte * load * amount
@@ -92,6 +109,16 @@ class Memory:
             self._weight = keep * self._weight + (1.0 - keep)
             self._seen_s, self._seen_total = now, self.hbm.used_total
         return min(self._average / self._weight, 1.0) if self._weight else 0.0
+
+
+def _mean_drift(full: float, per_round: float, rounds: float) -> float:
+    """Mean over ``rounds`` of min(full, per_round * sqrt(n)): a random walk that ends when it has filled a round."""
+    if per_round <= 0.0:
+        return full
+    filled = min((full / per_round) ** 2, rounds)
+    if filled <= 0.0:
+        return full
+    return (filled * (2.0 / 3.0) * per_round * filled**0.5 + (rounds - filled) * full) / rounds
 
 
 class SmMemory:
@@ -118,7 +145,7 @@ class SmMemory:
                 profile.value(f"{unit}.unaligned_sector_efficiency"),
                 profile.value(f"{unit}.unaligned_line_efficiency"),
             )
-            for unit in self._loads
+            for unit in ("tma", "lsu")
         }
         self._near_s = {
             "tma": profile.cycles("tma.l2_latency"),
@@ -137,7 +164,9 @@ class SmMemory:
         slowest_of: float | None = None,
         cause: int = -1,
     ) -> Event:
-        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last one.
+        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async".
+
+        The event is the arrival of the last of them.
 
         ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``cause``:
         index of the interval that issued the request.
@@ -147,15 +176,24 @@ class SmMemory:
         sector, line = self._efficiency[unit]
         efficiency = 1.0 if align >= LINE_BYTES else line if align >= SECTOR_BYTES else sector
         near = self._near_s[path]
-        missed = (amount if slowest_of is None else slowest_of) * (1.0 - l2_hit)
+        missed = amount * (1.0 - l2_hit)
+        lines = missed if slowest_of is None else slowest_of * (1.0 - l2_hit)
 
         def latency() -> float:
-            return near + self._memory.dram_latency_s(missed) if missed else near
+            return near + self._memory.dram_latency_s(missed, lines) if missed else near
 
         uses = [(self._port, 1.0), *self._memory.uses(l2_hit, write=False, efficiency=efficiency)]
-        return server.request(amount, uses, latency_s=latency, served=self._served(server, amount, tile, stage, cause))
+        return server.request(
+            amount,
+            uses,
+            latency_s=latency,
+            served=self._served(server, amount, tile, stage, cause),
+            # DRAM answers in any order, so copies that wait for it come closer together.
+            passes_on=missed > 0.0,
+        )
 
-    def store(self, path: str, amount: float, tile: int = -1, stage: int = -1, cause: int = -1) -> Event:
+    def store(
+        self, path: str, amount: float, tile: int = -1, stage: int = -1, cause: int = -1) -> Event:
         """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
         server = self._stores[path]
         uses = [(self._port, 1.0), *self._memory.uses(0.0, write=True)]

@@ -66,8 +66,9 @@ def _run_short(
     The cuts are in the order in which they have to be put in.
     """
     tiles = program.tiles_per_cta
+    traffic = Traffic.of(program)
     if exact or not isinstance(tiles, int):
-        return _run(program, profile, fits, trace), []
+        return _run(program, profile, fits, traffic, trace), []
     sms = int(profile.value("sm.count"))
     each, extra = divmod(program.grid, sms)
     shape = Shape(fits.ctas_per_sm, stride_of(program), drain_of(program))
@@ -78,7 +79,7 @@ def _run_short(
         count = shape.whole_turns(few_tiles, tiles) if few_tiles * 3 // 2 < tiles else tiles
         if ctas == each and count == tiles:
             break
-        run = _run(program.resized(grid=ctas * sms + extra, tiles_per_cta=count), profile, fits, trace)
+        run = _run(program.resized(grid=ctas * sms + extra, tiles_per_cta=count), profile, fits, traffic, trace)
         cuts = find_cuts(run.sms, shape, each - ctas, tiles - count, agreement)
         if cuts is None and before is not None:
             cuts = slope_cuts(before.sms, run.sms, shape, each - ctas, tiles - count)
@@ -89,10 +90,12 @@ def _run_short(
             few_tiles += few_tiles // 2
         else:
             few_ctas += shape.resident * (few_ctas // (2 * shape.resident) + 1)
-    return _run(program, profile, fits, trace), []
+    return _run(program, profile, fits, traffic, trace), []
 
 
-def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, trace: bool) -> _Run:
+def _run(
+    program: KernelProgram, profile: DeviceProfile, fits: Occupancy, traffic: Traffic, trace: bool
+) -> _Run:
     builder = TimelineBuilder() if trace else None
     sim = Simulation()
     parts = Parts.of(program)
@@ -100,7 +103,8 @@ def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, trace:
     classes = place_ctas(program, int(profile.value("sm.count")), fits.ctas_per_sm)
     resident = sum(c.multiplicity * min(len(c.tiles), fits.ctas_per_sm) for c in classes)
     used = sum(c.multiplicity for c in classes)
-    memory = Memory(sim, profile, used, resident * Traffic.of(program).tile_bytes)
+    round_bytes = resident * traffic.tile_bytes
+    memory = Memory(sim, profile, used, round_bytes, max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0)
     record = builder.add if builder is not None else None
     sms = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, record)

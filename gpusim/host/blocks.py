@@ -1,12 +1,13 @@
 """The block scheduler: which blocks of which kernels are on which SMs.
 
-Models: threads, warps, block slots, registers and shared memory of every SM; a kernel's blocks go to
-  the SMs with most room; the next kernel of a priority starts placing only when all blocks of the
-  one before are placed (leftover); a higher priority goes first whenever blocks end; at most
-  ``stream.resident_grids`` grids at once. Blocks of one cost placed together end together.
-  A kernel program takes the slots of its first wave for its whole simulated duration.
+Models: threads, warps, block slots, registers and shared memory of every SM; a kernel's blocks go to the SMs with
+  most room; the next kernel of a priority starts placing only when all blocks of the one before are placed
+  (leftover); a higher priority goes first whenever blocks end; at most ``stream.resident_grids`` grids at once.
+  Blocks of one cost placed together end together. A kernel program takes the slots of its first wave for its whole
+  simulated duration.
 Omits: preemption, clusters across kernels, equal-priority sharing by time slices.
-Source: hardware.md 3 (leftover rules, priorities); realkernels.microbench.host (rules: sharing, resident).
+Source: CUDA C++ Programming Guide (stream priorities; resident grids); realkernels.microbench.host (rules: sharing,
+  resident).
 """
 
 from __future__ import annotations
@@ -16,9 +17,8 @@ from dataclasses import dataclass
 from math import ceil
 
 import numpy as np
-import simpy
 
-from gpusim.engine import Capacity, FluidSystem, Simulation
+from gpusim.engine import Capacity, Event, FluidSystem, Simulation
 from gpusim.hardware.occupancy import WARP_SIZE, resident_ctas
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program.host import FixedCost, Work
@@ -33,7 +33,7 @@ class Grid:
     work: Work
     priority: int
     serial: int
-    done: simpy.Event
+    done: Event
     started: Callable[[], None]
     left: int
     running: int = 0
@@ -64,7 +64,7 @@ class BlockScheduler:
         self._hbm = Capacity("hbm", value("hbm.read_bandwidth"))
         self._scheduled = False
 
-    def launch(self, work: Work, priority: int, started: Callable[[], None]) -> simpy.Event:
+    def launch(self, work: Work, priority: int, started: Callable[[], None]) -> Event:
         """Queue a kernel; the event is the end of its last block. Raises DoesNotFit."""
         fits = resident_ctas(
             self._profile,
@@ -110,7 +110,7 @@ class BlockScheduler:
             self._scheduled = True
             self._sim.call_late(self._place_all)
 
-    def _place_all(self, _event: simpy.Event) -> None:
+    def _place_all(self, _event: Event) -> None:
         self._scheduled = False
         while self._waiting:
             head = self._waiting[0]
@@ -157,7 +157,9 @@ class BlockScheduler:
         # The slot is free for the next block a moment after this one has ended.
         dispatch_s = self._interval_s * count + self._restart_s
         if isinstance(cost, FixedCost):
-            self._sim.call_at(dispatch_s + max(cost.seconds, self._least_s), lambda _event: self._end(grid, taken, count))
+            self._sim.call_at(
+                dispatch_s + max(cost.seconds, self._least_s), lambda _event: self._end(grid, taken, count)
+            )
             return
         share = count / grid.work.grid
         sms = int(np.count_nonzero(taken))

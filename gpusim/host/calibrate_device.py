@@ -46,7 +46,9 @@ def _calls(b: HostBenches, _: Found) -> Found:
         graph = [b.call(api, "graph_launch", "busy", int(n)) for n in nodes]
         start, per_second, off = line(nodes, graph)
         found[f"host.{api}.graph_launch"] = us(start, "graph_launch of 1 to 100 nodes", off)
-        found[f"host.{api}.graph_launch_node"] = Measured(max(1e9 / per_second, 0.0), "ns", "graph_launch of 1 to 100 nodes")
+        found[f"host.{api}.graph_launch_node"] = Measured(
+            max(1e9 / per_second, 0.0), "ns", "graph_launch of 1 to 100 nodes"
+        )
     return found
 
 
@@ -60,14 +62,18 @@ def _waking(b: HostBenches, found: Found) -> Found:
     start = float(np.median(starts))
     result = {"stream.start": us(start, "latency (kernels)", float(np.ptp(starts)))}
     restart = found["restart"].value
-    trips = [1e6 * r["median_s"] for name in ("stream", "device") for r in b.rows("calls", call=f"launch_and_{name}_sync")
-             if r["kernel_s"] < 1e-3]  # fmt: skip
+    both = [row for name in ("stream", "device") for row in b.rows("calls", call=f"launch_and_{name}_sync")]
+    trips = [1e6 * row["median_s"] for row in both if row["kernel_s"] < 1e-3]
     result["host.cupy.sync_wake"] = us(
-        float(np.median(trips)) - b.call("cupy", "launch") - start - restart, "calls (launch and sync)", float(np.ptp(trips))
+        float(np.median(trips)) - b.call("cupy", "launch") - start - restart,
+        "calls (launch and sync)",
+        float(np.ptp(trips)),
     )
     trips = [1e6 * r["median_s"] for r in b.rows("cpp", call="launch_and_sync")]
     result["host.cuda.sync_wake"] = us(
-        float(np.median(trips)) - b.call("cuda", "launch") - start - restart, "cpp (launch and sync)", float(np.ptp(trips))
+        float(np.median(trips)) - b.call("cuda", "launch") - start - restart,
+        "cpp (launch and sync)",
+        float(np.ptp(trips)),
     )
     return result
 
@@ -82,7 +88,9 @@ def _copies(b: HostBenches, _: Found) -> Found:
         small = [s for s in rows if 4 * KIB <= s <= MIB]
         left = [rows[s] - 1e6 * s / bandwidth for s in small]
         found[f"copy.{direction}_bandwidth"] = rate(bandwidth, "copies (size, 16 MiB and more)")
-        found[f"copy.{direction}_overhead"] = us(float(np.median(left)), "copies (size, 4 KiB to 1 MiB)", float(np.ptp(left)))
+        found[f"copy.{direction}_overhead"] = us(
+            float(np.median(left)), "copies (size, 4 KiB to 1 MiB)", float(np.ptp(left))
+        )
     return found
 
 
@@ -133,7 +141,9 @@ def _front_end(b: HostBenches, found: Found) -> Found:
     restart = found["restart"].value
     kernels = [r for r in b.rows("device", kind="kernel_kernel") if r["grid"] == 1 and r["kernel_s"] > 0]
     gaps = [1e6 * r["gap_median_s"] for r in kernels]
-    result = {"stream.kernel_kernel": us(float(np.median(gaps)) - restart, "device (kernel_kernel)", float(np.ptp(gaps)))}
+    result = {
+        "stream.kernel_kernel": us(float(np.median(gaps)) - restart, "device (kernel_kernel)", float(np.ptp(gaps)))
+    }
     period = _retry_period(b)
     result["stream.retry"] = us(period, "device (kernels of 10 us around copies: time from start to start)")
     left = []
@@ -145,15 +155,31 @@ def _front_end(b: HostBenches, found: Found) -> Found:
     each = max(float(np.mean(left)) / 2, 0.0)
     for pair in ("kernel_copy", "copy_kernel", "copy_copy"):
         result[f"stream.{pair}"] = us(each, "device (kernel_h2d_kernel, kernel_d2h_kernel)", float(np.std(left)) / 2)
-    device = b.us("device", "gap_median_s", kind="kernel_d2d_kernel", bytes=4, count=1) - found["copy.d2d_overhead"].value - restart
+    device = (
+        b.us("device", "gap_median_s", kind="kernel_d2d_kernel", bytes=4, count=1)
+        - found["copy.d2d_overhead"].value
+        - restart
+    )
     result["stream.device_copy"] = us(max(device, 0.0) / 2, "device (kernel_d2d_kernel)")
-    four = [b.us("device", "gap_median_s", kind=kind, count=4) for kind in ("kernel_event_record_kernel", "kernel_wait_passed_event_kernel")]
-    one = [b.us("device", "gap_median_s", kind=kind, count=1) for kind in ("kernel_event_record_kernel", "kernel_wait_passed_event_kernel")]
+    four = [
+        b.us("device", "gap_median_s", kind=kind, count=4)
+        for kind in ("kernel_event_record_kernel", "kernel_wait_passed_event_kernel")
+    ]
+    one = [
+        b.us("device", "gap_median_s", kind=kind, count=1)
+        for kind in ("kernel_event_record_kernel", "kernel_wait_passed_event_kernel")
+    ]
     result["stream.event"] = us(max(float(np.mean(four)) - float(np.mean(one)), 0.0) / 3, "device (1 and 4 events)")
-    result["stream.event_hop"] = us(b.us("device", "gap_median_s", kind="event_hop_kernel") - restart, "device (event_hop_kernel)")
+    result["stream.event_hop"] = us(
+        b.us("device", "gap_median_s", kind="event_hop_kernel") - restart, "device (event_hop_kernel)"
+    )
     result["graph.node"] = us(b.us("device", "gap_median_s", kind="graph_chain") - restart, "device (graph_chain)")
-    result["graph.fork"] = us(b.us("device", "gap_median_s", kind="graph_fork_join") - restart, "device (graph_fork_join)")
-    result["graph.launch_gap"] = us(b.us("device", "gap_median_s", kind="graph_after_graph") - restart, "device (graph_after_graph)")
+    result["graph.fork"] = us(
+        b.us("device", "gap_median_s", kind="graph_fork_join") - restart, "device (graph_fork_join)"
+    )
+    result["graph.launch_gap"] = us(
+        b.us("device", "gap_median_s", kind="graph_after_graph") - restart, "device (graph_after_graph)"
+    )
     return result
 
 
@@ -172,4 +198,11 @@ def _retry_period(b: HostBenches) -> float:
     return max(n for s, n in best if s >= 0.9 * share) * tick
 
 
-STEPS: tuple[Callable[[HostBenches, Found], Found], ...] = (_calls, _waking, _copies, _duplex, _copy_latency, _front_end)
+STEPS: tuple[Callable[[HostBenches, Found], Found], ...] = (
+    _calls,
+    _waking,
+    _copies,
+    _duplex,
+    _copy_latency,
+    _front_end,
+)

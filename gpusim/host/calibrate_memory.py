@@ -9,7 +9,7 @@ __all__ = ["STEPS"]
 
 
 def _device_memory(b: HostBenches, _: Found) -> Found:
-    """cudaMalloc and cudaFree of whole 2 MiB pages; smaller blocks may come out of a page that is there already."""
+    """CudaMalloc and cudaFree of whole 2 MiB pages; smaller blocks may come out of a page that is there already."""
     found: Found = {}
     for name, part in (("alloc.device", "take"), ("alloc.device_free", "give")):
         rows = [r for r in b.rows("alloc", kind="cuda_malloc", part=part) if r["bytes"] >= 2 * MIB]
@@ -30,7 +30,7 @@ def _device_memory(b: HostBenches, _: Found) -> Found:
 
 
 def _host_memory(b: HostBenches, _: Found) -> Found:
-    """cudaMallocHost and cudaFreeHost of 4 MiB and more; smaller blocks come out of one that is there already."""
+    """CudaMallocHost and cudaFreeHost of 4 MiB and more; smaller blocks come out of one that is there already."""
     found: Found = {}
     for name, part in (("alloc.host", "take"), ("alloc.host_free", "give")):
         rows = [r for r in b.rows("alloc", kind="malloc_host", part=part) if 4 * MIB <= r["bytes"] <= 64 * MIB]
@@ -50,7 +50,9 @@ def _pools(b: HostBenches, _: Found) -> Found:
     hit = {part: b.us("alloc", kind="pool_threshold_max", part=part, bytes=MIB) for part in ("take", "give")}
     found["host.cupy.malloc_async"] = us(hit["take"], "alloc (pool_threshold_max)")
     found["host.cupy.free_async"] = us(hit["give"], "alloc (pool_threshold_max)")
-    found["host.cuda.malloc_async"] = us(b.call("cuda", "malloc_async", "threshold_max", 2 * MIB), "cpp (threshold_max)")
+    found["host.cuda.malloc_async"] = us(
+        b.call("cuda", "malloc_async", "threshold_max", 2 * MIB), "cpp (threshold_max)"
+    )
     found["host.cuda.free_async"] = us(b.call("cuda", "free_async", "threshold_max", 2 * MIB), "cpp (threshold_max)")
     found["pool.chunk"] = Measured(32.0, "MiB", "alloc (pool_miss of 2, 16 and 64 MiB)")
     found["pool.granularity"] = Measured(2.0, "MiB", "alloc (cuda_malloc below and above 1 MiB)")
@@ -65,15 +67,16 @@ def _pools(b: HostBenches, _: Found) -> Found:
 
 
 def _caching(b: HostBenches, _: Found) -> Found:
-    """An allocator in the host's language, as CuPy's."""
+    """An allocator in the host's language, as CuPy's; nobody measured one in C++ here."""
     take = b.us("alloc", kind="caching_hit", part="take", bytes=MIB)
     give = b.us("alloc", kind="caching_hit", part="give", bytes=MIB)
-    found = {"host.cupy.cache_hit": us(take, "alloc (caching_hit)"), "host.cupy.cache_give": us(give, "alloc (caching_hit)")}
-    # A caching allocator in C++ is a map and a lock; nobody measured it here.
-    return found
+    return {
+        "host.cupy.cache_hit": us(take, "alloc (caching_hit)"),
+        "host.cupy.cache_give": us(give, "alloc (caching_hit)"),
+    }
 
 
-def _pageable(b: HostBenches, found: Found) -> Found:
+def _pageable(b: HostBenches, _: Found) -> Found:
     """Copies of ordinary memory: what the host does inside the call.
 
     In: up to ``pageable.inline`` the call writes into the command stream; beyond, it fills one staging buffer after
@@ -95,7 +98,9 @@ def _pageable(b: HostBenches, found: Found) -> Found:
     cache, largest = 64 * MIB, b.rows("copies", kind="pageable", direction="h2d", bytes=256 * MIB)[0]
     fast = cache / (result["pageable.h2d_rate"].value * 1e9)
     result["pageable.cache"] = Measured(64.0, "MiB", "copies (pageable h2d: the rate falls between 64 and 256 MiB)")
-    result["pageable.h2d_cold_rate"] = rate((256 * MIB - cache) / (largest["call_s"] - fast), "copies (pageable h2d, 256 MiB)")
+    result["pageable.h2d_cold_rate"] = rate(
+        (256 * MIB - cache) / (largest["call_s"] - fast), "copies (pageable h2d, 256 MiB)"
+    )
     small = [(s, b.call("cupy", "memcpy_async_h2d_pageable", size=s)) for s in (128 * KIB, 256 * KIB, MIB)]
     fixed, per_second, off = line([float(s) for s, _ in small], [t for _, t in small])
     result["pageable.small_rate"] = rate(per_second, "calls (h2d, 128 KiB to 1 MiB)")
@@ -125,7 +130,7 @@ def _host_functions(b: HostBenches, found: Found) -> Found:
     gaps = [b.us("device", "gap_median_s", kind="kernel_host_func_kernel", count=count) for count in (1, 2)]
     there = gaps[1] - gaps[0]
     back = gaps[0] - there - found["restart"].value
-    whole = [r for r in b.rows("calls", call="launch_host_func_acquire") if r["kernel_s"] == 0.0][0]
+    whole = next(r for r in b.rows("calls", call="launch_host_func_acquire") if r["kernel_s"] == 0.0)
     before = b.call("cupy", "launch") + found["stream.start"].value + found["restart"].value
     wake = max(1e6 * whole["median_s"] - before - there, 0.0)
     result: Found = {"stream.func_kernel": us(back, "device (kernel_host_func_kernel)")}
@@ -142,7 +147,10 @@ def _threads(b: HostBenches, _: Found) -> Found:
     """
     cupy = 1e6 * b.rows("calls", call="launch_from_threads", bytes=4)[0]["row_s"] / 4
     cuda = b.us("cpp", call="launch_from_threads", bytes=4) / 4
-    return {"host.cupy.lock": us(cupy, "calls (launch_from_threads)"), "host.cuda.lock": us(cuda, "cpp (launch_from_threads)")}
+    return {
+        "host.cupy.lock": us(cupy, "calls (launch_from_threads)"),
+        "host.cuda.lock": us(cuda, "cpp (launch_from_threads)"),
+    }
 
 
 def _dispatch(b: HostBenches, _: Found) -> Found:

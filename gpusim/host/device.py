@@ -64,7 +64,11 @@ class Device:
         staged = isinstance(op, Staged)
         began: list[float] = []
         yield self.engines.copy(
-            op.direction, op.bytes, item.chunk, looked_at_s=item.looked_at_s, silent=staged,
+            op.direction,
+            op.bytes,
+            item.chunk,
+            polled=item.polled,
+            silent=staged,
             served=lambda start_s, _end_s: began.append(start_s),
         )
         item.start_s = began[0]

@@ -1,24 +1,21 @@
 """Copy engines and the host link.
 
-Models: one queue per direction (and one for copies between devices), as many as the device has; an
-  overhead per copy and a bandwidth; both are worse while the other direction is at work, and not by the
-  same factor. A copy that had to wait for another engine is looked at only every ``stream.retry`` (see
-  `handover`), also when its engine has become free meanwhile; else the one that came first goes first.
-  With two engines copies between devices go through that of D2H; with one, everything goes through it in
-  turn. Copies on the device itself have an engine of their own where there are three.
+Models: one queue per direction (and one for copies between devices), as many as the device has; an overhead per copy
+  and a bandwidth; both are worse while the other direction is at work, and not by the same factor. A copy that had to
+  wait for another engine is looked at only every ``stream.retry`` (see `handover`), also when its engine has become
+  free meanwhile; else the one that came first goes first. (The device goes round the streams in an order that depends
+  on which channels the driver gave them.) With two engines copies between devices go through that of D2H; with one,
+  everything goes through it in turn. Copies on the device itself have an engine of their own where there are three.
 Omits: copies of a few hundred bytes, which ride in the command stream.
-Source: hardware.md 2.13; realkernels.microbench.host (copies: size, duplex, same_direction).
+Source: realkernels.microbench.host (copies: size, duplex, same_direction).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil
 
-import simpy
-
-from gpusim.engine import Flow, FluidSystem, Simulation
+from gpusim.engine import Event, Flow, FluidSystem, Simulation
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["CopyEngines"]
@@ -34,15 +31,15 @@ _ROUNDING = 1e-9
 
 @dataclass(eq=False, slots=True)
 class _Copy:
-    """A copy that waits for its engine; ``looked_at_s``: one of the times at which its queue looks, if it does so only now and then."""
+    """A copy that waits for its engine; ``polled``: its queue looks only now and then."""
 
     direction: str
     size: int
     chunk: int
-    looked_at_s: float | None
+    polled: bool
     silent: bool
     served: Callable[[float, float], None]
-    done: simpy.Event
+    done: Event
 
 
 class _Engine:
@@ -58,25 +55,22 @@ class _Engine:
             self._start(copy)
 
     def free(self) -> None:
-        """Take the copy that is looked at first."""
+        """Take the next copy: at once if its queue need not look, else when the first of those that wait looks.
+
+        They do so at independent times, so the first of n comes after ``stream.retry`` / (n + 1) on average.
+        """
         self._busy = False
         if not self._waiting:
             return
-        looks = [self._look(copy) for copy in self._waiting]
-        first = min(looks)
-        copy = self._waiting[looks.index(first)]
+        at_once = [copy for copy in self._waiting if not copy.polled]
+        copy = (at_once or self._waiting)[0]
+        first = self._sim.now if at_once else self._sim.now + self._retry_s / (len(self._waiting) + 1)
         if first <= self._sim.now + _ROUNDING:
             self._start(copy)
             return
         self._version += 1
         version = self._version
         self._sim.call_at(first - self._sim.now, lambda _event: self._late(copy, version))
-
-    def _look(self, copy: _Copy) -> float:
-        now, since = self._sim.now, copy.looked_at_s
-        if since is None or self._retry_s <= 0.0:
-            return now
-        return since + max(ceil((now - since) / self._retry_s - _ROUNDING), 0) * self._retry_s
 
     def _late(self, copy: _Copy, version: int) -> None:
         if not self._busy and version == self._version:
@@ -103,7 +97,9 @@ class CopyEngines:
         # Share of its own speed that a direction has beside the other one: for bytes, for the overhead.
         self._beside = {d: min(value(f"copy.{d}_duplex_bandwidth") / self._rate[d], 1.0) for d in _OPPOSITE}
         slower = {d: value(f"copy.{d}_duplex_overhead") for d in _OPPOSITE}
-        self._beside_overhead = {d: self._overhead[d] / s if (s := slower[d]) > self._overhead[d] else 1.0 for d in slower}
+        self._beside_overhead = {
+            d: self._overhead[d] / s if (s := slower[d]) > self._overhead[d] else 1.0 for d in slower
+        }
         names = _ENGINE_OF[max(1, min(3, int(value("copy.engines"))))]
         retry_s = value("stream.retry")
         engines = {n: _Engine(sim, f"copy_engine[{n}]", retry_s, self._work) for n in dict.fromkeys(names.values())}
@@ -117,12 +113,12 @@ class CopyEngines:
         return flow.bound * (self._beside if moving else self._beside_overhead)[direction]
 
     def copy(
-        self, direction: str, size: int, chunk: int = -1, *, looked_at_s: float | None = None, silent: bool = False,
+        self, direction: str, size: int, chunk: int = -1, *, polled: bool = False, silent: bool = False,
         served: Callable[[float, float], None],
-    ) -> simpy.Event:  # fmt: skip
+    ) -> Event:  # fmt: skip
         """Queue a copy; the event is its end, ``served`` is told when it ran. ``silent``: leave no interval."""
         done = self._sim.event()
-        self._engine[direction].add(_Copy(direction, size, chunk, looked_at_s, silent, served, done))
+        self._engine[direction].add(_Copy(direction, size, chunk, polled, silent, served, done))
         return done
 
     def _work(self, copy: _Copy, engine: _Engine) -> None:

@@ -1,14 +1,14 @@
 """How long the device takes from one piece of work to the next.
 
-Models: a queue per stream and engine (kernels, one per copy direction). Within one queue the next piece of work follows
-  at once. Between two of them a semaphore is waited for, and whoever found it closed looks again only after
+Models: a queue per stream and engine (kernels, one per copy direction). Within one queue the next piece of work
+  follows at once. Between two of them a semaphore is waited for, and whoever found it closed looks again only after
   ``stream.retry``, the first time so long after it began to wait: that is when what lies ahead of it in its own queue
   began, or when it was enqueued. Later looks come at an even spread of phases (the same in every run), because
   durations of equal length would otherwise keep one phase for ever. Work across streams, graphs (same rules, less
   from kernel to kernel).
 Omits: several queues that wait at the same time and take turns in looking.
-Source: realkernels.microbench.host (device: kernels of 10 us with copies between them start at multiples of 8.192 us from
-  each other; between kernels, also across streams, nothing of that kind).
+Source: realkernels.microbench.host (device: kernels of 10 us with copies between them start at multiples of 8.192 us
+  from each other; between kernels, also across streams, nothing of that kind).
 """
 
 from __future__ import annotations
@@ -39,7 +39,11 @@ class HandOver:
         self._device_copy_s = value("stream.device_copy")
         self._to_copy_s, self._from_copy_s = value("stream.kernel_copy"), value("stream.copy_kernel")
         self._copy_copy_s, self._from_func_s = value("stream.copy_copy"), value("stream.func_kernel")
-        self._node_s, self._fork_s, self._launch_gap_s = value("graph.node"), value("graph.fork"), value("graph.launch_gap")
+        self._node_s, self._fork_s, self._launch_gap_s = (
+            value("graph.node"),
+            value("graph.fork"),
+            value("graph.launch_gap"),
+        )
 
     def ready(self, item: Item) -> float:
         """The time at which ``item`` may start as far as calls and dependencies are concerned."""
@@ -51,8 +55,9 @@ class HandOver:
         for dep, why in item.deps:
             end = dep.end_s
             if self._crosses(dep, item) and end > waiting + _ROUNDING and self._retry_s > 0.0:
-                end = max(end + self._chance() * self._retry_s, waiting + self._retry_s)
-                item.looked_at_s = end + self._takes(dep, item, why)
+                first = waiting + self._retry_s
+                end = first if end <= first else end + self._chance() * self._retry_s
+                item.polled = True
             ready = max(ready, end + self._takes(dep, item, why))
         return ready
 
@@ -69,15 +74,14 @@ class HandOver:
         if after == "func" or before not in DEVICE_ENGINES:
             return self._from_func_s if before == "func" and after != "func" else 0.0
         if before != after:
-            if after == "compute":
-                return self._from_copy_s
-            return self._to_copy_s if before == "compute" else self._copy_copy_s
-        if after != "compute":
-            return 0.0
+            to_copy = self._to_copy_s if before == "compute" else self._copy_copy_s
+            return self._from_copy_s if after == "compute" else to_copy
+        return self._between_kernels(dep, item, why) if after == "compute" else 0.0
+
+    def _between_kernels(self, dep: Item, item: Item, why: str) -> float:
         if item.in_graph:
-            if dep.in_graph != item.in_graph:
-                return self._launch_gap_s
-            return self._node_s if dep.lane == item.lane else self._fork_s
+            within = self._node_s if dep.lane == item.lane else self._fork_s
+            return within if dep.in_graph == item.in_graph else self._launch_gap_s
         if "copy" in (dep.kind, item.kind):
             return self._device_copy_s
         return self._hop_s if why == "event" else self._kernel_s

@@ -1,10 +1,11 @@
 """Device memory by pool: who gets a freed block, when a pool asks the OS, and when it gives back.
 
 Models: a driver pool hands out a free block that was freed on the same stream, or whose free is known to have
-  happened (complete, or ordered before by events); else it grows, by at least ``pool.chunk``. Blocks are split.
-  Whole chunks that are free, above the threshold, go back at a synchronisation. A caching allocator keeps blocks by stream and grows by cudaMalloc.
+  happened (complete, or ordered before by events); else it grows, by at least ``pool.chunk``. Blocks are split. Whole
+  chunks that are free, above the threshold, go back at a synchronisation. A caching allocator keeps blocks by stream
+  and grows by cudaMalloc.
 Omits: fragmentation of the address space, merging of neighbours that were never one block.
-Source: hardware.md 3 (stream-ordered pools); realkernels.microbench.host (alloc).
+Source: CUDA C++ Programming Guide (stream-ordered memory allocator); realkernels.microbench.host (alloc).
 """
 
 from __future__ import annotations

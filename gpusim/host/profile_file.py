@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from gpusim.hardware.calibrate import Measured
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.host.calibrate import measure_host_quantities
 
-__all__ = ["OTHERS", "host_profile_text"]
+__all__ = ["OTHERS", "host_profile", "host_profile_text"]
 
 OTHERS: dict[str, tuple[str, str, str]] = {
     "copy.engines": ("3", "specified", "device properties: asyncEngineCount"),
+    "copy.channels": (
+        "4",
+        "measured",
+        "realkernels.microbench.host handover: channels of the copies of eight streams, each way",
+    ),
     "copy.p2p_bandwidth": ("395 GB/s", "published", "nvbandwidth on an H100 SXM, read between peers"),
     "copy.p2p_overhead": ("2.5 us", "published", "p2pBandwidthLatencyTest on an H100 SXM"),
     "host.cuda.cache_hit": ("0.2 us", "assumed", "a map and a lock; not measured"),
@@ -40,3 +49,14 @@ def host_profile_text(title: str, measured: Mapping[str, Measured]) -> str:
     )
     head = yaml.safe_dump({"title": title}, sort_keys=False, width=100, allow_unicode=True)
     return f"# Written from realkernels/microbench/recorded; edit nothing by hand.\n{head}quantities:\n{lines}"
+
+
+def host_profile(folder: Path, device: DeviceProfile) -> str:
+    """The text of ``profiles/host/<device>.yaml`` from the bench results in ``folder``.
+
+    ``device`` is the rest of the profile, of which one number is needed. Raises RecordingError if a bench is missing.
+    """
+    measured = measure_host_quantities(folder, device.cycles("cta.restart"))
+    about = json.loads((folder / "host_calls.json").read_text(encoding="utf-8"))["device"]
+    title = f"Host, copies and streams of {about['name']} (measured {about['date'][:10]}, driver {about['driver']})"
+    return host_profile_text(title, measured)

@@ -68,8 +68,7 @@ def simulate_host(
 
 def _all(sim: Simulation, threads: list[HostThreadModel], ended: list[float]) -> Generator:
     processes = [sim.process(thread.run()) for thread in threads]
-    for process in processes:
-        yield process
+    yield from processes
     yield from threads[0].call(DeviceSync())
     ended.append(sim.now)
 
@@ -92,5 +91,5 @@ def _cycle(deadlock: Deadlock) -> tuple[str, ...]:
             path.append(at)
             at = waits[at]
         if at in path:
-            return tuple([*path[path.index(at) :], at])
+            return (*path[path.index(at) :], at)
     return ()

@@ -1,9 +1,10 @@
 """Copies of ordinary memory: the host moves bytes between it and buffers that the device can reach.
 
-Models: in: up to ``pageable.inline`` bytes go into the command stream and the call returns; beyond, the host fills staging
-  buffers of ``pageable.piece`` in turn, waits while all are taken, and returns when the last one is filled. Out: the device
-  fills buffers in the order of the stream, ahead of the host, which empties them and returns at the end. Three rates of
-  the host: a single buffer, many in a row, and from memory for what its cache does not hold of the buffer copied from.
+Models: in: up to ``pageable.inline`` bytes go into the command stream and the call returns; beyond, the host fills
+  staging buffers of ``pageable.piece`` in turn, waits while all are taken, and returns when the last one is filled.
+  Out: the device fills buffers in the order of the stream, ahead of the host, which empties them and returns at the
+  end. Three rates of the host: a single buffer, many in a row, and from memory for what its cache does not hold of
+  the buffer copied from.
 Omits: what else is in the host's caches; page faults.
 Source: realkernels.microbench.host (calls, copies: pageable, pageable_behind_kernel; latency: pageable_records).
 """

@@ -1,11 +1,11 @@
 """Streams: which work waits for which, and how long the device takes from one to the next.
 
-Models: order within a stream; events; the legacy stream, which waits for all blocking streams and which they
-  wait for (per-thread default streams are blocking ones, non-blocking streams are not concerned);
-  graphs, whose order is their edges; host functions, one at a time; hardware queues that streams
-  share (work behind something that still waits is held up); a bounded number of launches in a stream.
+Models: order within a stream; events; the legacy stream, which waits for all blocking streams and which they wait for
+  (per-thread default streams are blocking ones, non-blocking streams are not concerned); graphs, whose order is their
+  edges; host functions, one at a time; hardware queues that streams share (work behind something that still waits is
+  held up); a bounded number of launches in a stream.
 Omits: programmatic dependent launch, stream priorities of copies.
-Source: hardware.md 3; realkernels.microbench.host (device, rules).
+Source: CUDA Runtime API (stream synchronization behavior); realkernels.microbench.host (device, rules).
 """
 
 from __future__ import annotations
@@ -15,9 +15,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
-import simpy
-
-from gpusim.engine import Simulation
+from gpusim.engine import Event, Simulation
 from gpusim.errors import GpusimError, listing, nearest
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.handover import HandOver
@@ -35,7 +33,7 @@ class StreamState:
 
     spec: Stream
     lane: str
-    connection: int
+    number: int
     last: Item | None = None
     waits: list[Item] = field(default_factory=list)
     queued: deque[Item] = field(default_factory=deque)
@@ -53,12 +51,18 @@ class Streams:
         self._profile = profile
         self._execute = execute
         self._hand_over = HandOver(profile)
-        self._connections = max(1, int(profile.value("stream.connections")))
+        copies = max(1, int(profile.value("copy.channels")))
+        self._channels = {
+            "compute": max(1, int(profile.value("stream.connections"))),
+            "h2d": copies,
+            "d2h": copies,
+            "p2p": copies,
+        }
         self._specs = {stream.name: (i, stream) for i, stream in enumerate(program.streams)}
         self._states: dict[tuple[str, str], StreamState] = {}
         self._legacy: StreamState | None = None
-        self._behind: dict[int, Item] = {}
-        self._issued: dict[Item, simpy.Event] = {}
+        self._behind: dict[tuple[str, int], Item] = {}
+        self._issued: dict[Item, Event] = {}
         self._last_func: Item | None = None
         self._serial = self._graphs = 0
         self.items: list[Item] = []
@@ -84,7 +88,7 @@ class Streams:
         return any(known == name for known, _ in self._states)
 
     def _new(self, spec: Stream, lane: str) -> StreamState:
-        return StreamState(spec, lane, len(self._states) % self._connections)
+        return StreamState(spec, lane, len(self._states))
 
     @property
     def all(self) -> list[StreamState]:
@@ -134,8 +138,11 @@ class Streams:
         """Let an item run when its dependencies are done."""
         item.before = stream.ahead.get(item.engine)
         stream.ahead[item.engine] = item
-        ahead = self._behind.get(stream.connection)
-        self._behind[stream.connection] = item
+        # Streams beyond the number of channels share one, in which the order is that of the calls.
+        count = self._channels.get(item.engine)
+        channel = (item.engine, stream.number % count if count else stream.number)
+        ahead = self._behind.get(channel)
+        self._behind[channel] = item
         self._issued[item] = self._sim.event()
         self._sim.process(self._run(item, stream, ahead))
 

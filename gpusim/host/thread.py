@@ -1,9 +1,9 @@
 """A host thread: makes its calls one after another, each for its cost, some until something has happened.
 
-Models: the cost of every call; calls that wait (synchronisation, cudaFree, blocking copies, full queues);
-  staging of pageable memory inside the call.
+Models: the cost of every call; calls that wait (synchronisation, cudaFree, blocking copies, full queues); staging of
+  pageable memory inside the call.
 Omits: scheduling of threads on cores (each has one of its own).
-Source: hardware.md 3; realkernels.microbench.host (calls, cpp, alloc, rules).
+Source: CUDA Runtime API (stream synchronization behavior); realkernels.microbench.host (calls, cpp, alloc, rules).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class HostThreadModel:
                 self._record(self.lane, kind, start, self._sim.now, "", chunk, -1, size, -1)
 
     def _issue(self, shown: str, seconds: float, chunk: int) -> Generator:
-        """A call that puts work into a stream; threads that do so at the same time keep each other out for a part of it."""
+        """A call that puts work into a stream; threads in such calls keep each other out for a part of it."""
         shared = self._shared
         if shared.running < 2:
             yield from self.busy(shown, seconds, chunk)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import simpy
+from gpusim.engine import Event
 
 __all__ = ["Item", "Staged", "engine_of"]
 
@@ -41,7 +41,7 @@ class Item:
     kind: str
     lane: str
     label: str
-    done: simpy.Event
+    done: Event
     deps: list[tuple[Item, str]] = field(default_factory=list)
     chunk: int = -1
     enqueued_s: float = 0.0
@@ -55,8 +55,8 @@ class Item:
     """As what it counts for its successors' hand-over: its engine, or for a marker that of what it stands for."""
     before: Item | None = None
     """What is ahead of it in the same stream and queue."""
-    looked_at_s: float | None = None
-    """One time at which its queue looks whether it may go; None if it never had to wait for another engine."""
+    polled: bool = False
+    """Whether its queue found that it had to wait for another engine, so that it looks only now and then."""
     in_graph: int = 0
     """Number of the graph launch it belongs to; 0: none."""
     payload: Any = None

@@ -208,7 +208,9 @@ def _kernel_form(value: Any) -> str:
 
 
 HostKernel = Annotated[
-    Annotated[TechniqueKernel, Tag("technique")] | Annotated[SpelledKernel, Tag("spelled")] | Annotated[WorkSpec, Tag("work")],
+    Annotated[TechniqueKernel, Tag("technique")]
+    | Annotated[SpelledKernel, Tag("spelled")]
+    | Annotated[WorkSpec, Tag("work")],
     Discriminator(_kernel_form),
 ]
 

@@ -58,13 +58,18 @@ def _names(host: SpelledHost, step: Any, path: tuple) -> Iterator[Problem]:
         name = getattr(spec, field, None)
         if name is not None and name not in names:
             yield _unknown(kind, name, names, (*path, field))
-    if word in _COPIES and word != "h2d" and word != "d2h" and spec.pageable:
+    if word in ("d2d", "p2p") and spec.pageable:
         yield Problem((*path, "pageable"), f"{word} has no host side", "pageable with h2d and d2h")
 
 
 def _unknown(kind: str, name: str, known: Mapping[str, Any], path: tuple) -> Problem:
     section = kind if kind == "slots" else f"{kind}s"
-    return Problem(path, f"there is no {kind} {name!r}", listing(known) or f"none; declare it under {section}", nearest(name, known))
+    return Problem(
+        path,
+        f"there is no {kind} {name!r}",
+        listing(known) or f"none; declare it under {section}",
+        nearest(name, known),
+    )
 
 
 def build_host(host: SpelledHost, kernel_of: KernelOf) -> ops.HostProgram:

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gpusim.errors import listing, nearest
-from gpusim.scenario.op_schema import chosen
 from gpusim.scenario.kernel_schema import SpelledKernel
+from gpusim.scenario.op_schema import chosen
 
 __all__ = ["Problem", "problems"]
 

@@ -12,8 +12,8 @@ from typing import Any
 
 from gpusim import program as ops
 from gpusim.program import KernelProgram, Mix, Op, Ring, Role
-from gpusim.scenario.op_schema import chosen
 from gpusim.scenario.kernel_schema import RoleSpec, SpelledKernel
+from gpusim.scenario.op_schema import chosen
 
 __all__ = ["TileLoop", "build_kernel"]
 

@@ -19,8 +19,9 @@ __all__ = ["predict", "predict_params", "serial_baseline"]
 def predict(scenario: Scenario, *, exact: bool = False, trace: bool = True, zoom: bool = False) -> Timeline:
     """The predicted timeline of a scenario; seconds from the start of the launch, or from the first call.
 
-    A host program's kernels that are spelled out are shown down to their warps with ``zoom``. ``exact`` simulates every tile instead of extrapolating a periodic loop; without
-    ``trace`` only ``meta`` is filled. ``meta`` carries the resolved scenario.
+    ``exact`` simulates every tile instead of extrapolating a periodic loop; without ``trace`` only ``meta`` is
+    filled. With ``zoom`` the kernels that a host program spells out are shown down to their warps. ``meta`` carries
+    the resolved scenario.
 
     Raises DoesNotFit, HazardError, Deadlock, ProfileError, TechniqueError.
     """

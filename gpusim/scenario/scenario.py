@@ -17,8 +17,8 @@ from gpusim.hardware.profile import DeviceProfile, load_profile
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
 from gpusim.scenario.host_spec import build_host
-from gpusim.scenario.kernel_spec import build_kernel
 from gpusim.scenario.kernel_schema import SpelledKernel, TechniqueKernel
+from gpusim.scenario.kernel_spec import build_kernel
 from gpusim.scenario.schema import ScenarioModel
 from gpusim.scenario.technique import Technique, technique
 from gpusim.scenario.yaml_source import Source
@@ -108,7 +108,9 @@ class Scenario:
     def hash(self) -> str:
         """16 hexadecimal digits that depend on the device and the kernel, and on nothing else."""
         resolved = self.resolved()
-        canonical = json.dumps([resolved["device"], resolved.get("kernel", resolved.get("host"))], sort_keys=True, separators=(",", ":"))
+        canonical = json.dumps(
+            [resolved["device"], resolved.get("kernel", resolved.get("host"))], sort_keys=True, separators=(",", ":")
+        )
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
 

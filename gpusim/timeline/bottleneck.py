@@ -69,7 +69,12 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
 
 
 _UNITS = (
-    (r"^host\[", ("issue", "launch", "alloc", "host"), "host", "fewer and larger chunks, a graph, or another host thread"),
+    (
+        r"^host\[",
+        ("issue", "launch", "alloc", "host"),
+        "host",
+        "fewer and larger chunks, a graph, or another host thread",
+    ),
     (r"^copy_engine\[", None, "copy engine", "move fewer bytes, or keep them on the device"),
     (r"^stream\[[^.]*$", ("kernel",), "kernels", "faster kernels; the copies are hidden already"),
 )
@@ -93,4 +98,6 @@ def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
     best = max(found, key=lambda entry: entry.share)
     if best.share >= WORTH_NAMING:
         return best
-    return Bottleneck("units that wait for each other", 1.0 - best.share, "more streams, so that another chunk is there")
+    return Bottleneck(
+        "units that wait for each other", 1.0 - best.share, "more streams, so that another chunk is there"
+    )

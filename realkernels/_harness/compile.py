@@ -103,6 +103,11 @@ class CompiledKernel:
         text = self.sass()
         return None if text is None else disassembly.loops(disassembly.parse(text))
 
+    def prepared(self, shared_bytes: int = 0) -> Any:
+        """The bare kernel, allowed so much dynamic shared memory."""
+        self._allow_shared(shared_bytes)
+        return self._kernel
+
     def _allow_shared(self, shared_bytes: int) -> None:
         # The limit without opt-in holds for static and dynamic shared memory together.
         if shared_bytes > 0 and shared_bytes + self.static_shared_bytes > self._shared_limit:

@@ -259,8 +259,7 @@ def work_kernel(work: ops.Work) -> Any:
     name = "work_fixed" if isinstance(work.cost, ops.FixedCost) else "work_roofline"
     compiled = _variant(name, work.registers)
     # The limit belongs to the function in its module, whoever holds it here: it may only ever be raised.
-    compiled._allow_shared(work.shared_bytes)
-    return compiled._kernel
+    return compiled.prepared(work.shared_bytes)
 
 
 @cache

@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import gzip
+import hashlib
 import json
 import subprocess
 import sys
@@ -68,7 +69,7 @@ def _supervise(names: list[str], options: argparse.Namespace) -> int:
         command = [sys.executable, "-m", "realkernels._harness.host_measure", "--worker", name, "--out", str(part)]
         command += ["--seconds", str(options.seconds)] + (["--limit", str(options.limit)] if options.limit else [])
         try:
-            failed |= subprocess.run(command, timeout=CHILD_LIMIT_S).returncode != 0
+            failed |= subprocess.run(command, timeout=CHILD_LIMIT_S, check=False).returncode != 0
         except subprocess.TimeoutExpired:
             print(f"{name}: gave up after {CHILD_LIMIT_S:.0f} s", file=sys.stderr)
             failed = True
@@ -87,19 +88,13 @@ def _supervise(names: list[str], options: argparse.Namespace) -> int:
 
 
 def _worker(options: argparse.Namespace) -> int:
-    from realkernels._harness.device import describe_device
     from realkernels._harness.host_launcher import reserve
     from realkernels._harness.host_memory import memory_needed
-    from realkernels._harness.timing import sample_clock
-    from realkernels.microbench.host import describe_host
 
     name, begin = options.worker, time.perf_counter()
     technique = import_module(f"realkernels.{name}").TECHNIQUE
-    device = describe_device()
     data: dict[str, Any] = {
-        "technique": name,
-        "meta": {"device": device, "driver": device["driver"], "cuda": device["runtime_cuda"], "date": device["date"],
-                 "host": describe_host(), "method": METHOD, "cache": CACHE, "clock_hz": sample_clock()},
+        "technique": name, "meta": metadata(),
         "rows": [], "failures": [], "traces": [],
     }  # fmt: skip
     chosen = host_design.totals(name)[: options.limit]
@@ -126,10 +121,50 @@ def _worker(options: argparse.Namespace) -> int:
     return 1 if data["failures"] else 0
 
 
+def metadata() -> dict[str, Any]:
+    """What a recording says about the device, the host and the method."""
+    from realkernels._harness.device import describe_device
+    from realkernels._harness.timing import sample_clock
+    from realkernels.microbench.host import describe_host
+
+    device = describe_device()
+    return {
+        "device": device, "driver": device["driver"], "cuda": device["runtime_cuda"], "date": device["date"],
+        "host": describe_host(), "method": METHOD, "cache": CACHE, "clock_hz": sample_clock(),
+    }  # fmt: skip
+
+
+def measure_one(technique: Any, launcher: Any, *, timeline: bool = True) -> TotalRow:
+    """Measure one configuration and merge it into the technique's own recordings.
+
+    Raises AssertionError if it does not compute what it must.
+    """
+    meta = metadata()
+    target = technique.folder / "recorded" / device_folder(meta["device"]["name"])
+    row = _total(launcher.prepare())
+    path = target / TOTALS
+    totals = Totals.load(path) if path.exists() else Totals(technique.name, meta)
+    totals.merge([row])
+    totals.save(path)
+    if timeline:
+        digest = hashlib.sha256(json.dumps(dict(row.params), sort_keys=True).encode()).hexdigest()[:12]
+        recorded = launcher.timeline(row.total_s).with_meta(params=dict(row.params), device=target.name)
+        save_timeline(target / TIMELINES, f"case-{digest}", recorded)
+    return row
+
+
+def _total(launcher: Any) -> TotalRow:
+    return TotalRow(**{key: value for key, value in _row_of(launcher).items() if key != "samples_s"})
+
+
 def _row(technique: Any, params: Any) -> dict[str, Any]:
+    return _row_of(technique.launch(params).prepare())
+
+
+def _row_of(launcher: Any) -> dict[str, Any]:
     from realkernels._harness.timing import sample_clock
 
-    launcher = technique.launch(params).prepare()
+    params = launcher.params
     times = launcher.time()
     row = TotalRow(
         params=asdict(params), total_s=times.median_s, min_s=times.min_s, max_s=times.max_s, iqr_s=times.iqr,

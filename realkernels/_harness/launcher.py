@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
@@ -30,7 +30,11 @@ class Plan:
     """What a technique says about its kernel.
 
     ``warps`` compute; ``producer_warps`` come before them in the CTA. ``role`` is the name of
-    the computing role. A kernel with a ``ring`` has an observer warp in its instrumented build.
+    the computing role. A kernel with a ``ring`` has an observer warp in its instrumented build;
+    ``output_ring`` is what a storer empties. ``lanes`` names the probe's lanes where they are not
+    head, tail and producer. ``grid`` and ``tiles`` (per CTA, the kernel's argument) default to the
+    parameters' own. The kernel writes ``output_floats``, one per computing warp unless said
+    otherwise, and ``compare`` checks them.
     """
 
     technique: Technique
@@ -41,6 +45,35 @@ class Plan:
     shared_bytes: int
     producer_warps: int = 0
     ring: str | None = None
+    output_ring: str | None = None
+    lanes: Mapping[int, str] | None = None
+    grid: int | None = None
+    tiles: int | None = None
+    input_floats: int | None = None
+    output_floats: int | None = None
+    compare: Callable[[Any, Any, Any, np.float32, np.float32], float] = oracle.compare
+
+    @property
+    def ctas(self) -> int:
+        """CTAs in the grid."""
+        return self.params.grid if self.grid is None else self.grid
+
+    @property
+    def tiles_per_cta(self) -> int:
+        """The kernel's argument: tiles of a CTA."""
+        return self.params.tiles_per_cta if self.tiles is None else self.tiles
+
+    @property
+    def floats_in(self) -> int:
+        """Floats that the kernel reads."""
+        if self.input_floats is not None:
+            return self.input_floats
+        return self.ctas * self.tiles_per_cta * self.params.tile_bytes // 4
+
+    @property
+    def floats_out(self) -> int:
+        """Floats that the kernel writes."""
+        return self.ctas * self.warps if self.output_floats is None else self.output_floats
 
     def threads(self, instrumented: bool = False) -> int:
         """Threads of one CTA."""
@@ -75,8 +108,8 @@ class Launcher:
 
         params = self.plan.params
         self.compile()
-        self._input = _random_input(params.grid * params.tiles_per_cta * params.tile_bytes // 4)
-        self._out = cupy.full(params.grid * self.plan.warps, cupy.nan, dtype=cupy.float32)
+        self._input = _random_input(self.plan.floats_in)
+        self._out = cupy.full(self.plan.floats_out, cupy.nan, dtype=cupy.float32)
         if self.max_active_ctas != params.ctas_per_sm:
             raise RuntimeError(
                 f"{self.plan.technique.name} {asdict(params)}: {self.max_active_ctas} CTAs fit on an SM, not "
@@ -125,7 +158,7 @@ class Launcher:
 
     def launch(self) -> None:
         """Enqueue the kernel once."""
-        self.kernel.launch(self.plan.params.grid, self.plan.threads(), self._arguments(), self.shared_bytes)
+        self.kernel.launch(self.plan.ctas, self.plan.threads(), self._arguments(), self.shared_bytes)
 
     def check(self) -> float:
         """Run once and compare with NumPy; returns the largest error in units of the tolerance.
@@ -136,7 +169,7 @@ class Launcher:
 
         self._out.fill(cupy.nan)
         self.launch()
-        worst = oracle.compare(self._input, self._out, self.plan, A, B)
+        worst = self.plan.compare(self._input, self._out, self.plan, A, B)
         self._checked = True
         return worst
 
@@ -157,27 +190,29 @@ class Launcher:
         plan, params = self.plan, self.plan.params
         plain = plain_total_s if plain_total_s is not None else self.time().median_s
         self.check()
-        expected = self._out.get()
+        expected = self._out.copy()
         kernel = _compile(plan.spec(instrumented=True))
         fit = kernel.max_active_ctas(plan.threads(True), self.shared_bytes)
         if fit != params.ctas_per_sm:
             raise RuntimeError(f"{fit} CTAs of the instrumented kernel fit on an SM, not {params.ctas_per_sm}")
-        capacity = probe.capacity(min(params.tiles_per_cta, max_tiles))
-        lanes = cupy.zeros(params.grid * probe.LANES_PER_CTA * probe.LANE.itemsize, dtype=cupy.uint8)
-        stamps = cupy.zeros(params.grid * probe.LANES_PER_CTA * capacity * probe.STAMP.itemsize, dtype=cupy.uint8)
+        capacity = probe.capacity(min(plan.tiles_per_cta, max_tiles))
+        lanes = cupy.zeros(plan.ctas * probe.LANES_PER_CTA * probe.LANE.itemsize, dtype=cupy.uint8)
+        stamps = cupy.zeros(plan.ctas * probe.LANES_PER_CTA * capacity * probe.STAMP.itemsize, dtype=cupy.uint8)
         arguments = (*self._arguments(), lanes, stamps, np.int32(capacity))
 
         def launch() -> None:
-            kernel.launch(params.grid, plan.threads(True), arguments, self.shared_bytes)
+            kernel.launch(plan.ctas, plan.threads(True), arguments, self.shared_bytes)
 
         times = time_launch(launch, repeats=7, warmup=2, flush=make_flush())
         clock_hz = sample_clock()
-        if not np.array_equal(expected, self._out.get(), equal_nan=True):
+        if not bool(cupy.array_equal(expected, self._out, equal_nan=True)):
             raise RuntimeError("the instrumented kernel computes something else")
         recording = probe.Recording(lanes.get(), stamps.get(), capacity, clock_hz)
         return recording.timeline(
             role=plan.role,
             ring=plan.ring,
+            output_ring=plan.output_ring,
+            names=plan.lanes,
             tile_bytes=params.tile_bytes,
             max_tiles=max_tiles,
             meta={
@@ -195,7 +230,7 @@ class Launcher:
         self._input = self._out = None
 
     def _arguments(self) -> tuple:
-        return self._input, self._out, np.int32(self.plan.params.tiles_per_cta), A, B
+        return self._input, self._out, np.int32(self.plan.tiles_per_cta), A, B
 
 
 def _compile(spec: KernelSpec) -> CompiledKernel:

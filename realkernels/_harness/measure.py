@@ -1,19 +1,22 @@
 """Measures techniques on the attached GPU and writes their recordings.
 
-    python -m realkernels._harness.measure --out DIR [--technique a,b] [--timelines] [--limit N]
+    python -m realkernels._harness.measure --out DIR [--technique a,b] [--timelines] [--limit N] [--points FILE]
     python -m realkernels._harness.measure --install DIR
 
 ``--out`` leaves ``<technique>__totals.json`` and ``<technique>__timelines.npz`` in one folder;
 ``--install`` merges such files into ``realkernels/<technique>/recorded/<device>/``. Needs numpy
-and CuPy only. A configuration that fails is reported and left out.
+and CuPy only. A configuration that fails is reported and left out. ``--points`` names a JSON file,
+``{"technique": [{"tile_bytes": 16384, …}, …]}``: these configurations are measured instead of the design,
+parameters left out having their defaults.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -32,13 +35,15 @@ from gpusim.validation.recording import (
     load_timeline,
     save_timeline,
 )
-from realkernels._harness import design
+from realkernels._harness import design, host_measure
 from realkernels._harness.compile import CompileError, compile_many
 from realkernels._harness.device import describe_device
+from realkernels._harness.host_launcher import HostLauncher
 from realkernels._harness.launcher import Launcher
 from realkernels._harness.timing import sample_clock
 
 ALL = ("sync_tile", "cp_async_multistage", "tma_warp_specialized")
+"""Tile pipelines with the common design; `measurable` finds these and all others."""
 METHOD = "CUDA events around one launch held back by a spin kernel; median; output checked against NumPy"
 CACHE = "cold: L2 filled with other data before each run"
 
@@ -46,6 +51,14 @@ CACHE = "cold: L2 filled with other data before each run"
 def technique_named(name: str) -> Technique:
     """The technique in ``realkernels/<name>``, found without installed entry points."""
     return import_module(f"realkernels.{name}").TECHNIQUE
+
+
+def measurable() -> tuple[str, ...]:
+    """Techniques whose launcher runs a single kernel: every folder of ``realkernels`` that has one."""
+    root = Path(__file__).resolve().parent.parent
+    folders = sorted(path.parent.name for path in root.glob("*/kernel.cu") if (path.parent / "launch.py").exists())
+    techniques = {name: technique_named(name) for name in folders}
+    return tuple(name for name, found in techniques.items() if isinstance(found.launch(found.params()), Launcher))
 
 
 def metadata() -> dict[str, Any]:
@@ -94,9 +107,12 @@ def measure_one(technique: Technique, params: Any, *, timeline: bool = True) -> 
 
     Raises CompileError, RuntimeError (does not fit) or AssertionError (wrong result).
     """
+    launcher = technique.launch(params)
+    if isinstance(launcher, HostLauncher):
+        return host_measure.measure_one(technique, launcher, timeline=timeline)
     meta = metadata()
     folder = technique.folder / "recorded" / device_folder(meta["device"]["name"])
-    launcher = technique.launch(params).prepare()
+    launcher.prepare()
     row = measure_total(launcher)
     _merge_totals(folder / TOTALS, Totals(technique.name, meta, [row]))
     if timeline:
@@ -105,11 +121,10 @@ def measure_one(technique: Technique, params: Any, *, timeline: bool = True) -> 
     return row
 
 
-def measure_all(names: Sequence[str], out: Path, timelines: bool, limit: int | None) -> int:
-    """Measure the design of each technique; returns how many configurations failed."""
+def measure_all(work: Mapping[str, tuple[list[Launcher], list[Launcher]]], out: Path) -> int:
+    """Measure (totals, timelines) of each technique; returns how many configurations failed."""
     start = time.perf_counter()
     out.mkdir(parents=True, exist_ok=True)
-    work = {name: _plan(technique_named(name), timelines, limit) for name in names}
     everything = [launcher for totals, traced in work.values() for launcher in (*totals, *traced)]
     specs = [launcher.plan.spec() for launcher in everything]
     specs += [launcher.plan.spec(instrumented=True) for _, traced in work.values() for launcher in traced]
@@ -120,8 +135,7 @@ def measure_all(names: Sequence[str], out: Path, timelines: bool, limit: int | N
         list(pool.map(lambda launcher: _attempt(lambda: launcher.compile().sass()), everything))
     print(f"{len(specs)} kernels compiled and disassembled after {time.perf_counter() - start:.0f} s", flush=True)
     meta, failures = metadata(), 0
-    everything.sort(key=lambda launcher: _input_bytes(launcher.plan.params))
-    _attempt(everything[-1].prepare)  # allocates the input once for all
+    _attempt(max(everything, key=lambda launcher: launcher.plan.floats_in).prepare)  # allocates the input once for all
     for name, (totals, traced) in work.items():
         failures += _measure_technique(name, totals, traced, out, meta)
         print(f"{name}: done after {time.perf_counter() - start:.0f} s", flush=True)
@@ -143,7 +157,32 @@ def install(folder: Path) -> None:
             print(f"{name}: {len(list_timelines(traces))} timelines into {target / TIMELINES}")
 
 
-def _plan(technique: Technique, timelines: bool, limit: int | None) -> tuple[list[Launcher], list[Launcher]]:
+def read_points(path: Path) -> dict[str, list[Any]]:
+    """``--points``: Params by technique name. Raises ValueError naming what is wrong."""
+    data = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(data, dict) or not all(isinstance(points, list) for points in data.values()):
+        raise ValueError(f'{path}: expected {{"technique": [{{parameter: value, …}}, …]}}')
+    if unknown := sorted(set(data) - set(measurable())):
+        raise ValueError(f"{path}: unknown technique {', '.join(unknown)} (known: {', '.join(measurable())})")
+    found: dict[str, list[Any]] = {}
+    for name, points in data.items():
+        technique = technique_named(name)
+        for number, values in enumerate(points):
+            try:
+                found.setdefault(name, []).append(technique.make_params(values))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"{path}: {name}[{number}]: {error}") from error
+    return found
+
+
+def given(technique: Technique, points: Sequence[Any], timelines: bool) -> tuple[list[Launcher], list[Launcher]]:
+    """Launchers of ``points``: their totals, or with ``timelines`` both."""
+    launchers = [technique.launch(params) for params in points]
+    return ([], launchers) if timelines else (launchers, [])
+
+
+def planned(technique: Technique, timelines: bool, limit: int | None) -> tuple[list[Launcher], list[Launcher]]:
+    """Launchers of the technique's design."""
     chosen = design.points(technique)[:limit]
     if limit is None:
         chosen += [member for group in design.stage_groups(technique) for member in group]
@@ -162,7 +201,7 @@ def _measure_technique(name: str, totals: list[Launcher], traced: list[Launcher]
         failures += row is None
         if row is not None:
             file.merge([row])
-            print(_line(launcher.plan.params, row), flush=True)
+            print(_line(launcher, row), flush=True)
         if number % 20 == 19:
             file.save(out / f"{name}__totals.json")
     file.save(out / f"{name}__totals.json")
@@ -192,7 +231,7 @@ def _attempt(action: Callable[[], Any]) -> Any:
     """The action's result, or None after printing why it failed: one bad point must not cost the rest."""
     try:
         return action()
-    except Exception as error:  # noqa: BLE001 - CuPy, the driver and the checks raise their own
+    except Exception as error:
         print(f"  FAILED: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
         return None
 
@@ -206,15 +245,11 @@ def _merge_totals(path: Path, new: Totals, *, drop_older: bool = False) -> None:
     merged.save(path)
 
 
-def _input_bytes(params: Any) -> int:
-    return params.grid * params.tiles_per_cta * params.tile_bytes
-
-
-def _line(params: Any, row: TotalRow) -> str:
-    rate = _input_bytes(params) / row.total_s / 1e9
+def _line(launcher: Launcher, row: TotalRow) -> str:
+    rate = 4 * launcher.plan.floats_in / row.total_s / 1e9
     return (
-        f"  {timeline_name(params):44s} {row.total_s * 1e6:9.1f} {row.iqr_s / row.total_s:6.2%} {rate:6.0f} "
-        f"{row.registers:3d} {row.local_bytes}"
+        f"  {timeline_name(launcher.plan.params):44s} {row.total_s * 1e6:9.1f} {row.iqr_s / row.total_s:6.2%} "
+        f"{rate:6.0f} {row.registers:3d} {row.local_bytes}"
     )
 
 
@@ -222,9 +257,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Command line; exit 1 when a configuration failed."""
     parser = argparse.ArgumentParser(prog="python -m realkernels._harness.measure", description=__doc__)
     parser.add_argument("--out", type=Path, help="folder for the recordings")
-    parser.add_argument("--technique", default=",".join(ALL), help="names separated by commas")
+    parser.add_argument("--technique", help="names separated by commas; default all")
     parser.add_argument("--timelines", action="store_true", help="also record in-kernel timelines")
     parser.add_argument("--limit", type=int, help="only the first N points of each technique, no stage groups")
+    parser.add_argument("--points", type=Path, metavar="FILE", help="measure these instead of the design")
     parser.add_argument("--install", type=Path, metavar="DIR", help="merge recordings from DIR into the repository")
     options = parser.parse_args(arguments)
     if options.install:
@@ -232,10 +268,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     if options.out is None:
         parser.error("--out or --install is needed")
-    names = [name for name in options.technique.split(",") if name]
-    if unknown := sorted(set(names) - set(ALL)):
-        parser.error(f"unknown technique {', '.join(unknown)} (known: {', '.join(ALL)})")
-    return 1 if measure_all(names, options.out, options.timelines, options.limit) else 0
+    known = measurable()
+    names = [name for name in (options.technique or "").split(",") if name] or list(known)
+    if unknown := sorted(set(names) - set(known)):
+        parser.error(f"unknown technique {', '.join(unknown)} (known: {', '.join(known)})")
+    if options.points:
+        try:
+            chosen = {name: found for name, found in read_points(options.points).items() if name in names}
+        except (OSError, ValueError) as error:
+            parser.error(str(error))
+        work = {name: given(technique_named(name), found, options.timelines) for name, found in chosen.items()}
+    else:
+        work = {name: planned(technique_named(name), options.timelines, options.limit) for name in names}
+    if not any(totals or traced for totals, traced in work.values()):
+        parser.error("nothing to measure")
+    return 1 if measure_all(work, options.out) else 0
 
 
 if __name__ == "__main__":

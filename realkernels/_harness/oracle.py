@@ -65,6 +65,26 @@ def compare(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32) -> flo
     return worst
 
 
+def compare_tiles(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32) -> float:
+    """As `compare`, for a kernel that writes every tile, transformed, where it lay in the input."""
+    params = plan.params
+    shape = params.tiles_per_cta, params.grid, params.tile_bytes // 4
+    table, result = data.reshape(shape), out.reshape(shape)
+    where = f"{plan.technique.name} {params}"
+    if missing := int((~np.isfinite(result)).sum()):
+        raise AssertionError(f"{where}: {missing} elements were never written")
+    limit = tolerance(1, params.fma_per_element)
+    worst = 0.0
+    for cta in _sample(params.grid, 2 * params.tiles_per_cta * params.tile_bytes):
+        wanted = affine(table[:, cta, :].get().astype(np.float64), a, b, params.fma_per_element)
+        error = np.abs(result[:, cta, :].get() - wanted) / np.maximum(np.abs(wanted), 1e-30)
+        error[wanted == 0] = 0.0
+        worst = max(worst, float(error.max()) / limit)
+        if worst > 1.0:
+            raise AssertionError(f"{where}: CTA {cta} is off by {error.max():.3g} (relative), allowed is {limit:.3g}")
+    return worst
+
+
 def _sample(grid: int, bytes_per_cta: int) -> list[int]:
     extra = max(0, min(3, SAMPLE_BYTES // max(bytes_per_cta, 1) - 2))
     drawn = np.random.default_rng(grid).integers(0, grid, size=extra)

@@ -31,6 +31,8 @@ LONG_NS = 10_000
 """A warp that ran this long tells the SM clock: the global timer's step is a few tens of nanoseconds."""
 
 END, SETUP, WAIT_STAGE, WAIT_FREE, WAIT_COPY, ISSUE, LOAD, COMPUTE, BARRIER, ARRIVED = range(10)
+WAIT_DRAIN, STORE = 10, 11
+"""Those of stores.cuh."""
 KIND_REASON = {
     SETUP: ("launch", ""),
     WAIT_STAGE: ("wait", "stage_empty"),
@@ -40,13 +42,15 @@ KIND_REASON = {
     LOAD: ("load", ""),
     COMPUTE: ("compute", ""),
     BARRIER: ("barrier", "barrier"),
+    WAIT_DRAIN: ("wait", "store_drain"),
+    STORE: ("store", ""),
 }
 """Events of probe.cuh that begin a step, in the words of the timeline."""
 
 
 def capacity(tiles: int) -> int:
-    """Stamps to provide for a lane that handles ``tiles`` tiles: at most four each, and its ends."""
-    return 5 * tiles + 16
+    """Stamps to provide for a lane that handles ``tiles`` tiles: at most six each, and its ends."""
+    return 7 * tiles + 16
 
 
 class Recording:
@@ -77,14 +81,22 @@ class Recording:
         return float(np.median((lanes["last_clock"] - lanes["first_clock"])[long] / ns[long])) * 1e9
 
     def timeline(
-        self, *, role: str, ring: str | None, tile_bytes: int, max_tiles: int, meta: Mapping[str, Any]
+        self,
+        *,
+        role: str,
+        ring: str | None,
+        tile_bytes: int,
+        max_tiles: int,
+        meta: Mapping[str, Any],
+        output_ring: str | None = None,
+        names: Mapping[int, str] | None = None,
     ) -> Timeline:
         """The CTAs of two SMs, the first warp of each role, up to ``max_tiles`` tiles of each CTA.
 
         The two become ``sm[0]`` (fully loaded) and ``sm[1]``; their numbers on the device are in
-        ``meta["sm_ids"]``. Times count from the first stamp of the kernel.
+        ``meta["sm_ids"]``. Times count from the first stamp of the kernel. ``names``: of the lanes.
         """
-        names = {HEAD: role, TAIL: f"{role}_tail", OBSERVER: "observer", PRODUCER: "producer"}
+        names = names or {HEAD: role, TAIL: f"{role}_tail", PRODUCER: "producer"}
         builder = TimelineBuilder()
         chosen = self._choose_sms()
         for number, sm in enumerate(chosen):
@@ -96,6 +108,8 @@ class Recording:
                         issuer = index == PRODUCER or (index == HEAD and not self._used[cta, PRODUCER])
                         self._add_role(builder, f"{prefix}.{names[index]}", cta, index, max_tiles,
                                        issued if issuer else None)  # fmt: skip
+                if output_ring is not None:
+                    self._add_stores(builder, f"{prefix}.{output_ring}", cta, tile_bytes, max_tiles)
                 if ring is not None and self._used[cta, OBSERVER]:
                     self._add_copies(builder, f"{prefix}.{ring}", cta, issued, tile_bytes, max_tiles)
         return builder.build(
@@ -187,3 +201,15 @@ class Recording:
             start = max(issued[tile], busy_until[stage])
             busy_until[stage] = max(float(time), start)
             builder.add(f"{lane}[{stage}]", "copy", start, busy_until[stage], "", tile, stage, tile_bytes)
+
+    def _add_stores(self, builder: TimelineBuilder, lane: str, cta: int, tile_bytes: int, max_tiles: int) -> None:
+        """A bulk store lies in its stage's lane from issue until the stage has been read."""
+        for index in np.flatnonzero(self._used[cta]):
+            rows = self.stamps[cta, index, : self.lanes["count"][cta, index]]
+            times = self.seconds(cta, rows["clock"])
+            events = rows["what"] >> 16
+            for k in range(1, len(rows) - 1):
+                tile, stage = int(rows["tile"][k]), int(rows["what"][k]) & 0xFFFF
+                if events[k] == WAIT_DRAIN and events[k - 1] == ISSUE and tile < max_tiles:
+                    start, end = float(times[k - 1]), float(times[k + 1])
+                    builder.add(f"{lane}[{stage}]", "store", start, end, "", tile, stage, tile_bytes)

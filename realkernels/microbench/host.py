@@ -30,7 +30,9 @@ import sys
 import time
 import traceback
 from pathlib import Path
+from typing import Any
 
+from gpusim.validation.recording import device_folder
 from realkernels._harness import device
 from realkernels._harness.compile import source_hash
 from realkernels.microbench.bench import HERE
@@ -42,10 +44,15 @@ CHILD_LIMIT_S = 60.0
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m realkernels.microbench.host", description=__doc__.split("\n")[0])
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--install", type=Path, help="put the results of an earlier --out beside the other recordings")
     parser.add_argument("--only", help="comma-separated benches; default all")
     parser.add_argument("--connections", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
+    if options.install is not None:
+        return install(options.install)
+    if options.out is None:
+        parser.error("--out or --install is needed")
     ok, reason = device.gpu_status()
     if not ok:
         print(f"no usable GPU: {reason}", file=sys.stderr)
@@ -117,7 +124,9 @@ def _other_connections(_lab) -> list[dict]:
     for count in CONNECTIONS:
         environment = {**os.environ, "CUDA_DEVICE_MAX_CONNECTIONS": str(count)}
         command = [sys.executable, "-m", "realkernels.microbench.host", "--connections", "--out", "."]
-        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=CHILD_LIMIT_S)
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, timeout=CHILD_LIMIT_S, check=False
+        )
         if done.returncode:
             rows.append({"kind": "aliases", "connections": count, "failed": done.stderr[-500:]})
             continue
@@ -130,7 +139,30 @@ def _write(path: Path, document: dict) -> None:
     text = json.dumps(document, separators=(",", ":"))
     # One row a line, so that a new measurement is a readable diff.
     temporary.write_text(text.replace('{"kind"', '\n{"kind"').replace('{"call"', '\n{"call"') + "\n")
-    os.replace(temporary, path)
+    temporary.replace(path)
+
+
+def install(folder: Path) -> int:
+    """One file per bench in ``recorded/<device>``, one row a line. Needs no GPU."""
+    document = json.loads((folder / "host_microbench.json").read_text(encoding="utf-8"))
+    target = HERE / "recorded" / device_folder(document["device"]["name"])
+    for name, bench in document["benches"].items():
+        head = {"bench": f"host_{name}", **{key: document[key] for key in ("device", "host", "source_sha256")},
+                "unit_notes": bench["notes"]}  # fmt: skip
+        rows = ",\n".join("  " + json.dumps(_short(row)) for row in bench["rows"])
+        text = json.dumps(head, indent=1).removesuffix("\n}") + f',\n "rows": [\n{rows}\n ]\n}}\n'
+        (target / f"host_{name}.json").write_text(text, encoding="utf-8")
+    print(f"{len(document['benches'])} benches in {target}")
+    return 0
+
+
+def _short(value: Any) -> Any:
+    """Six digits are more than any of these times repeats to."""
+    if isinstance(value, float):
+        return float(f"{value:.6g}")
+    if isinstance(value, list):
+        return [_short(item) for item in value]
+    return {key: _short(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 if __name__ == "__main__":

@@ -31,13 +31,17 @@ def _plain(lab: Lab) -> Iterator[dict]:
 
 
 def _half_pages(lab: Lab) -> Iterator[dict]:
-    """cudaMalloc of 1 MiB and less while a block that leaves room in its page is held, and while none is."""
+    """CudaMalloc of 1 MiB and less while a block that leaves room in its page is held, and while none is."""
     runtime, (stream,) = lab.runtime, lab.streams(1)
     for held in (0, 1):
         kept = [runtime.malloc(MIB // 2) for _ in range(held)]
         for size in (256 * KIB, MIB // 2, MIB, 3 * MIB // 2):
-            yield from ({**row, "held": held} for row in _pairs(
-                "half_page", size, 10, lambda size=size: runtime.malloc(size), runtime.free, stream.synchronize))
+            yield from (
+                {**row, "held": held}
+                for row in _pairs(
+                    "half_page", size, 10, lambda size=size: runtime.malloc(size), runtime.free, stream.synchronize
+                )
+            )
         for pointer in kept:
             runtime.free(pointer)
 
@@ -140,7 +144,7 @@ def _release(lab: Lab) -> Iterator[dict]:
 
 
 def _reuse(lab: Lab) -> Iterator[dict]:
-    """Is a block that was freed on one stream handed out on another, and when may that one run?"""
+    """Is a block that was freed on one stream handed out on another, and when may that one run?"""  # noqa: D400
     runtime, (one, two) = lab.runtime, lab.streams(2)
     pool, event = _pool(runtime, 1 << 60), lab.cupy.cuda.Event(disable_timing=True)
     for relation in ("none", "event", "completed"):

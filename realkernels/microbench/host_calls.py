@@ -191,7 +191,7 @@ def _rows(lab: Lab) -> Iterator[dict]:
         lab.runtime.deviceSynchronize()
 
 
-def _wake(lab: Lab) -> Iterator[dict]:
+def _wake(_lab: Lab) -> Iterator[dict]:
     """A kernel, a host function behind it that gives back a slot, and a thread that waits for the slot."""
     program = ops.HostProgram("wake", (), (ops.Stream("s", "non_blocking"),), slots=(ops.Slots("slot", 0),))
     maker = CallMaker(program, Arena(MIB))

@@ -12,7 +12,7 @@ from realkernels.microbench.host_lab import D2D, D2H, H2D, Lab, spread
 
 NOTES = {
     "seconds": "one copy of the row, from the slope between a short and a long row of copies (device time only)",
-    "alone_s / together_s": "a row of copies per direction between two stamps, alone and with the other direction running",
+    "alone_s / together_s": "a row of copies each way between two stamps, alone and with the other direction running",
     "call_s": "the host is inside the call; total_s: until a synchronisation behind it has returned",
 }
 NAMES = {H2D: "h2d", D2H: "d2h", D2D: "d2d"}
@@ -167,11 +167,17 @@ def _pageable_chunks(lab: Lab) -> Iterator[dict]:
                         if again:
                             times.append(time.perf_counter() - begin)
                         stream.synchronize()
-                yield {"kind": "pageable_chunks", "direction": NAMES[kind], "bytes": size, "whole": whole, **spread(times)}
+                yield {
+                    "kind": "pageable_chunks",
+                    "direction": NAMES[kind],
+                    "bytes": size,
+                    "whole": whole,
+                    **spread(times),
+                }
 
 
 def _pageable_overlap(lab: Lab) -> Iterator[dict]:
-    """Does a pageable copy wait, with the host inside the call, for earlier work of its own or another stream?"""
+    """Does a pageable copy wait, with the host inside the call, for earlier work of its own or another stream?"""  # noqa: D400
     own, other = lab.streams(2)
     for kind in (H2D, D2H):
         for size in (4 * KIB, 64 * KIB, 64 * KIB + 4, MIB, 16 * MIB):
@@ -187,7 +193,7 @@ def _pageable_overlap(lab: Lab) -> Iterator[dict]:
 
 
 def _order(lab: Lab) -> Iterator[dict]:
-    """Copies of one direction on two streams, released together: does one finish first, or do they share?"""
+    """Copies of one direction on two streams, released together: does one finish first, or do they share?"""  # noqa: D400
     first, second = lab.streams(2)
     for kind in (H2D, D2H):
         for size, count in ((16 * MIB, 1), (4 * MIB, 4), (64 * KIB, 16)):

@@ -7,6 +7,7 @@ the end of one stamped kernel to the start of the next, whatever lies between th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -104,7 +105,7 @@ def _hops(lab: Lab) -> Iterator[dict]:
 
 
 def _fan_out(lab: Lab) -> Iterator[dict]:
-    """Streams that one event releases: how far apart do their first kernels start?"""
+    """Streams that one event releases: how far apart do their first kernels start?"""  # noqa: D400
     for count in (2, 4, 8, 16, 32):
         streams = lab.streams(count)
         skews = []
@@ -138,7 +139,7 @@ def _graphs(lab: Lab) -> Iterator[dict]:
     """Gaps inside a graph: a chain of kernels, a chain with copies, forks and joins; between two launches."""
     stream, other = lab.streams(2)
 
-    def capture(body: Callable[[], None]):
+    def capture(body: Callable[[], None]) -> Any:
         stream.begin_capture()
         body()
         graph = stream.end_capture()

@@ -18,7 +18,7 @@ from realkernels.microbench.bench import KIB, MIB
 from realkernels.microbench.host_lab import D2H, H2D, Lab, spread
 
 NOTES = {
-    "both": "each stream: in, out, in, out; in_kernel, out_kernel: a copy and a short kernel in turn; all: in, kernel, out",
+    "both": "each stream: in, out, in, out; in_kernel, out_kernel: a copy, a short kernel; all: in, kernel, out",
     "period_s": "from the end of the first to the start of the last stamped kernel, over the copies of one direction",
 }
 KERNEL_S = 5e-6
@@ -74,7 +74,14 @@ def _late(lab: Lab) -> Iterator[dict]:
             run()
             _, records = cupti_trace.trace(run)
             for (engine, limit), values in sorted(_lateness(records).items()):
-                row = {"kind": "late", "bytes": size, "streams": count, "engine": engine, "limit": limit, **spread(values)}
+                row = {
+                    "kind": "late",
+                    "bytes": size,
+                    "streams": count,
+                    "engine": engine,
+                    "limit": limit,
+                    **spread(values),
+                }
                 yield {**row, "least_s": float(min(values)), "most_s": float(max(values))}
 
 

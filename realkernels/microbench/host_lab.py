@@ -27,9 +27,9 @@ class Lab:
         self.cupy, self.runtime = cupy, cupy.cuda.runtime
         self.bytes = bytes
         self.sms = int(cupy.cuda.Device().attributes["MultiProcessorCount"])
-        self._stamp = compile_kernel(HERE / "host_stamps.cu", "stamp")._kernel
-        self._blocks = compile_kernel(HERE / "host_stamps.cu", "stamp_blocks")._kernel
-        self._blocks_alone = compile_kernel(HERE / "host_stamps.cu", "stamp_blocks_alone")._kernel
+        self._stamp = compile_kernel(HERE / "host_stamps.cu", "stamp").prepared()
+        self._blocks = compile_kernel(HERE / "host_stamps.cu", "stamp_blocks").prepared()
+        self._blocks_alone = compile_kernel(HERE / "host_stamps.cu", "stamp_blocks_alone").prepared()
         self._out = cupy.zeros(2 * MOST_STAMPS, dtype=cupy.uint64)
         blank = np.zeros(2 * MOST_STAMPS, dtype=np.uint64)
         blank[::2] = np.iinfo(np.uint64).max

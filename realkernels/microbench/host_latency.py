@@ -30,7 +30,7 @@ def _latencies(lab: Lab) -> Iterator[dict]:
         yield {"skipped": reason}
         return
     yield {"cupti": reason}
-    stream, other = lab.streams(2)
+    (stream,) = lab.streams(1)
     device = lab.runtime.deviceSynchronize
     work: dict[str, Callable[[], object]] = {
         "kernel_0": lambda: lab.kernel(stream, 0, 0.0),

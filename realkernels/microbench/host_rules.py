@@ -91,7 +91,7 @@ def _seconds(call: Callable[[], object]) -> float:
 
 
 def _default_stream(lab: Lab) -> Iterator[dict]:
-    """A kernel on a stream, then one on a default stream, then one on another stream: who overlaps whom?"""
+    """A kernel on a stream, then one on a default stream, then one on another stream: who overlaps whom?"""  # noqa: D400
     new = lab.cupy.cuda.Stream
     kinds = {"legacy": lambda: new.null, "per_thread": lambda: new.ptds, "blocking": new,
              "non_blocking": lambda: new(non_blocking=True)}  # fmt: skip
@@ -111,11 +111,11 @@ def _queue_depth(lab: Lab) -> Iterator[dict]:
     first, second = lab.streams(2)
     event = lab.cupy.cuda.Event(disable_timing=True)
     ways = {
-        "launch": lambda i: lab.kernel(first, 0, 0.0),
+        "launch": lambda _: lab.kernel(first, 0, 0.0),
         "launch on two streams": lambda i: lab.kernel((first, second)[i % 2], 0, 0.0),
-        "launch on the other stream": lambda i: lab.kernel(second, 0, 0.0),
-        "memcpy_async": lambda i: lab.copy(first, H2D, 4),
-        "event_record": lambda i: event.record(first),
+        "launch on the other stream": lambda _: lab.kernel(second, 0, 0.0),
+        "memcpy_async": lambda _: lab.copy(first, H2D, 4),
+        "event_record": lambda _: event.record(first),
     }
     for name, enqueue in ways.items():
         lab.reset()
@@ -134,7 +134,7 @@ def _queue_depth(lab: Lab) -> Iterator[dict]:
 
 
 def connections(lab: Lab, count: int = 48) -> Iterator[dict]:
-    """Which of ``count`` streams are held up by the queued second kernel of stream 0?"""
+    """Which of ``count`` streams are held up by the queued second kernel of stream 0?"""  # noqa: D400
     streams = lab.streams(count)
     lab.reset()
     lab.kernel(streams[0], 0, 10e-3)
@@ -161,7 +161,7 @@ def _resident(lab: Lab) -> Iterator[dict]:
 
 
 def _sharing(lab: Lab) -> Iterator[dict]:
-    """Two kernels of four full waves: strictly one after the other, or side by side? With priorities?"""
+    """Two kernels of four full waves: strictly one after the other, or side by side? With priorities?"""  # noqa: D400
     new = lab.cupy.cuda.Stream
     pairs = {
         "equal": (new(non_blocking=True), new(non_blocking=True)),
@@ -194,7 +194,7 @@ def _sharing(lab: Lab) -> Iterator[dict]:
 
 
 def _ended_warps(lab: Lab) -> Iterator[dict]:
-    """A kernel that fills the device, and another while it runs: does it find the room of warps that have ended?"""
+    """A kernel that fills the device, and another while it runs: does it find the room of warps that have ended?"""  # noqa: D400
     for alone in (False, True):
         for grid in (2 * lab.sms, 8 * lab.sms):
             streams = lab.streams(2)

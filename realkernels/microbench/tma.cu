@@ -112,3 +112,30 @@ extern "C" __global__ void burst(long long *out, const unsigned char *source, u3
     mine[2] = (long long)first;
     mine[3] = (long long)nanoseconds();
 }
+
+// Who is served first: each CTA issues `copies` copies at once and stamps their arrivals in order. CTAs of one
+// SM begin together. out per CTA: SM, then per copy the cycles from the common start to its arrival.
+extern "C" __global__ void tma_order(long long *out, const unsigned char *source, u32 bytes, int copies, long long lead) {
+    __shared__ __align__(8) u64 storage[MAX_STAGES];
+    if (threadIdx.x != 0) return;
+    u32 barrier = shared_address(storage), to = shared_address(arena);
+    for (int s = 0; s < copies; ++s) barrier_init(barrier + 8 * s, 1);
+    barrier_init_fence();
+    // The SM's clock is common to its CTAs: all wait for the same multiple of `lead`.
+    long long start = (cycles() / lead + 2) * lead;
+    while (cycles() < start) {
+    }
+    const unsigned char *from = source + (u64)blockIdx.x * copies * bytes;
+#pragma unroll 1
+    for (int s = 0; s < copies; ++s) {
+        barrier_expect(barrier + 8 * s, bytes);
+        bulk_load(to + s * bytes, from + (u64)s * bytes, bytes, barrier + 8 * s);
+    }
+    long long *mine = out + (long long)blockIdx.x * (copies + 1);
+    mine[0] = sm_id();
+#pragma unroll 1
+    for (int s = 0; s < copies; ++s) {
+        barrier_wait(barrier + 8 * s, 0);
+        mine[1 + s] = cycles() - start;
+    }
+}

@@ -26,6 +26,7 @@ SOURCES = ("tma.cu",)
 NOTES = {
     "kind": "latency: one copy at a time, expect_tx to the return of the wait; issue: n copies by one thread, not "
     "waited for; ring: `outstanding` copies in flight per CTA, reissued as they land",
+    "arrivals": "order: cycles from issue to arrival, per CTA (earliest first) and copy; all SMs",
     "source": "l2: touched before; dram: cold, 128 KiB apart; dram_scattered: cold, 5 MiB apart (translation misses)",
     "cycles_median": "latency: of one copy; issue: of all n copies; ring: of one CTA's whole run",
     "landed_median": "issue: until all n have arrived",
@@ -50,6 +51,7 @@ def run(context: Context) -> Iterator[dict]:
         yield from _rings(context, "dram", grid, ctas_per_sm)
     for grid in (1, context.sms):
         yield from _rings(context, "l2", grid, 1)
+    yield from _order(context)
 
 
 def _latency(context: Context) -> Iterator[dict]:
@@ -91,6 +93,28 @@ def _issue(context: Context) -> Iterator[dict]:
                 **found,
                 "cycles_per_copy": found["cycles_median"] / copies,
                 "landed_median": float(np.median(stamps[1:, 1])),
+            }
+
+
+def _order(context: Context) -> Iterator[dict]:
+    kernel = context.kernel("tma.cu", "tma_order")
+    for ctas_per_sm, copies, size in ((1, 1, 16), (1, 2, 16), (1, 4, 16), (2, 1, 16), (4, 1, 16), (2, 2, 16), (4, 1, 4), (4, 2, 4)):
+        bytes_ = size * KIB
+        grid = context.sms * ctas_per_sm
+        shared = max(copies * bytes_, 228 * KIB // (ctas_per_sm + 1))
+        args = (context.source, u32(bytes_), i32(copies), np.int64(1 << 15))
+        for source, launch in (("l2", context.warm), ("dram", context.cold)):
+            stamps = launch(kernel, grid, 32, args, grid * (copies + 1), shared).reshape(grid, copies + 1)
+            # CTAs of one SM in the order in which their first copy arrived.
+            by_sm = [np.sort(stamps[stamps[:, 0] == sm, 1:], axis=0) for sm in np.unique(stamps[:, 0])]
+            whole = np.array([rows for rows in by_sm if len(rows) == ctas_per_sm])
+            yield {
+                "kind": "order",
+                "source": source,
+                "bytes": bytes_,
+                "ctas_per_sm": ctas_per_sm,
+                "copies": copies,
+                "arrivals": np.median(whole, axis=0).tolist(),
             }
 
 

@@ -5,6 +5,7 @@ import pytest
 from gpusim.dashboard.data import ScenarioFolder
 from gpusim.dashboard.figures import timeline_figure
 from gpusim.dashboard.view import View
+from gpusim.program.host import HostProgram
 from gpusim.scenario import techniques
 from gpusim.validation import measurements
 
@@ -28,7 +29,10 @@ def test_a_recorded_point_shows_predicted_above_measured_with_matched_events(nam
     assert len({point.label for point in points}) == len(points)
     case = source.case("s", points[1].key)
     assert case.measured is not None
-    assert len(case.match) > 20
+    # A host program has a handful of copies and kernels where a kernel has hundreds of tiles.
+    made = techniques()[name]
+    streams = isinstance(made.build(made.params()), HostProgram)
+    assert len(case.match) > (3 if streams else 20)
     drawing = timeline_figure(case.predicted, case.measured, View(mode="difference"), case.match)
     assert drawing.intervals > 0
     assert any(badge.text.startswith("instrumented") for badge in case.badges)

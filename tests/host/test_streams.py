@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from gpusim.engine import Deadlock
@@ -52,7 +54,7 @@ def test_three_streams_overlap_three_ways(chunks):
 
 
 def test_two_symmetric_streams_do_not_run_in_lockstep():
-    """A FIFO engine serves one stream's copy first, so the other's kernel overlaps it: less than serial, more than ideal."""
+    """An engine serves one stream's copy first, so the other's kernel overlaps it: between ideal and serial."""
     serial, ideal = 3 * 8 * COPY_S, (8 + 2) * COPY_S
     assert ideal < total(pipeline(8, 2)) < 0.6 * serial
 
@@ -65,16 +67,49 @@ def test_engines_decide_how_many_copies_run_at_once(engines, expected):
     assert total(calls, profile=profile) == pytest.approx(expected * COPY_S)
 
 
-def test_both_directions_share_the_link():
-    """64 GB/s for 48 GB/s: each direction gets 24 of its 32, so T = L * 32 / 24."""
+def test_both_directions_slow_each_other_down_while_both_are_at_work():
+    """24 and 16 of 32 GB/s beside each other: in takes 4/3 L; by then out has 1/3 left, which runs alone: 5/3 L."""
     calls = [ops.MemcpyAsync("h2d", MIB, "a"), ops.MemcpyAsync("d2h", MIB, "b")]
-    assert total(calls, profile=textbook(copy__duplex_bandwidth=48e9)) == pytest.approx(COPY_S * 32 / 24)
+    beside = textbook(copy__h2d_duplex_bandwidth=24e9, copy__d2h_duplex_bandwidth=16e9)
+    assert total(calls[:1], profile=beside) == pytest.approx(COPY_S)
+    assert total(calls, profile=beside) == pytest.approx(COPY_S * 5 / 3)
 
 
-def test_pageable_copies_hold_the_host_and_take_turns():
-    """Staging at half the rate inside the call: two streams' copies one after the other, 2 × 2 L."""
-    calls = [ops.MemcpyAsync("h2d", MIB, "a", pinned=False), ops.MemcpyAsync("d2h", MIB, "b", pinned=False)]
-    assert total(calls) == pytest.approx(4 * COPY_S)
+def test_a_queue_that_waits_for_another_engine_looks_only_now_and_then():
+    """A kernel of 10 behind a copy of L < 10: its first look comes 10 after it was enqueued, so T = 10 + 10."""
+    retry = textbook(stream__retry=10e-6)
+    short = ops.MemcpyAsync("h2d", MIB // 8, "a")
+    kernel = ops.Launch(ops.Work(ops.FixedCost(10e-6)), "a")
+    assert total([short, kernel], profile=retry) == pytest.approx(20e-6)
+    assert total([kernel, kernel], profile=retry) == pytest.approx(20e-6)
+
+
+def test_pageable_copy_in_is_staged_by_the_host_while_the_device_copies():
+    """Four buffers of 2 L each on the host, a copy of L behind each: T = 4 * 2 L + L; the call returns after 8 L."""
+    calls = [ops.MemcpyAsync("h2d", 4 * MIB, "a", pinned=False)]
+    assert total(calls) == pytest.approx(9 * COPY_S)
+    assert total([*calls, ops.HostWork(COPY_S)]) == pytest.approx(9 * COPY_S)
+
+
+def test_pageable_copy_out_is_emptied_by_the_host_behind_the_device():
+    """The first buffer takes L, the host then empties four for 2 L each: T = L + 8 L, all of it inside the call."""
+    calls = [ops.MemcpyAsync("d2h", 4 * MIB, "a", pinned=False)]
+    assert total(calls) == pytest.approx(9 * COPY_S)
+    assert total([*calls, ops.HostWork(COPY_S)]) == pytest.approx(10 * COPY_S)
+
+
+def test_pageable_copy_in_waits_for_the_stream_only_when_the_buffers_are_full():
+    """Behind a kernel of 20 L one buffer of two holds the host for 2 L; three until the first is copied, at 23 L."""
+    kernel = ops.Launch(ops.Work(ops.FixedCost(20 * COPY_S)), "a")
+    one, three = (ops.MemcpyAsync("h2d", n * MIB, "a", pinned=False) for n in (1, 3))
+    mark = ops.Malloc("x", 1)
+
+    def marked_s(copy) -> float:
+        timeline = simulate_host(program([kernel, copy, mark]), textbook(alloc__device=1e-6))
+        return next(i.start_s for i in timeline if i.kind == "alloc")
+
+    assert marked_s(one) == pytest.approx(2 * COPY_S)
+    assert marked_s(three) == pytest.approx(23 * COPY_S)
 
 
 def test_event_orders_two_streams():
@@ -185,7 +220,7 @@ class TestDeadlocks:
             total([ops.HostFunc("a", syncs="a")])
 
     def test_circle_through_events_of_two_streams(self):
-        """a's function waits for b, b waits for an event behind that function."""
+        """A's function waits for b, b waits for an event behind that function."""
         small = ops.Work(ops.FixedCost(COPY_S))
         calls = [
             ops.HostFunc("a", syncs="b"),
@@ -195,9 +230,12 @@ class TestDeadlocks:
         ]
         with pytest.raises(Deadlock) as caught:
             total(calls)
-        assert "stream[0]" in str(caught.value) and "stream[1]" in str(caught.value) and caught.value.cycle
+        assert "stream[0]" in str(caught.value)
+        assert "stream[1]" in str(caught.value)
+        assert caught.value.cycle
 
     def test_ring_that_nobody_gives_back_to(self):
+        """One slot, taken twice."""
         with pytest.raises(Deadlock, match="a free slot of 'ring'"):
             total([ops.AcquireSlot("ring"), ops.AcquireSlot("ring")], slots=(ops.Slots("ring", 1),))
 
@@ -224,4 +262,4 @@ def test_lanes_are_sequential():
     timeline = simulate_host(program(pipeline(12, 3)), textbook(host__cupy__launch=5e-6, host__cupy__memcpy_async=3e-6))
     for lane in timeline.lanes:
         rows = sorted((i.start_s, i.end_s) for i in timeline if i.lane == lane)
-        assert all(end <= start + 1e-12 for (_, end), (start, _) in zip(rows, rows[1:], strict=False))
+        assert all(end <= start + 1e-12 for (_, end), (start, _) in pairwise(rows))

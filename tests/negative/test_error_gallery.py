@@ -124,10 +124,12 @@ GALLERY = {
         "question: q\ndevice: textbook\nkernel: {technique: tma_wrap}\n",
         ["scenario.yaml:3:", "kernel.technique", "unknown technique 'tma_wrap'"],
     ),
-    "host programs are not there yet": (
-        GOOD + "host: {streams: 2}\n",
-        ["scenario.yaml:17:1", "host", "not supported yet"],
+    "host without threads": (GOOD + "host: {streams: 2}\n", ["scenario.yaml:17:1", "host.threads", "is missing"]),
+    "kernel and host": (
+        GOOD + "host: {threads: {main: {per_chunk: [{h2d: 4 MiB}]}}}\n",
+        ["both kernel and host are given", "host.kernels"],
     ),
+    "neither kernel nor host": ("question: q\ndevice: textbook\n", ["kernel is missing", "host"]),
     "sweep without a list": (GOOD + "sweep: {kernel.grid: 4}\n", ["sweep", "kernel.grid: expected a list"]),
     "deadlock": (wrong("- release: input", "- sync_threads"), ["waits for"]),
     "broken YAML": (wrong("grid: 8", "grid: [8"), ["scenario.yaml:", "not YAML"]),

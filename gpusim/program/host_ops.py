@@ -1,0 +1,221 @@
+"""The calls of a host thread, one frozen value each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpusim.program.host_parts import Direction, Work
+from gpusim.program.kernel import KernelProgram
+
+__all__ = [
+    "AcquireSlot",
+    "DeviceSync",
+    "EventRecord",
+    "EventSync",
+    "Free",
+    "FreeAsync",
+    "FreeHost",
+    "GraphLaunch",
+    "HostFunc",
+    "HostOp",
+    "HostWork",
+    "Launch",
+    "Malloc",
+    "MallocAsync",
+    "MallocHost",
+    "Memcpy",
+    "MemcpyAsync",
+    "StreamOp",
+    "StreamSync",
+    "StreamWaitEvent",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class HostWork:
+    """The thread is busy with something of its own."""
+
+    seconds: float
+    label: str = ""
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Malloc:
+    """cudaMalloc."""
+
+    buffer: str
+    bytes: int
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Free:
+    """cudaFree of a `Malloc`."""
+
+    buffer: str
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class MallocAsync:
+    """cudaMallocAsync, or a request to the caching allocator, in the order of ``stream``."""
+
+    buffer: str
+    bytes: int
+    stream: str
+    pool: str = "default"
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class FreeAsync:
+    """cudaFreeAsync of a `MallocAsync`, in the order of ``stream``."""
+
+    buffer: str
+    stream: str
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class MallocHost:
+    """cudaMallocHost: page-locked host memory."""
+
+    buffer: str
+    bytes: int
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class FreeHost:
+    """cudaFreeHost of a `MallocHost`."""
+
+    buffer: str
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class MemcpyAsync:
+    """cudaMemcpyAsync. ``pinned`` is about the host side; offsets are bytes into the named buffers.
+
+    ``host`` and ``device`` may be left out: then the model assumes nothing about them and a
+    measurement takes scratch memory. For ``d2d`` and ``p2p`` ``host`` names the source.
+    """
+
+    direction: Direction
+    bytes: int
+    stream: str
+    pinned: bool = True
+    host: str = ""
+    device: str = ""
+    host_offset: int = 0
+    device_offset: int = 0
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Memcpy:
+    """cudaMemcpy on the legacy stream: returns when the copy is done (pageable H2D: when staged)."""
+
+    direction: Direction
+    bytes: int
+    pinned: bool = True
+    host: str = ""
+    device: str = ""
+    host_offset: int = 0
+    device_offset: int = 0
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A kernel launch. ``buffer`` (``bytes`` from ``offset``) is what it works on, in place."""
+
+    kernel: Work | KernelProgram
+    stream: str
+    buffer: str = ""
+    offset: int = 0
+    bytes: int = 0
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class EventRecord:
+    """cudaEventRecord (without timing)."""
+
+    event: str
+    stream: str
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class StreamWaitEvent:
+    """cudaStreamWaitEvent: later work of ``stream`` waits for the latest record of ``event``."""
+
+    event: str
+    stream: str
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class HostFunc:
+    """cudaLaunchHostFunc: a function of ``seconds`` on a driver thread that then gives back a slot.
+
+    ``syncs`` names a stream the function waits for: forbidden by CUDA, and here a deadlock
+    that is explained.
+    """
+
+    stream: str
+    seconds: float = 0.0
+    releases: str = ""
+    syncs: str = ""
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class AcquireSlot:
+    """The thread waits until one of ``slots`` is free and takes it."""
+
+    slots: str
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class StreamSync:
+    """cudaStreamSynchronize."""
+
+    stream: str
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class EventSync:
+    """cudaEventSynchronize."""
+
+    event: str
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSync:
+    """cudaDeviceSynchronize."""
+
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLaunch:
+    """cudaGraphLaunch of a graph declared in the program."""
+
+    graph: str
+    stream: str
+    chunk: int = -1
+
+
+StreamOp = MemcpyAsync | Launch | EventRecord | StreamWaitEvent | HostFunc
+"""Ops that may be captured into a graph."""
+
+HostOp = (
+    StreamOp | HostWork | Malloc | Free | MallocAsync | FreeAsync | MallocHost | FreeHost | Memcpy
+    | AcquireSlot | StreamSync | EventSync | DeviceSync | GraphLaunch
+)  # fmt: skip

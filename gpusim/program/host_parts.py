@@ -1,0 +1,98 @@
+"""What host programs are made of besides calls: streams, buffers, pools, slots and kernels by what they cost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = [
+    "Buffer",
+    "Direction",
+    "FixedCost",
+    "Pool",
+    "RooflineCost",
+    "Slots",
+    "Stream",
+    "Work",
+]
+
+Direction = Literal["h2d", "d2h", "d2d", "p2p"]
+StreamKind = Literal["blocking", "non_blocking", "legacy", "per_thread"]
+PoolKind = Literal["driver", "caching"]
+Place = Literal["device", "pinned", "pageable"]
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """A stream. ``legacy`` is the NULL stream, ``per_thread`` the calling thread's default one.
+
+    ``priority`` as CUDA has it: lower numbers go first, 0 is the default.
+    """
+
+    name: str
+    kind: StreamKind = "blocking"
+    priority: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Buffer:
+    """Memory that exists before the program starts; its allocation is not part of it."""
+
+    name: str
+    bytes: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """Where `MallocAsync` takes memory from; empty when the program starts.
+
+    ``driver``: a stream-ordered CUDA pool; what is free above ``release_threshold`` bytes
+    goes back to the OS when the host synchronises. ``caching``: an allocator in the host's
+    language that keeps freed blocks by stream and calls cudaMalloc when it has none that fits.
+    ``limit`` bounds the bytes of a caching allocator (None: the device's memory): beyond it the
+    allocator synchronises the device and frees what it holds.
+    """
+
+    name: str
+    kind: PoolKind = "driver"
+    release_threshold: int = 0
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """``count`` tokens that a host thread takes and a host function gives back."""
+
+    name: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class FixedCost:
+    """Every block stays on its SM for ``seconds``, whatever else runs."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class RooflineCost:
+    """The whole grid does ``flop`` FP32 operations and moves ``bytes`` from or to HBM."""
+
+    flop: float
+    bytes: float
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A kernel that is not spelled out: its footprint and what it costs.
+
+    ``threads`` per block, ``registers`` per thread, ``shared_bytes`` per block.
+    """
+
+    cost: FixedCost | RooflineCost
+    grid: int = 1
+    threads: int = 128
+    registers: int = 32
+    shared_bytes: int = 0
+    name: str = "kernel"

@@ -1,0 +1,22 @@
+"""Runs ``kernel.cu``; needs CuPy and a GPU when something is measured."""
+
+from __future__ import annotations
+
+from realkernels._harness.launcher import Launcher, Plan
+from realkernels.register_prefetch import TECHNIQUE, Params
+from realkernels.register_prefetch.model import shared_bytes
+from realkernels.tile_loop import tile_defines
+
+
+def build(params: Params) -> Launcher:
+    """The launcher of one configuration."""
+    return Launcher(
+        Plan(
+            technique=TECHNIQUE,
+            params=params,
+            defines=tile_defines(params.tile_bytes, params.fma_per_element, params.warps),
+            warps=params.warps,
+            role="worker",
+            shared_bytes=shared_bytes(params),
+        )
+    )

@@ -1,0 +1,68 @@
+"""The instruction stream of ``kernel.cu`` in the words of `gpusim.program`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from gpusim.program import Compute, KernelProgram, Load, Op, Role, Store, StoreShared, SyncThreads, WaitLoads
+from realkernels.padding import padded_shared_bytes
+from realkernels.register_prefetch import Params
+from realkernels.tile_loop import EPILOGUE, PROLOGUE, Share, shares, tile_mix
+
+LOAD_OTHER = 3
+"""Per tile loaded: is there another one, its address."""
+TILE_OTHER = 10
+"""Per tile: tile counter, entry into the vector loop."""
+
+
+def build(params: Params) -> KernelProgram:
+    """The program of one launch."""
+    parts = shares(params.tile_bytes, params.warps)
+    return KernelProgram(
+        name="register_prefetch",
+        grid=params.grid,
+        tiles_per_cta=params.tiles_per_cta,
+        roles=tuple(Role(f"worker{part.suffix}", part.warps, partial(_worker, params, part)) for part in parts),
+        shared_bytes=shared_bytes(params),
+        registers=registers(params),
+        notes={"ctas_per_sm": params.ctas_per_sm},
+    )
+
+
+def shared_bytes(params: Params) -> int:
+    """Dynamic shared memory of a CTA, padding included."""
+    return padded_shared_bytes(params.tile_bytes, params.ctas_per_sm)
+
+
+def registers(params: Params) -> int:
+    """Upper bound on the registers per thread that the compiler takes, in allocation steps of 8."""
+    held = shares(params.tile_bytes, params.warps)[0].iterations
+    return 32 if held == 1 else -(-(28 + 4 * held) // 8) * 8
+
+
+def tile_other() -> int:
+    """Instructions per tile around the vector loop, loads, stores and barriers left out."""
+    return TILE_OTHER + LOAD_OTHER
+
+
+def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
+    mix = tile_mix(part.iterations, params.fma_per_element, TILE_OTHER)
+    align = params.tile_bytes & -params.tile_bytes
+
+    def prefetch(tile: int) -> Iterator[Op]:
+        if part.bytes and tile < tiles:
+            yield Load(part.bytes, other=LOAD_OTHER, wait=False, align=align, tile=tile)
+
+    yield Compute(PROLOGUE)
+    yield from prefetch(0)
+    for tile in range(tiles):
+        if part.bytes:
+            yield WaitLoads(tile=tile)
+            yield StoreShared(part.bytes, tile=tile)
+        yield SyncThreads(tile=tile)
+        yield from prefetch(tile + 1)
+        yield Compute(mix, tile=tile)
+        yield SyncThreads(tile=tile)
+    yield Compute(EPILOGUE)
+    yield Store(4 * part.warps, width=4)

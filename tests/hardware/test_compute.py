@@ -1,0 +1,90 @@
+"""Arithmetic of one op against its closed form, in cycles of the textbook device (1 GHz)."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim.program import Compute, Mix
+from tests.tile_programs import one_role, padded, textbook, total_ns
+
+
+def cycles(mix, warps=1, **overrides):
+    """Cycles a CTA of ``warps`` warps takes for ``mix``; warps go round the four schedulers."""
+    return total_ns(one_role(Compute(mix), warps=warps), textbook(**overrides))
+
+
+@pytest.mark.parametrize(
+    ("warps", "expected"),
+    [(1, 128), (4, 128), (5, 256), (8, 256), (9, 384), (32, 1024)],
+)
+def test_one_warp_instruction_a_cycle_and_scheduler(warps, expected):
+    """T = ⌈warps / 4⌉ × 128 independent FFMAs."""
+    assert cycles(Mix(ffma=128), warps) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("ilp", "expected"), [(1, 512), (2, 256), (4, 128), (8, 128)])
+def test_dependent_instructions_wait_for_each_other(ilp, expected):
+    """T = n × max(1, latency / ILP), n = 128, latency 4."""
+    assert cycles(Mix(ffma=128, ilp=ilp), sm__ffma_latency="4 cycles") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("warps", "expected"), [(4, 512), (8, 512), (16, 512), (24, 768)])
+def test_other_warps_fill_the_gaps_of_dependent_instructions(warps, expected):
+    """T = max(n × latency, n × warps per scheduler): four warps of ILP 1 hide a latency of 4."""
+    assert cycles(Mix(ffma=128, ilp=1), warps, sm__ffma_latency="4 cycles") == pytest.approx(expected)
+
+
+def test_issue_rate_below_one_stretches_the_arithmetic():
+    """T = n / rate = 128 / 0.5."""
+    assert cycles(Mix(ffma=128), sm__ffma_issue_rate="0.5 /cycle") == pytest.approx(256)
+
+
+@pytest.mark.parametrize(("in_flight", "expected"), [(1, 200), (5, 48), (10, 29)])
+def test_loads_in_flight_share_one_latency(in_flight, expected):
+    """10 loads in batches of b: 10/b latencies of 20, and 1 cycle for each further load of a batch."""
+    mix = Mix(lds=10, loads_in_flight=in_flight)
+    assert cycles(mix, sm__lds_latency="20 cycles") == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize(("warps", "expected"), [(4, 300), (8, 420), (12, 530)])
+def test_warps_in_step_stall_together(warps, expected):
+    """One warp: 100 FFMAs + 10 × 20 of latency. k in step: k × (100 + 10) slots + the latency they all see."""
+    assert cycles(Mix(ffma=100, lds=10), warps, sm__lds_latency="20 cycles") == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize(("lane_bytes", "conflict", "expected"), [(4, 1, 1600), (16, 1, 6400), (4, 2, 3200)])
+def test_shared_memory_delivers_128_bytes_a_cycle(lane_bytes, conflict, expected):
+    """16 warps × 100 loads × (32 × lane bytes / 128) wavefronts × conflict."""
+    mix = Mix(lds=100, lds_bytes=lane_bytes, bank_conflict=conflict, loads_in_flight=100)
+    assert cycles(mix, 16, sm__shared_bandwidth="128 B/cycle") == pytest.approx(expected, rel=0.01)
+
+
+def test_special_functions_have_their_own_rate():
+    """10 × 8 cycles, hidden under 200 FFMAs only by other warps."""
+    assert cycles(Mix(mufu=10), sm__mufu_issue_interval="8 cycles") == pytest.approx(80)
+
+
+@pytest.mark.parametrize(("warps", "expected"), [(1, 120), (8, 120), (16, 120), (32, 240)])
+def test_code_around_the_loop_waits_for_each_instruction(warps, expected):
+    """T = max(30 × 4, 30 × warps per scheduler): addresses and branches in a row, 4 cycles each."""
+    assert cycles(Mix(setup=30), warps, sm__setup_latency="4 cycles") == pytest.approx(expected)
+
+
+def test_resident_ctas_share_the_schedulers():
+    """Two CTAs of four warps on each SM take as long together as one after the other: 2 × 128."""
+    one = one_role(Compute(Mix(ffma=128)), warps=4, grid=264)
+    together, in_turn = (total_ns(padded(one, n)) for n in (2, 1))
+    assert together == pytest.approx(256)
+    assert in_turn == pytest.approx(256)
+
+
+def test_an_idle_sm_costs_nothing():
+    """132 CTAs on 132 SMs take as long as one."""
+    mix = Compute(Mix(ffma=128))
+    assert total_ns(one_role(mix, grid=132)) == pytest.approx(total_ns(one_role(mix)))
+
+
+def test_empty_program_takes_no_time():
+    """A role without ops, and an op without instructions."""
+    assert total_ns(one_role()) == 0
+    assert cycles(Mix()) == 0

@@ -1,0 +1,139 @@
+"""What one simulated lane or SM stands for."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpusim.hardware.fold import group_warps, place_ctas
+from gpusim.program import KernelProgram, Role
+
+RECORDED = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm/placement.json"
+PLACEMENTS = json.loads(RECORDED.read_text(encoding="utf-8"))["rows"]
+
+
+def program(*warps, grid=1, tiles=1):
+    """Roles a, b, … with so many warps each."""
+    roles = tuple(Role(name, count, lambda _tiles: ()) for name, count in zip("abcdefgh", warps, strict=False))
+    return KernelProgram("test", grid, tiles, roles)
+
+
+def loads(groups, slots):
+    """For each scheduler the number of warps of each CTA, as a sorted list."""
+    classes = {}
+    for slot, found in enumerate(groups):
+        for group in found:
+            members, load = classes.setdefault(group.scheduler_class, (group.schedulers, [0] * slots))
+            assert members == group.schedulers
+            load[slot] += group.per_scheduler
+    schedulers = [tuple(load) for members, load in classes.values() for _ in range(members)]
+    return sorted([(0,) * slots] * (4 - len(schedulers)) + schedulers)
+
+
+@pytest.mark.parametrize("row", PLACEMENTS, ids=lambda row: f"{row['ctas_per_sm']}x{row['warps']}")
+def test_warps_share_schedulers_as_recorded(row):
+    """Which CTAs' warps meet on a scheduler; schedulers have no names that matter."""
+    slots = row["ctas_per_sm"]
+    recorded = [[0] * slots for _ in range(4)]
+    for slot, places in enumerate(row["slots"]):
+        for place in places:
+            recorded[place % 4][slot] += 1
+    groups, _ = group_warps(program(row["warps"]), slots)
+    assert loads(groups, slots) == sorted(map(tuple, recorded))
+
+
+def test_four_warps_are_one_group():
+    """One warp on each of the four schedulers, all alike."""
+    (groups,), classes = group_warps(program(4), 1)
+    assert classes == 1
+    (group,) = groups
+    assert (group.warps, group.per_scheduler, group.schedulers, group.lane) == (4, 1, 4, "a")
+
+
+def test_fifth_warp_makes_one_scheduler_different():
+    """2 warps on one scheduler, 1 on each of the other three."""
+    (groups,), classes = group_warps(program(5), 1)
+    assert classes == 2
+    assert sorted((g.per_scheduler, g.schedulers, g.warps) for g in groups) == [(1, 3, 3), (2, 1, 2)]
+
+
+def test_consumers_beside_the_producer_are_told_apart():
+    """Producer on scheduler 0, four consumers on 1, 2, 3, 0: the last shares its scheduler with the producer."""
+    (groups,), classes = group_warps(program(1, 4), 1)
+    assert classes == 2
+    shared = {g.role.name for g in groups if g.scheduler_class == groups[0].scheduler_class}
+    assert shared == {"a", "b"}
+    assert [g.warps for g in groups if g.role.name == "b"] == [3, 1]
+
+
+def test_idle_warps_take_their_turn():
+    """Three idle warps after one of work: the next CTA begins one scheduler on, as after any four warps."""
+    groups, _ = group_warps(KernelProgram("test", 1, 1, (Role("a", 1, lambda _tiles: ()),), idle_warps=3), 2)
+    assert loads(groups, 2) == [(0, 0), (0, 0), (0, 1), (1, 0)]
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=4), st.integers(1, 6))
+def test_groups_stand_for_every_warp_once(warps, slots):
+    """Per role and CTA the groups' warps add up, and lanes have names of their own."""
+    groups, classes = group_warps(program(*warps), slots)
+    for found in groups:
+        counted = Counter()
+        for group in found:
+            assert group.warps == group.per_scheduler * group.schedulers
+            assert 0 <= group.scheduler_class < classes
+            counted[group.role.name] += group.warps
+        assert counted == dict(zip("abcdefgh", warps, strict=False))
+        assert len({group.lane for group in found}) == len(found)
+
+
+class TestSms:
+    """CTAs on SMs."""
+
+    def test_full_waves_make_one_class(self):
+        """264 CTAs on 132 SMs: two each."""
+        (found,) = place_ctas(program(4, grid=264, tiles=7), 132, 2)
+        assert (found.multiplicity, found.tiles) == (132, (7, 7))
+
+    def test_rest_of_a_wave_makes_a_second_class(self):
+        """300 = 2 × 132 + 36: 36 SMs run three CTAs."""
+        more, fewer = place_ctas(program(4, grid=300), 132, 2)
+        assert (more.multiplicity, len(more.tiles)) == (36, 3)
+        assert (fewer.multiplicity, len(fewer.tiles)) == (96, 2)
+        assert (more.sm, fewer.sm) == (0, 36)
+
+    def test_sms_without_a_cta_are_left_out(self):
+        """100 CTAs on 132 SMs."""
+        (found,) = place_ctas(program(4, grid=100), 132, 2)
+        assert found.multiplicity == 100
+
+    def test_unequal_ctas_go_where_one_has_ended_first(self):
+        """Tiles 9, 1, 1, 1 on two SMs with one slot: the long one alone, the three short ones in turn."""
+        found = place_ctas(program(4, grid=4, tiles=(9, 1, 1, 1)), 2, 1)
+        assert sorted(sm.tiles for sm in found) == [(1, 1, 1), (9,)]
+
+    def test_equal_lists_are_folded(self):
+        """Six CTAs of 2 and 4 tiles in turn on three SMs with two slots: each gets one CTA of each slot."""
+        found = place_ctas(program(4, grid=6, tiles=(2, 2, 2, 4, 4, 4)), 3, 2)
+        assert [(sm.multiplicity, sm.tiles) for sm in found] == [(3, (2, 4))]
+
+    @given(st.lists(st.integers(1, 20), min_size=1, max_size=60), st.integers(1, 9), st.integers(1, 4))
+    def test_every_cta_is_placed_once(self, tiles, sms, slots):
+        """The lists hold exactly the given tile counts; SM numbers do not repeat."""
+        found = place_ctas(program(4, grid=len(tiles), tiles=tuple(tiles)), sms, slots)
+        placed = Counter()
+        for sm in found:
+            for count in sm.tiles:
+                placed[count] += sm.multiplicity
+        assert placed == Counter(tiles)
+        assert sum(sm.multiplicity for sm in found) == min(sms, len(tiles))
+
+    @given(st.integers(1, 2000), st.integers(1, 150), st.integers(1, 8))
+    def test_equal_ctas_are_conserved(self, grid, sms, slots):
+        """Whatever the remainder."""
+        found = place_ctas(program(4, grid=grid), sms, slots)
+        assert sum(sm.multiplicity * len(sm.tiles) for sm in found) == grid

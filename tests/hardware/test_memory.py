@@ -1,0 +1,178 @@
+"""One copy, or a few, against its closed form on the textbook device (1 GHz, copies at 32 B/cycle)."""
+
+from __future__ import annotations
+
+from math import exp
+
+import pytest
+
+from gpusim.program import (
+    BulkWait,
+    CommitGroup,
+    CpAsync,
+    Load,
+    Ring,
+    Role,
+    Store,
+    StoreShared,
+    TmaLoad,
+    TmaStore,
+    WaitFull,
+    WaitGroup,
+    WaitLoads,
+)
+from tests.tile_programs import RING, kernel, one_role, textbook, total_ns
+
+SIZE = 4096
+COPY = SIZE / 32
+"""Cycles a copy occupies its unit."""
+
+
+def tma(count=1, grid=1, **fields):
+    """``count`` bulk copies issued at once; one warp waits for all of them."""
+    def body(_tiles):
+        for tile in range(count):
+            yield TmaLoad(RING, SIZE, tile=tile, **fields)
+        for tile in range(count):
+            yield WaitFull(RING, tile=tile)
+
+    return kernel(Role("worker", 1, body), tiles=count, grid=grid, rings=(Ring(RING, max(count, 1), SIZE),))
+
+
+def cp_async(grid=1, **fields):
+    """One group of cp.async by four warps (2 instructions each), waited for."""
+    ops = (CpAsync(RING, SIZE, tile=0, **fields), CommitGroup(), WaitGroup(0))
+    return one_role(*ops, warps=4, grid=grid, rings=(Ring(RING, 1, SIZE),))
+
+
+@pytest.mark.parametrize(
+    ("program", "key", "issue"),
+    [(tma(), "tma.l2_latency", 0), (cp_async(), "lsu.cp_async_l2_latency", 2),
+     (one_role(Load(SIZE), warps=4), "lsu.ldg_l2_latency", 2)],
+    ids=["tma", "cp_async", "ld_global"],
+)  # fmt: skip
+def test_copy_takes_issue_transfer_and_latency(program, key, issue):
+    """T = issue + 4096 / 32 + latency."""
+    assert total_ns(program) == pytest.approx(issue + COPY)
+    assert total_ns(program, textbook(**{key: "100 cycles"})) == pytest.approx(issue + COPY + 100)
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_copies_of_one_unit_queue_and_their_latencies_overlap(count):
+    """T = n × L + latency: FIFO in the unit, pipelined behind it."""
+    assert total_ns(tma(count), textbook(tma__l2_latency="100 cycles")) == pytest.approx(count * COPY + 100)
+
+
+def test_independent_loads_share_one_latency():
+    """Two batches without waiting: 2 × (issue + …) on the unit, one latency."""
+    ops = (Load(SIZE, wait=False), Load(SIZE, wait=False), WaitLoads())
+    ns = total_ns(one_role(*ops, warps=4), textbook(lsu__ldg_l2_latency="100 cycles"))
+    assert ns == pytest.approx(2 + 2 * COPY + 100)
+
+
+def test_dram_is_further_than_l2_by_the_slowest_line():
+    """extra = 50 + (80 - 50) × (1 - exp(-(lines - 1) / 20)), 32 lines; nothing with all in L2."""
+    dram = {"dram.latency": "50 cycles", "dram.latency_many_lines": "80 cycles", "dram.many_lines": 20}
+    extra = 50 + 30 * (1 - exp(-31 / 20))
+    assert total_ns(tma(), textbook(**dram)) == pytest.approx(COPY + extra)
+    assert total_ns(tma(l2_hit=1.0), textbook(**dram)) == pytest.approx(COPY)
+
+
+@pytest.mark.parametrize(("grid", "expected"), [(132, 4096), (66, 2048), (33, 1024), (1, 128)])
+def test_hbm_is_shared_by_the_sms_that_read(grid, expected):
+    """T = grid × 4096 / 132 GB/s, but never faster than the SM's own copy unit."""
+    assert total_ns(tma(grid=grid), textbook(hbm__read_bandwidth="132 GB/s")) == pytest.approx(expected)
+
+
+def test_l2_hits_do_not_draw_on_hbm():
+    """With half the bytes in L2 HBM has half to deliver: 132 × 2048 / 132 GB/s."""
+    device = textbook(hbm__read_bandwidth="132 GB/s")
+    assert total_ns(tma(grid=132, l2_hit=0.5), device) == pytest.approx(2048)
+    assert total_ns(tma(grid=132, l2_hit=1.0), device) == pytest.approx(COPY)
+
+
+def test_l2_bandwidth_binds_even_on_hits():
+    """T = 132 × 4096 / 264 GB/s."""
+    device = textbook(l2__read_bandwidth="264 GB/s")
+    assert total_ns(tma(grid=132, l2_hit=1.0), device) == pytest.approx(2048)
+
+
+def test_port_is_shared_by_the_units_of_an_sm():
+    """A bulk copy and a load of another role, 4096 B each, through a port of 32 B/cycle: 2 × 128."""
+    loader = Role("loader", 4, lambda _tiles: iter([Load(SIZE)]))
+    both = kernel(*tma().roles, loader, rings=tma().rings)
+    assert total_ns(both) == pytest.approx(COPY + 2)
+    assert total_ns(both, textbook(sm__port_bandwidth="32 B/cycle")) == pytest.approx(2 * COPY, abs=2.1)
+
+
+@pytest.mark.parametrize(("align", "efficiency"), [(128, 1.0), (32, 0.8), (16, 0.5), (0, 1.0)])
+def test_misaligned_copies_waste_hbm_bandwidth(align, efficiency):
+    """T = 132 × 4096 / (132 GB/s × efficiency of lines, or of sectors); 0 stands for that of the size."""
+    device = textbook(
+        hbm__read_bandwidth="132 GB/s", tma__unaligned_line_efficiency=0.8, tma__unaligned_sector_efficiency=0.5
+    )
+    assert total_ns(tma(grid=132, align=align), device) == pytest.approx(4096 / efficiency)
+
+
+def test_reserve_lets_a_copy_spend_what_others_left():
+    """HBM idle for 4096 ns saves one tile per CTA; the next copies then run at the unit's own rate."""
+    def body(_tiles):
+        for tile in range(2):
+            yield TmaLoad(RING, SIZE, l2_hit=float(tile == 0), tile=tile)
+            yield WaitFull(RING, tile=tile)
+
+    program = kernel(Role("worker", 1, body), tiles=2, grid=132, rings=(Ring(RING, 2, SIZE),))
+    # Nothing was saved when the first tile came from L2 within 128 ns: at most 128 of 4096 bytes' time.
+    ns = total_ns(program, textbook(hbm__read_bandwidth="132 GB/s"))
+    assert COPY + SIZE - 2 * COPY <= ns <= COPY + SIZE
+
+
+def bulk_store(count, wait=True):
+    """``count`` tiles written from shared memory, each waited for at the end."""
+    def body(_tiles):
+        for tile in range(count):
+            yield StoreShared(SIZE, ring=RING, tile=tile)
+            yield TmaStore(RING, SIZE, tile=tile)
+        if wait:
+            yield BulkWait(0)
+
+    return kernel(Role("worker", 4, body), tiles=count, rings=(Ring(RING, count, SIZE),))
+
+
+def test_bulk_store_drains_at_its_own_rate():
+    """st.shared of 2 instructions, then 4096 / 16 B/cycle."""
+    assert total_ns(bulk_store(1), textbook(tma__store_bandwidth="16 B/cycle")) == pytest.approx(2 + SIZE / 16)
+
+
+def test_bulk_wait_leaves_the_newest_pending():
+    """Waiting for all but one of two stores takes one drain less."""
+    def body(pending):
+        def ops(_tiles):
+            for tile in range(2):
+                yield TmaStore(RING, SIZE, tile=tile)
+            yield BulkWait(pending)
+
+        fill = tuple(StoreShared(SIZE, ring=RING, tile=tile) for tile in range(2))
+        return kernel(Role("worker", 4, lambda n: iter((*fill, *ops(n)))), tiles=2, rings=(Ring(RING, 2, SIZE),))
+
+    assert total_ns(body(0)) == pytest.approx(4 + 2 * COPY)
+    assert total_ns(body(1)) == pytest.approx(4 + COPY)
+
+
+def test_store_does_not_block_the_warp():
+    """st.global costs its issue slots; the kernel ends when its last byte has left the SM, not before."""
+    program = one_role(Store(SIZE), warps=4)
+    assert total_ns(program) == pytest.approx(2 + COPY)
+
+
+def test_mixing_reads_and_writes_costs_bandwidth():
+    """Reads and writes of equal size at the same time with a loss of 20 %: (1 + 1) / 0.8 times as long."""
+    reader = Role("reader", 4, lambda _tiles: iter([Load(SIZE)]))
+    writer = Role("writer", 4, lambda _tiles: iter([
+        StoreShared(SIZE, ring=RING, tile=0), TmaStore(RING, SIZE, tile=0), BulkWait(0)
+    ]))  # fmt: skip
+    slow = {"hbm__read_bandwidth": "132 GB/s", "hbm__write_bandwidth": "132 GB/s"}
+    program = kernel(reader, writer, grid=132, rings=(Ring(RING, 1, SIZE),))
+    ideal = total_ns(program, textbook(**slow))
+    assert ideal == pytest.approx(2 * SIZE, abs=6)
+    assert total_ns(program, textbook(**slow, hbm__mix_loss=0.2)) == pytest.approx(ideal / 0.8, abs=6)

@@ -1,0 +1,150 @@
+"""Streams, copies and the host: the model against runs on the H200, within the claimed bands."""
+
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from gpusim.hardware.profile import load_profile
+from gpusim.host import simulate_host
+from gpusim.scenario import predict_params, techniques
+from gpusim.timeline.bottleneck import bottleneck
+from gpusim.timeline.metrics import hidden_fraction
+from gpusim.validation.band import known_gaps
+from gpusim.validation.recording import TIMELINES, TOTALS, Totals, list_timelines, load_timeline
+
+DEVICE = "h200_sxm"
+NAMES = (
+    "stream_pipeline", "pageable_copies", "allocators", "default_streams", "event_graph", "host_callback_pool",
+    "concurrent_kernels", "copy_engines", "cuda_graph", "two_level",
+)  # fmt: skip
+MEAN, WORST = {"stream_pipeline": 0.03}, {"stream_pipeline": 0.10}
+VARIANTS = {
+    "allocators": "mode", "default_streams": "stray", "event_graph": "ordering", "host_callback_pool": "slots",
+    "pageable_copies": "memory", "cuda_graph": "mode", "two_level": "streams", "stream_pipeline": "streams",
+}  # fmt: skip
+"""The parameter whose values are ranked, all others being equal."""
+
+
+@cache
+def cases(name):
+    """(parameters, (median, least, most) measured, predicted, whether it is a known gap) of each configuration."""
+    technique, profile = techniques()[name], load_profile(DEVICE)
+    gaps = known_gaps(technique.folder)
+    found = []
+    for row in Totals.load(technique.folder / "recorded" / DEVICE / TOTALS).rows:
+        program = technique.build(technique.make_params(dict(row.params)))
+        predicted = simulate_host(program, profile, trace=False).total_s
+        times = row.total_s, row.min_s, row.max_s
+        found.append((dict(row.params), times, predicted, any(g.covers(DEVICE, row.params) for g in gaps)))
+    return found
+
+
+def errors(name):
+    return np.array([predicted / measured[0] - 1.0 for _, measured, predicted, gap in cases(name) if not gap])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_totals_are_within_the_band(name):
+    if not len(errors(name)):
+        pytest.skip("every configuration is a known gap")
+    assert np.abs(errors(name)).mean() <= MEAN.get(name, 0.05)
+    assert np.abs(errors(name)).max() <= WORST.get(name, 0.10)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_known_gaps_are_still_gaps(name):
+    """A gap that has closed must be taken out of ``known_gaps.yaml``."""
+    for gap in known_gaps(techniques()[name].folder):
+        covered = [predicted / measured[0] - 1.0 for params, measured, predicted, _ in cases(name)
+                   if gap.covers(DEVICE, params)]  # fmt: skip
+        assert covered, f"{gap.params} covers nothing"
+        assert max(map(abs, covered)) > 0.08, f"{gap.params} is within the band"
+
+
+@pytest.mark.parametrize("name", VARIANTS)
+def test_variants_are_ranked_as_measured(name):
+    """Two configurations that differ in one parameter, and clearly in time, come in the measured order.
+
+    Clearly: by more than 5 %, and the slowest run of one is faster than the fastest of the other.
+    """
+    key = VARIANTS[name]
+    compared = 0
+    for (a, measured_a, predicted_a, gap_a), (b, measured_b, predicted_b, gap_b) in combinations(cases(name), 2):
+        same = all(a[other] == b[other] for other in a if other != key)
+        slow, fast = max(measured_a, measured_b), min(measured_a, measured_b)
+        clear = slow[0] > 1.05 * fast[0] and slow[1] > fast[2]
+        if same and clear and not (gap_a or gap_b):
+            compared += 1
+            assert (predicted_a > predicted_b) == (measured_a > measured_b), (a, b)
+    assert compared or all(gap for *_, gap in cases(name))
+
+
+SMALL = pytest.mark.xfail(reason="2.8 %: copies of 1 MiB on eight streams, see known_gaps.yaml of stream_pipeline")
+
+
+@pytest.mark.parametrize(("size", "kernel_s"), [(256 << 20, 4.8e-3), pytest.param(32 << 20, 0.3e-3, marks=SMALL)])
+def test_the_best_chunks_and_streams_are_found(size, kernel_s):
+    """The configuration predicted to be fastest is within 2 % of the fastest one measured."""
+    wanted = {"bytes": size, "kernel_s": kernel_s, "memory": "pinned", "order": "depth", "footprint": "full",
+              "allocation": "none"}  # fmt: skip
+    grid = [case for case in cases("stream_pipeline") if all(case[0][key] == value for key, value in wanted.items())]
+    assert len(grid) > 35
+    chosen = min(grid, key=lambda case: case[2])
+    assert chosen[1][0] <= 1.02 * min(case[1][0] for case in grid)
+
+
+def regime(params):
+    """What must hold a pipeline back if one of its three parts alone takes 85 % of the measured time."""
+    copy_s = params["bytes"] / 52e9
+    calls_s = params["chunks"] * (5.1e-6 + 2 * 1.75e-6)
+    return {"kernels": params["kernel_s"], "copy engine": copy_s, "host": calls_s}
+
+
+def test_regimes_are_named():
+    """Pipelines that are clearly bound by their kernels, their copies or their host are called that."""
+    technique = techniques()["stream_pipeline"]
+    seen = set()
+    for params, measured, _, gap in cases("stream_pipeline"):
+        clear = [name for name, seconds in regime(params).items() if seconds > 0.85 * measured[0]]
+        if params["memory"] == "pageable" or gap or len(clear) != 1:
+            continue
+        named = bottleneck(predict_params(technique, technique.make_params(params), DEVICE)).name
+        assert named.replace("_", " ").startswith(clear[0]), params
+        seen.add(clear[0])
+    assert seen == {"kernels", "copy engine", "host"}
+
+
+def timelines():
+    for name in NAMES:
+        path = techniques()[name].folder / "recorded" / DEVICE / TIMELINES
+        for case, meta in list_timelines(path).items():
+            yield pytest.param(name, case, meta, id=f"{name}-{case}")
+
+
+def engine_order(timeline, engine):
+    """Chunks in the order in which an engine copied them."""
+    rows = [i for i in timeline if i.lane == f"copy_engine[{engine}]"]
+    return [row.tile for row in sorted(rows, key=lambda row: row.start_s)]
+
+
+@pytest.mark.parametrize(("name", "case", "meta"), list(timelines()))
+def test_overlap_and_engine_order_are_as_traced(name, case, meta):
+    """Hidden fraction within 0.05 of the traced run; copies of each engine in the same order, up to neighbours."""
+    technique = techniques()[name]
+    if any(gap.covers(DEVICE, meta["params"]) for gap in known_gaps(technique.folder)):
+        pytest.skip("known gap")
+    measured = load_timeline(technique.folder / "recorded" / DEVICE / TIMELINES, case)
+    predicted = predict_params(technique, technique.make_params(meta["params"]), DEVICE)
+    left, right = hidden_fraction(predicted), hidden_fraction(measured)
+    # A trace that takes much longer than the run itself shows another overlap.
+    if abs(meta["overhead"]) < 0.10 and not (np.isnan(left) or np.isnan(right)):
+        assert left == pytest.approx(right, abs=0.05)
+    for engine in ("h2d", "d2h"):
+        ours, theirs = engine_order(predicted, engine), engine_order(measured, engine)
+        assert sorted(ours) == sorted(theirs)
+        # Of streams that wait at the same time any may go first: a copy comes at most a round of them early or late.
+        streams = meta["params"].get("streams", 1)
+        moved = max((abs(ours.index(chunk) - at) for at, chunk in enumerate(theirs)), default=0)
+        assert moved < 2 * streams
