@@ -86,12 +86,13 @@ def tile_mix(iterations: int, fma_per_element: int, tile_other: float) -> Mix:
     counts as an FFMA: same pipe, same latency.
     """
     rolls = fma_per_element // FMA_UNROLL if fma_per_element > FMA_UNROLL else 0
-    per_vector = VECTOR_OTHER + (ROLL_SETUP + ROLL_OTHER * rolls if rolls else 0)
+    # A rolled run of FMAs is a loop of its own: what surrounds it, once per vector, is code around a loop.
+    around, inside = (VECTOR_OTHER + ROLL_SETUP, ROLL_OTHER * rolls) if rolls else (0, VECTOR_OTHER)
     return Mix(
         ffma=4.0 * iterations * (fma_per_element + 1),
         lds=float(iterations),
-        other=float(iterations * per_vector),
-        setup=float(tile_other),
+        other=float(iterations * inside),
+        setup=float(iterations * around + tile_other),
         ilp=4.0,
         loads_in_flight=1.0,
         lds_bytes=VECTOR_BYTES,

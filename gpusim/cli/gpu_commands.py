@@ -59,7 +59,7 @@ def calibrate(name: str, output: Path | None, json: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         if benches(["--out", folder]) != 0:
             raise GpusimError("the microbenchmarks failed; their messages stand above")
-        import_module("gpusim.hardware.calibrate").write_profile(Path(folder), name, target)
+        import_module("gpusim.hardware.profile_file").write_profile(Path(folder), target)
     if json:
         print_json({"file": str(target), "device": name})
     else:

@@ -23,9 +23,7 @@ class RingState:
     def __init__(self, sim: Simulation, lane: str, ring: Ring, producers: list[str], consumers: list[str]) -> None:
         self.ring = ring
         self.lanes = [f"{lane}.{ring.name}[{stage}]" for stage in range(ring.stages)]
-        self.full = [
-            PhasedBarrier(sim, f"{name} full barrier", ring.full_arrivals, producers) for name in self.lanes
-        ]
+        self.full = [PhasedBarrier(sim, f"{name} full barrier", ring.full_arrivals, producers) for name in self.lanes]
         self.empty = [
             PhasedBarrier(sim, f"{name} empty barrier", ring.empty_arrivals, consumers) for name in self.lanes
         ]

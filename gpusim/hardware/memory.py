@@ -22,11 +22,12 @@ from collections.abc import Callable
 from math import exp
 
 from gpusim.engine import Capacity, Event, FifoServer, Flow, FluidSystem, Simulation
-from gpusim.hardware.calibrate import QUEUE_ROUNDING
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["Memory", "SmMemory"]
 
+QUEUE_ROUNDING = 0.05
+"""Keeps the queue finite at full load, where a closed system of SMs cannot wait for ever."""
 LINE_BYTES = 128
 SECTOR_BYTES = 32
 WIDTH = 12.0**0.5
@@ -41,9 +42,7 @@ class Memory:
     ``round_bytes`` is one tile of every resident CTA, ``rounds`` how many of them there will be.
     """
 
-    def __init__(
-        self, sim: Simulation, profile: DeviceProfile, sms: int, round_bytes: float, rounds: float
-    ) -> None:
+    def __init__(self, sim: Simulation, profile: DeviceProfile, sms: int, round_bytes: float, rounds: float) -> None:
         self.sim = sim
         self.profile = profile
         self.fluid = FluidSystem(sim)
@@ -62,9 +61,7 @@ class Memory:
         self.l2 = Capacity("l2", profile.value("l2.read_bandwidth"), reserve=apart * round_bytes)
         self._burst_s_per_byte = profile.value("hbm.burst_contention") * sms / read
         self._queue_s = profile.value("hbm.queue_time")
-        self._dram = tuple(
-            profile.cycles(key) for key in ("dram.latency", "dram.latency_many_lines")
-        )
+        self._dram = tuple(profile.cycles(key) for key in ("dram.latency", "dram.latency_many_lines"))
         self._many_lines = profile.value("dram.many_lines")
         self._seen_s = self._seen_total = 0.0
         self._average = self._weight = 0.0
@@ -124,9 +121,7 @@ def _mean_drift(full: float, per_round: float, rounds: float) -> float:
 class SmMemory:
     """One SM's way to memory (or that of ``multiplicity`` SMs in step)."""
 
-    def __init__(
-        self, memory: Memory, lane: str, multiplicity: int, trace: Callable[..., int] | None
-    ) -> None:
+    def __init__(self, memory: Memory, lane: str, multiplicity: int, trace: Callable[..., int] | None) -> None:
         profile = memory.profile
         self._memory = memory
         self._trace = trace
@@ -192,8 +187,7 @@ class SmMemory:
             passes_on=missed > 0.0,
         )
 
-    def store(
-        self, path: str, amount: float, tile: int = -1, stage: int = -1, cause: int = -1) -> Event:
+    def store(self, path: str, amount: float, tile: int = -1, stage: int = -1, cause: int = -1) -> Event:
         """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
         server = self._stores[path]
         uses = [(self._port, 1.0), *self._memory.uses(0.0, write=True)]
@@ -205,6 +199,4 @@ class SmMemory:
         if self._trace is None:
             return None
         trace, lane = self._trace, server.name
-        return lambda start_s, end_s: trace(
-            lane, "transfer", start_s, end_s, "", tile, stage, int(amount), cause
-        )
+        return lambda start_s, end_s: trace(lane, "transfer", start_s, end_s, "", tile, stage, int(amount), cause)

@@ -60,9 +60,7 @@ def resident_ctas(
 
     def demand_fits(what: str, demand: float, bound: float, unit: str, lever: str) -> None:
         if demand > bound:
-            raise DoesNotFit(
-                demand=demand, bound=bound, unit=unit, what=what, lever=lever, subject=name, device=device
-            )
+            raise DoesNotFit(demand=demand, bound=bound, unit=unit, what=what, lever=lever, subject=name, device=device)
 
     warps = ceil(threads / WARP_SIZE)
     demand_fits("per CTA", threads, value("cta.max_threads"), "threads", "use fewer warps per CTA")

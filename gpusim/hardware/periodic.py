@@ -102,9 +102,7 @@ def stride_of(program: KernelProgram) -> int:
     return turn if turn <= _LARGEST_STRIDE else max(ring.stages for ring in program.rings)
 
 
-def steady_state(
-    done_s: Sequence[float], stride: int, drain: int, agreement: float
-) -> tuple[float, float] | None:
+def steady_state(done_s: Sequence[float], stride: int, drain: int, agreement: float) -> tuple[float, float] | None:
     """Period per step and a moment within the steady state, or None if it is not reached.
 
     ``done_s``: completion time of step 0, 1, 2 …; the last ``drain`` steps are ignored,
@@ -179,9 +177,7 @@ def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cu
     return cuts[::-1]
 
 
-def _wave_cut(
-    sm: _Sm, shape: Shape, missing: int, tiles: Sequence[Cut], agreement: float
-) -> list[Cut] | None:
+def _wave_cut(sm: _Sm, shape: Shape, missing: int, tiles: Sequence[Cut], agreement: float) -> list[Cut] | None:
     """Where ``missing`` CTAs of an SM go once the tile cuts are in; None if the waves are not steady."""
     if missing == 0:
         return []
@@ -232,9 +228,7 @@ def stretch(timeline: Timeline, cut: Cut) -> Timeline:
     )
 
 
-def _causes(
-    timeline: Timeline, window: np.ndarray, after: np.ndarray, order: np.ndarray, copies: int
-) -> np.ndarray:
+def _causes(timeline: Timeline, window: np.ndarray, after: np.ndarray, order: np.ndarray, copies: int) -> np.ndarray:
     """Cause indices in the stretched order.
 
     Copy c of an interval is caused by copy c of its cause. A cause in the turn before the window has its

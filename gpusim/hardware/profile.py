@@ -90,9 +90,7 @@ class DeviceProfile:
                 raise ProfileError(f"device {self.name}: {key}: {error}", key=key, given=given) from None
             if value == 0 and old.value != 0 and old.dimension in ("bandwidth", "frequency"):
                 raise ProfileError(f"device {self.name}: {key}: {given!r} must be above zero", key=key, given=given)
-            quantities[key] = replace(
-                old, value=value, text=str(given), kind="assumed", source="scenario override"
-            )
+            quantities[key] = replace(old, value=value, text=str(given), kind="assumed", source="scenario override")
         return replace(self, quantities=quantities)
 
 

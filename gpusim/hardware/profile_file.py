@@ -8,14 +8,16 @@ its bench and spread.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import yaml
 
 from gpusim.errors import ProfileError
-from gpusim.hardware.calibrate import Measured
+from gpusim.hardware.benches import Measured, bench_file
+from gpusim.hardware.calibrate import measure_quantities
 
-__all__ = ["SPECIFIED", "profile_text"]
+__all__ = ["SPECIFIED", "profile_text", "write_profile"]
 
 SPECIFIED: dict[str, dict[str, tuple[str, str]]] = {
     "NVIDIA H200": {
@@ -26,6 +28,18 @@ SPECIFIED: dict[str, dict[str, tuple[str, str]]] = {
 """Published figures by device name: quantity → (value, source)."""
 
 _LIMITS = {"8.0": "cc80", "8.9": "cc89", "9.0": "cc90", "10.0": "cc100"}
+
+
+def write_profile(folder: Path, target: Path) -> None:
+    """Make ``target`` the profile of the device whose microbenchmark results lie in ``folder``.
+
+    The file is replaced as a whole or not at all. Raises RecordingError or ProfileError.
+    """
+    about = bench_file(folder, "tma")
+    text = profile_text(about["device"], measure_quantities(folder), about["date"])
+    draft = target.with_suffix(".tmp")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(target)
 
 
 def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], date: str) -> str:
@@ -42,7 +56,11 @@ def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], da
     for key, (value, source) in SPECIFIED.get(str(device["name"]), {}).items():
         quantities[key] = {"value": value, "kind": "specified", "source": source}
     for key, number in sorted(measured.items()):
-        entry = {"value": number.text if number.unit else float(number.text), "kind": "measured", "source": f"realkernels.microbench {number.source}"}
+        entry = {
+            "value": number.text if number.unit else float(number.text),
+            "kind": "measured",
+            "source": f"realkernels.microbench {number.source}",
+        }
         if number.spread:
             entry["spread"] = f"{number.spread:.2g} {number.unit}".strip()
         quantities[key] = entry

@@ -93,9 +93,7 @@ def _run_short(
     return _run(program, profile, fits, traffic, trace), []
 
 
-def _run(
-    program: KernelProgram, profile: DeviceProfile, fits: Occupancy, traffic: Traffic, trace: bool
-) -> _Run:
+def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, traffic: Traffic, trace: bool) -> _Run:
     builder = TimelineBuilder() if trace else None
     sim = Simulation()
     parts = Parts.of(program)
@@ -107,8 +105,7 @@ def _run(
     memory = Memory(sim, profile, used, round_bytes, max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0)
     record = builder.add if builder is not None else None
     sms = [
-        Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, record)
-        for sm_class in classes
+        Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, record) for sm_class in classes
     ]
     for sm in sms:
         sm.run(fits.ctas_per_sm)
@@ -127,9 +124,7 @@ def _lateness(program: KernelProgram, profile: DeviceProfile, run: _Run, end_s: 
     return profile.seconds(cycles)
 
 
-def _meta(
-    program: KernelProgram, profile: DeviceProfile, fits: Occupancy, run: _Run, end_s: float
-) -> dict[str, Any]:
+def _meta(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, run: _Run, end_s: float) -> dict[str, Any]:
     traffic = Traffic.of(program)
     return {
         "source": "predicted",

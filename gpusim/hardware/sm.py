@@ -102,9 +102,7 @@ class Sm:
     def run(self, ctas_per_sm: int) -> list[Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""
         waiting = deque(self._class.tiles)
-        return [
-            self.sim.process(self._slot(slot, waiting)) for slot in range(min(ctas_per_sm, len(waiting)))
-        ]
+        return [self.sim.process(self._slot(slot, waiting)) for slot in range(min(ctas_per_sm, len(waiting)))]
 
     def _slot(self, slot: int, waiting: deque[int]) -> Generator:
         profile = self._profile

@@ -30,9 +30,7 @@ class Traffic:
             tiles = program.grid * program.tiles_per_cta
         else:
             tiles = sum(program.tiles_per_cta)
-        read, written, flop = (
-            f * program.grid + p * tiles for f, p in zip(fixed, per_tile, strict=True)
-        )
+        read, written, flop = (f * program.grid + p * tiles for f, p in zip(fixed, per_tile, strict=True))
         return Traffic(read, written, flop, per_tile[0] or one[0])
 
 

@@ -79,11 +79,11 @@ class CallMaker:
         if isinstance(op.kernel, KernelProgram):
             bind = self._kernels[op.kernel.name]
             if self.pointers.static(op.buffer):
-                launch = bind(self.pointers.at(op.buffer, op.offset, op.bytes))
+                launch = bind(self.pointers.at(op.buffer, op.offset))
             else:
 
                 def launch() -> None:
-                    bind(self.pointers.at(op.buffer, op.offset, op.bytes))()
+                    bind(self.pointers.at(op.buffer, op.offset))()
         else:
             launch = self._work(op, op.kernel)
 
@@ -103,10 +103,10 @@ class CallMaker:
             rounds = round(work.cost.flop / 2 / max(op.bytes // 4, 1))
             tail = (words, np.uint32(rounds), np.float32(1), np.float32(0))
         if self.pointers.static(op.buffer):
-            args = (np.uint64(self.pointers.at(op.buffer, op.offset, op.bytes)), *tail)
+            args = (np.uint64(self.pointers.at(op.buffer, op.offset)), *tail)
             return lambda: kernel(grid, block, args, shared_mem=shared)
-        at, name, offset, count = self.pointers.at, op.buffer, op.offset, op.bytes
-        return lambda: kernel(grid, block, (np.uint64(at(name, offset, count)), *tail), shared_mem=shared)
+        at, name, offset = self.pointers.at, op.buffer, op.offset
+        return lambda: kernel(grid, block, (np.uint64(at(name, offset)), *tail), shared_mem=shared)
 
     @call.register
     def _(self, op: ops.MemcpyAsync) -> Call:
@@ -135,8 +135,8 @@ class CallMaker:
 
     def _ends_now(self, op: Any) -> tuple[int, int]:
         place = "device" if op.direction in ("d2d", "p2p") else "pinned" if op.pinned else "pageable"
-        host = self.pointers.at(op.host, op.host_offset, op.bytes, place, side=1)
-        device = self.pointers.at(op.device, op.device_offset, op.bytes)
+        host = self.pointers.at(op.host, op.host_offset, place, side=1)
+        device = self.pointers.at(op.device, op.device_offset)
         return (host, device) if op.direction == "d2h" else (device, host)
 
     @call.register
@@ -227,7 +227,7 @@ class CallMaker:
         return self.streams[op.stream].synchronize
 
     @call.register
-    def _(self, op: ops.DeviceSync) -> Call:
+    def _(self, _op: ops.DeviceSync) -> Call:
         return self._cupy.cuda.runtime.deviceSynchronize
 
     @call.register

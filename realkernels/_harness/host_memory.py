@@ -99,7 +99,7 @@ class Pointers:
     def static(self, name: str) -> bool:
         return name == "" or name in self._declared
 
-    def at(self, name: str, offset: int, size: int, place: str = "device", side: int = 0) -> int:
+    def at(self, name: str, offset: int, place: str = "device", side: int = 0) -> int:
         """Address of a range; an unnamed one lies anywhere in its block (``side`` 1: in its other half)."""
         if name:
             return self.table[name] + offset

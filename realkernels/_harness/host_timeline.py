@@ -68,9 +68,9 @@ def from_events(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mappi
     numbers = {stream.name: i for i, stream in enumerate(program.streams)}
     done: dict[str, float] = {}
     alone = [call[0] for call in issued_work(program) if len(call) == 1]
-    for op, (start, end) in zip(alone, traced["events"], strict=True):
+    for op, (earliest, end) in zip(alone, traced["events"], strict=True):
         lane = f"stream[{numbers[op.stream]}]"
-        start = max(start, done.get(lane, 0.0))
+        start = max(earliest, done.get(lane, 0.0))
         kind = "kernel" if isinstance(op, ops.Launch) else "copy"
         builder.add(lane, kind, start, end, "", op.chunk, -1, getattr(op, "bytes", 0) if kind == "copy" else 0)
         done[lane] = end

@@ -40,5 +40,5 @@ TECHNIQUE = Technique(
     model="realkernels.concurrent_kernels.model:build",
     launcher="realkernels.concurrent_kernels.launch:build",
     folder=Path(__file__).parent,
-    summary="Helps kernels too small to fill the device; kernels that fill an SM's memory or threads take turns anyway.",
+    summary="Helps kernels too small to fill the device; kernels that fill an SM take turns anyway.",
 )

@@ -7,6 +7,7 @@ the end of one stamped kernel to the start of the next, whatever lies between th
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -66,7 +67,8 @@ def _between(lab: Lab) -> Iterator[dict]:
     for size in sizes:
         for name, kind in (("h2d", H2D), ("d2h", D2H), ("d2d", D2D)):
             for count in (1, 2, 4):
-                things.append((name, size, count, lambda kind=kind, size=size: lab.copy(stream, kind, size)))
+                thing = partial(lab.copy, stream, kind, size)
+                things += [(name, size, count, thing)]
     for name, size, count, thing in things:
         kernels = 12 if size > MIB else 25
         thing()

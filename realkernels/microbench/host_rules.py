@@ -68,7 +68,7 @@ def _calls(lab: Lab, free: Any) -> dict[str, tuple[Callable, Callable, Callable]
         "memcpy_async_pinned": lambda: lab.copy(free, H2D, MIB),
         "memcpy_async_legacy_pinned": lambda: runtime.memcpyAsync(lab.device, lab.pinned, MIB, H2D, 0),
         "launch_legacy": lambda: lab.kernel(cupy.cuda.Stream.null, 1, 0.0),
-        "stream_sync_other": lambda: free.synchronize(),
+        "stream_sync_other": free.synchronize,
         "event_record_other": lambda: event.record(free),
     }
     for name, call in plain.items():
@@ -95,9 +95,9 @@ def _default_stream(lab: Lab) -> Iterator[dict]:
     new = lab.cupy.cuda.Stream
     kinds = {"legacy": lambda: new.null, "per_thread": lambda: new.ptds, "blocking": new,
              "non_blocking": lambda: new(non_blocking=True)}  # fmt: skip
-    for middle in kinds:
+    for middle, make in kinds.items():
         for outer in ("blocking", "non_blocking", "per_thread"):
-            streams = [kinds[outer](), kinds[middle](), kinds[outer]()]
+            streams = [kinds[outer](), make(), kinds[outer]()]
             lab.reset()
             for i, stream in enumerate(streams):
                 lab.kernel(stream, i, 300e-6)
@@ -205,10 +205,11 @@ def _ended_warps(lab: Lab) -> Iterator[dict]:
                 time.sleep(100e-6)
             lab.runtime.deviceSynchronize()
             starts = [np.sort(out.get()[::2].astype(np.int64)) for out in outs]
-            zero = starts[0][0]
-            yield {"kind": "ended_warps", "alone": alone, "grid": grid, "block_s": 300e-6,
-                   "first_starts_s": [round(float(v - zero) * 1e-9, 9) for v in np.quantile(starts[0], (0, 0.5, 1))],
-                   "second_starts_s": [round(float(v - zero) * 1e-9, 9) for v in np.quantile(starts[1], (0, 0.5, 1))]}  # fmt: skip
+            row: dict[str, Any] = {"kind": "ended_warps", "alone": alone, "grid": grid, "block_s": 300e-6}
+            for which, start in zip(("first", "second"), starts, strict=True):
+                quantiles = np.quantile(start - starts[0][0], (0, 0.5, 1))
+                row[f"{which}_starts_s"] = [round(float(v) * 1e-9, 9) for v in quantiles]
+            yield row
 
 
 SECTIONS = (_ended_warps, _default_stream, _queue_depth, connections, _resident, _sharing, _waiting_calls)

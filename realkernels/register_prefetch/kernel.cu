@@ -20,7 +20,7 @@ __device__ __forceinline__ bool arrived(const float4 (&held)[PER_THREAD], int th
 }
 #endif
 
-extern "C" __global__ void __launch_bounds__(COMPUTE_THREADS)
+extern "C" __global__ void __launch_bounds__(COMPUTE_THREADS, 1)
 tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, float a, float b PROBE_PARAMETER) {
   extern __shared__ __align__(128) float4 shared[];
   const unsigned int tile = opaque((int)shared_address(shared));

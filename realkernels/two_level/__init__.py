@@ -35,5 +35,5 @@ TECHNIQUE = Technique(
     model="realkernels.two_level.model:build",
     launcher="realkernels.two_level.launch:build",
     folder=Path(__file__).parent,
-    summary="Streams hide the link and warp specialisation hides HBM; a link-bound batch gains nothing from the second.",
+    summary="Streams hide the link, warp specialisation hides HBM; a link-bound batch gains nothing from the second.",
 )

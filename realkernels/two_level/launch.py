@@ -30,8 +30,7 @@ def _bind(params: Params) -> Callable[[int], Callable[[], object]]:
     kernel, grid, block = launcher.kernel, params.grid, launcher.plan.threads()
     out = cupy.zeros(params.grid * params.consumer_warps, dtype=cupy.float32)
     tiles, shared = np.int32(params.tiles_per_cta), launcher.shared_bytes
-    launcher.launch()  # raises the kernel's limit of shared memory
-    function = kernel._kernel
+    function = kernel.prepared(shared)
 
     def bind(pointer: int) -> Callable[[], object]:
         args = (np.uint64(pointer), out, tiles, A, B)

@@ -168,7 +168,8 @@ def test_ring_of_slots_lets_the_host_fill_while_the_device_copies(slots, expecte
         op
         for _ in range(4)
         for op in (
-            ops.AcquireSlot("ring"), ops.HostWork(COPY_S), ops.MemcpyAsync("h2d", MIB, "a"), ops.HostFunc("a", releases="ring"),
+            ops.AcquireSlot("ring"), ops.HostWork(COPY_S), ops.MemcpyAsync("h2d", MIB, "a"),
+            ops.HostFunc("a", releases="ring"),
         )
     ]  # fmt: skip
     assert total(calls, slots=(ops.Slots("ring", slots),)) == pytest.approx(expected * COPY_S)
@@ -216,6 +217,7 @@ class TestDeadlocks:
     """Circular waits are errors that name the circle."""
 
     def test_host_function_that_waits_for_its_own_stream(self):
+        """Forbidden by CUDA."""
         with pytest.raises(Deadlock, match=r"cycle: host function .* -> host function"):
             total([ops.HostFunc("a", syncs="a")])
 

@@ -1,0 +1,63 @@
+"""The raw results of the microbenchmarks: one JSON file per bench, rows of parameters and cycles."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpusim.errors import RecordingError
+
+__all__ = ["Benches", "Measured", "Rows", "bench_file"]
+
+Rows = list[dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A measured quantity: value and spread as numbers in ``unit``, and the bench it is from."""
+
+    value: float
+    unit: str
+    source: str
+    spread: float = 0.0
+
+    @property
+    def text(self) -> str:
+        """The value with its unit, four significant digits."""
+        return f"{self.value:.4g} {self.unit}".strip()
+
+
+def bench_file(folder: Path, bench: str) -> dict[str, Any]:
+    """One microbenchmark's results with what it says about the device. Raises RecordingError."""
+    path = folder / f"{bench}.json"
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise RecordingError(f"cannot read the microbenchmark result: {error}", path=path) from None
+
+
+class Benches:
+    """The results in one folder; each file is read once."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._known: dict[str, dict[str, Any]] = {}
+
+    def file(self, bench: str) -> dict[str, Any]:
+        """A whole bench file."""
+        if bench not in self._known:
+            self._known[bench] = bench_file(self._folder, bench)
+        return self._known[bench]
+
+    def rows(self, bench: str, **where: Any) -> Rows:
+        """The rows whose fields equal ``where``. Raises RecordingError if there is none."""
+        rows = [row for row in self.file(bench)["rows"] if all(row.get(k) == v for k, v in where.items())]
+        if not rows:
+            raise RecordingError(f"no rows with {where}", path=self._folder / f"{bench}.json")
+        return rows
+
+    def one(self, bench: str, field: str, **where: Any) -> float:
+        """One field of the first row that fits."""
+        return float(self.rows(bench, **where)[0][field])

@@ -1,0 +1,213 @@
+"""What a group of warps does with global memory: loads, cp.async, bulk copies and stores.
+
+Models: the instructions that issue a copy, the request to memory, and what its arrival does to the
+  ring stage and the barrier it fills.
+Omits: order between the generic and the asynchronous proxy.
+Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync, tma, tma_store).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+from gpusim.engine import Event, PhasedBarrier
+from gpusim.hardware.cta import RingState
+from gpusim.program import (
+    BulkWait,
+    CommitGroup,
+    CpAsync,
+    Load,
+    Mix,
+    Store,
+    StoreShared,
+    TmaLoad,
+    TmaStore,
+    WaitGroup,
+    WaitLoads,
+)
+
+if TYPE_CHECKING:
+    from gpusim.hardware.warp import WarpLane
+
+__all__ = ["COPY_HANDLERS"]
+
+
+def _alignment(op: Load | CpAsync | TmaLoad) -> int:
+    return op.align or op.bytes & -op.bytes
+
+
+class _Request:
+    """A copy of the lane's own, as something to wait for; only memory can satisfy it."""
+
+    cause = -1
+    satisfiers = ("memory",)
+
+    def __init__(self, lane: str) -> None:
+        self.name = f"a copy of {lane}"
+
+
+def load(lane: WarpLane, op: Load) -> Generator:
+    start = lane.sim.env.now
+    count = lane.instructions(op.bytes, op.width)
+    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg_interval, lane.group)
+    # Each warp waits for its own lines only.
+    arrival = lane.sm.memory.load(
+        "ldg",
+        op.bytes * lane.share,
+        op.l2_hit,
+        _alignment(op),
+        op.tile,
+        slowest_of=op.bytes / lane.role.warps,
+        cause=lane.last,
+    )
+    if op.wait:
+        lane.waits += 1
+        yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane))
+        lane.mark("load", start, "", op.tile)
+    else:
+        lane.loads.append(arrival)
+        lane.mark("issue", start, "", op.tile)
+
+
+def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
+    start = lane.sim.env.now
+    for arrival in lane.loads:
+        if not arrival.processed:
+            lane.waits += 1
+            yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane))
+    lane.loads.clear()
+    lane.mark("wait", start, "copy_in_flight", op.tile)
+
+
+def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
+    start = lane.sim.env.now
+    ring = lane.cta.rings[op.ring] if op.ring else None
+    if ring is not None:
+        ring.begin_write(lane.lane, op.tile)
+    count = lane.instructions(op.bytes, op.width)
+    yield lane.issue(Mix(sts=count, sts_bytes=op.width, other=op.other))
+    if ring is not None:
+        ring.end_write(op.tile)
+    lane.mark("store", start, "", op.tile)
+
+
+def store(lane: WarpLane, op: Store) -> Generator:
+    start = lane.sim.env.now
+    count = lane.instructions(op.bytes, op.width)
+    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg_interval, lane.group)
+    lane.mark("store", start, "", op.tile)
+    lane.sm.memory.store("lsu", op.bytes * lane.share, op.tile, cause=lane.last)
+
+
+def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
+    start = lane.sim.env.now
+    ring = lane.cta.rings[op.ring]
+    stage = ring.stage(op.tile)
+    ring.begin_write(lane.lane, op.tile)
+    count = lane.instructions(op.bytes, op.width)
+    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.cp_async_interval, lane.group)
+    arrival = lane.sm.memory.load(
+        "cp_async", op.bytes * lane.share, op.l2_hit, _alignment(op), op.tile, stage, cause=lane.last
+    )
+    lane.mark("issue", start, "", op.tile, stage)
+    _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)
+    lane.open.append(arrival)
+
+
+def _landing(
+    lane: WarpLane,
+    arrival: Event,
+    ring: RingState,
+    tile: int,
+    stage: int,
+    start: float,
+    amount: int,
+    barrier: PhasedBarrier | None,
+) -> None:
+    """When the copy arrives: the stage holds the tile, and its barrier counts the bytes."""
+    trace, cause = lane.trace, lane.last
+
+    def landed(_event: Event) -> None:
+        ring.end_write(tile)
+        index = -1
+        if trace is not None:
+            index = trace(ring.lanes[stage], "copy", start, lane.sim.env.now, "", tile, stage, amount, cause)
+        if barrier is not None:
+            barrier.complete(amount, index)
+
+    arrival.callbacks.append(landed)
+
+
+def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
+    lane.groups.append(lane.open)
+    lane.open = []
+    return
+    yield  # pragma: no cover - makes this a generator
+
+
+def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
+    start = lane.sim.env.now
+    while len(lane.groups) > op.pending:
+        for arrival in lane.groups.popleft():
+            if not arrival.processed:
+                lane.waits += 1
+                yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane))
+    lane.mark("wait", start, "copy_in_flight", op.tile)
+
+
+def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
+    ring = lane.cta.rings[op.ring]
+    stage = ring.stage(op.tile)
+    ring.begin_write(lane.lane, op.tile)
+    env, barrier = lane.sim.env, ring.full[stage]
+    start = env.now
+    # The thread is busy for longer than it takes until the copy unit has the request.
+    yield env.timeout(lane.cost.tma_submit)
+    barrier.arrive(1, op.bytes, lane.last)
+    arrival = lane.sm.memory.load("tma", op.bytes, op.l2_hit, _alignment(op), op.tile, stage, cause=lane.last)
+    _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, barrier)
+    yield env.timeout(lane.cost.tma_issue - lane.cost.tma_submit)
+    lane.mark("issue", start, "", op.tile, stage)
+
+
+def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
+    ring = lane.cta.rings[op.ring]
+    stage = ring.stage(op.tile)
+    start = lane.sim.env.now
+    ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
+    yield lane.sim.env.timeout(lane.cost.tma_issue)
+    lane.mark("issue", start, "", op.tile, stage)
+    name, trace = f"{lane.lane} (bulk store)", lane.trace
+    done = lane.sm.memory.store("tma", op.bytes, op.tile, stage, lane.last)
+
+    def source_read(_event: Event) -> None:
+        ring.end_read(name, op.tile)
+        if trace is not None:
+            trace(ring.lanes[stage], "store", start, lane.sim.env.now, "", op.tile, stage, op.bytes, -1)
+
+    done.callbacks.append(source_read)
+    lane.stores.append(done)
+
+
+def bulk_wait(lane: WarpLane, op: BulkWait) -> Generator:
+    start = lane.sim.env.now
+    while len(lane.stores) > op.pending:
+        event = lane.stores.popleft()
+        if not event.processed:
+            yield from lane.sim.wait(event, lane.lane, "store_drain", _Request(lane.lane))
+    lane.mark("wait", start, "store_drain", op.tile)
+
+
+COPY_HANDLERS = {
+    Load: load,
+    WaitLoads: wait_loads,
+    StoreShared: store_shared,
+    Store: store,
+    CpAsync: cp_async,
+    CommitGroup: commit_group,
+    WaitGroup: wait_group,
+    TmaLoad: tma_load,
+    TmaStore: tma_store,
+    BulkWait: bulk_wait,
+}

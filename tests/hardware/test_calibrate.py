@@ -1,0 +1,86 @@
+"""The committed profile is what the committed microbenchmark results say, and nothing else."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from importlib import resources
+from pathlib import Path
+
+import pytest
+import yaml
+
+from gpusim.errors import ProfileError, RecordingError
+from gpusim.hardware import load_profile
+from gpusim.hardware.calibrate import Measured, measure_quantities
+from gpusim.hardware.profile_file import profile_text
+
+RECORDED = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm"
+COMMITTED = (resources.files("gpusim.hardware") / "profiles" / "h200_sxm.yaml").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def measured():
+    """All quantities of the committed results."""
+    return measure_quantities(RECORDED)
+
+
+def test_profile_is_reproduced(measured):
+    """Every entry of the file, in words; the head as well."""
+    launch = json.loads((RECORDED / "launch.json").read_text(encoding="utf-8"))
+    again = yaml.safe_load(profile_text(launch["device"], measured, launch["date"]))
+    committed = yaml.safe_load(COMMITTED)
+    assert again["quantities"] == committed["quantities"]
+    assert again["limits"] == committed["limits"]
+
+
+def test_every_measured_entry_names_a_bench_that_is_recorded(measured):
+    """The first word of the source is a file here."""
+    benches = {path.stem for path in RECORDED.glob("*.json")}
+    for key, number in measured.items():
+        words = set(number.source.replace("(", " ").replace(":", " ").split())
+        assert words & benches, key
+
+
+def test_profile_holds_every_measured_value(measured):
+    """As the loaded profile sees it, to the four digits of the file."""
+    profile = load_profile("h200_sxm")
+    for key, number in measured.items():
+        assert profile.quantities[key].text == number.text, key
+        assert profile.quantities[key].kind == "measured", key
+
+
+def test_no_recording_of_a_technique_is_read(measured, tmp_path):
+    """With nothing but the microbenchmarks' files in the folder the numbers are the same."""
+    for path in RECORDED.glob("*.json"):
+        shutil.copy(path, tmp_path)
+    assert measure_quantities(tmp_path) == measured
+
+
+@pytest.mark.parametrize("bench", ["clock", "issue", "lds", "barrier", "tma", "ldg", "hbm", "alignment", "launch"])
+def test_missing_bench_is_named(bench, tmp_path):
+    """A profile is never written from a part of the results."""
+    for path in RECORDED.glob("*.json"):
+        if path.stem != bench:
+            shutil.copy(path, tmp_path)
+    with pytest.raises(RecordingError, match=f"{bench}.json"):
+        measure_quantities(tmp_path)
+
+
+def test_broken_or_empty_bench_is_named(tmp_path):
+    """Truncated JSON; a file without the rows that are needed."""
+    for path in RECORDED.glob("*.json"):
+        shutil.copy(path, tmp_path)
+    (tmp_path / "issue.json").write_text("{", encoding="utf-8")
+    with pytest.raises(RecordingError, match=r"issue\.json"):
+        measure_quantities(tmp_path)
+    (tmp_path / "issue.json").write_text('{"rows": []}', encoding="utf-8")
+    with pytest.raises(RecordingError, match="no rows"):
+        measure_quantities(tmp_path)
+
+
+def test_device_without_limits_is_refused():
+    """No table, no profile."""
+    device = {"name": "Old", "compute_capability": "3.5", "sm_count": 15, "driver": "1"}
+    with pytest.raises(ProfileError, match=r"3\.5"):
+        profile_text(device, {"sm.clock": Measured(700, "MHz", "clock")}, "2026-01-01")
