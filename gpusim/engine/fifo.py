@@ -75,7 +75,8 @@ class FifoServer:
     def _served(self, entry: tuple, start: float) -> None:
         _, _, latency, served, delivered, _, passes_on = entry
         if served is not None:
-            served(start, self._sim.now)
+            # Its own time: what lies behind it may take longer and serve several requests at once.
+            served(start, start + entry[0] / self._rate if passes_on else self._sim.now)
         delay = latency() if callable(latency) else latency
         if delay > 0.0:
             self._sim.call_at(delay, lambda _event: delivered.succeed())

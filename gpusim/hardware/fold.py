@@ -35,17 +35,13 @@ class WarpGroup:
 def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tuple[list[list[WarpGroup]], int]:
     """The warp groups of each of ``slots`` resident CTAs, and how many classes of schedulers they need.
 
-    Warps go round the schedulers. A CTA begins at the one with the fewest warps, and among equals at
-    the next after the one where the CTA before began (realkernels.microbench placement).
+    Warps go round the schedulers. A CTA goes on where the one before it ended, and one further when that one
+    filled all schedulers equally (realkernels.microbench placement).
     """
     on_scheduler: list[Counter[tuple[int, int]]] = [Counter() for _ in range(schedulers)]
     first: dict[tuple[int, int, int], int] = {}
-    start = schedulers - 1
-    loads = [0] * schedulers
+    start = 0
     for slot in range(slots):
-        start = min(range(start + 1, start + 1 + schedulers), key=lambda i: loads[i % schedulers]) % schedulers
-        for warp in range(program.warps):
-            loads[(start + warp) % schedulers] += 1
         warp = 0
         for number, role in enumerate(program.roles):
             for _ in range(role.warps):
@@ -53,6 +49,7 @@ def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tupl
                 on_scheduler[scheduler][slot, number] += 1
                 first.setdefault((slot, number, scheduler), warp)
                 warp += 1
+        start += program.warps + (program.warps % schedulers == 0)
     classes: dict[tuple, list[int]] = {}
     for scheduler, load in enumerate(on_scheduler):
         classes.setdefault(tuple(sorted(load.items())), []).append(scheduler)

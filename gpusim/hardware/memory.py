@@ -125,6 +125,8 @@ class SmMemory:
         profile = memory.profile
         self._memory = memory
         self._trace = trace
+        self.stored_s = 0.0
+        """When the last store so far was done; a kernel ends no earlier."""
         clock = profile.clock_hz
         # The port belongs to one SM while flows count with their multiplicity.
         self._port = Capacity(f"{lane}.port", multiplicity * profile.value("sm.port_bandwidth") * clock)
@@ -191,7 +193,12 @@ class SmMemory:
         """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
         server = self._stores[path]
         uses = [(self._port, 1.0), *self._memory.uses(0.0, write=True)]
-        return server.request(amount, uses, served=self._served(server, amount, tile, stage, cause), tag="write")
+        done = server.request(amount, uses, served=self._served(server, amount, tile, stage, cause), tag="write")
+        done.callbacks.append(self._stored)
+        return done
+
+    def _stored(self, _event: Event) -> None:
+        self.stored_s = self._memory.sim.now
 
     def _served(
         self, server: FifoServer, amount: float, tile: int, stage: int, cause: int

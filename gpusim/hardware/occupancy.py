@@ -2,8 +2,8 @@
 
 Models: limits on threads, warps, CTAs, registers and shared memory per SM and per CTA.
   Registers are allocated per warp in units of 256, out of the quarter of the file that
-  belongs to the warp's scheduler; the warps of a CTA count as a multiple of 4. Shared memory is
-  allocated in units of 128 B, plus 1 KiB that the driver reserves per CTA.
+  belongs to the warp's scheduler; only the check whether a CTA fits at all counts its warps as a multiple
+  of 4. Shared memory is allocated in units of 128 B, plus 1 KiB that the driver reserves per CTA.
 Omits: carve-out preferences (the largest one is taken).
 Source: CUDA Programming Guide 13 table "Technical Specifications per Compute Capability";
   the rules of ``cuda_occupancy.h``.
@@ -87,7 +87,7 @@ def resident_ctas(
     }
     if registers:
         per_scheduler = (value("sm.registers") // schedulers) // registers_per_warp
-        limits["registers"] = int(per_scheduler * schedulers // warps_allocated)
+        limits["registers"] = int(per_scheduler * schedulers // warps)
     shared_unit = value("sm.shared_allocation_unit")
     shared = ceil((shared_bytes + value("cta.reserved_shared_memory")) / shared_unit) * shared_unit
     limits["shared_memory"] = int(value("sm.shared_memory") // shared) if shared else int(inf)

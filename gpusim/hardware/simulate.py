@@ -45,7 +45,10 @@ def simulate_kernel(
     """
     fits = occupancy(program, profile)
     run, cuts = _run_short(program, profile, fits, trace, exact)
-    end_s = max(sm.ended_s[-1] + sum(cut.added_s for cut in cuts if cut.sm == sm.name) for sm in run.sms)
+    end_s = max(
+        max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
+        for sm in run.sms
+    )
     late_s = _lateness(program, profile, run, end_s)
     meta = _meta(program, profile, fits, run, end_s + late_s)
     meta["lateness_s"] = late_s

@@ -97,7 +97,6 @@ def _pageable(b: HostBenches, _: Found) -> Found:
     # Beyond the host's cache: the largest copy, of which the cache holds the part that the others fit in.
     cache, largest = 64 * MIB, b.rows("copies", kind="pageable", direction="h2d", bytes=256 * MIB)[0]
     fast = cache / (result["pageable.h2d_rate"].value * 1e9)
-    result["pageable.cache"] = Measured(64.0, "MiB", "copies (pageable h2d: the rate falls between 64 and 256 MiB)")
     result["pageable.h2d_cold_rate"] = rate(
         (256 * MIB - cache) / (largest["call_s"] - fast), "copies (pageable h2d, 256 MiB)"
     )
@@ -106,7 +105,6 @@ def _pageable(b: HostBenches, _: Found) -> Found:
     result["pageable.small_rate"] = rate(per_second, "calls (h2d, 128 KiB to 1 MiB)")
     result["pageable.h2d_overhead"] = us(max(fixed - base["h2d"], 0.0), "calls (h2d, 128 KiB to 1 MiB)", off)
     result["pageable.piece"] = Measured(1.0, "MiB", "calls (with_sync less call: the last piece's copy)")
-    result["pageable.buffers"] = Measured(2.0, "", "copies (pageable_behind_kernel: 1 MiB does not wait, 16 MiB does)")
     return result
 
 

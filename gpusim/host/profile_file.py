@@ -17,15 +17,13 @@ __all__ = ["OTHERS", "host_profile", "host_profile_text"]
 
 OTHERS: dict[str, tuple[str, str, str]] = {
     "copy.engines": ("3", "specified", "device properties: asyncEngineCount"),
-    "copy.channels": (
-        "4",
-        "measured",
-        "realkernels.microbench.host handover: channels of the copies of eight streams, each way",
-    ),
+    "copy.channels": ("8", "specified", "CUDA C++ Programming Guide: CUDA_DEVICE_MAX_COPY_CONNECTIONS, default"),
     "copy.p2p_bandwidth": ("395 GB/s", "published", "nvbandwidth on an H100 SXM, read between peers"),
     "copy.p2p_overhead": ("2.5 us", "published", "p2pBandwidthLatencyTest on an H100 SXM"),
     "host.cuda.cache_hit": ("0.2 us", "assumed", "a map and a lock; not measured"),
     "host.cuda.cache_give": ("0.1 us", "assumed", "a map and a lock; not measured"),
+    "pageable.buffers": ("2", "assumed", "copies (pageable_behind_kernel): more than 1 MiB and less than 16 MiB"),
+    "pageable.cache": ("64 MiB", "assumed", "copies (pageable h2d): the rate falls between 64 and 256 MiB"),
     "stream.resident_grids": ("128", "specified", "CUDA C++ Programming Guide, table of technical specifications"),
     "graph.start": ("2.3 us", "assumed", "as a kernel's: stream.start"),
 }

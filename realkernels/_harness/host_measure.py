@@ -196,6 +196,7 @@ def install(folder: Path) -> int:
         target = technique.folder / "recorded" / device_folder(data["meta"]["device"]["name"])
         path = target / TOTALS
         totals = Totals.load(path) if path.exists() else Totals(name, data["meta"])
+        totals.meta = data["meta"]
         totals.merge(TotalRow(**{key: value for key, value in row.items() if key in known}) for row in data["rows"])
         totals.save(path)
         for number, traced in enumerate(traces[name]):

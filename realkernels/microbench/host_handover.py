@@ -82,7 +82,10 @@ def _late(lab: Lab) -> Iterator[dict]:
                     "limit": limit,
                     **spread(values),
                 }
-                yield {**row, "least_s": float(min(values)), "most_s": float(max(values))}
+                channels = {
+                    r.get("channel_id") for r in records if NAMES.get(r.get("copy_kind", 0), "kernel") == engine
+                }
+                yield {**row, "least_s": float(min(values)), "most_s": float(max(values)), "channels": len(channels)}
 
 
 def _lateness(records: list[dict]) -> dict[tuple[str, str], list[float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.engine import FifoServer, FluidSystem, Simulation
+from gpusim.engine import Capacity, FifoServer, FluidSystem, Simulation
 
 
 def test_requests_are_served_in_order_and_delivered_after_the_latency():
@@ -23,15 +23,20 @@ def test_requests_are_served_in_order_and_delivered_after_the_latency():
     assert log == [("a", pytest.approx(3.0)), ("b", pytest.approx(5.0))]
 
 
-def test_overhead_is_paid_by_each_request():
-    """Overhead 1 and work 2 each: 3 and 6."""
+def test_request_that_is_passed_on_frees_the_server_at_its_own_rate():
+    """Rate 2, but 1 behind it, shared: two requests of 4 begin at 0 and 2; both end when 8 are done, or at 6 and 8.
+
+    Alone until 2 (2 of 4 done), then half each: the first ends at 2 + 2 / 0.5 = 6, the second at 6 + 2 / 1 = 8.
+    """
     sim = Simulation()
-    server = FifoServer(sim, "unit", FluidSystem(sim), 1.0, overhead_s=1.0)
+    behind = Capacity("behind", 1.0)
+    server = FifoServer(sim, "unit", FluidSystem(sim), 2.0)
     log = []
     for _ in range(2):
-        server.request(2.0, []).callbacks.append(lambda _event: log.append(sim.now))
+        delivered = server.request(4.0, [(behind, 1.0)], passes_on=True)
+        delivered.callbacks.append(lambda _event: log.append(sim.now))
     sim.run()
-    assert log == pytest.approx([3.0, 6.0])
+    assert log == pytest.approx([6.0, 8.0])
 
 
 @pytest.mark.parametrize("stages", [2, 3, 4, 8])

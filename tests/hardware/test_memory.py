@@ -9,8 +9,10 @@ import pytest
 from gpusim.program import (
     BulkWait,
     CommitGroup,
+    Compute,
     CpAsync,
     Load,
+    Mix,
     Ring,
     Role,
     Store,
@@ -145,18 +147,20 @@ def test_bulk_store_drains_at_its_own_rate():
 
 
 def test_bulk_wait_leaves_the_newest_pending():
-    """Waiting for all but one of two stores takes one drain less."""
-    def body(pending):
-        def ops(_tiles):
+    """The work behind a wait for all but one of two stores begins one drain earlier."""
+    def program(pending):
+        def body(_tiles):
+            for tile in range(2):
+                yield StoreShared(SIZE, ring=RING, tile=tile)
             for tile in range(2):
                 yield TmaStore(RING, SIZE, tile=tile)
             yield BulkWait(pending)
+            yield Compute(Mix(ffma=1000))
 
-        fill = tuple(StoreShared(SIZE, ring=RING, tile=tile) for tile in range(2))
-        return kernel(Role("worker", 4, lambda n: iter((*fill, *ops(n)))), tiles=2, rings=(Ring(RING, 2, SIZE),))
+        return kernel(Role("worker", 4, body), tiles=2, rings=(Ring(RING, 2, SIZE),))
 
-    assert total_ns(body(0)) == pytest.approx(4 + 2 * COPY)
-    assert total_ns(body(1)) == pytest.approx(4 + COPY)
+    assert total_ns(program(0)) == pytest.approx(4 + 2 * COPY + 1000)
+    assert total_ns(program(1)) == pytest.approx(4 + COPY + 1000)
 
 
 def test_store_does_not_block_the_warp():
