@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 
@@ -30,6 +31,7 @@ from gpusim.program import (
     WaitFull,
     WaitGroup,
 )
+from gpusim.scenario.technique import Technique
 from gpusim.timeline import Timeline
 
 NS = 1e-9
@@ -37,6 +39,11 @@ TEXTBOOK_RATE = 32
 """Bytes a copy unit of the textbook device moves per cycle."""
 RING = "input"
 TECHNIQUES = ("sync_tile", "cp_async_multistage", "tma_warp_specialized")
+
+
+def technique(name: str) -> Technique:
+    """One of `TECHNIQUES`, without asking what else is installed."""
+    return import_module(f"realkernels.{name}").TECHNIQUE
 
 
 def textbook(**overrides: object) -> DeviceProfile:

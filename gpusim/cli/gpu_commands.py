@@ -53,24 +53,30 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
 
 def calibrate(name: str, output: Path | None, json: bool) -> None:
     """Run the microbenchmarks and make a device profile of what they say."""
-    benches = _plugin(CALIBRATION_GROUP)
+    benches = _plugins(CALIBRATION_GROUP)
     _require_gpu()
     target = output or Path(f"{name}.yaml")
     with tempfile.TemporaryDirectory() as folder:
-        if benches(["--out", folder]) != 0:
-            raise GpusimError("the microbenchmarks failed; their messages stand above")
+        for bench in benches:
+            if bench(["--out", folder]) != 0:
+                raise GpusimError("the microbenchmarks failed; their messages stand above")
         import_module("gpusim.hardware.profile_file").write_profile(Path(folder), target)
+        host = import_module("gpusim.host.profile_file").write_host_profile(Path(folder), target)
     if json:
-        print_json({"file": str(target), "device": name})
+        print_json({"file": str(target), "host_file": str(host), "device": name})
     else:
-        console().print(f"{target}: written", markup=False)
+        console().print(f"{target}: written\n{host}: written", markup=False)
 
 
 def _plugin(group: str) -> Callable[..., Any]:
-    points = list(entry_points(group=group))
+    return _plugins(group)[0]
+
+
+def _plugins(group: str) -> list[Callable[..., Any]]:
+    points = sorted(entry_points(group=group), key=lambda point: point.name)
     if not points:
         raise GpusimError("no real kernels are installed; install the project: pip install -e .")
-    return points[0].load()
+    return [point.load() for point in points]
 
 
 def _require_gpu() -> None:

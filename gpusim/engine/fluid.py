@@ -198,33 +198,9 @@ class FluidSystem:
                 load[capacity] += flow.multiplicity * weight
         level = 0.0
         while active:
-            step = min(bounds[flow] for flow in active) - level
-            tight = None
-            for capacity, demand in load.items():
-                if demand > 0.0 and room[capacity] < step * demand:
-                    step = room[capacity] / demand
-                    tight = capacity
-            step = max(step, 0.0)
+            step, tight = _largest_step(min(bounds[flow] for flow in active) - level, room, load)
             level += step
-            for capacity, demand in load.items():
-                if demand > 0.0 and room[capacity] != inf:
-                    room[capacity] = max(room[capacity] - step * demand, 0.0)
-            still = []
-            for flow in active:
-                full = tight is not None and any(capacity is tight for capacity, _ in flow.uses)
-                if full or bounds[flow] <= level * (1.0 + 1e-12):
-                    flow.rate = level
-                    for capacity, weight in flow.uses:
-                        load[capacity] -= flow.multiplicity * weight
-                        if load[capacity] < 1e-12 * weight:
-                            load[capacity] = 0.0
-                else:
-                    still.append(flow)
-            if len(still) == len(active):  # a rounding stand-off: nobody can grow
-                for flow in still:
-                    flow.rate = level
-                still = []
-            active = still
+            active = _freeze(active, bounds, level, tight, load)
         for capacity in self._capacities:
             capacity.used_rate = sum(
                 flow.multiplicity * weight * flow.rate
@@ -276,3 +252,41 @@ class FluidSystem:
 
     def _finish_now(self) -> None:
         self._finish()
+
+
+def _largest_step(
+    step: float, room: dict[Capacity, float], load: dict[Capacity, float]
+) -> tuple[float, Capacity | None]:
+    """How far all rates can rise, at most ``step``, and the capacity that is full then; takes it from ``room``."""
+    tight = None
+    for capacity, demand in load.items():
+        if demand > 0.0 and room[capacity] < step * demand:
+            step = room[capacity] / demand
+            tight = capacity
+    step = max(step, 0.0)
+    for capacity, demand in load.items():
+        if demand > 0.0 and room[capacity] != inf:
+            room[capacity] = max(room[capacity] - step * demand, 0.0)
+    return step, tight
+
+
+def _freeze(
+    active: list[Flow], bounds: dict[Flow, float], level: float, tight: Capacity | None, load: dict[Capacity, float]
+) -> list[Flow]:
+    """The flows that can still grow; the others get the rate ``level`` and leave ``load``."""
+    still = []
+    for flow in active:
+        full = tight is not None and any(capacity is tight for capacity, _ in flow.uses)
+        if full or bounds[flow] <= level * (1.0 + 1e-12):
+            flow.rate = level
+            for capacity, weight in flow.uses:
+                load[capacity] -= flow.multiplicity * weight
+                if load[capacity] < 1e-12 * weight:
+                    load[capacity] = 0.0
+        else:
+            still.append(flow)
+    if len(still) == len(active):  # a rounding stand-off: nobody can grow
+        for flow in still:
+            flow.rate = level
+        return []
+    return still

@@ -40,7 +40,7 @@ class Blocked:
         return f"{self.lane} waits for {self.waits_for} ({self.reason}){by}"
 
 
-class Deadlock(RuntimeError):
+class Deadlock(RuntimeError):  # noqa: N818 - it is what happens: nothing can go on
     """Nothing can happen any more, and these lanes still wait."""
 
     def __init__(self, at_s: float, blocked: Iterable[Blocked]) -> None:
@@ -81,16 +81,14 @@ class Simulation:
     def call_late(self, callback: Callable[[simpy.Event], None]) -> None:
         """Call back once, after every other event of this instant."""
         event = simpy.Event(self.env)
-        event._ok = True
-        event._value = None
+        event._ok, event._value = True, None  # noqa: SLF001 - as SimPy's own Timeout, without its checks
         event.callbacks.append(callback)
         self.env.schedule(event, priority=LATE)
 
     def call_at(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:
         """Call back once after ``delay_s``."""
         event = simpy.Event(self.env)
-        event._ok = True
-        event._value = None
+        event._ok, event._value = True, None  # noqa: SLF001 - as SimPy's own Timeout, without its checks
         event.callbacks.append(callback)
         self.env.schedule(event, delay=delay_s)
 

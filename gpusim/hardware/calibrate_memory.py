@@ -95,7 +95,6 @@ def _memory(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     """HBM and L2 bandwidth with all SMs; what mixing reads and writes costs; loaded latency."""
     ring = [row for row in b.rows("tma", kind="ring", source="dram") if row["ctas"] % 132 == 0]
     clock = found["sm.clock"].value * 1e6
-    sms = int(b.file("tma")["device"]["sm_count"])
     share = float(np.median(sorted(row["bytes_per_cycle_per_sm"] for row in ring)[-20:]))
 
     def stream(reads: int, writes: int) -> float:
@@ -105,7 +104,7 @@ def _memory(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     read, write, mixed = (stream(1, 0) + bulk) / 2.0, stream(0, 1), stream(1, 1)
     ideal = 2.0 / (1.0 / stream(1, 0) + 1.0 / write)
     l2 = max(row["bytes_per_s"] for row in b.rows("l2") if row["footprint_bytes"] <= 32 << 20)
-    contention, queue, off = _loaded_latency(b, found, share)
+    contention, queue, off = _loaded_latency(b, share)
     return {
         "hbm.read_bandwidth": Measured(
             read / 1e12, "TB/s", "hbm (reads only, ld.global and bulk copies)", abs(stream(1, 0) - bulk) / 1e12
@@ -155,7 +154,7 @@ def _alignment(b: Benches, _: dict) -> dict[str, Measured]:
     return found
 
 
-def _loaded_latency(b: Benches, found: dict[str, Measured], share: float) -> tuple[float, float, float]:
+def _loaded_latency(b: Benches, share: float) -> tuple[float, float, float]:
     """Least squares of (latency with all SMs - latency with one SM) on the two causes.
 
     ``burst_contention``: a copy of B bytes meets the bursts of SMs that are in step with this one:

@@ -10,8 +10,8 @@ of the window it is taken from must agree. A `Cut` says what is missing and wher
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from math import lcm
+from dataclasses import dataclass, replace
+from math import inf, lcm
 from typing import Protocol
 
 import numpy as np
@@ -23,6 +23,7 @@ __all__ = [
     "AGREEMENT",
     "Cut",
     "Shape",
+    "agree",
     "drain_of",
     "find_cuts",
     "slope_cuts",
@@ -31,10 +32,12 @@ __all__ = [
     "stride_of",
 ]
 
-AGREEMENT = (3e-4, 1e-3)
-"""Largest relative difference of the period between the two halves of the window, on the first and the
-second, longer run. CTAs that share an SM need not fall into a strict period; after the second run the
-mean slope between both is taken."""
+AGREEMENT = (3e-4, 1e-3, 1e-3, 1e-3)
+"""Largest relative difference of the period between the two halves of the window, on each longer run. CTAs
+that share an SM need not fall into a strict period; then the mean slope between two runs is taken, once
+two such slopes agree or after the last run."""
+
+_SLOPES_AGREE = 1e-3
 
 _FEWEST_TILES = 20
 _FEWEST_WAVES = 6
@@ -47,7 +50,8 @@ class Cut:
     """At ``at_s`` a run of ``missing`` steps was left out; every ``stride`` of them take ``stride * period_s``.
 
     ``sm`` names the SM whose lanes it concerns; ``tiles`` says that the steps are tiles, so that
-    tile numbers have to be counted on.
+    tile numbers have to be counted on. The turn before ``at_s``, which is repeated, took ``turn_s``
+    there: not quite the mean where the period is not strict. The CTAs concerned end by ``until_s``.
     """
 
     sm: str
@@ -56,6 +60,8 @@ class Cut:
     stride: int
     missing: int
     tiles: bool
+    turn_s: float
+    until_s: float = inf
 
     @property
     def added_s(self) -> float:
@@ -143,17 +149,65 @@ def slope_cuts(
     for less, more in zip(shorter, longer, strict=True):
         of_tiles = missing_tiles > 0
         steps = len(more.ctas[-1].done_s) - len(less.ctas[-1].done_s) if of_tiles else len(more.ctas) - len(less.ctas)
-        if steps <= 0:
+        if steps <= 0 or (of_tiles and len(more.ctas) != len(less.ctas)):
             return None
-        period = (more.ended_s[-1] - less.ended_s[-1]) / steps
-        stride = shape.stride if of_tiles else shape.resident
-        at = 0.6 * more.ended_s[-1]
-        in_tiles = [Cut(more.name, at, period, stride, missing_tiles, True)] if of_tiles else []
-        cuts += in_tiles
-        if missing_ctas:
-            in_waves = _wave_cut(more, shape, missing_ctas, in_tiles, 1.0)
-            cuts += in_waves or [Cut(more.name, at, period, stride, missing_ctas, False)]
+        if not of_tiles:
+            period = (more.ended_s[-1] - less.ended_s[-1]) / steps
+            cuts += _repeats(more.name, more.ended_s, shape.resident, shape.resident, period, missing_ctas, False)
+            continue
+        in_tiles = []
+        begins = [0.0, 0.0]
+        for first in range(0, len(more.ctas), shape.resident):
+            last = min(first + shape.resident, len(more.ctas)) - 1
+            ends = [less.ended_s[last], more.ended_s[last]]
+            period = ((ends[1] - begins[1]) - (ends[0] - begins[0])) / steps
+            done = more.ctas[first].done_s
+            found = _repeats(more.name, done, shape.stride, shape.drain, period, missing_tiles, True, ends[1])
+            in_tiles = found + in_tiles
+            begins = ends
+        in_waves = _wave_cut(more, shape, missing_ctas, in_tiles, 0.1)
+        if in_waves is None:
+            return None
+        cuts += in_tiles + in_waves
     return cuts
+
+
+def _repeats(
+    sm: str,
+    done_s: Sequence[float],
+    stride: int,
+    drain: int,
+    period_s: float,
+    missing: int,
+    tiles: bool,
+    until_s: float = inf,
+) -> list[Cut]:
+    """Cuts that repeat as many turns at once as the second half of the run holds, then the few that are left.
+
+    Without a strict period the end of a turn does not quite fit its beginning; so there are few such seams.
+    """
+    done = np.asarray(done_s[: len(done_s) - drain])
+    turns, most = missing // stride, max(len(done) // 2 // stride, 1)
+    cuts = []
+    for each in (min(most, turns), turns % most):
+        if not each:
+            continue
+        steps = each * stride
+        took = done[steps:] - done[:-steps]
+        last = len(took) - 1 - np.argmin(np.abs(took[len(took) // 2 :][::-1] - steps * period_s))
+        count = turns // each * steps if not cuts else steps
+        cuts.append(Cut(sm, float(done[steps + last]), period_s, steps, count, tiles, float(took[last]), until_s))
+    cuts.sort(key=lambda cut: cut.at_s, reverse=True)
+    # What was put in first moves the end.
+    return [replace(cut, until_s=cut.until_s + sum(other.added_s for other in cuts[:i])) for i, cut in enumerate(cuts)]
+
+
+def agree(slopes: Sequence[Sequence[Cut]]) -> bool:
+    """Whether the last two of ``slopes`` (`slope_cuts` of longer and longer runs) have the same periods."""
+    if len(slopes) < 2:
+        return False
+    less, more = ({(cut.sm, cut.tiles): cut.period_s for cut in cuts} for cuts in slopes[-2:])
+    return all(abs(less[key] - more[key]) <= _SLOPES_AGREE * more[key] for key in more)
 
 
 def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cut] | None:
@@ -172,9 +226,11 @@ def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cu
         periods = [period for period, _ in found]
         if max(periods) - min(periods) > 2.0 * agreement * max(periods):
             return None
-        at = min(at for _, at in found)
-        cuts.append(Cut(sm.name, at, sum(periods) / len(periods), shape.stride, missing, True))
-    return cuts[::-1]
+        period = sum(periods) / len(periods)
+        done = wave[0].done_s
+        until_s = max(sm.ended_s[first : first + shape.resident])
+        cuts.append(_repeats(sm.name, done, shape.stride, shape.drain, period, missing, True, until_s))
+    return [cut for in_wave in reversed(cuts) for cut in in_wave]
 
 
 def _wave_cut(sm: _Sm, shape: Shape, missing: int, tiles: Sequence[Cut], agreement: float) -> list[Cut] | None:
@@ -186,7 +242,7 @@ def _wave_cut(sm: _Sm, shape: Shape, missing: int, tiles: Sequence[Cut], agreeme
     if steady is None:
         return None
     period, at = steady
-    return [Cut(sm.name, at, period, shape.resident, missing, False)]
+    return [Cut(sm.name, at, period, shape.resident, missing, False, period * shape.resident)]
 
 
 def stretch(timeline: Timeline, cut: Cut) -> Timeline:
@@ -201,16 +257,25 @@ def stretch(timeline: Timeline, cut: Cut) -> Timeline:
     turn_s = cut.stride * cut.period_s
     turns = cut.missing // cut.stride
     lanes = np.array([lane.startswith(f"{cut.sm}.") for lane in timeline.lanes], dtype=bool)
-    before = (timeline.start_s < cut.at_s) | ~lanes[timeline.lane]
-    window = lanes[timeline.lane] & before & (timeline.start_s >= cut.at_s - turn_s)
+    # What begins at the cut but for rounding belongs behind it, on both ends of the window.
+    slack_s = 1e-6 * cut.period_s
+    before = (timeline.start_s < cut.at_s - slack_s) | ~lanes[timeline.lane]
+    begin_s = cut.at_s - cut.turn_s
+    window = lanes[timeline.lane] & before & (timeline.start_s >= begin_s - slack_s)
     elided = len(timeline) + turns * int(window.sum()) > _MOST_INTERVALS
     copies = 0 if elided else turns
     picked = np.flatnonzero(window)
     repeat = np.repeat(np.arange(1, copies + 1), len(picked))
     source = np.concatenate([np.arange(len(timeline)), np.tile(picked, copies)])
-    delay = np.concatenate([np.where(before, 0.0, cut.added_s), repeat * turn_s])
-    steps = np.concatenate([np.where(before, 0, cut.missing), repeat * cut.stride])
-    start, end = timeline.start_s[source] + delay, timeline.end_s[source] + delay
+    kept = before | (timeline.start_s >= cut.until_s)
+    steps = np.concatenate([np.where(kept, 0, cut.missing), repeat * cut.stride])
+
+    def put(at_s: np.ndarray) -> np.ndarray:
+        """Originals behind the cut move later; copies of the window follow each other from the cut on."""
+        within = (np.tile(at_s[picked], copies) - begin_s) * (turn_s / cut.turn_s)
+        return np.concatenate([at_s + np.where(before, 0.0, cut.added_s), cut.at_s + (repeat - 1) * turn_s + within])
+
+    start, end = put(timeline.start_s), put(timeline.end_s)
     order = np.lexsort((start, timeline.lane[source]))
     tile = timeline.tile[source]
     return Timeline(
@@ -248,6 +313,11 @@ def _causes(timeline: Timeline, window: np.ndarray, after: np.ndarray, order: np
     through = (cause >= 0) & ~in_window & window[later] & (timeline.lane[later] == lane)
     target = np.where(in_window, cause, np.where(through, later, -1))
     back = np.where(through, 1, 0)
+    # A wait across the cut is ended by something behind it: by copy 1 of what that was a turn before.
+    earlier = np.maximum(np.maximum(cause, 0) - per_lane[lane], 0)
+    across = ~after & (cause >= 0) & after[np.maximum(cause, 0)] & window[earlier] & (timeline.lane[earlier] == lane)
+    target = np.where(across, earlier, target)
+    back = np.where(across, -1, back)
 
     def place(interval: np.ndarray, copy: np.ndarray) -> np.ndarray:
         """Position before sorting of copy ``copy`` (0: the original) of window intervals."""
@@ -256,9 +326,14 @@ def _causes(timeline: Timeline, window: np.ndarray, after: np.ndarray, order: np
     # Originals after the cut refer to the last copy of what lies in the window.
     shifted = place(target, copies - back)
     original = np.where(after & (target >= 0) & (copies > 0), shifted, cause)
+    original = np.where(across & (copies > 0), place(earlier, np.ones_like(earlier)), original)
     copy = np.repeat(np.arange(1, copies + 1), len(picked))
     of_copies = np.tile(target[picked], copies)
-    repeated = np.where(of_copies >= 0, place(of_copies, copy - np.tile(back[picked], copies)), -1)
+    of_copy = copy - np.tile(back[picked], copies)
+    repeated = np.where(of_copies >= 0, place(of_copies, np.minimum(of_copy, copies)), -1)
+    # The last copy of such a wait is ended by the original, which lies behind everything put in.
+    last = np.tile(across[picked], copies) & (of_copy > copies)
+    repeated = np.where(last, np.tile(cause[picked], copies), repeated)
     unsorted = np.concatenate([original, repeated])
     position = np.empty(len(unsorted), dtype=np.int64)
     position[order] = np.arange(len(unsorted))

@@ -18,11 +18,15 @@ import yaml
 from gpusim.errors import ProfileError, UnitError
 from gpusim.units import parse, parse_any
 
-__all__ = ["KINDS", "DeviceProfile", "Quantity", "load_profile", "profile_names"]
+__all__ = ["HOST_GROUPS", "KINDS", "DeviceProfile", "Quantity", "load_profile", "profile_names"]
 
 KINDS = ("specified", "measured", "published", "assumed")
 """Where a number comes from: vendor document, our microbenchmark, somebody else's
 measurement, or nobody's (shown in every report)."""
+
+
+HOST_GROUPS = frozenset({"alloc", "copy", "graph", "host", "pageable", "pool", "stream", "wake"})
+"""First words of the quantities that only predictions of host programs use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,12 @@ class DeviceProfile:
 
     @property
     def assumed(self) -> list[str]:
-        """Names of the quantities nobody measured or specified."""
+        """Names of the quantities nobody measured or specified, as far as a kernel alone depends on them."""
+        return [key for key in self.assumed_with_host if key.split(".")[0] not in HOST_GROUPS]
+
+    @property
+    def assumed_with_host(self) -> list[str]:
+        """The same with those of host calls, streams, copies and allocation."""
         return [key for key, quantity in self.quantities.items() if quantity.kind == "assumed"]
 
     def overridden(self, overrides: Mapping[str, Any]) -> DeviceProfile:
@@ -119,6 +128,11 @@ def _text(path: str) -> str:
     return (resources.files("gpusim.hardware") / "profiles" / path).read_text(encoding="utf-8")
 
 
+def _read(text: str) -> dict[str, Any]:
+    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    return yaml.load(text, Loader=loader)  # noqa: S506 - safe either way, quick where there is a C version
+
+
 def profile_from_yaml(name: str, text: str) -> DeviceProfile:
     """A profile from the text of its file.
 
@@ -127,19 +141,18 @@ def profile_from_yaml(name: str, text: str) -> DeviceProfile:
     streams are in the file ``host`` names in ``profiles/host`` (one of the profile's own name is found
     without). What the file itself states comes last. Raises ProfileError on an entry that is not complete.
     """
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    data = yaml.load(text, Loader=loader)
+    data = _read(text)
     quantities: dict[str, Quantity] = {}
     if "like" in data:
         other = _load(data["like"])
         for key, quantity in other.quantities.items():
             quantities[key] = replace(quantity, kind="assumed", source=f"as {other.name}: {quantity.source}")
     if "limits" in data:
-        limits = yaml.load(_text(f"limits/{data['limits']}.yaml"), Loader=loader)
+        limits = _read(_text(f"limits/{data['limits']}.yaml"))
         quantities.update(_quantities(f"limits {data['limits']}", limits["quantities"]))
     host = data.get("host", name)
     if "host" in data or (resources.files("gpusim.hardware") / "profiles" / "host" / f"{host}.yaml").is_file():
-        half = yaml.load(_text(f"host/{host}.yaml"), Loader=loader)
+        half = _read(_text(f"host/{host}.yaml"))
         quantities.update(_quantities(f"host {host}", half["quantities"]))
     quantities.update(_quantities(f"profile {name}", data["quantities"]))
     return DeviceProfile(name, data["title"], data.get("description", ""), quantities)

@@ -15,7 +15,7 @@ from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_cycles
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import Occupancy, occupancy
-from gpusim.hardware.periodic import AGREEMENT, Cut, Shape, drain_of, find_cuts, slope_cuts, stretch, stride_of
+from gpusim.hardware.periodic import AGREEMENT, Cut, Shape, agree, drain_of, find_cuts, slope_cuts, stretch, stride_of
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
 from gpusim.hardware.traffic import Traffic
@@ -23,6 +23,10 @@ from gpusim.program import KernelProgram
 from gpusim.timeline import Timeline, TimelineBuilder
 
 __all__ = ["simulate_kernel"]
+
+
+EXACT_TILES = 600
+"""Tiles per SM that are simulated one by one if their loop has no steady state."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,8 @@ def _run_short(
     each, extra = divmod(program.grid, sms)
     shape = Shape(fits.ctas_per_sm, stride_of(program), drain_of(program))
     few_ctas, few_tiles = shape.fewest(each)
-    before: _Run | None = None
+    runs: list[_Run] = []
+    slopes: list[list[Cut]] = []
     for agreement in AGREEMENT:
         ctas = few_ctas if few_ctas + shape.resident <= each else each
         count = shape.whole_turns(few_tiles, tiles) if few_tiles * 3 // 2 < tiles else tiles
@@ -84,15 +89,25 @@ def _run_short(
             break
         run = _run(program.resized(grid=ctas * sms + extra, tiles_per_cta=count), profile, fits, traffic, trace)
         cuts = find_cuts(run.sms, shape, each - ctas, tiles - count, agreement)
-        if cuts is None and before is not None:
-            cuts = slope_cuts(before.sms, run.sms, shape, each - ctas, tiles - count)
         if cuts is not None:
             return run, cuts
-        before = run
+        slope = slope_cuts(runs[-1].sms, run.sms, shape, each - ctas, tiles - count) if runs else None
+        if slope is not None:
+            slopes.append(slope)
+            if agree(slopes):
+                return run, slope
+        runs.append(run)
         if count < tiles:
             few_tiles += few_tiles // 2
         else:
             few_ctas += shape.resident * (few_ctas // (2 * shape.resident) + 1)
+    else:
+        # Not even a steady slope: everything if it is not much, else the mean over all but the first run.
+        if each * tiles <= EXACT_TILES:
+            return _run(program, profile, fits, traffic, trace), []
+        mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, each - ctas, tiles - count)
+        if mean is not None:
+            return runs[-1], mean
     return _run(program, profile, fits, traffic, trace), []
 
 

@@ -123,7 +123,7 @@ class Sm:
             cta = Cta(sim, self._program, self._parts, groups, lane, tiles)
             self.ctas.append(cta)
             lanes = [WarpLane(self, cta, group) for group in groups]
-            for process in [sim.process(lane.run()) for lane in lanes]:
+            for process in [sim.process(lane.run()) for lane in lanes]:  # noqa: UP028 - a list cannot take what SimPy sends
                 yield process
             cta.waits = max(lane.waits for lane in lanes)
             self.ended_s.append(sim.now)

@@ -12,8 +12,8 @@ Omits: divergence within a warp.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpusim.engine import CountingBarrier, Event, PhasedBarrier
 from gpusim.hardware.cta import Cta
@@ -26,6 +26,7 @@ from gpusim.program import (
     ExpectTx,
     Mix,
     NamedBarrier,
+    Op,
     ProducerCommit,
     Release,
     SetMaxNReg,
@@ -66,7 +67,7 @@ class WarpLane:
 
     def run(self) -> Generator:
         """The process: every op in turn."""
-        handlers = _HANDLERS
+        handlers = self.handlers
         done, env = self.cta.done_s, self.sim.env
         for op in self.role.body(self.cta.tiles):
             yield from handlers[type(op)](self, op)
@@ -76,13 +77,16 @@ class WarpLane:
     # -- helpers -----------------------------------------------------------------------
 
     def mark(self, kind: str, start: float, reason: str, tile: int, stage: int = -1, cause: int = -1) -> None:
+        """Put what lasted from ``start`` until now on the lane."""
         if self.trace is not None and self.sim.env.now > start:
             self.last = self.trace(self.lane, kind, start, self.sim.env.now, reason, tile, stage, 0, cause)
 
     def issue(self, mix: Mix) -> Event:
+        """Execute ``mix`` on every warp of the group."""
         return self.sm.compute(mix, self.group)
 
     def spend(self, kind: str, delay: float, tile: int, stage: int = -1, reason: str = "") -> Generator:
+        """Be busy for ``delay`` seconds."""
         if delay > 0.0:
             start = self.sim.env.now
             yield self.sim.env.timeout(delay)
@@ -150,7 +154,8 @@ class WarpLane:
     def _expect_tx(self, op: ExpectTx) -> Generator:
         yield from self.arrive_on(self.cta.barriers[op.barrier], op.tile, op.bytes)
 
-    def arrive_on(self, barrier, tile: int, expect: float = 0.0) -> Generator:
+    def arrive_on(self, barrier: PhasedBarrier, tile: int, expect: float = 0.0) -> Generator:
+        """One arrival per warp, and ``expect`` more bytes to come in this phase."""
         count, cause = self.group.warps, self.last
         self.sim.call_at(self.cost.mbarrier_arrive, lambda _event: barrier.arrive(count, expect, cause))
         yield from self.spend("barrier", self.cost.mbarrier_arrive_issue, tile)
@@ -171,6 +176,7 @@ class WarpLane:
         yield from self.sync(barrier, self.cost.sync_base + self.cost.sync_named_extra, op.tile)
 
     def sync(self, barrier: CountingBarrier, base: float, tile: int) -> Generator:
+        """Meet at ``barrier``, which takes ``base`` seconds when the last warp has come."""
         env = self.sim.env
         start = env.now
         # The barrier takes one warp's arrival after another.
@@ -185,18 +191,18 @@ class WarpLane:
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:
         yield from self.spend("barrier", self.cost.set_max_nreg, op.tile)
 
-
-_HANDLERS = {
-    **COPY_HANDLERS,
-    Compute: WarpLane._compute,
-    Acquire: WarpLane._acquire,
-    ProducerCommit: WarpLane._producer_commit,
-    WaitFull: WarpLane._wait_full,
-    Release: WarpLane._release,
-    Arrive: WarpLane._arrive,
-    ExpectTx: WarpLane._expect_tx,
-    Wait: WarpLane._wait,
-    SyncThreads: WarpLane._sync_threads,
-    NamedBarrier: WarpLane._named_barrier,
-    SetMaxNReg: WarpLane._set_max_nreg,
-}
+    handlers: ClassVar[dict[type[Op], Callable[[WarpLane, Any], Generator]]] = {
+        **COPY_HANDLERS,
+        Compute: _compute,
+        Acquire: _acquire,
+        ProducerCommit: _producer_commit,
+        WaitFull: _wait_full,
+        Release: _release,
+        Arrive: _arrive,
+        ExpectTx: _expect_tx,
+        Wait: _wait,
+        SyncThreads: _sync_threads,
+        NamedBarrier: _named_barrier,
+        SetMaxNReg: _set_max_nreg,
+    }
+    """What each op does."""

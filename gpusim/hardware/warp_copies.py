@@ -139,7 +139,7 @@ def _landing(
     arrival.callbacks.append(landed)
 
 
-def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
+def commit_group(lane: WarpLane, _op: CommitGroup) -> Generator:
     lane.groups.append(lane.open)
     lane.open = []
     return

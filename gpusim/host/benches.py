@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from gpusim.errors import RecordingError
-from gpusim.hardware.calibrate import Measured
+from gpusim.hardware.benches import Measured
 
 __all__ = ["KIB", "MIB", "Found", "HostBenches", "line", "rate", "us"]
 
@@ -23,17 +23,22 @@ class HostBenches:
 
     def __init__(self, folder: Path) -> None:
         self._folder = Path(folder)
-        self._known: dict[str, Rows] = {}
+        self._known: dict[str, dict[str, Any]] = {}
 
-    def rows(self, bench: str, **where: Any) -> Rows:
-        """The rows whose fields are as given. Raises RecordingError if there is none."""
+    def head(self, bench: str) -> dict[str, Any]:
+        """The whole of a bench's result. Raises RecordingError if it is missing or cannot be read."""
         if bench not in self._known:
             path = self._folder / f"host_{bench}.json"
             try:
-                self._known[bench] = json.loads(path.read_text(encoding="utf-8"))["rows"]
-            except (OSError, ValueError, KeyError) as error:
+                found = json.loads(path.read_text(encoding="utf-8"))
+                self._known[bench] = {**found, "rows": list(found["rows"]), "device": dict(found["device"])}
+            except (OSError, ValueError, KeyError, TypeError) as error:
                 raise RecordingError(f"cannot read the microbenchmark result: {error}", path=path) from None
-        rows = [row for row in self._known[bench] if all(row.get(key) == value for key, value in where.items())]
+        return self._known[bench]
+
+    def rows(self, bench: str, **where: Any) -> Rows:
+        """The rows whose fields are as given. Raises RecordingError if there is none."""
+        rows = [row for row in self.head(bench)["rows"] if all(row.get(key) == value for key, value in where.items())]
         if not rows:
             raise RecordingError(f"no rows with {where}", path=self._folder / f"host_{bench}.json")
         return rows

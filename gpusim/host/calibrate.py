@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpusim.hardware.calibrate import Measured
+from gpusim.hardware.benches import Measured
 from gpusim.host.benches import Found, HostBenches
 from gpusim.host.calibrate_device import STEPS as DEVICE_STEPS
 from gpusim.host.calibrate_memory import STEPS as MEMORY_STEPS

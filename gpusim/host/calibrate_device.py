@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gpusim.hardware.calibrate import Measured
+from gpusim.hardware.benches import Measured
 from gpusim.host.benches import KIB, MIB, Found, HostBenches, line, rate, us
 
 __all__ = ["STEPS"]
@@ -118,6 +118,17 @@ def _duplex(b: HostBenches, found: Found) -> Found:
     return result
 
 
+def _turns(b: HostBenches, found: Found) -> Found:
+    """What passes between copies of streams that each had a kernel in between: only the engine is never idle."""
+    left = []
+    for pattern, direction in (("in_kernel", "h2d"), ("out_kernel", "d2h")):
+        bandwidth, overhead = (found[f"copy.{direction}_{what}"].value for what in ("bandwidth", "overhead"))
+        for row in b.rows("handover", kind="period", pattern=pattern):
+            if row["bytes"] >= MIB and row["streams"] > 1:
+                left.append(1e6 * row["period_s"] - row["bytes"] / (bandwidth * 1e3) - overhead)
+    return {"copy.turn": us(max(float(np.median(left)), 0.0), "handover (period, 1 and 4 MiB)", float(np.ptp(left)))}
+
+
 def _copy_latency(b: HostBenches, found: Found) -> Found:
     """From a copying call's end to the start of the copy: the round trip less everything else in it."""
     left = []
@@ -203,6 +214,7 @@ STEPS: tuple[Callable[[HostBenches, Found], Found], ...] = (
     _waking,
     _copies,
     _duplex,
+    _turns,
     _copy_latency,
     _front_end,
 )

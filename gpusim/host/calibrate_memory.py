@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
-from gpusim.hardware.calibrate import Measured
+from gpusim.hardware.benches import Measured
 from gpusim.host.benches import KIB, MIB, Found, HostBenches, line, rate, us
+from gpusim.host.sleep import POINTS_US
 
 __all__ = ["STEPS"]
 
 
 def _device_memory(b: HostBenches, _: Found) -> Found:
-    """CudaMalloc and cudaFree of whole 2 MiB pages; smaller blocks may come out of a page that is there already."""
+    """CudaMalloc and cudaFree of whole 2 MiB pages; smaller blocks come out of a page that is there already.
+
+    The fixed part beside a running kernel, as programs call it: less than on a device that has just gone idle.
+    """
     found: Found = {}
     for name, part in (("alloc.device", "take"), ("alloc.device_free", "give")):
         rows = [r for r in b.rows("alloc", kind="cuda_malloc", part=part) if r["bytes"] >= 2 * MIB]
         _, per_second, _ = line([r["bytes"] for r in rows], [1e6 * r["median_s"] for r in rows])
         found[f"{name}_rate"] = rate(per_second, "alloc (cuda_malloc, 2 MiB to 1 GiB)")
-    # The fixed part beside a running kernel, as programs call it: less than on a device that has just gone idle.
-    for name, call in (("alloc.device", "malloc 1 MiB"), ("alloc.device_free", "free 1 MiB")):
-        rows = b.rows("rules", kind="waits", call=call)
-        times = [1e6 * (r["call_s"] - (r["kernel_s"] if r["call_s"] > r["kernel_s"] else 0.0)) for r in rows]
-        found[name] = us(sum(times) / len(times), "rules (waits, 1 MiB)", max(times) - min(times))
+        growing_us = 64 * MIB / per_second * 1e6
+        for key, size, less in ((name, 64, growing_us), (f"alloc.small_{part}", 1, 0.0)):
+            rows = b.rows("rules", kind="waits", call=f"{'malloc' if part == 'take' else 'free'} {size} MiB")
+            times = [1e6 * (r["call_s"] - (r["kernel_s"] if r["call_s"] > r["kernel_s"] else 0.0)) for r in rows]
+            found[key] = us(sum(times) / len(times) - less, f"rules (waits, {size} MiB)", max(times) - min(times))
+    cheap = b.rows("alloc", kind="half_page", part="take", held=0)
+    found["alloc.small"] = Measured(
+        max(r["bytes"] for r in cheap if 1e6 * r["median_s"] < found["alloc.device"].value / 4) / MIB,
+        "MiB", "alloc (half_page)",
+    )  # fmt: skip
     # How cudaFree of a page-sized block behaves while a kernel runs elsewhere; likewise the others.
     for name, call in (("alloc.waits", "malloc"), ("alloc.free_waits", "free"), ("alloc.host_waits", "malloc_host"),
                        ("alloc.host_free_waits", "free_host")):  # fmt: skip
@@ -76,36 +85,44 @@ def _caching(b: HostBenches, _: Found) -> Found:
     }
 
 
-def _pageable(b: HostBenches, _: Found) -> Found:
+def _pageable(b: HostBenches, found: Found) -> Found:
     """Copies of ordinary memory: what the host does inside the call.
 
     In: up to ``pageable.inline`` the call writes into the command stream; beyond, it fills one staging buffer after
     another (a copy of one buffer is in the call, then the device copies). Out: the device fills a buffer, the host
-    empties it. Rates: 4 to 64 MiB; ``small`` is what one buffer alone takes.
+    empties it. Rates come from an array that is copied chunk by chunk, as programs do it: chunks of up to one buffer
+    (``small``), and how much longer chunks of 8 MiB take than those of 1 MiB, out of the cache and not.
     """
     result: Found = {}
-    base = {d: b.call("cupy", f"memcpy_async_{d}_pageable", size=4) for d in ("h2d", "d2h")}
     inline = [(s, b.call("cupy", "memcpy_async_h2d_pageable", size=s)) for s in (4 * KIB, 32 * KIB, 64 * KIB)]
-    _, per_second, off = line([s for s, _ in inline], [t for _, t in inline])
+    _, per_second, _ = line([s for s, _ in inline], [t for _, t in inline])
     result["pageable.inline_rate"] = rate(per_second, "calls (4 to 64 KiB)")
     result["pageable.inline"] = Measured(64.0, "KiB", "calls (64 KiB and four bytes more)")
-    sizes = [4 * MIB, 16 * MIB, 64 * MIB]
-    for direction in ("h2d", "d2h"):
-        calls = [b.call("cupy", f"memcpy_async_{direction}_pageable", size=s) for s in sizes]
-        _, per_second, off = line([float(s) for s in sizes], calls)
-        result[f"pageable.{direction}_rate"] = rate(per_second, "calls (4 to 64 MiB)")
-    # Beyond the host's cache: the largest copy, of which the cache holds the part that the others fit in.
-    cache, largest = 64 * MIB, b.rows("copies", kind="pageable", direction="h2d", bytes=256 * MIB)[0]
-    fast = cache / (result["pageable.h2d_rate"].value * 1e9)
-    result["pageable.h2d_cold_rate"] = rate(
-        (256 * MIB - cache) / (largest["call_s"] - fast), "copies (pageable h2d, 256 MiB)"
-    )
-    small = [(s, b.call("cupy", "memcpy_async_h2d_pageable", size=s)) for s in (128 * KIB, 256 * KIB, MIB)]
-    fixed, per_second, off = line([float(s) for s, _ in small], [t for _, t in small])
-    result["pageable.small_rate"] = rate(per_second, "calls (h2d, 128 KiB to 1 MiB)")
-    result["pageable.h2d_overhead"] = us(max(fixed - base["h2d"], 0.0), "calls (h2d, 128 KiB to 1 MiB)", off)
     result["pageable.piece"] = Measured(1.0, "MiB", "calls (with_sync less call: the last piece's copy)")
+    source = "copies (pageable_chunks, 8 MiB and 1 MiB of {} MiB)"
+    hot, mixed, out = (
+        line([MIB, 8 * MIB], [_chunk_us(b, direction, whole, s) for s in (MIB, 8 * MIB)])[1]
+        for direction, whole in (("h2d", 64), ("h2d", 256), ("d2h", 64))
+    )
+    result["pageable.h2d_rate"] = rate(hot, source.format(64))
+    result["pageable.d2h_rate"] = rate(out, source.format(64))
+    # A quarter of 256 MiB is taken to be in the cache that 64 MiB fit in.
+    cold_s = (1.0 / mixed - 0.25 / hot) / 0.75
+    result["pageable.h2d_cold_rate"] = rate(1.0 / cold_s, source.format(256))
+    source = "copies (pageable_chunks, 256 KiB and 1 MiB of 8 MiB)"
+    bandwidth = found["copy.d2h_bandwidth"].value * 1e9
+    way = ("stream.copy_start", "copy.d2h_overhead", "host.cupy.sync_wake")
+    for name, direction, per_byte_us, known in (("", "h2d", 0.0, ()), ("d2h_", "d2h", 1e6 / bandwidth, way)):
+        times = [_chunk_us(b, direction, 8, s) - s * per_byte_us for s in (256 * KIB, MIB)]
+        fixed, per_second, _ = line([256.0 * KIB, float(MIB)], times)
+        call = sum(found[key].value for key in ("host.cupy.memcpy_async", *known))
+        result[f"pageable.{name}small_rate"] = rate(per_second, source)
+        result[f"pageable.{direction}_overhead"] = us(max(fixed - call, 0.0), source)
     return result
+
+
+def _chunk_us(b: HostBenches, direction: str, whole: int, size: int) -> float:
+    return b.us("copies", kind="pageable_chunks", direction=direction, whole=whole * MIB, bytes=size)
 
 
 def _rules(b: HostBenches, _: Found) -> Found:
@@ -122,19 +139,30 @@ def _rules(b: HostBenches, _: Found) -> Found:
 def _host_functions(b: HostBenches, found: Found) -> Found:
     """The way to a host function and back to the device, and to a thread that waits for what it releases.
 
-    A second function behind the first costs one more way to a function; the rest of the gap between two kernels
-    with one function between them is the way back.
+    A second function right behind the first costs the way to a function whose thread is awake. How much longer a
+    thread takes that has slept comes from functions behind kernels of several lengths: seen by a thread that is
+    awake, and by one that waits, too. The rest of the gap between two kernels of 10 us is the way back.
     """
     gaps = [b.us("device", "gap_median_s", kind="kernel_host_func_kernel", count=count) for count in (1, 2)]
-    there = gaps[1] - gaps[0]
-    back = gaps[0] - there - found["restart"].value
-    whole = next(r for r in b.rows("calls", call="launch_host_func_acquire") if r["kernel_s"] == 0.0)
-    before = b.call("cupy", "launch") + found["stream.start"].value + found["restart"].value
-    wake = max(1e6 * whole["median_s"] - before - there, 0.0)
-    result: Found = {"stream.func_kernel": us(back, "device (kernel_host_func_kernel)")}
+    there, launch = gaps[1] - gaps[0], b.call("cupy", "launch")
+    before = launch + found["stream.start"].value + found["restart"].value
+    times = {
+        call: {round(1e6 * r["kernel_s"]): 1e6 * r["mean_s"] for r in b.rows("calls", call=f"launch_host_func_{call}")}
+        for call in ("seen", "acquire")
+    }
+    source = "calls (launch_host_func_seen, launch_host_func_acquire)"
+    result: Found = {}
+    func = {us_: max(times["seen"][us_] - before - there, 0.0) for us_ in POINTS_US}
+    awake = max(min(times["acquire"][us_] - times["seen"][us_] for us_ in (0, *POINTS_US)), 0.0)
+    for slept in POINTS_US:
+        slot = max(times["acquire"][slept] - times["seen"][slept] - awake, 0.0)
+        result[f"wake.func_{slept}us"] = us(func[slept], source)
+        result[f"wake.slot_{slept}us"] = us(slot, source)
+    back = gaps[0] - found["restart"].value - there - func[POINTS_US[0]]
+    result["stream.func_kernel"] = us(max(back, 0.0), "device (kernel_host_func_kernel), calls")
     for api in ("cupy", "cuda"):
         result[f"host.{api}.host_func_run"] = us(there, "device (kernel_host_func_kernel, one and two functions)")
-        result[f"host.{api}.slot_wake"] = us(wake, "calls (launch_host_func_acquire)")
+        result[f"host.{api}.slot_wake"] = us(awake, source)
     return result
 
 

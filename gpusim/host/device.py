@@ -1,4 +1,11 @@
-"""Work on the device: copies on engines, kernels on SMs, host functions on the driver's thread."""
+"""Work on the device: copies on engines, kernels on SMs, host functions on the driver's thread.
+
+Models: copies on the device itself as blocks on every SM, where the device has engines for both directions, so that
+  they wait for room behind kernels and end after overhead and bytes at their rate; the driver's thread, which calls
+  host functions one after the other and, for one that waits for the device, wakes up the later the longer it slept.
+Omits: what such a copy and a kernel beside it take from each other's memory bandwidth.
+Source: realkernels.microbench.host (device: kernel_d2d_kernel; calls: launch_host_func_seen).
+"""
 
 from __future__ import annotations
 
@@ -13,6 +20,7 @@ from gpusim.hardware.simulate import simulate_kernel
 from gpusim.host.blocks import BlockScheduler
 from gpusim.host.costs import HostCosts
 from gpusim.host.engines import CopyEngines
+from gpusim.host.sleep import POINTS_US, Sleep
 from gpusim.host.streams import Streams, StreamState
 from gpusim.host.work import Item, Staged
 from gpusim.program import KernelProgram
@@ -45,6 +53,7 @@ class Device:
         self.streams = Streams(sim, program, profile, self._execute)
         self.engines = CopyEngines(sim, profile, record)
         self.blocks = BlockScheduler(sim, profile)
+        self._func_wake, self._func_idle_since_s = Sleep(profile, "func"), 0.0
         self.slots = {slots.name: Slot(slots.name, slots.count) for slots in program.slots}
         self._kernels: dict[int, tuple[Work, Timeline]] = {}
         self.zooms: list[tuple[str, float, Timeline]] = []
@@ -63,6 +72,9 @@ class Device:
         ready = self.sim.now
         staged = isinstance(op, Staged)
         began: list[float] = []
+        if op.direction == "d2d" and self.engines.on_sms:
+            yield from self._copy_on_sms(item, op, reason, stream)
+            return
         yield self.engines.copy(
             op.direction,
             op.bytes,
@@ -83,6 +95,20 @@ class Device:
             item.start_s = whole["start_s"]
             self.engines.record(op.direction, item.start_s, item.chunk, size)
         self._lane(item, "copy", "copy_engine_busy" if began[0] > ready else reason, stream, size)
+
+    def _copy_on_sms(self, item: Item, op: MemcpyAsync, reason: str, stream: StreamState) -> Generator:
+        """A copy within the device: blocks that need room on the SMs, like a kernel's."""
+        ready = self.sim.now
+        seconds = self.profile.value("copy.d2d_overhead") + op.bytes / self.profile.value("copy.d2d_bandwidth")
+        blocks, threads = (int(self.profile.value(f"copy.d2d_{part}")) for part in ("blocks", "threads"))
+        work = Work(FixedCost(seconds), blocks * int(self.profile.value("sm.count")), threads, name="copy")
+
+        def started() -> None:
+            item.start_s = self.sim.now
+
+        yield self.blocks.launch(work, stream.spec.priority, started)
+        self.engines.record(op.direction, item.start_s, item.chunk, op.bytes)
+        self._lane(item, "copy", "cta_slot" if item.start_s > ready else reason, stream, op.bytes)
 
     def _kernel(self, item: Item, op: Launch, reason: str, stream: StreamState) -> Generator:
         ready = self.sim.now
@@ -112,16 +138,23 @@ class Device:
 
     def _func(self, item: Item, op: HostFunc, reason: str, stream: StreamState) -> Generator:
         sim = self.sim
-        yield sim.timeout(self.costs.call("host_func_run"))
+        yield sim.timeout(self.costs.call("host_func_run") + self._woken_s(item))
         item.start_s = sim.now
         if op.syncs:
             awaited = self.streams.state(op.syncs, "").last
             if awaited is not None and not awaited.finished:
                 yield from sim.wait(awaited.done, item.name, "host_sync", awaited)
         yield sim.timeout(op.seconds)
+        self._func_idle_since_s = sim.now
         self._lane(item, "host", reason, stream, 0)
         if op.releases:
             self.release(op.releases)
+
+    def _woken_s(self, item: Item) -> float:
+        """What the driver's thread takes to wake up: nothing if the function need not wait for the device."""
+        waited = [dep for dep, _ in item.deps if dep.after != "func" and dep.end_s > item.enqueued_s]
+        slept = max(self.sim.now - self._func_idle_since_s, 1e-6 * POINTS_US[0])
+        return self._func_wake.extra_s(slept) if waited else 0.0
 
     def release(self, name: str) -> None:
         """Give a slot back; who waits longest gets it."""

@@ -1,13 +1,14 @@
 """Copy engines and the host link.
 
 Models: one queue per direction (and one for copies between devices), as many as the device has; an overhead per copy
-  and a bandwidth; both are worse while the other direction is at work, and not by the same factor. A copy that had to
-  wait for another engine is looked at only every ``stream.retry`` (see `handover`), also when its engine has become
-  free meanwhile; else the one that came first goes first. (The device goes round the streams in an order that depends
-  on which channels the driver gave them.) With two engines copies between devices go through that of D2H; with one,
-  everything goes through it in turn. Copies on the device itself have an engine of their own where there are three.
-Omits: copies of a few hundred bytes, which ride in the command stream.
-Source: realkernels.microbench.host (copies: size, duplex, same_direction).
+  and a bandwidth; both are worse while the other direction is at work, and not by the same factor. Who came first goes
+  first; after an engine has become free, ``copy.turn`` passes before it takes a copy that had to wait for another
+  engine before. (The device goes round the streams in an order that depends on which channels the driver gave them.)
+  With two engines copies between devices go through that of D2H; with one, everything goes through it in turn. With
+  three, copies on the device itself are made by SMs (see `device`).
+Omits: copies of a few hundred bytes, which ride in the command stream; a host link that gets 5 % slower when three and
+  more streams take turns in large copies to the device.
+Source: realkernels.microbench.host (copies: size, duplex, same_direction; handover: period).
 """
 
 from __future__ import annotations
@@ -43,8 +44,8 @@ class _Copy:
 
 
 class _Engine:
-    def __init__(self, sim: Simulation, name: str, retry_s: float, work: Callable[[_Copy, _Engine], None]) -> None:
-        self.name, self._sim, self._retry_s, self._work = name, sim, retry_s, work
+    def __init__(self, sim: Simulation, name: str, turn_s: float, work: Callable[[_Copy, _Engine], None]) -> None:
+        self.name, self._sim, self._turn_s, self._work = name, sim, turn_s, work
         self._waiting: list[_Copy] = []
         self._busy = False
         self._version = 0
@@ -55,16 +56,13 @@ class _Engine:
             self._start(copy)
 
     def free(self) -> None:
-        """Take the next copy: at once if its queue need not look, else when the first of those that wait looks.
-
-        They do so at independent times, so the first of n comes after ``stream.retry`` / (n + 1) on average.
-        """
+        """Take the next copy: at once if it waited for nothing but this engine, else after ``copy.turn``."""
         self._busy = False
         if not self._waiting:
             return
         at_once = [copy for copy in self._waiting if not copy.polled]
         copy = (at_once or self._waiting)[0]
-        first = self._sim.now if at_once else self._sim.now + self._retry_s / (len(self._waiting) + 1)
+        first = self._sim.now if at_once else self._sim.now + self._turn_s
         if first <= self._sim.now + _ROUNDING:
             self._start(copy)
             return
@@ -100,9 +98,12 @@ class CopyEngines:
         self._beside_overhead = {
             d: self._overhead[d] / s if (s := slower[d]) > self._overhead[d] else 1.0 for d in slower
         }
-        names = _ENGINE_OF[max(1, min(3, int(value("copy.engines"))))]
-        retry_s = value("stream.retry")
-        engines = {n: _Engine(sim, f"copy_engine[{n}]", retry_s, self._work) for n in dict.fromkeys(names.values())}
+        count = max(1, min(3, int(value("copy.engines"))))
+        self.on_sms = count == 3
+        """Whether copies within the device are left to the SMs."""
+        names = _ENGINE_OF[count]
+        turn_s = value("copy.turn")
+        engines = {n: _Engine(sim, f"copy_engine[{n}]", turn_s, self._work) for n in dict.fromkeys(names.values())}
         self._engine = {direction: engines[name] for direction, name in names.items()}
 
     def _bound(self, flow: Flow) -> float:

@@ -4,7 +4,8 @@ Models: a queue per stream and engine (kernels, one per copy direction). Within 
   follows at once. Between two of them a semaphore is waited for, and whoever found it closed looks again only after
   ``stream.retry``, the first time so long after it began to wait: that is when what lies ahead of it in its own queue
   began, or when it was enqueued. Later looks come at an even spread of phases (the same in every run), because
-  durations of equal length would otherwise keep one phase for ever. Work across streams, graphs (same rules, less
+  durations of equal length would otherwise keep one phase for ever. A host function is called by way of the queue of
+  kernels, so behind a copy it is looked for, too. Work across streams, graphs (same rules, less
   from kernel to kernel).
 Omits: several queues that wait at the same time and take turns in looking.
 Source: realkernels.microbench.host (device: kernels of 10 us with copies between them start at multiples of 8.192 us
@@ -67,7 +68,9 @@ class HandOver:
         return self._waits * GOLDEN_RATIO % 1.0
 
     def _crosses(self, dep: Item, item: Item) -> bool:
-        return item.engine in DEVICE_ENGINES and dep.after in DEVICE_ENGINES and dep.after != item.engine
+        # A host function stands in the queue of the kernels.
+        mine = "compute" if item.engine == "func" else item.engine
+        return mine in DEVICE_ENGINES and dep.after in DEVICE_ENGINES and dep.after != mine
 
     def _takes(self, dep: Item, item: Item, why: str) -> float:
         before, after = dep.after, item.engine

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from gpusim.hardware.calibrate import Measured
-from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.benches import Measured
+from gpusim.hardware.profile import DeviceProfile, profile_from_yaml
+from gpusim.host.benches import HostBenches
 from gpusim.host.calibrate import measure_host_quantities
 
-__all__ = ["OTHERS", "host_profile", "host_profile_text"]
+__all__ = ["OTHERS", "host_profile", "host_profile_text", "write_host_profile"]
 
 OTHERS: dict[str, tuple[str, str, str]] = {
     "copy.engines": ("3", "specified", "device properties: asyncEngineCount"),
     "copy.channels": ("8", "specified", "CUDA C++ Programming Guide: CUDA_DEVICE_MAX_COPY_CONNECTIONS, default"),
+    "copy.d2d_blocks": ("2", "assumed", "per SM; only that kernels that leave no room hold it up is known"),
+    "copy.d2d_threads": ("512", "assumed", "per block; only that kernels that leave no room hold it up is known"),
     "copy.p2p_bandwidth": ("395 GB/s", "published", "nvbandwidth on an H100 SXM, read between peers"),
     "copy.p2p_overhead": ("2.5 us", "published", "p2pBandwidthLatencyTest on an H100 SXM"),
     "host.cuda.cache_hit": ("0.2 us", "assumed", "a map and a lock; not measured"),
     "host.cuda.cache_give": ("0.1 us", "assumed", "a map and a lock; not measured"),
     "pageable.buffers": ("2", "assumed", "copies (pageable_behind_kernel): more than 1 MiB and less than 16 MiB"),
-    "pageable.cache": ("64 MiB", "assumed", "copies (pageable h2d): the rate falls between 64 and 256 MiB"),
+    "pageable.cache": ("64 MiB", "assumed", "copies (pageable_chunks h2d): the rate falls between 64 and 256 MiB"),
     "stream.resident_grids": ("128", "specified", "CUDA C++ Programming Guide, table of technical specifications"),
     "graph.start": ("2.3 us", "assumed", "as a kernel's: stream.start"),
 }
@@ -46,7 +48,21 @@ def host_profile_text(title: str, measured: Mapping[str, Measured]) -> str:
         for key, entry in sorted(entries.items())
     )
     head = yaml.safe_dump({"title": title}, sort_keys=False, width=100, allow_unicode=True)
-    return f"# Written from realkernels/microbench/recorded; edit nothing by hand.\n{head}quantities:\n{lines}"
+    return f"# Written by `gpusim calibrate` from realkernels/microbench; edit nothing by hand.\n{head}quantities:\n{lines}"
+
+
+def write_host_profile(folder: Path, target: Path) -> Path:
+    """Make ``host/<name>.yaml`` beside the profile ``target``, from the bench results in ``folder``; returns its path.
+
+    The file is replaced as a whole or not at all. Raises RecordingError if a bench is missing.
+    """
+    text = host_profile(folder, profile_from_yaml(target.stem, target.read_text(encoding="utf-8")))
+    path = target.parent / "host" / target.name
+    path.parent.mkdir(exist_ok=True)
+    draft = path.with_suffix(".tmp")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
+    return path
 
 
 def host_profile(folder: Path, device: DeviceProfile) -> str:
@@ -55,6 +71,6 @@ def host_profile(folder: Path, device: DeviceProfile) -> str:
     ``device`` is the rest of the profile, of which one number is needed. Raises RecordingError if a bench is missing.
     """
     measured = measure_host_quantities(folder, device.cycles("cta.restart"))
-    about = json.loads((folder / "host_calls.json").read_text(encoding="utf-8"))["device"]
+    about = HostBenches(folder).head("calls")["device"]
     title = f"Host, copies and streams of {about['name']} (measured {about['date'][:10]}, driver {about['driver']})"
     return host_profile_text(title, measured)

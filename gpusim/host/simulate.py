@@ -56,7 +56,7 @@ def simulate_host(
         raise HostDeadlock(deadlock, _cycle(deadlock)) from None
     meta = {
         "source": "predicted", "device": profile.name, "program": program.name, "host": host, "exact": exact,
-        "total_s": ended[0], "assumed": profile.assumed,
+        "total_s": ended[0], "assumed": profile.assumed_with_host,
     }  # fmt: skip
     if builder is None:
         return TimelineBuilder().build(**meta)

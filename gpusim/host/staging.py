@@ -3,10 +3,10 @@
 Models: in: up to ``pageable.inline`` bytes go into the command stream and the call returns; beyond, the host fills
   staging buffers of ``pageable.piece`` in turn, waits while all are taken, and returns when the last one is filled.
   Out: the device fills buffers in the order of the stream, ahead of the host, which empties them and returns at the
-  end. Three rates of the host: a single buffer, many in a row, and from memory for what its cache does not hold of
-  the buffer copied from.
-Omits: what else is in the host's caches; page faults.
-Source: realkernels.microbench.host (calls, copies: pageable, pageable_behind_kernel; latency: pageable_records).
+  end. Rates of the host by direction: a single buffer, many in a row. What the host's cache does not
+  hold of all that the program copies pageably is read from memory, at a rate of its own; writing takes no longer.
+Omits: what else is in the host's caches, and in which order it leaves them; page faults.
+Source: realkernels.microbench.host (calls, copies: pageable, pageable_chunks, pageable_behind_kernel; latency: pageable_records).
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ class Staging:
         self._count = int(value("pageable.buffers"))
         self._inline_rate, self._small_rate = value("pageable.inline_rate"), value("pageable.small_rate")
         self._in_rate, self._out_rate = value("pageable.h2d_rate"), value("pageable.d2h_rate")
+        self._small_out_rate, self._out_overhead_s = value("pageable.d2h_small_rate"), value("pageable.d2h_overhead")
         self._overhead_s = value("pageable.h2d_overhead")
-        self._cache, self._cold_rate = value("pageable.cache"), value("pageable.h2d_cold_rate")
-        self._sizes = {buffer.name: buffer.bytes for buffer in program.buffers}
+        cold = max(1.0 - value("pageable.cache") / max(_touched(program), 1), 0.0)
+        self._cold_s = cold * max(1.0 / value("pageable.h2d_cold_rate") - 1.0 / self._in_rate, 0.0)
         self._in_flight: deque[Item] = deque()
 
     def copy_in(self, thread: Any, stream: StreamState, op: Copy) -> Generator:
@@ -46,18 +47,20 @@ class Staging:
             self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, Staged("h2d", op.bytes, {}, last=True))
             return
         yield from thread.busy("issue", self._overhead_s, op.chunk)
-        rate = self._small_rate if op.bytes <= self._piece else self._from_host_rate(op)
+        rate = self._small_rate if op.bytes <= self._piece else self._in_rate
+        each_s = 1.0 / rate + self._cold_s
         for part in self._parts(op):
             while len(self._in_flight) >= self._count:
                 yield from thread.until(self._in_flight.popleft(), "copy_in_flight", op.chunk)
-            yield from thread.busy("host", part.bytes / rate, op.chunk, part.bytes)
+            yield from thread.busy("host", part.bytes * each_s, op.chunk, part.bytes)
             self._in_flight.append(self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, part))
 
     def copy_out(self, thread: Any, stream: StreamState, op: Copy, wake_s: float) -> Generator:
         """The whole of a copy from the device; its first parts are in the order of the stream."""
         waiting = deque(self._parts(op))
         under_way: deque[tuple[Item, Staged]] = deque()
-        reason, wake = "host_sync", wake_s
+        reason, wake = "host_sync", wake_s + self._out_overhead_s
+        rate = self._small_out_rate if op.bytes <= self._piece else self._out_rate
         while waiting or under_way:
             while waiting and len(under_way) < self._count:
                 part = waiting.popleft()
@@ -66,15 +69,21 @@ class Staging:
             yield from thread.until(item, reason, op.chunk)
             yield from thread.busy("issue", wake, op.chunk)
             reason, wake = "copy_in_flight", 0.0
-            yield from thread.busy("host", part.bytes / self._out_rate, op.chunk, part.bytes)
-
-    def _from_host_rate(self, op: Copy) -> float:
-        """What is beyond the host's cache comes from its memory."""
-        whole = max(self._sizes.get(op.host, 0), op.bytes)
-        cold = max(1.0 - self._cache / whole, 0.0) if whole else 0.0
-        return 1.0 / ((1.0 - cold) / self._in_rate + cold / self._cold_rate)
+            yield from thread.busy("host", part.bytes / rate, op.chunk, part.bytes)
 
     def _parts(self, op: Copy) -> list[Staged]:
         sizes = [self._piece] * (op.bytes // self._piece) + ([op.bytes % self._piece] if op.bytes % self._piece else [])
         whole: dict[str, float] = {}
         return [Staged(op.direction, size, whole, last=i == len(sizes) - 1) for i, size in enumerate(sizes or [0])]
+
+
+def _touched(program: HostProgram) -> int:
+    """Bytes of ordinary memory that a program copies from and to."""
+    sizes = {buffer.name: buffer.bytes for buffer in program.buffers}
+    found: dict[str, int] = {}
+    for thread in program.threads:
+        for op in thread.ops:
+            if isinstance(op, Copy) and not op.pinned and op.direction in ("h2d", "d2h"):
+                key = op.host or op.direction
+                found[key] = max(found.get(key, 0), sizes.get(op.host, 0), op.bytes)
+    return sum(found.values())

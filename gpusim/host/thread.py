@@ -16,7 +16,9 @@ from gpusim.engine import Simulation
 from gpusim.errors import GpusimError
 from gpusim.host.device import Device
 from gpusim.host.graphs import launch_graph
+from gpusim.host.pages import Pages
 from gpusim.host.pools import MemoryPool
+from gpusim.host.sleep import Sleep
 from gpusim.host.staging import Staging
 from gpusim.host.work import Item
 from gpusim.program import host as ops
@@ -30,6 +32,7 @@ class Shared:
     def __init__(self, sim: Simulation, program: ops.HostProgram, device: Device) -> None:
         self.sim, self.program, self.device, self.costs = sim, program, device, device.costs
         self.staging = Staging(device, program)
+        self.pages, self.slot_wake = Pages(device.costs), Sleep(device.profile, "slot")
         self.pools = {pool.name: MemoryPool(pool, device.costs) for pool in program.pools}
         self.running = len(program.threads)
         """Threads that still have calls to make."""
@@ -189,7 +192,8 @@ class HostThreadModel:
         slot.satisfiers = [i.name for i in self._device.streams.items if _gives(i, op.slots)]
         slot.name = f"a free slot of {op.slots!r}"
         yield from self._sim.wait(event, self.lane, "memory_pool", slot)
-        yield self._sim.timeout(self._costs.call("slot_wake"))
+        slept = self._sim.now - start
+        yield self._sim.timeout(self._costs.call("slot_wake") + self._shared.slot_wake.extra_s(slept))
         self._waited(start, "memory_pool", op.chunk, -1)
 
     @call.register
@@ -227,27 +231,31 @@ class HostThreadModel:
     @call.register
     def _(self, op: ops.Malloc) -> Generator:
         self._new_buffer(op.buffer, "device", op.bytes)
-        yield from self._os_call("alloc.device", "alloc.waits", op.bytes, op.chunk)
+        seconds = self._shared.pages.take(op.buffer, op.bytes)
+        yield from self._os_call(seconds, "alloc.waits", op.bytes, op.chunk)
 
     @call.register
     def _(self, op: ops.Free) -> Generator:
-        yield from self._os_call("alloc.device_free", "alloc.free_waits", self._gone(op.buffer, "device"), op.chunk)
+        size = self._gone(op.buffer, "device")
+        seconds = self._shared.pages.give(op.buffer, size)
+        yield from self._os_call(seconds, "alloc.free_waits", size, op.chunk)
 
     @call.register
     def _(self, op: ops.MallocHost) -> Generator:
         self._new_buffer(op.buffer, "pinned", op.bytes)
-        yield from self._os_call("alloc.host", "alloc.host_waits", op.bytes, op.chunk)
+        yield from self._os_call(self._costs.sized("alloc.host", op.bytes), "alloc.host_waits", op.bytes, op.chunk)
 
     @call.register
     def _(self, op: ops.FreeHost) -> Generator:
-        yield from self._os_call("alloc.host_free", "alloc.host_free_waits", self._gone(op.buffer, "pinned"), op.chunk)
+        size = self._gone(op.buffer, "pinned")
+        yield from self._os_call(self._costs.sized("alloc.host_free", size), "alloc.host_free_waits", size, op.chunk)
 
-    def _os_call(self, name: str, waits: str, size: int, chunk: int) -> Generator:
+    def _os_call(self, seconds: float, waits: str, size: int, chunk: int) -> Generator:
         if self._costs.flag(waits):
             for stream in self._device.streams.all:
                 if stream.last is not None:
                     yield from self.until(stream.last, "host_sync", chunk)
-        yield from self.busy("alloc", self._costs.sized(name, size), chunk, size)
+        yield from self.busy("alloc", seconds, chunk, size)
 
     def _pool(self, name: str) -> MemoryPool:
         if name not in self._shared.pools:
@@ -260,7 +268,7 @@ class HostThreadModel:
         self._new_buffer(op.buffer, op.pool, op.bytes)
         taken = pool.take(op.buffer, op.bytes, op.stream, set(stream.waits))
         if taken.grew and pool.caching and self._costs.flag("alloc.waits"):
-            yield from self._os_call("alloc.device", "alloc.waits", 0, op.chunk)
+            yield from self._os_call(0.0, "alloc.waits", 0, op.chunk)
         yield from self.busy("alloc", taken.seconds, op.chunk, op.bytes)
 
     @call.register

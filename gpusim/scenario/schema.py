@@ -50,10 +50,13 @@ class ScenarioModel(Model):
     question: Annotated[str, Field(min_length=1, max_length=400)]
     """What the scenario is to answer."""
     device: Annotated[DeviceSpec, BeforeValidator(_device, json_schema_input_type=str | DeviceSpec)]
-    kernel: Annotated[
-        Annotated[TechniqueKernel, Tag("technique")] | Annotated[SpelledKernel, Tag("spelled")],
-        Discriminator(_kernel_form),
-    ] | None = None
+    kernel: (
+        Annotated[
+            Annotated[TechniqueKernel, Tag("technique")] | Annotated[SpelledKernel, Tag("spelled")],
+            Discriminator(_kernel_form),
+        ]
+        | None
+    ) = None
     """A technique (of a kernel, or of streams and copies), or a kernel spelled out."""
     host: SpelledHost | None = None
     """A host program spelled out: threads, streams, copies."""

@@ -251,4 +251,4 @@ def _write_atomically(path: Path, content: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent)
     with os.fdopen(handle, "wb") as file:
         file.write(content)
-    os.replace(temporary, path)
+    Path(temporary).replace(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 
@@ -70,7 +71,7 @@ def _version(number: int) -> str:
 def _driver_release() -> str | None:
     """Release of the kernel module ("580.65.06"), where the system shows it."""
     try:
-        with open("/proc/driver/nvidia/version") as file:
+        with Path("/proc/driver/nvidia/version").open() as file:
             words = file.readline().split()
     except OSError:
         return None

@@ -32,8 +32,8 @@ class Plan:
     ``warps`` compute; ``producer_warps`` come before them in the CTA. ``role`` is the name of
     the computing role. A kernel with a ``ring`` has an observer warp in its instrumented build;
     ``output_ring`` is what a storer empties. ``lanes`` names the probe's lanes where they are not
-    head, tail and producer. ``grid`` and ``tiles`` (per CTA, the kernel's argument) default to the
-    parameters' own. The kernel writes ``output_floats``, one per computing warp unless said
+    head, tail and producer. ``grid`` and ``tiles`` (per CTA) default to the parameters' own, the
+    kernel's integer ``argument`` to the tiles. The kernel writes ``output_floats``, one per computing warp unless said
     otherwise, and ``compare`` checks them.
     """
 
@@ -49,6 +49,7 @@ class Plan:
     lanes: Mapping[int, str] | None = None
     grid: int | None = None
     tiles: int | None = None
+    argument: int | None = None
     input_floats: int | None = None
     output_floats: int | None = None
     compare: Callable[[Any, Any, Any, np.float32, np.float32], float] = oracle.compare
@@ -60,8 +61,13 @@ class Plan:
 
     @property
     def tiles_per_cta(self) -> int:
-        """The kernel's argument: tiles of a CTA."""
+        """Tiles of a CTA, at most."""
         return self.params.tiles_per_cta if self.tiles is None else self.tiles
+
+    @property
+    def count(self) -> int:
+        """The kernel's integer argument."""
+        return self.tiles_per_cta if self.argument is None else self.argument
 
     @property
     def floats_in(self) -> int:
@@ -230,7 +236,7 @@ class Launcher:
         self._input = self._out = None
 
     def _arguments(self) -> tuple:
-        return self._input, self._out, np.int32(self.plan.tiles_per_cta), A, B
+        return self._input, self._out, np.int32(self.plan.count), A, B
 
 
 def _compile(spec: KernelSpec) -> CompiledKernel:

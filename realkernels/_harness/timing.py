@@ -98,7 +98,7 @@ def make_flush(size_bytes: int = 256 << 20) -> Callable[[], None]:
     It reads and does not write: dirty lines would be written back during the kernel under test.
     """
     scratch = _scratch(size_bytes)
-    return lambda: scratch.sum()
+    return scratch.sum
 
 
 @cache

@@ -94,7 +94,8 @@ def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
 
     def issue(tile: int) -> Iterator[Op]:
         if part.bytes and tile < tiles:
-            yield CpAsync(RING, part.bytes, other=issue_other(params), align=params.tile_bytes & -params.tile_bytes, tile=tile)
+            align = params.tile_bytes & -params.tile_bytes
+            yield CpAsync(RING, part.bytes, other=issue_other(params), align=align, tile=tile)
         yield CommitGroup(tile=tile if tile < tiles else -1)
 
     yield Compute(PROLOGUE)

@@ -33,10 +33,9 @@ def run(context: Context) -> Iterator[dict]:
     cases = [(size, 0, grid, 4) for size in (*SIZES, *OTHER_SIZES) for grid in (sms, 2 * sms)]
     cases += [(16 * KIB, offset, 2 * sms, 4) for offset in OFFSETS]
     cases += [(size, 0, grid, 4) for size in (16 * KIB, 19904, 8 * KIB) for grid in (33, 66, 100, 120, 131, 133, 200)]
-    for size, offset, grid, outstanding in cases:
+    for size, offset, grid, most in cases:
         ctas_per_sm = -(-grid // sms)
-        if outstanding * size * ctas_per_sm > 220 * KIB:
-            outstanding = 220 * KIB // (size * ctas_per_sm)
+        outstanding = min(most, 220 * KIB // (size * ctas_per_sm))
         copies = clamp(2 * GIB // (grid * size), 64, 2048)
         source = context.source.ravel()[offset // 4 :]
         args = (source, u32(size), i32(outstanding), i32(copies), u64(MEMORY_RANGE))

@@ -75,6 +75,7 @@ def main(argv: list[str] | None = None) -> int:
     for name in names:
         status |= _bench(lab, name, document)
         _write(options.out / "host_microbench.json", document)
+    _split(document, options.out)
     return status
 
 
@@ -146,14 +147,19 @@ def install(folder: Path) -> int:
     """One file per bench in ``recorded/<device>``, one row a line. Needs no GPU."""
     document = json.loads((folder / "host_microbench.json").read_text(encoding="utf-8"))
     target = HERE / "recorded" / device_folder(document["device"]["name"])
+    _split(document, target)
+    print(f"{len(document['benches'])} benches in {target}")
+    return 0
+
+
+def _split(document: dict, target: Path) -> None:
+    """One file per bench, one row a line: what `gpusim.host.calibrate` reads."""
     for name, bench in document["benches"].items():
         head = {"bench": f"host_{name}", **{key: document[key] for key in ("device", "host", "source_sha256")},
                 "unit_notes": bench["notes"]}  # fmt: skip
         rows = ",\n".join("  " + json.dumps(_short(row)) for row in bench["rows"])
         text = json.dumps(head, indent=1).removesuffix("\n}") + f',\n "rows": [\n{rows}\n ]\n}}\n'
         (target / f"host_{name}.json").write_text(text, encoding="utf-8")
-    print(f"{len(document['benches'])} benches in {target}")
-    return 0
 
 
 def _short(value: Any) -> Any:

@@ -30,7 +30,7 @@ WARPS_PER_CTA = 16
 
 
 def variants() -> list[tuple[int, int, int, int]]:
-    """(lane bytes, unroll, store, most threads of a CTA)"""
+    """(lane bytes, unroll, store, most threads of a CTA)."""
     found = [(width, unroll, 0, 512) for width in (4, 8, 16) for unroll in (1, 2, 4, 8, 16)]
     found += [(16, unroll, 1, 512) for unroll in (1, 2, 4, 8, 16)]
     # One SM can hold more than 16 warps only as one larger CTA, which leaves fewer registers.

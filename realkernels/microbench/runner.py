@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import os
 import sys
 import time
 import traceback
@@ -91,7 +90,7 @@ def _write(path: Path, document: dict) -> None:
     text = json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n'
     text += ",\n".join("  " + json.dumps(row) for row in document["rows"]) + "\n ]\n}\n"
     temporary.write_text(text)
-    os.replace(temporary, path)
+    temporary.replace(path)
 
 
 def _table(rows: list[dict]) -> str:

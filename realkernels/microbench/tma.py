@@ -98,7 +98,8 @@ def _issue(context: Context) -> Iterator[dict]:
 
 def _order(context: Context) -> Iterator[dict]:
     kernel = context.kernel("tma.cu", "tma_order")
-    for ctas_per_sm, copies, size in ((1, 1, 16), (1, 2, 16), (1, 4, 16), (2, 1, 16), (4, 1, 16), (2, 2, 16), (4, 1, 4), (4, 2, 4)):
+    sizes = ((1, 1, 16), (1, 2, 16), (1, 4, 16), (2, 1, 16), (4, 1, 16), (2, 2, 16), (4, 1, 4), (4, 2, 4))
+    for ctas_per_sm, copies, size in sizes:
         bytes_ = size * KIB
         grid = context.sms * ctas_per_sm
         shared = max(copies * bytes_, 228 * KIB // (ctas_per_sm + 1))

@@ -38,11 +38,11 @@ __device__ __forceinline__ void meet() {
 }
 
 // out[item * WARPS + warp] = sum over the warp.
-__device__ __forceinline__ void write_item(float4 sum, int thread, float* out) {
+__device__ __forceinline__ void write_item(float4 sum, int thread, int item, float* out) {
   float total = (sum.x + sum.y) + (sum.z + sum.w);
 #pragma unroll
   for (int distance = 16; distance > 0; distance /= 2) total += __shfl_down_sync(~0u, total, distance);
-  if (thread % 32 == 0) *out = total;
+  if (thread % 32 == 0) out[item * WARPS + thread / 32] = total;
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, 1)
@@ -54,7 +54,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
   const int tiles = (items - 1 - (int)blockIdx.x + grid) / grid * TILES_PER_ITEM;
   const float4* source = in + (long long)blockIdx.x * TILES_PER_ITEM * VECTORS + thread;
   const long long jump = (long long)(grid - 1) * TILES_PER_ITEM * VECTORS;   // over the items of other CTAs
-  float* result = out + (long long)blockIdx.x * WARPS + thread / 32;
+  int item = blockIdx.x;
   const unsigned int base = opaque((int)shared_address(ring));
   const unsigned int own = base + 16 * thread;   // this thread's first vector of stage 0
   float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
@@ -94,27 +94,31 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
     cp_async_commit();
     next_source();
   }
-  int read = 0, write = STAGES - 1;
+  // Stages are held as addresses: with numbers the compiler multiplies again inside the vector loop.
+  unsigned int read = base, write = base + (STAGES - 1) * TILE_BYTES;
+  const unsigned int end = opaque((int)(base + STAGES * TILE_BYTES));
+  const auto number = [&](unsigned int stage) { return (int)(stage - base) / TILE_BYTES; };
   for (int t = 0; t < tiles; ++t) {
-    PROBE_ENTER(PROBE_WAIT_COPY, t, read);
+    PROBE_ENTER(PROBE_WAIT_COPY, t, number(read));
     cp_async_wait<STAGES - 2>();
-    PROBE_ENTER(PROBE_BARRIER, t, read);
+    PROBE_ENTER(PROBE_BARRIER, t, number(read));
     meet();
     // The stage written now held tile t - 1, which all warps have left behind at the barrier.
     if (t + STAGES - 1 < tiles) {
-      PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, write);
-      issue(own + write * TILE_BYTES, source, thread);
-      PROBE_ONLY(announce(write));
+      PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, number(write));
+      issue(write + 16 * thread, source, thread);
+      PROBE_ONLY(announce(number(write)));
       next_source();
     }
     cp_async_commit();
-    PROBE_ENTER(PROBE_COMPUTE, t, read);
-    consume(base + read * TILE_BYTES, thread, affine, sum);
+    PROBE_ENTER(PROBE_COMPUTE, t, number(read));
+    consume(read, thread, affine, sum);
     write = read;
-    if (++read == STAGES) read = 0;
+    read += TILE_BYTES;
+    if (read == end) read = base;
     if (--left == 0) {
-      write_item(sum, thread, result);
-      result += grid * WARPS;
+      write_item(sum, thread, item, out);
+      item += grid;
       sum = make_float4(0.f, 0.f, 0.f, 0.f);
       left = TILES_PER_ITEM;
     }

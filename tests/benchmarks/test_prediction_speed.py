@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.scenario import techniques
+from tests.tile_programs import technique
 
 H200 = load_profile("h200_sxm")
 BASE = {
@@ -19,8 +19,8 @@ BASE = {
 
 def program(**changes):
     """The warp-specialised kernel with some parameters changed."""
-    technique = techniques()["tma_warp_specialized"]
-    return technique.build(technique.make_params({**BASE, **changes}))
+    found = technique("tma_warp_specialized")
+    return found.build(found.make_params({**BASE, **changes}))
 
 
 def total(benchmark, kernel, profile=H200, **options):

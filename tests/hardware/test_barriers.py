@@ -20,7 +20,7 @@ from gpusim.program import (
     Wait,
     WaitFull,
 )
-from tests.tile_programs import RING, kernel, one_role, textbook, total_ns, tma_ring
+from tests.tile_programs import RING, kernel, one_role, textbook, tma_ring, total_ns
 
 SIZE = 4096
 COSTS = {
@@ -41,7 +41,7 @@ def cycles(*roles, **fields):
 
 
 def test_waiter_of_a_completed_phase_looks_once():
-    """poll + per_warp × 1 = 11 + 2 for phase -1, which has always completed."""
+    """Look and be served, poll + per_warp × 1 = 11 + 2 for phase -1, which has always completed."""
     assert cycles(role("a", Wait("bar", -1)), barriers=(Barrier("bar", 1),)) == pytest.approx(13)
 
 
@@ -93,7 +93,7 @@ def test_turn_of_a_single_stage_is_copy_hand_over_compute_hand_back():
 
 @pytest.mark.parametrize(("warps", "expected"), [(1, 20), (4, 29), (32, 113)])
 def test_syncthreads_takes_one_arrival_after_another(warps, expected):
-    """base + warps × per_warp = 17 + 3 × warps."""
+    """A fixed cost and one arrival after another, base + warps × per_warp = 17 + 3 × warps."""
     assert cycles(role("a", SyncThreads(), warps=warps)) == pytest.approx(expected)
 
 
@@ -116,5 +116,5 @@ def test_named_barriers_of_different_numbers_are_different():
 
 
 def test_moving_registers_costs_what_the_profile_says():
-    """setmaxnreg."""
+    """One `setmaxnreg`."""
     assert total_ns(one_role(SetMaxNReg(40)), textbook(sm__setmaxnreg="40 cycles")) == pytest.approx(40)

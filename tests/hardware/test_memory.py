@@ -32,6 +32,7 @@ COPY = SIZE / 32
 
 def tma(count=1, grid=1, **fields):
     """``count`` bulk copies issued at once; one warp waits for all of them."""
+
     def body(_tiles):
         for tile in range(count):
             yield TmaLoad(RING, SIZE, tile=tile, **fields)
@@ -73,7 +74,7 @@ def test_independent_loads_share_one_latency():
 
 
 def test_dram_is_further_than_l2_by_the_slowest_line():
-    """extra = 50 + (80 - 50) × (1 - exp(-(lines - 1) / 20)), 32 lines; nothing with all in L2."""
+    """Slowest of 32 lines, extra = 50 + (80 - 50) × (1 - exp(-(lines - 1) / 20)), 32 lines; nothing with all in L2."""
     dram = {"dram.latency": "50 cycles", "dram.latency_many_lines": "80 cycles", "dram.many_lines": 20}
     extra = 50 + 30 * (1 - exp(-31 / 20))
     assert total_ns(tma(), textbook(**dram)) == pytest.approx(COPY + extra)
@@ -118,6 +119,7 @@ def test_misaligned_copies_waste_hbm_bandwidth(align, efficiency):
 
 def test_reserve_lets_a_copy_spend_what_others_left():
     """HBM idle for 4096 ns saves one tile per CTA; the next copies then run at the unit's own rate."""
+
     def body(_tiles):
         for tile in range(2):
             yield TmaLoad(RING, SIZE, l2_hit=float(tile == 0), tile=tile)
@@ -131,6 +133,7 @@ def test_reserve_lets_a_copy_spend_what_others_left():
 
 def bulk_store(count, wait=True):
     """``count`` tiles written from shared memory, each waited for at the end."""
+
     def body(_tiles):
         for tile in range(count):
             yield StoreShared(SIZE, ring=RING, tile=tile)
@@ -148,6 +151,7 @@ def test_bulk_store_drains_at_its_own_rate():
 
 def test_bulk_wait_leaves_the_newest_pending():
     """The work behind a wait for all but one of two stores begins one drain earlier."""
+
     def program(pending):
         def body(_tiles):
             for tile in range(2):

@@ -8,9 +8,8 @@ import pytest
 
 from gpusim.errors import DoesNotFit
 from gpusim.hardware import load_profile, occupancy, resident_ctas
-from gpusim.scenario import techniques
 from gpusim.validation.recording import Totals
-from tests.tile_programs import TECHNIQUES, tma_ring
+from tests.tile_programs import TECHNIQUES, technique, tma_ring
 
 H200 = load_profile("h200_sxm")
 
@@ -96,15 +95,15 @@ def test_header_of_the_toolkit_agrees(line):
 @pytest.mark.parametrize("name", TECHNIQUES)
 def test_driver_agrees_on_every_recorded_kernel(name):
     """``max_active_ctas`` of each recording, from its registers and shared memory and from the program alone."""
-    technique = techniques()[name]
-    rows = Totals.load(technique.folder / "recorded" / "h200_sxm" / "totals.json").rows
+    found = technique(name)
+    rows = Totals.load(found.folder / "recorded" / "h200_sxm" / "totals.json").rows
     wrong = []
     for row in rows:
-        program = technique.build(technique.make_params(dict(row.params)))
+        program = found.build(found.make_params(dict(row.params)))
         compiled = dataclasses.replace(program, registers=row.registers, shared_bytes=row.shared_bytes)
-        found = occupancy(compiled, H200).ctas_per_sm, occupancy(program, H200).ctas_per_sm
-        if found != (row.max_active_ctas, row.max_active_ctas):
-            wrong.append((dict(row.params), found, row.max_active_ctas))
+        counts = occupancy(compiled, H200).ctas_per_sm, occupancy(program, H200).ctas_per_sm
+        if counts != (row.max_active_ctas, row.max_active_ctas):
+            wrong.append((dict(row.params), counts, row.max_active_ctas))
     assert not wrong
 
 

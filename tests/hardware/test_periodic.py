@@ -12,23 +12,22 @@ import pytest
 from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.hardware.periodic import steady_state, stride_of
 from gpusim.program import Ring
-from gpusim.scenario import techniques
 from gpusim.timeline import REASONS
 from gpusim.timeline.metrics import hidden_fraction, period_s
-from tests.tile_programs import cp_async_ring, kernel, padded, sync_loop, textbook, tma_ring, warp_lanes
+from tests.tile_programs import cp_async_ring, kernel, padded, sync_loop, technique, textbook, tma_ring, warp_lanes
 
 AGREEMENT = 1e-3
 """Folded and exact total time differ by no more."""
 
 
-def technique(name, **params):
+def real(name, **params):
     """A real technique's program on the measured device."""
-    found = techniques()[name]
+    found = technique(name)
     return found.build(found.make_params(params)), load_profile("h200_sxm")
 
 
 def _cases():
-    book, real = textbook(), load_profile("h200_sxm")
+    book, h200 = textbook(), load_profile("h200_sxm")
     slow = textbook(hbm__read_bandwidth="2 TB/s", tma__l2_latency="300 cycles", lsu__cp_async_l2_latency="300 cycles")
     yield "tma serial", tma_ring(1, tiles=300), book
     yield "tma double buffer", tma_ring(2, tiles=300), book
@@ -36,23 +35,26 @@ def _cases():
     yield "tma latency bound", tma_ring(2, tiles=200, grid=132), slow
     yield "tma bandwidth bound", padded(tma_ring(4, tiles=200, grid=264, ffma=16), 2), slow
     yield "tma many waves", padded(tma_ring(3, tiles=8, grid=132 * 40), 2), book
-    yield "tma waves and tiles", padded(tma_ring(3, tiles=120, grid=132 * 20 + 40), 2), real
-    yield "cp.async three stages", padded(cp_async_ring(3, tiles=300, grid=264, warps=5), 2), real
+    yield "tma waves and tiles", padded(tma_ring(3, tiles=120, grid=132 * 20 + 40), 2), h200
+    yield "cp.async three stages", padded(cp_async_ring(3, tiles=300, grid=264, warps=5), 2), h200
     yield "cp.async many waves", padded(cp_async_ring(2, tiles=6, grid=132 * 30), 3), slow
-    yield "sync loop", padded(sync_loop(tiles=200, grid=528), 4), real
+    yield "sync loop", padded(sync_loop(tiles=200, grid=528), 4), h200
     common = {"fma_per_element": 16, "tiles_per_cta": 250}
-    yield "sync_tile", *technique("sync_tile", warps=8, ctas_per_sm=2, grid=264, **common)
-    yield "sync_tile one CTA", *technique("sync_tile", warps=4, ctas_per_sm=1, grid=132, tile_bytes=8192, **common)
-    yield "cp_async", *technique("cp_async_multistage", stages=3, warps=8, ctas_per_sm=2, grid=264, **common)
-    yield "cp_async light", *technique(
-        "cp_async_multistage", stages=4, warps=4, ctas_per_sm=1, grid=132, fma_per_element=2, tiles_per_cta=250
+    yield "sync_tile", *real("sync_tile", warps=8, ctas_per_sm=2, grid=264, **common)
+    yield "sync_tile one CTA", *real("sync_tile", warps=4, ctas_per_sm=1, grid=132, tile_bytes=8192, **common)
+    yield "cp_async", *real("cp_async_multistage", stages=3, warps=8, ctas_per_sm=2, grid=264, **common)
+    yield (
+        "cp_async light",
+        *real("cp_async_multistage", stages=4, warps=4, ctas_per_sm=1, grid=132, fma_per_element=2, tiles_per_cta=250),
     )
-    yield "tma", *technique("tma_warp_specialized", stages=3, consumer_warps=4, ctas_per_sm=2, grid=264, **common)
-    yield "tma uneven", *technique(
-        "tma_warp_specialized", stages=2, consumer_warps=5, ctas_per_sm=1, grid=132, tile_bytes=11584, **common
+    yield "tma", *real("tma_warp_specialized", stages=3, consumer_warps=4, ctas_per_sm=2, grid=264, **common)
+    yield (
+        "tma uneven",
+        *real("tma_warp_specialized", stages=2, consumer_warps=5, ctas_per_sm=1, grid=132, tile_bytes=11584, **common),
     )
-    yield "tma waves", *technique(
-        "tma_warp_specialized", stages=4, consumer_warps=8, ctas_per_sm=2, grid=132 * 14 + 5, tiles_per_cta=30
+    yield (
+        "tma waves",
+        *real("tma_warp_specialized", stages=4, consumer_warps=8, ctas_per_sm=2, grid=132 * 14 + 5, tiles_per_cta=30),
     )
 
 
@@ -88,7 +90,8 @@ def test_metrics_survive_the_folding(name):
 def test_lanes_of_warps_are_tiled(name, kind):
     """One interval after another: no gap, no overlap; together they last as long as their lane.
 
-    Exactly where every tile was simulated; within 0.5 % of the time where a mean period stands for a varying one.
+    Exactly where every tile was simulated; within 2 % of the time where several turns, whose end does not quite
+    fit their beginning, stand for all.
     """
     timeline = both(name)[kind == "exact"]
     if timeline.meta.get("elided"):
@@ -103,13 +106,16 @@ def test_lanes_of_warps_are_tiled(name, kind):
         launches = timeline.start_s[timeline.mask(lanes=f"^{re.escape(slot)}$", kinds=("launch",))]
         first = np.searchsorted(launches, end[:-1] - 1e-12)
         off = off[first == np.searchsorted(launches, start[1:] + 1e-12)]
-        allowed = 1e-12 if kind == "exact" else 5e-3 * (end[-1] - start[0])
+        allowed = 1e-12 if kind == "exact" else 2e-2 * (end[-1] - start[0])
         assert off.sum() <= allowed, lane
 
 
 @each_case
 def test_tile_numbers_are_continuous(name):
-    """Every CTA computes tile 0, 1, 2 … to the last, in order, in every lane that computes tiles."""
+    """Every CTA computes tile 0, 1, 2 … to the last, in order, in every lane that computes tiles.
+
+    CTAs of an SM that are not in step may miss or repeat a tile where the turns that stand for all are joined.
+    """
     folded, exact = both(name)
     if folded.meta.get("elided"):
         pytest.skip("its middle is left out on purpose")
@@ -120,10 +126,13 @@ def test_tile_numbers_are_continuous(name):
         for lane, rows in warp_lanes(timeline).items():
             tiles = timeline.tile[rows[computed[rows]]]
             if len(tiles):
-                assert set(tiles.tolist()) == expected, lane
+                # One per join, and a join every 20 tiles or more.
+                joined = 0 if timeline is exact else program.tiles_per_cta / 20
+                assert len(expected.symmetric_difference(tiles.tolist())) <= joined, lane
                 steps = np.diff(tiles)
                 # A new CTA begins again at 0.
-                assert set(steps.tolist()) <= {0, 1, 1 - program.tiles_per_cta}, lane
+                odd = ~np.isin(steps, [0, 1, 1 - program.tiles_per_cta])
+                assert odd.sum() <= joined * (1 + (steps < 0).sum()), lane
 
 
 @each_case
@@ -144,6 +153,7 @@ def test_causes_lie_in_the_past(name, kind):
 @each_case
 def test_folding_keeps_most_waits_explained(name):
     """Waits with a cause: no smaller a share than 90 % of the exact run's."""
+
     def share(timeline):
         waits = timeline.mask(kinds=("wait",)) & (timeline.reason != REASONS.index("copy_in_flight"))
         return (timeline.cause[waits] >= 0).mean() if waits.any() else 1.0
@@ -179,7 +189,7 @@ class TestSteadyState:
     """The period of a sequence of completion times."""
 
     def test_straight_line_has_its_slope(self):
-        """t = 3 n, the last two steps disturbed."""
+        """With t = 3 n, the last two steps disturbed."""
         done = [3.0 * n for n in range(38)] + [500.0, 900.0]
         period, at = steady_state(done, stride=2, drain=2, agreement=1e-6)
         assert period == pytest.approx(3)

@@ -6,7 +6,7 @@ import pytest
 
 from gpusim.errors import ProfileError
 from gpusim.hardware import load_profile, profile_names
-from gpusim.hardware.profile import KINDS, profile_from_yaml
+from gpusim.hardware.profile import HOST_GROUPS, KINDS, profile_from_yaml
 from gpusim.units import DIMENSIONS
 from tests.tile_programs import textbook, tma_ring, total_ns
 
@@ -34,7 +34,9 @@ class TestEveryProfile:
     def test_lists_what_is_assumed(self, name):
         """Exactly the quantities of that kind."""
         profile = load_profile(name)
-        assert profile.assumed == [key for key, q in profile.quantities.items() if q.kind == "assumed"]
+        everything = [key for key, q in profile.quantities.items() if q.kind == "assumed"]
+        assert profile.assumed_with_host == everything
+        assert profile.assumed == [key for key in everything if key.split(".")[0] not in HOST_GROUPS]
 
     def test_runs_a_kernel(self, name):
         """No quantity that the model asks for is missing."""
@@ -65,7 +67,7 @@ def test_h200_peak_of_fp32_is_the_published_one():
 
 
 class TestOverrides:
-    """What if …"""
+    """What if a number were another one."""
 
     def test_value_is_replaced_and_becomes_an_assumption(self):
         """The rest stays; the original is untouched."""

@@ -106,6 +106,7 @@ def test_roofline_is_never_beaten(case):
 @pytest.mark.parametrize("tiles", [10, 200])
 def test_roofline_of_writes_is_never_beaten(tiles):
     """Neither by st.global, which no warp waits for."""
+
     def body(count: int) -> Iterator[Op]:
         for tile in range(count):
             yield Store(16384, tile=tile)
@@ -196,6 +197,7 @@ def test_tracing_changes_nothing(case):
 @given(st.integers(1, 12), st.integers(1, 60), st.integers(1, 400))
 def test_more_work_is_never_faster(warps, tiles, ffma):
     """One tile, one instruction more."""
+
     def total(**sizes):
         return simulate_kernel(tma_ring(2, warps=warps, **sizes), H200, trace=False, exact=True).total_s
 

@@ -6,6 +6,8 @@ cp.async or ld.global are I = bytes / (512 × warps) cycles: a warp moves 512 B 
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from gpusim.hardware import simulate_kernel
@@ -89,7 +91,7 @@ class TestRing:
 def test_a_further_stage_never_costs(build, ffma):
     """While it fits: S + 1 stages take no longer than S."""
     times = [total_ns(build(stages, ffma=ffma)) for stages in range(1, 9)]
-    assert all(after <= before + 1e-6 for before, after in zip(times, times[1:], strict=False))
+    assert all(after <= before + 1e-6 for before, after in pairwise(times))
 
 
 def test_stages_beyond_the_latency_bring_nothing():

@@ -54,6 +54,7 @@ def ring_kernel(producer, consumer, stages=2, **fields):
 
 def producer(acquire=True):
     """Bulk copies; without ``acquire`` nobody asks whether the stage is free."""
+
     def body(tiles: int) -> Iterator[Op]:
         for tile in range(tiles):
             if acquire:
@@ -65,6 +66,7 @@ def producer(acquire=True):
 
 def writer(commit=True):
     """A producer that writes the stage itself."""
+
     def body(tiles: int) -> Iterator[Op]:
         for tile in range(tiles):
             yield Acquire(RING, tile=tile)
@@ -78,6 +80,7 @@ def writer(commit=True):
 
 def consumer(wait=True, release=True, ffma=128, shift=0):
     """Waits for tile + ``shift``, computes on tile, gives it back."""
+
     def body(tiles: int) -> Iterator[Op]:
         for tile in range(tiles):
             if wait:
@@ -91,6 +94,7 @@ def consumer(wait=True, release=True, ffma=128, shift=0):
 
 def worker(commit=True, wait=True, sync=True, pending=0, ahead=1, ffma=100):
     """A double buffer of cp.async with one of its parts left out."""
+
     def body(tiles: int) -> Iterator[Op]:
         def issue(tile: int) -> Iterator[Op]:
             if tile < tiles:
@@ -108,9 +112,7 @@ def worker(commit=True, wait=True, sync=True, pending=0, ahead=1, ffma=100):
             yield from issue(tile + ahead)
             yield Compute(Mix(ffma=ffma), tile=tile, reads=RING)
 
-    return kernel(
-        Role("worker", WARPS, body), tiles=TILES, rings=(Ring(RING, 2, SIZE),), shared_bytes=2 * SIZE
-    )
+    return kernel(Role("worker", WARPS, body), tiles=TILES, rings=(Ring(RING, 2, SIZE),), shared_bytes=2 * SIZE)
 
 
 def run(program: KernelProgram):
@@ -260,6 +262,7 @@ class TestHazard:
 
     def test_bulk_store_whose_source_is_overwritten(self):
         """Without waiting for the store the next tile is written into its source."""
+
         def body(wait):
             def ops(tiles: int) -> Iterator[Op]:
                 for tile in range(tiles):
@@ -307,6 +310,7 @@ class TestNotSeenYet:
 
     def test_wait_left_out_where_the_copy_is_long_there(self):
         """A race that this timing wins: tile 3 is read without a wait, after 1000 cycles of other work."""
+
         def lucky(tiles: int) -> Iterator[Op]:
             for tile in range(tiles):
                 if tile != 3:

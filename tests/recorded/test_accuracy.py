@@ -16,12 +16,11 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.scenario import techniques
 from gpusim.scenario.parallel import run_parallel
 from gpusim.timeline import Timeline
 from gpusim.timeline.metrics import hidden_fraction, period_s
 from gpusim.validation.recording import TIMELINES, TOTALS, TotalRow, Totals, list_timelines, load_timeline
-from tests.tile_programs import TECHNIQUES
+from tests.tile_programs import TECHNIQUES, technique
 
 # The present bands, to be tightened as the model gets better; the claimed ones are in gpusim.validation.band.
 MEAN = 0.06
@@ -58,8 +57,8 @@ class Point:
 
 def _predict(job: tuple[str, TotalRow]) -> tuple[str, Point]:
     name, row = job
-    technique = techniques()[name]
-    program = technique.build(technique.make_params(dict(row.params)))
+    found = technique(name)
+    program = found.build(found.make_params(dict(row.params)))
     total_s = simulate_kernel(program, load_profile(DEVICE), trace=False).total_s
     return name, Point(dict(row.params), row.total_s, total_s)
 
@@ -70,7 +69,7 @@ def points() -> dict[str, list[Point]]:
     jobs = [
         (name, row)
         for name in TECHNIQUES
-        for row in Totals.load(techniques()[name].folder / "recorded" / DEVICE / TOTALS).rows
+        for row in Totals.load(technique(name).folder / "recorded" / DEVICE / TOTALS).rows
     ]
     found: dict[str, list[Point]] = {name: [] for name in TECHNIQUES}
     for name, point in run_parallel(_predict, jobs, workers=WORKERS):
@@ -175,12 +174,12 @@ def first_tiles(timeline: Timeline, tiles: int) -> Timeline:
 @functools.cache
 def insides(technique_name: str) -> list[Inside]:
     """Every recorded timeline of a technique beside its prediction, over the recorded tiles."""
-    technique = techniques()[technique_name]
-    path = technique.folder / "recorded" / DEVICE / TIMELINES
+    kernel = technique(technique_name)
+    path = kernel.folder / "recorded" / DEVICE / TIMELINES
     found = []
     for name, meta in list_timelines(path).items():
         measured = load_timeline(path, name)
-        program = technique.build(technique.make_params(dict(meta["params"])))
+        program = kernel.build(kernel.make_params(dict(meta["params"])))
         predicted = simulate_kernel(program, load_profile(DEVICE))
         # A single launch: the first tiles fill the caches of both alike.
         predicted = first_tiles(predicted, int(measured.tile.max()) + 1)
@@ -207,7 +206,7 @@ def test_inside_of_the_kernel_agrees(name):
 def test_every_recorded_timeline_has_its_total():
     """Each instrumented point was also timed without instruments."""
     for name in TECHNIQUES:
-        folder = techniques()[name].folder / "recorded" / DEVICE
+        folder = technique(name).folder / "recorded" / DEVICE
         totals = Totals.load(folder / TOTALS)
         for meta in list_timelines(folder / TIMELINES).values():
             assert totals.find(meta["params"]) is not None, meta["params"]

@@ -1,0 +1,50 @@
+"""Small blocks of device memory: several of them share a page.
+
+Models: blocks up to ``alloc.small`` come out of a page that is there already, if it has room; else cudaMalloc takes a
+  new page, and cudaFree of the last block in one gives it back. One page is there from the start, half of it taken.
+Omits: alignment, where in a page a block lies.
+Source: realkernels.microbench.host (alloc: half_page, caching_miss of 1 MiB; rules: waits).
+"""
+
+from __future__ import annotations
+
+from gpusim.host.costs import HostCosts
+
+__all__ = ["Pages"]
+
+
+class Pages:
+    """What cudaMalloc and cudaFree cost the host."""
+
+    def __init__(self, costs: HostCosts) -> None:
+        self._costs = costs
+        value = costs.profile.value
+        self._small, self._page = int(value("alloc.small")), int(value("pool.granularity"))
+        # Bytes left in each page, and the page of each block.
+        self._room = [self._page // 2]
+        self._of: dict[str, int] = {}
+
+    def take(self, buffer: str, size: int) -> float:
+        """Seconds for a new block."""
+        if size > self._small:
+            return self._costs.sized("alloc.device", size)
+        page = next((i for i, room in enumerate(self._room) if room >= size), None)
+        seconds = self._costs.profile.value("alloc.small_take")
+        if page is None:
+            page = len(self._room)
+            self._room.append(self._page)
+            seconds = self._costs.sized("alloc.device", self._page)
+        self._room[page] -= size
+        self._of[buffer] = page
+        return seconds
+
+    def give(self, buffer: str, size: int) -> float:
+        """Seconds for a block that goes back."""
+        if size > self._small:
+            return self._costs.sized("alloc.device_free", size)
+        page = self._of.pop(buffer)
+        self._room[page] += size
+        if page and self._room[page] == self._page:
+            self._room[page] = 0
+            return self._costs.sized("alloc.device_free", self._page)
+        return self._costs.profile.value("alloc.small_give")

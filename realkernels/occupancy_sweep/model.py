@@ -1,0 +1,66 @@
+"""The instruction stream of ``kernel.cu`` in the words of `gpusim.program`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from gpusim.program import Compute, KernelProgram, Load, Mix, Op, Role, Store
+from realkernels.occupancy_sweep import MAX_WARPS, MOST_REGISTERS, Params, registers_for
+from realkernels.padding import padded_shared_bytes
+from realkernels.tile_loop import EPILOGUE, PROLOGUE
+
+LOAD_OTHER = {1: 4, 2: 7, 3: 8, 4: 8}
+"""Per turn, by loads: the next addresses."""
+TURN_OTHER = 3
+"""Per turn: counter, comparison, branch."""
+SPARE = 16
+"""Registers that the kernel needs besides those it is made to hold."""
+
+
+def build(params: Params) -> KernelProgram:
+    """The program of one launch."""
+    return KernelProgram(
+        name="occupancy_sweep",
+        grid=params.grid,
+        tiles_per_cta=params.tiles_per_cta,
+        roles=(Role("worker", params.warps, partial(_worker, params)),),
+        shared_bytes=shared_bytes(params),
+        registers=registers(params),
+        notes={"ctas_per_sm": params.ctas_per_sm},
+    )
+
+
+def shared_bytes(params: Params) -> int:
+    """Dynamic shared memory of a CTA: its share of the SM's where that is the limiter, else none."""
+    return padded_shared_bytes(0, params.ctas_per_sm) if params.limiter == "shared_memory" else 0
+
+
+def registers(params: Params) -> int:
+    """Upper bound on the registers per thread."""
+    if params.limiter != "registers":
+        return 32 if MAX_WARPS // params.warps * params.warps > 48 else 40
+    wanted = registers_for(params.warps, params.ctas_per_sm)
+    return wanted if wanted < MOST_REGISTERS else 255
+
+
+def held(params: Params) -> int:
+    """Registers to hold for nothing, so that `registers` are taken."""
+    if params.limiter != "registers":
+        return 0
+    return min(registers(params), MOST_REGISTERS) - SPARE
+
+
+def min_ctas(params: Params) -> int:
+    """CTAs for which the compiler must leave registers: those resident, or as many as warps allow."""
+    return params.ctas_per_sm if params.limiter == "registers" else MAX_WARPS // params.warps
+
+
+def _worker(params: Params, tiles: int) -> Iterator[Op]:
+    mix = Mix(ffma=4.0 * params.loads, setup=TURN_OTHER, ilp=4.0)
+    yield Compute(PROLOGUE)
+    for tile in range(tiles):
+        yield Load(params.tile_bytes, other=LOAD_OTHER[params.loads], tile=tile)
+        yield Compute(mix, tile=tile)
+    yield Compute(EPILOGUE)
+    yield Store(4 * params.warps, width=4)

@@ -1,0 +1,100 @@
+"""The instruction stream of ``kernel.cu`` in the words of `gpusim.program`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from gpusim.program import (
+    CommitGroup,
+    Compute,
+    CpAsync,
+    KernelProgram,
+    Mix,
+    Op,
+    Ring,
+    Role,
+    Store,
+    SyncThreads,
+    WaitGroup,
+)
+from realkernels.cp_async_multistage.model import issue_other, tile_other
+from realkernels.padding import padded_shared_bytes
+from realkernels.persistent import Params
+from realkernels.tile_loop import FMA_UNROLL, PROLOGUE, Share, shares, tile_mix
+
+REGISTERS = 48
+"""Upper bound on the registers per thread, over all parameters."""
+RING = "input"
+COUNT_OTHER = 7
+"""Per tile, besides what cp_async_multistage does: tiles left of the item, and of the one asked for."""
+ROLL_END = 1
+"""Per vector whose FMAs are rolled: the end of the stage, for which no register is left."""
+ITEM = Mix(ffma=8, setup=15, ilp=1.0)
+"""Per item: four sums to one, a shuffle tree over the warp, the address of the result, sums back to zero."""
+
+
+def build(params: Params) -> KernelProgram:
+    """The program of one launch."""
+    return KernelProgram(
+        name="persistent",
+        grid=params.grid,
+        tiles_per_cta=tiles(params),
+        roles=tuple(
+            Role(f"worker{part.suffix}", part.warps, partial(_worker, params, part))
+            for part in shares(params.tile_bytes, params.warps)
+        ),
+        rings=(Ring(RING, params.stages, params.tile_bytes),),
+        shared_bytes=shared_bytes(params),
+        registers=REGISTERS,
+        notes={"ctas_per_sm": params.ctas_per_sm},
+    )
+
+
+def tiles(params: Params) -> int | tuple[int, ...]:
+    """Tiles of each CTA; one number where all have the same."""
+    each, more = divmod(params.items, params.grid)
+    if not more:
+        return each * params.tiles_per_item
+    return tuple((each + (cta < more)) * params.tiles_per_item for cta in range(params.grid))
+
+
+def shared_bytes(params: Params) -> int:
+    """Dynamic shared memory of a CTA: ring, an arrival barrier per stage (instrumented build), padding."""
+    return padded_shared_bytes(params.stages * (params.tile_bytes + 8), params.ctas_per_sm)
+
+
+def item_tile_other(params: Params) -> int:
+    """Instructions per tile around the vector loop, issue and the end of an item left out."""
+    return tile_other(params) + COUNT_OTHER
+
+
+def vector_mix(params: Params, iterations: int) -> Mix:
+    """Instructions of one warp that computes ``iterations`` vectors per lane of one tile."""
+    mix = tile_mix(iterations, params.fma_per_element, item_tile_other(params))
+    return replace(mix, other=mix.other + ROLL_END * iterations * (params.fma_per_element > FMA_UNROLL))
+
+
+def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
+    ahead = params.stages - 1
+    mix = vector_mix(params, part.iterations)
+    reads = RING if part.iterations else None
+    other, align = issue_other(params), params.tile_bytes & -params.tile_bytes
+
+    def issue(tile: int) -> Iterator[Op]:
+        if part.bytes and tile < tiles:
+            yield CpAsync(RING, part.bytes, other=other, align=align, tile=tile)
+        yield CommitGroup(tile=tile if tile < tiles else -1)
+
+    yield Compute(PROLOGUE)
+    for tile in range(ahead):
+        yield from issue(tile)
+    for tile in range(tiles):
+        yield WaitGroup(ahead - 1, tile=tile)
+        yield SyncThreads(tile=tile)
+        yield from issue(tile + ahead)
+        yield Compute(mix, tile=tile, reads=reads)
+        if (tile + 1) % params.tiles_per_item == 0:
+            yield Compute(ITEM, tile=tile)
+            yield Store(4 * part.warps, width=4, tile=tile)
