@@ -19,6 +19,7 @@ __all__ = [
     "GpusimError",
     "HazardError",
     "ProfileError",
+    "ProgramError",
     "RecordingError",
     "ScenarioError",
     "TechniqueError",
@@ -137,6 +138,10 @@ class DoesNotFit(GpusimError):  # noqa: N818 - it is what happens: the kernel do
     def __str__(self) -> str:
         needs, allows = _amount(self.demand, self.unit), _amount(self.bound, self.unit)
         return f"{self.subject} needs {needs} {self.what}, {self.device} allows {allows}; {self.lever}"
+
+
+class ProgramError(GpusimError):
+    """A kernel program that makes no sense: no warps, an op on a ring or barrier that does not exist."""
 
 
 class HazardError(GpusimError):

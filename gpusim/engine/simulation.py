@@ -34,10 +34,14 @@ class Blocked:
     reason: str
     waits_for: str
     satisfied_by: tuple[str, ...] = ()
+    tile: int = -1
 
     def __str__(self) -> str:
-        by = f"; could be satisfied by {', '.join(self.satisfied_by)}" if self.satisfied_by else ""
-        return f"{self.lane} waits for {self.waits_for} ({self.reason}){by}"
+        at = f" at tile {self.tile}" if self.tile >= 0 else ""
+        by = (
+            f"could be satisfied by {', '.join(self.satisfied_by)}" if self.satisfied_by else "nobody ever satisfies it"
+        )
+        return f"{self.lane} waits{at} for {self.waits_for} ({self.reason}); {by}"
 
 
 class Deadlock(RuntimeError):  # noqa: N818 - it is what happens: nothing can go on
@@ -59,7 +63,7 @@ class Simulation:
     def __init__(self, probe: Probe | None = None) -> None:
         self.env = simpy.Environment()
         self.probe = probe
-        self._waiting: dict[str, tuple[str, Any]] = {}
+        self._waiting: dict[str, tuple[str, Any, int]] = {}
 
     @property
     def now(self) -> float:
@@ -92,12 +96,12 @@ class Simulation:
         event.callbacks.append(callback)
         self.env.schedule(event, delay=delay_s)
 
-    def wait(self, event: simpy.Event, lane: str, reason: str, target: Any) -> Generator:
+    def wait(self, event: simpy.Event, lane: str, reason: str, target: Any, tile: int = -1) -> Generator:
         """Yield ``event`` while ``lane`` counts as waiting for ``target`` because of ``reason``.
 
         ``target`` has ``name`` and ``satisfiers`` (lanes that can release it).
         """
-        self._waiting[lane] = (reason, target)
+        self._waiting[lane] = (reason, target, tile)
         value = yield event
         del self._waiting[lane]
         return value
@@ -112,8 +116,8 @@ class Simulation:
             raise Deadlock(
                 self.now,
                 [
-                    Blocked(lane, reason, target.name, tuple(target.satisfiers))
-                    for lane, (reason, target) in self._waiting.items()
+                    Blocked(lane, reason, target.name, tuple(target.satisfiers), tile)
+                    for lane, (reason, target, tile) in self._waiting.items()
                 ],
             )
         return self.now

@@ -22,6 +22,8 @@ class RingState:
 
     def __init__(self, sim: Simulation, lane: str, ring: Ring, producers: list[str], consumers: list[str]) -> None:
         self.ring = ring
+        self.sharing = max(ring.full_arrivals, ring.empty_arrivals)
+        """Warps that use one of its mbarriers: those of the side that has more."""
         self.lanes = [f"{lane}.{ring.name}[{stage}]" for stage in range(ring.stages)]
         self.full = [PhasedBarrier(sim, f"{name} full barrier", ring.full_arrivals, producers) for name in self.lanes]
         self.empty = [

@@ -19,7 +19,7 @@ from gpusim.hardware.periodic import AGREEMENT, Cut, Shape, agree, drain_of, fin
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
 from gpusim.hardware.traffic import Traffic
-from gpusim.program import KernelProgram
+from gpusim.program import KernelProgram, check_program
 from gpusim.timeline import Timeline, TimelineBuilder
 
 __all__ = ["simulate_kernel"]
@@ -45,8 +45,9 @@ def simulate_kernel(
     ``exact`` simulates every tile; otherwise a loop that has become periodic is
     extrapolated. Without ``trace`` the timeline has no intervals, only its ``meta``.
 
-    Raises DoesNotFit, HazardError, Deadlock.
+    Raises ProgramError, DoesNotFit, HazardError, Deadlock.
     """
+    check_program(program)
     fits = occupancy(program, profile)
     run, cuts = _run_short(program, profile, fits, trace, exact)
     end_s = max(

@@ -16,13 +16,15 @@ from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpusim.engine import CountingBarrier, Event, PhasedBarrier
-from gpusim.hardware.cta import Cta
+from gpusim.errors import HazardError
+from gpusim.hardware.cta import Cta, RingState
 from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.warp_copies import COPY_HANDLERS
 from gpusim.program import (
     Acquire,
     Arrive,
     Compute,
+    CpAsync,
     ExpectTx,
     Mix,
     NamedBarrier,
@@ -62,6 +64,8 @@ class WarpLane:
         """Loads this lane has waited for."""
         self.loads: list[Event] = []
         self.open: list[Event] = []
+        """cp.async copies that belong to no group yet."""
+        self.uncommitted: CpAsync | None = None
         self.groups: deque[list[Event]] = deque()
         self.stores: deque[Event] = deque()
 
@@ -73,6 +77,13 @@ class WarpLane:
             yield from handlers[type(op)](self, op)
             if 0 <= op.tile < len(done):
                 done[op.tile] = env.now
+        if self.open and self.uncommitted is not None:
+            ring, tile = self.uncommitted.ring, self.uncommitted.tile
+            raise HazardError(
+                role=self.lane, ring=ring, stage=self.cta.rings[ring].stage(tile), tile=tile,
+                what="cp.async copies that belong to no group, so that no wait covers them",
+                remedy="commit the group after its copies (cp.async.commit_group)",
+            )  # fmt: skip
 
     # -- helpers -----------------------------------------------------------------------
 
@@ -93,16 +104,28 @@ class WarpLane:
             self.mark(kind, start, reason, tile, stage)
 
     def wait_for(
-        self, event: Event, reason: str, barrier: PhasedBarrier, tile: int, stage: int, warps: int
+        self, barrier: PhasedBarrier, phase: int, reason: str, tile: int, ring: RingState | None, warps: int
     ) -> Generator:
-        """Wait on an mbarrier that ``warps`` warps use; it serves one of them after another."""
+        """Wait until ``phase`` of an mbarrier that ``warps`` warps use; it serves one of them after another.
+
+        Raises HazardError when the barrier is two phases further: its parity then looks as if the phase
+        were still to come.
+        """
         env = self.sim.env
         start = env.now
+        stage = ring.stage(tile) if ring is not None else -1
+        if barrier.phase > phase + 1 > 0:
+            raise HazardError(
+                role=self.lane, ring=ring.ring.name if ring is not None else barrier.name, stage=stage, tile=tile,
+                what=f"phase skipped: {barrier.name} is past phase {barrier.phase - 1}, phase {phase} was not seen",
+                remedy="nobody may arrive for the next phase before all who wait have seen this one",
+            )  # fmt: skip
+        event = barrier.wait(phase)
         queue = warps * self.cost.mbarrier_per_warp
         if event.triggered:
             yield from self.spend("barrier", self.cost.mbarrier_poll + queue, tile, stage)
             return
-        yield from self.sim.wait(event, self.lane, reason, barrier)
+        yield from self.sim.wait(event, self.lane, reason, barrier, tile)
         if reason == "stage_empty":
             self.waits += 1
         yield env.timeout(self.cost.mbarrier_wake + queue)
@@ -128,10 +151,8 @@ class WarpLane:
 
     def _acquire(self, op: Acquire) -> Generator:
         ring = self.cta.rings[op.ring]
-        stage = ring.stage(op.tile)
-        barrier = ring.empty[stage]
-        event = barrier.wait(op.tile // ring.ring.stages - 1)
-        yield from self.wait_for(event, "stage_full", barrier, op.tile, stage, ring.ring.empty_arrivals)
+        barrier, phase = ring.empty[ring.stage(op.tile)], op.tile // ring.ring.stages - 1
+        yield from self.wait_for(barrier, phase, "stage_full", op.tile, ring, ring.sharing)
 
     def _producer_commit(self, op: ProducerCommit) -> Generator:
         ring = self.cta.rings[op.ring]
@@ -139,10 +160,8 @@ class WarpLane:
 
     def _wait_full(self, op: WaitFull) -> Generator:
         ring = self.cta.rings[op.ring]
-        stage = ring.stage(op.tile)
-        barrier = ring.full[stage]
-        event = barrier.wait(op.tile // ring.ring.stages)
-        yield from self.wait_for(event, "stage_empty", barrier, op.tile, stage, ring.ring.empty_arrivals)
+        barrier, phase = ring.full[ring.stage(op.tile)], op.tile // ring.ring.stages
+        yield from self.wait_for(barrier, phase, "stage_empty", op.tile, ring, ring.sharing)
 
     def _release(self, op: Release) -> Generator:
         ring = self.cta.rings[op.ring]
@@ -162,7 +181,7 @@ class WarpLane:
 
     def _wait(self, op: Wait) -> Generator:
         barrier = self.cta.barriers[op.barrier]
-        yield from self.wait_for(barrier.wait(op.phase), "barrier", barrier, op.tile, -1, self.group.warps)
+        yield from self.wait_for(barrier, op.phase, "barrier", op.tile, None, self.group.warps)
 
     # -- barriers of warps -------------------------------------------------------------------
 
@@ -184,7 +203,7 @@ class WarpLane:
         cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * self.cost.sync_per_warp
         event = barrier.arrive(warps, self.last)
         if not event.triggered:
-            yield from self.sim.wait(event, self.lane, "barrier", barrier)
+            yield from self.sim.wait(event, self.lane, "barrier", barrier, tile)
             self.mark("wait", start, "barrier", tile, -1, barrier.cause)
         yield from self.spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base, tile)
 

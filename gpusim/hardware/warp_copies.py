@@ -63,7 +63,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     )
     if op.wait:
         lane.waits += 1
-        yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane))
+        yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), op.tile)
         lane.mark("load", start, "", op.tile)
     else:
         lane.loads.append(arrival)
@@ -75,7 +75,7 @@ def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
     for arrival in lane.loads:
         if not arrival.processed:
             lane.waits += 1
-            yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane))
+            yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), op.tile)
     lane.loads.clear()
     lane.mark("wait", start, "copy_in_flight", op.tile)
 
@@ -113,6 +113,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     lane.mark("issue", start, "", op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)
     lane.open.append(arrival)
+    lane.uncommitted = op
 
 
 def _landing(
@@ -152,7 +153,7 @@ def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
         for arrival in lane.groups.popleft():
             if not arrival.processed:
                 lane.waits += 1
-                yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane))
+                yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), op.tile)
     lane.mark("wait", start, "copy_in_flight", op.tile)
 
 
@@ -176,8 +177,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     stage = ring.stage(op.tile)
     start = lane.sim.env.now
     ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
-    yield lane.sim.env.timeout(lane.cost.tma_issue)
-    lane.mark("issue", start, "", op.tile, stage)
+    yield lane.sim.env.timeout(lane.cost.tma_submit)
     name, trace = f"{lane.lane} (bulk store)", lane.trace
     done = lane.sm.memory.store("tma", op.bytes, op.tile, stage, lane.last)
 
@@ -188,6 +188,8 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
 
     done.callbacks.append(source_read)
     lane.stores.append(done)
+    yield lane.sim.env.timeout(lane.cost.tma_issue - lane.cost.tma_submit)
+    lane.mark("issue", start, "", op.tile, stage)
 
 
 def bulk_wait(lane: WarpLane, op: BulkWait) -> Generator:
@@ -195,7 +197,7 @@ def bulk_wait(lane: WarpLane, op: BulkWait) -> Generator:
     while len(lane.stores) > op.pending:
         event = lane.stores.popleft()
         if not event.processed:
-            yield from lane.sim.wait(event, lane.lane, "store_drain", _Request(lane.lane))
+            yield from lane.sim.wait(event, lane.lane, "store_drain", _Request(lane.lane), op.tile)
     lane.mark("wait", start, "store_drain", op.tile)
 
 

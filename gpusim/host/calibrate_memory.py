@@ -12,18 +12,22 @@ __all__ = ["STEPS"]
 def _device_memory(b: HostBenches, _: Found) -> Found:
     """CudaMalloc and cudaFree of whole 2 MiB pages; smaller blocks come out of a page that is there already.
 
-    The fixed part beside a running kernel, as programs call it: less than on a device that has just gone idle.
+    A call beside a running kernel that waits for its end takes longer after it than one that need not wait.
     """
     found: Found = {}
     for name, part in (("alloc.device", "take"), ("alloc.device_free", "give")):
         rows = [r for r in b.rows("alloc", kind="cuda_malloc", part=part) if r["bytes"] >= 2 * MIB]
         _, per_second, _ = line([r["bytes"] for r in rows], [1e6 * r["median_s"] for r in rows])
         found[f"{name}_rate"] = rate(per_second, "alloc (cuda_malloc, 2 MiB to 1 GiB)")
-        growing_us = 64 * MIB / per_second * 1e6
-        for key, size, less in ((name, 64, growing_us), (f"alloc.small_{part}", 1, 0.0)):
+        for key, size, less in ((name, 64, 64e6 * MIB / per_second), (f"alloc.small_{part}", 1, 0.0)):
             rows = b.rows("rules", kind="waits", call=f"{'malloc' if part == 'take' else 'free'} {size} MiB")
-            times = [1e6 * (r["call_s"] - (r["kernel_s"] if r["call_s"] > r["kernel_s"] else 0.0)) for r in rows]
-            found[key] = us(sum(times) / len(times) - less, f"rules (waits, {size} MiB)", max(times) - min(times))
+            beside = [1e6 * (r["call_s"] - (r["kernel_s"] if r["call_s"] > r["kernel_s"] else 0.0)) for r in rows]
+            idle = [1e6 * r["idle_s"] for r in rows]
+            times = idle if key == "alloc.device_free" else beside
+            source = f"rules (waits, {size} MiB)"
+            found[key] = us(sum(times) / len(times) - less, source, max(times) - min(times))
+            if key == "alloc.device_free":
+                found["alloc.free_wake"] = us(max((sum(beside) - sum(idle)) / len(rows), 0.0), source)
     cheap = b.rows("alloc", kind="half_page", part="take", held=0)
     found["alloc.small"] = Measured(
         max(r["bytes"] for r in cheap if 1e6 * r["median_s"] < found["alloc.device"].value / 4) / MIB,
@@ -147,7 +151,9 @@ def _host_functions(b: HostBenches, found: Found) -> Found:
     there, launch = gaps[1] - gaps[0], b.call("cupy", "launch")
     before = launch + found["stream.start"].value + found["restart"].value
     times = {
-        call: {round(1e6 * r["kernel_s"]): 1e6 * r["mean_s"] for r in b.rows("calls", call=f"launch_host_func_{call}")}
+        call: {
+            round(1e6 * r["kernel_s"]): 1e6 * r["median_s"] for r in b.rows("calls", call=f"launch_host_func_{call}")
+        }
         for call in ("seen", "acquire")
     }
     source = "calls (launch_host_func_seen, launch_host_func_acquire)"

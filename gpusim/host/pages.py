@@ -38,13 +38,14 @@ class Pages:
         self._of[buffer] = page
         return seconds
 
-    def give(self, buffer: str, size: int) -> float:
-        """Seconds for a block that goes back."""
+    def give(self, buffer: str, size: int, waited: bool) -> float:
+        """Seconds for a block that goes back, after the call has waited for the device if it must."""
+        wake_s = self._costs.profile.value("alloc.free_wake") if waited else 0.0
         if size > self._small:
-            return self._costs.sized("alloc.device_free", size)
+            return self._costs.sized("alloc.device_free", size) + wake_s
         page = self._of.pop(buffer)
         self._room[page] += size
         if page and self._room[page] == self._page:
             self._room[page] = 0
-            return self._costs.sized("alloc.device_free", self._page)
+            return self._costs.sized("alloc.device_free", self._page) + wake_s
         return self._costs.profile.value("alloc.small_give")

@@ -237,7 +237,8 @@ class HostThreadModel:
     @call.register
     def _(self, op: ops.Free) -> Generator:
         size = self._gone(op.buffer, "device")
-        seconds = self._shared.pages.give(op.buffer, size)
+        busy = any(s.last is not None and not s.last.finished for s in self._device.streams.all)
+        seconds = self._shared.pages.give(op.buffer, size, busy)
         yield from self._os_call(seconds, "alloc.free_waits", size, op.chunk)
 
     @call.register

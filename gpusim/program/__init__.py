@@ -1,5 +1,6 @@
 """What is to be done: ops, roles, rings and kernel programs; frozen data without a clock."""
 
+from gpusim.program.check import check_program
 from gpusim.program.kernel import Barrier, KernelProgram, Ring, Role
 from gpusim.program.ops import (
     Acquire,
@@ -55,4 +56,5 @@ __all__ = [
     "WaitFull",
     "WaitGroup",
     "WaitLoads",
+    "check_program",
 ]

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from gpusim.hardware.profile import load_profile
-from gpusim.host.profile_file import host_profile
+from gpusim.errors import RecordingError
+from gpusim.hardware.profile import HOST_GROUPS, load_profile
+from gpusim.hardware.profile_file import write_profile
+from gpusim.host.profile_file import host_profile, write_host_profile
 from realkernels import microbench
 
 RECORDED = Path(microbench.__file__).parent / "recorded" / "h200_sxm"
@@ -21,8 +23,7 @@ def test_committed_host_profile_follows_from_the_recorded_benches():
 def test_textbook_has_every_quantity_of_a_measured_device():
     """So that a program that runs on one runs on the other."""
     measured, textbook = (load_profile(name).quantities for name in ("h200_sxm", "textbook"))
-    groups = ("host", "stream", "copy", "pageable", "pool", "alloc", "graph")
-    host = [key for key in measured if key.split(".")[0] in groups]
+    host = [key for key in measured if key.split(".")[0] in HOST_GROUPS]
     assert len(host) > 60
     assert not [key for key in host if key not in textbook]
 
@@ -32,3 +33,25 @@ def test_measured_quantities_name_their_bench(key):
     quantity = load_profile("h200_sxm").quantities[key]
     assert quantity.kind == "measured"
     assert quantity.source.startswith("realkernels.microbench.host ")
+
+
+def test_calibration_writes_the_host_file_beside_the_profile(tmp_path):
+    """The same numbers as the committed one, found again by the profile's name."""
+    write_profile(RECORDED, tmp_path / "mine.yaml")
+    path = write_host_profile(RECORDED, tmp_path / "mine.yaml")
+    assert path == tmp_path / "host" / "mine.yaml"
+    assert path.read_text(encoding="utf-8") == (PROFILES / "h200_sxm.yaml").read_text(encoding="utf-8")
+
+
+def test_a_missing_bench_is_named(tmp_path):
+    write_profile(RECORDED, tmp_path / "mine.yaml")
+    with pytest.raises(RecordingError, match="cannot read the microbenchmark result"):
+        write_host_profile(tmp_path, tmp_path / "mine.yaml")
+
+
+def test_only_host_predictions_list_assumed_host_quantities():
+    """A kernel does not depend on what a call costs."""
+    profile = load_profile("a100_sxm")
+    assert not [key for key in profile.assumed if key.split(".")[0] in HOST_GROUPS]
+    assert "host.cupy.launch" in profile.assumed_with_host
+    assert set(profile.assumed) < set(profile.assumed_with_host)

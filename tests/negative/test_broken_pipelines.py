@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from gpusim.engine import Deadlock
-from gpusim.errors import HazardError
+from gpusim.errors import HazardError, ProgramError
 from gpusim.hardware import simulate_kernel
 from gpusim.program import (
     Acquire,
@@ -162,6 +162,8 @@ class TestDeadlock:
         assert blocked(error, "consumer").waits_for == "sm[0].cta[0].input[0] full barrier"
         assert blocked(error, "consumer").satisfied_by == ("sm[0].cta[0].producer",)
         assert "nothing can go on" in str(error)
+        assert (stuck.tile, blocked(error, "consumer").tile) == (2, 2)
+        assert "producer waits at tile 2 for" in str(error)
 
     def test_missing_commit(self):
         """The stage is written, but its full barrier is never told."""
@@ -280,6 +282,41 @@ class TestHazard:
         """Nothing was ever written there."""
         assert "holds nothing" in hazard(one_role(TmaStore(RING, SIZE, tile=0), rings=(Ring(RING, 2, SIZE),))).what
 
+    def test_phase_that_was_skipped(self):
+        """Parity cannot tell phase 0 from phase 2: real hardware would block, or pass at the wrong time."""
+        program = kernel(
+            Role("late", 1, lambda _tiles: iter([Compute(Mix(ffma=100)), Wait("ready", 0)])),
+            Role("fast", 1, lambda _tiles: iter([Arrive("ready")] * 3)),
+            barriers=(Barrier("ready", 1),),
+        )
+        with pytest.raises(HazardError, match=r"sm\[0\].cta\[0\].late .*phase skipped: .*ready"):
+            run(program)
+
+    def test_copy_that_nobody_commits(self):
+        """No group holds it, so no wait can cover it."""
+        error = hazard(one_role(CpAsync(RING, SIZE, tile=0), rings=(Ring(RING, 2, SIZE),)))
+        assert "belong to no group" in error.what
+
+
+class TestProgram:
+    """What makes no sense whatever the time: named with kernel, role and op."""
+
+    @pytest.mark.parametrize(("ops", "fields", "message"), [
+        ([TmaLoad("inputs", SIZE, tile=0)], {}, "no ring 'inputs' .*Did you mean 'input'"),
+        ([Compute(Mix(ffma=1), reads="nothing")], {}, "no ring 'nothing'"),
+        ([TmaLoad(RING, 10 * SIZE, tile=0)], {}, "40960 bytes do not fit a stage of ring 'input' .4096 bytes"),
+        ([Wait("ready", 0)], {}, "no barrier 'ready' .there is: none"),
+        ([], {"grid": 0}, "grid 0"),
+        ([], {"warps": 0}, "no warps"),
+    ])  # fmt: skip
+    def test_message(self, ops, fields, message):
+        """One line that says where, what, and what there is."""
+        warps, grid = fields.get("warps", 1), fields.get("grid", 1)
+        roles = (Role("worker", warps, lambda _tiles: iter(ops)),)
+        program = KernelProgram("k", grid, 1, roles, rings=(Ring(RING, 2, SIZE),))
+        with pytest.raises(ProgramError, match=message):
+            run(program)
+
 
 @pytest.mark.parametrize("build", [tma_ring, cp_async_ring])
 def test_one_stage_hides_nothing(build):
@@ -295,19 +332,6 @@ class TestNotSeenYet:
         """Every warp waits for its own copies only, but warps that do the same are one lane here."""
         assert run(worker(sync=False)).total_s > 0
 
-    def test_phase_that_was_skipped(self):
-        """Parity cannot tell phase 0 from phase 2: real hardware would block, or pass at the wrong time."""
-        program = kernel(
-            Role("late", 1, lambda _tiles: iter([Compute(Mix(ffma=100)), Wait("ready", 0)])),
-            Role("fast", 1, lambda _tiles: iter([Arrive("ready")] * 3)),
-            barriers=(Barrier("ready", 1),),
-        )
-        assert run(program).total_s > 0
-
-    def test_group_that_nobody_commits_or_waits_for(self):
-        """The data is never read, so the copy is only wasted."""
-        assert run(one_role(CpAsync(RING, SIZE, tile=0), rings=(Ring(RING, 2, SIZE),))).total_s >= 0
-
     def test_wait_left_out_where_the_copy_is_long_there(self):
         """A race that this timing wins: tile 3 is read without a wait, after 1000 cycles of other work."""
 
@@ -319,11 +343,3 @@ class TestNotSeenYet:
                 yield Release(RING, tile=tile)
 
         assert run(ring_kernel(producer(), lucky)).total_s > 0
-
-    def test_deadlock_does_not_say_which_tile(self):
-        """Role, ring, stage and reason are named, the tile and phase are not."""
-        assert "tile" not in str(deadlock(ring_kernel(producer(), consumer(release=False))))
-
-    def test_copy_larger_than_its_stage(self):
-        """A scenario file is checked for it, a program is not."""
-        assert run(one_role(TmaLoad(RING, 10 * SIZE, tile=0), rings=(Ring(RING, 2, SIZE),))).total_s >= 0

@@ -131,7 +131,7 @@ GALLERY = {
     ),
     "neither kernel nor host": ("question: q\ndevice: textbook\n", ["kernel is missing", "host"]),
     "sweep without a list": (GOOD + "sweep: {kernel.grid: 4}\n", ["sweep", "kernel.grid: expected a list"]),
-    "deadlock": (wrong("- release: input", "- sync_threads"), ["waits for"]),
+    "deadlock": (wrong("- release: input", "- sync_threads"), ["waits at tile"]),
     "broken YAML": (wrong("grid: 8", "grid: [8"), ["scenario.yaml:", "not YAML"]),
     "tab": ("question: q\n\tdevice: x\n", ["scenario.yaml:2:", "not YAML"]),
     "duplicate key": (GOOD + "device: textbook\n", ["scenario.yaml:17:1", "device", "is given twice"]),

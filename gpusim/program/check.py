@@ -1,0 +1,61 @@
+"""Whether a kernel program makes sense, before any of it is simulated.
+
+Scenario files are checked field by field where they are read; this is for programs that
+were built in Python, and for what only the ops themselves can tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpusim.errors import ProgramError, listing, nearest
+from gpusim.program.kernel import KernelProgram, Role
+from gpusim.program.ops import Arrive, Compute, CpAsync, ExpectTx, Op, TmaLoad, Wait
+
+__all__ = ["check_program"]
+
+
+def check_program(program: KernelProgram) -> None:
+    """Raises ProgramError naming kernel, role and op: what is wrong, and what would be allowed."""
+    for problem in _problems(program):
+        raise ProgramError(f"kernel {program.name!r}: {problem}")
+
+
+def _problems(program: KernelProgram) -> Iterator[str]:
+    if not program.roles or program.warps < 1:
+        yield "it has no warps; give it at least one role"
+    if program.grid < 1:
+        yield f"grid {program.grid}: expected at least one CTA"
+    tiles = program.tiles_per_cta
+    if not isinstance(tiles, int) and len(tiles) != program.grid:
+        yield f"tiles_per_cta lists {len(tiles)} CTAs, the grid has {program.grid}"
+    for ring in program.rings:
+        if ring.stages < 1 or ring.bytes < 0:
+            yield f"ring {ring.name!r} has {ring.stages} stages of {ring.bytes} bytes; expected one or more"
+    for role in program.roles:
+        if role.warps < 1:
+            yield f"role {role.name!r} has {role.warps} warps; expected at least one"
+        # Two tiles show every kind of op; what is wrong with one tile is wrong with all.
+        for op in role.body(2):
+            yield from _op_problems(program, role, op)
+
+
+def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
+    where = f"role {role.name!r}, {type(op).__name__} of tile {op.tile}"
+    rings = {ring.name: ring for ring in program.rings}
+    name = op.reads if isinstance(op, Compute) else getattr(op, "ring", None)
+    if name and name not in rings:
+        yield f"{where}: there is no ring {name!r}{_known(name, rings)}"
+    elif isinstance(op, CpAsync | TmaLoad) and op.bytes > rings[name].bytes:
+        yield f"{where}: {op.bytes} bytes do not fit a stage of ring {name!r} ({rings[name].bytes} bytes)"
+    barriers = {barrier.name for barrier in program.barriers}
+    if isinstance(op, Arrive | ExpectTx | Wait) and op.barrier not in barriers:
+        yield f"{where}: there is no barrier {op.barrier!r}{_known(op.barrier, barriers)}"
+    size = getattr(op, "bytes", 0)
+    if not 0 <= size < float("inf"):
+        yield f"{where}: {size} bytes; expected none or more"
+
+
+def _known(name: str, names: dict | set) -> str:
+    close = nearest(name, names)
+    return f" (there is: {listing(sorted(names)) or 'none'})" + (f". Did you mean {close!r}?" if close else "")
