@@ -59,7 +59,8 @@ def devices(name: str | None, json: bool) -> None:
     if name is None:
         profiles = [load_profile(known) for known in profile_names()]
         if json:
-            print_json({"devices": [{"name": p.name, "title": p.title, "assumed": p.assumed_with_host} for p in profiles]})
+            rows = [{"name": p.name, "title": p.title, "assumed": p.assumed_with_host} for p in profiles]
+            print_json({"devices": rows})
         else:
             rows = [(p.name, p.title, len(p.quantities), len(p.assumed_with_host)) for p in profiles]
             print_table("", ("device", "title", "quantities", "assumed"), rows)

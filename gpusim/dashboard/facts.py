@@ -14,6 +14,8 @@ from gpusim.timeline import Timeline
 from gpusim.timeline.bottleneck import bottleneck
 from gpusim.validation import Measurement
 
+NO_BREAK = "\u00a0"
+
 __all__ = ["badges_of", "bottleneck_text", "facts_of", "measured_note", "occupancy_text", "parameter_text",
            "predicted_note"]  # fmt: skip
 
@@ -104,8 +106,9 @@ def bottleneck_text(predicted: Timeline) -> dict[str, str]:
     limit = bottleneck(predicted)
     if limit is None:
         return {}
-    name = limit.name[:1].upper() + limit.name[1:]
-    return {"bottleneck": f"{name}, {percent(limit.share, 0)}", "lever": limit.lever}
+    share = percent(limit.share, 0).replace(" ", NO_BREAK)
+    name = limit.name
+    return {"bottleneck": f"{name[:1].upper()}{name[1:]}, {share}", "lever": limit.lever}
 
 
 def occupancy_text(predicted: Timeline) -> dict[str, str]:

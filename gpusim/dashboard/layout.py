@@ -66,7 +66,7 @@ def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]
 
 def _toolbar(mode: str) -> html.Div:
     modes = [{"value": m, "label": m.capitalize()} for m in ("stacked", "overlay", "difference")]
-    aligns = [{"value": "kernel", "label": "align: kernel start"}, {"value": "event", "label": "align: first event"}]
+    aligns = [{"value": "kernel", "label": "align: start"}, {"value": "event", "label": "align: first event"}]
     kinds = [kind for kind in KINDS if kind not in ("wait", "idle")]
     return html.Div(
         [

@@ -119,13 +119,15 @@ def _duplex(b: HostBenches, found: Found) -> Found:
 
 
 def _turns(b: HostBenches, found: Found) -> Found:
-    """What passes between copies of streams that each had a kernel in between: only the engine is never idle."""
+    """What passes between copies of streams that each had a kernel in between, while always one of them waits."""
     left = []
     for pattern, direction in (("in_kernel", "h2d"), ("out_kernel", "d2h")):
         bandwidth, overhead = (found[f"copy.{direction}_{what}"].value for what in ("bandwidth", "overhead"))
-        for row in b.rows("handover", kind="period", pattern=pattern):
-            if row["bytes"] >= MIB and row["streams"] > 1:
-                left.append(1e6 * row["period_s"] - row["bytes"] / (bandwidth * 1e3) - overhead)
+        left += [
+            1e6 * row["period_s"] - row["bytes"] / (bandwidth * 1e3) - overhead
+            for row in b.rows("handover", kind="period", pattern=pattern)
+            if row["bytes"] >= MIB and row["streams"] > 1
+        ]
     return {"copy.turn": us(max(float(np.median(left)), 0.0), "handover (period, 1 and 4 MiB)", float(np.ptp(left)))}
 
 

@@ -4,7 +4,8 @@ Models: copies on the device itself as blocks on every SM, where the device has 
   they wait for room behind kernels and end after overhead and bytes at their rate; the driver's thread, which calls
   host functions one after the other and, for one that waits for the device, wakes up the later the longer it slept.
 Omits: what such a copy and a kernel beside it take from each other's memory bandwidth.
-Source: realkernels.microbench.host (device: kernel_d2d_kernel; calls: launch_host_func_seen).
+Source: realkernels.microbench.host (device: kernel_d2d_kernel, with gaps as between kernels; calls:
+  launch_host_func_seen). That a copy within the device waits for room has no bench of its own yet.
 """
 
 from __future__ import annotations

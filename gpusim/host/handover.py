@@ -5,8 +5,8 @@ Models: a queue per stream and engine (kernels, one per copy direction). Within 
   ``stream.retry``, the first time so long after it began to wait: that is when what lies ahead of it in its own queue
   began, or when it was enqueued. Later looks come at an even spread of phases (the same in every run), because
   durations of equal length would otherwise keep one phase for ever. A host function is called by way of the queue of
-  kernels, so behind a copy it is looked for, too. Work across streams, graphs (same rules, less
-  from kernel to kernel).
+  kernels, so behind a copy it is looked for, too. Work across streams, graphs (same rules, less from kernel to
+  kernel).
 Omits: several queues that wait at the same time and take turns in looking.
 Source: realkernels.microbench.host (device: kernels of 10 us with copies between them start at multiples of 8.192 us
   from each other; between kernels, also across streams, nothing of that kind).

@@ -18,8 +18,12 @@ __all__ = ["OTHERS", "host_profile", "host_profile_text", "write_host_profile"]
 OTHERS: dict[str, tuple[str, str, str]] = {
     "copy.engines": ("3", "specified", "device properties: asyncEngineCount"),
     "copy.channels": ("8", "specified", "CUDA C++ Programming Guide: CUDA_DEVICE_MAX_COPY_CONNECTIONS, default"),
-    "copy.d2d_blocks": ("2", "assumed", "per SM; only that kernels that leave no room hold it up is known"),
-    "copy.d2d_threads": ("512", "assumed", "per block; only that kernels that leave no room hold it up is known"),
+    "copy.d2d_blocks": (
+        "2",
+        "assumed",
+        "per SM (0: an engine); only that kernels that leave no room hold it up is known",
+    ),
+    "copy.d2d_threads": ("512", "assumed", "per block; kernels that leave no room hold it up"),
     "copy.p2p_bandwidth": ("395 GB/s", "published", "nvbandwidth on an H100 SXM, read between peers"),
     "copy.p2p_overhead": ("2.5 us", "published", "p2pBandwidthLatencyTest on an H100 SXM"),
     "host.cuda.cache_hit": ("0.2 us", "assumed", "a map and a lock; not measured"),
@@ -48,7 +52,8 @@ def host_profile_text(title: str, measured: Mapping[str, Measured]) -> str:
         for key, entry in sorted(entries.items())
     )
     head = yaml.safe_dump({"title": title}, sort_keys=False, width=100, allow_unicode=True)
-    return f"# Written by `gpusim calibrate` from realkernels/microbench; edit nothing by hand.\n{head}quantities:\n{lines}"
+    comment = "# Written by `gpusim calibrate` from realkernels/microbench; edit nothing by hand.\n"
+    return f"{comment}{head}quantities:\n{lines}"
 
 
 def write_host_profile(folder: Path, target: Path) -> Path:

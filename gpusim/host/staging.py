@@ -3,10 +3,11 @@
 Models: in: up to ``pageable.inline`` bytes go into the command stream and the call returns; beyond, the host fills
   staging buffers of ``pageable.piece`` in turn, waits while all are taken, and returns when the last one is filled.
   Out: the device fills buffers in the order of the stream, ahead of the host, which empties them and returns at the
-  end. Rates of the host by direction: a single buffer, many in a row. What the host's cache does not
-  hold of all that the program copies pageably is read from memory, at a rate of its own; writing takes no longer.
+  end. Rates of the host by direction: a single buffer, many in a row. What the host's cache does not hold of all that
+  the program copies pageably is read from memory, at a rate of its own; writing takes no longer.
 Omits: what else is in the host's caches, and in which order it leaves them; page faults.
-Source: realkernels.microbench.host (calls, copies: pageable, pageable_chunks, pageable_behind_kernel; latency: pageable_records).
+Source: realkernels.microbench.host (calls; copies: pageable, pageable_chunks, pageable_behind_kernel; latency:
+  pageable_records).
 """
 
 from __future__ import annotations

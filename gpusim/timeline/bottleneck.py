@@ -65,6 +65,8 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     if not length:
         return None
     name, lever = _BY_KIND.get(path.bottleneck, (path.bottleneck, ""))
+    if name.startswith("copy_engine["):
+        name = f"copy engine {name[len('copy_engine[') : -1].upper()}"
     return Bottleneck(name, path.by_kind[path.bottleneck] / length, lever)
 
 

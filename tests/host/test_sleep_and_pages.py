@@ -59,9 +59,11 @@ def test_large_blocks_have_pages_of_their_own_and_wait_for_the_device():
 @pytest.mark.parametrize(("kernel", "rounds"), [(FULL, 2.0), (ops.Work(ops.FixedCost(COPY_S)), 1.0)])
 def test_copy_on_the_device_needs_room_on_the_sms(kernel, rounds):
     """A kernel of 2048 threads on each SM leaves none, one of a single block does."""
-    profile = textbook(copy__d2d_bandwidth=32e9)
     calls = [ops.Launch(kernel, "a"), ops.MemcpyAsync("d2d", MIB, "b")]
-    assert total(calls, profile=profile) == pytest.approx(rounds * COPY_S)
+    on_sms = textbook(copy__d2d_bandwidth=32e9, copy__d2d_blocks=1)
+    assert total(calls, profile=on_sms) == pytest.approx(rounds * COPY_S)
+    engine = textbook(copy__d2d_bandwidth=32e9, copy__d2d_blocks=0)
+    assert total(calls, profile=engine) == pytest.approx(COPY_S)
 
 
 @pytest.mark.parametrize(("cache", "seconds"), [(16 * MIB, 2.0), (2 * MIB, 3.0), (0, 4.0)])

@@ -28,10 +28,10 @@ VARIANTS = {
 MISRANKED = {
     # A pool that gives everything back at each synchronisation takes some 50 us more a batch than its calls explain.
     "allocators": {"mode": "pool_release", "bytes": 16 << 20, "sizes": "constant", "sync_every": 1},
-    # Which of several waiting streams an engine serves first: 3 and 4 of them are predicted alike, 5 % lie between.
-    "stream_pipeline": {"bytes": 32 << 20, "chunks": 8, "streams": 3},
+    # Chunks of 1 MiB: three streams are predicted 7 to 9 % too fast, and so no slower than four.
+    "stream_pipeline": {"bytes": 32 << 20, "streams": 3},
 }
-"""One configuration each that comes in the wrong order; a test says when it no longer does."""
+"""Configurations that come in the wrong order with some other one; a test says when none does any more."""
 
 
 @cache
@@ -108,7 +108,7 @@ def test_the_best_chunks_and_streams_are_found(size, kernel_s):
 def regime(params):
     """What its three parts take alone. One must hold a pipeline back that takes 85 % of the time, the others less."""
     value = load_profile(DEVICE).value
-    copy_s = params["bytes"] / value("copy.d2h_duplex_bandwidth") + params["chunks"] * value("copy.d2h_duplex_overhead")
+    copy_s = params["bytes"] / value("copy.h2d_bandwidth") + params["chunks"] * value("copy.h2d_overhead")
     calls_s = params["chunks"] * (value("host.cupy.launch") + 2 * value("host.cupy.memcpy_async"))
     return {"kernels": params["kernel_s"], "copy engine": copy_s, "host": calls_s}
 
@@ -119,7 +119,7 @@ def test_regimes_are_named():
     seen = set()
     for params, measured, _, gap in cases("stream_pipeline"):
         ranked = sorted((seconds / measured[0], name) for name, seconds in regime(params).items())
-        clear = [ranked[-1][1]] if ranked[-1][0] > 0.85 and ranked[-2][0] < 0.75 else []
+        clear = [ranked[-1][1]] if ranked[-1][0] > 0.85 and ranked[-2][0] < 0.7 else []
         if params["memory"] == "pageable" or gap or len(clear) != 1:
             continue
         named = bottleneck(predict_params(technique, technique.make_params(params), DEVICE)).name
