@@ -1,8 +1,8 @@
 """L2 and HBM as all SMs share them, and the way of one SM to them.
 
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more) and
-  of L2, shared max-min fairly by all SMs; per SM a FIFO for bulk loads, one for bulk stores (TMA)
-  and one for the load-store path (LSU), all behind the SM's port; latency to L2 and to DRAM,
+  of L2, shared max-min fairly by all SMs; per SM a FIFO for bulk loads and one for bulk stores (TMA),
+  per CTA one for loads through the shared load-store path (LSU), all behind the SM's port; latency to L2 and to DRAM,
   where a copy of many lines waits for its slowest one; what a loaded HBM adds to it; the
   bandwidth lost when copies do not start on a line of 128 bytes or a sector of 32.
 Omits: L2 partitions (latency is that of the near one), translation misses, channel conflicts beyond
@@ -18,6 +18,7 @@ is measured and added as latency.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable
 from math import exp
 
@@ -135,7 +136,11 @@ class SmMemory:
             rate = profile.value(key) * clock
             return FifoServer(memory.sim, f"{lane}.{name}", memory.fluid, rate, multiplicity=multiplicity)
 
-        self._loads = {"tma": server("tma", "tma.bandwidth"), "lsu": server("lsu", "lsu.bandwidth")}
+        self._bulk_loads = server("tma", "tma.bandwidth")
+        # The warps of an SM take turns at the load-store pipe, so one CTA's requests do not hold up another's.
+        self._lsu = Capacity(f"{lane}.lsu", multiplicity * profile.value("lsu.bandwidth") * clock)
+        self._lsu_loads: dict[str, FifoServer] = defaultdict(lambda: server("lsu", "lsu.bandwidth"))
+        self._lsu_drawn_s = 0.0
         self._stores = {"tma": server("tma.store", "tma.store_bandwidth"), "lsu": server("lsu.store", "lsu.bandwidth")}
         self._efficiency = {
             unit: (
@@ -156,12 +161,13 @@ class SmMemory:
         amount: float,
         l2_hit: float,
         align: int,
+        cta: str,
         tile: int = -1,
         stage: int = -1,
         slowest_of: float | None = None,
         cause: int = -1,
     ) -> Event:
-        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async".
+        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async" for the CTA in slot ``cta``.
 
         The event is the arrival of the last of them.
 
@@ -169,7 +175,7 @@ class SmMemory:
         index of the interval that issued the request.
         """
         unit = "tma" if path == "tma" else "lsu"
-        server = self._loads[unit]
+        server = self._bulk_loads if unit == "tma" else self._lsu_loads[cta]
         sector, line = self._efficiency[unit]
         efficiency = 1.0 if align >= LINE_BYTES else line if align >= SECTOR_BYTES else sector
         near = self._near_s[path]
@@ -180,6 +186,8 @@ class SmMemory:
             return near + self._memory.dram_latency_s(missed, lines) if missed else near
 
         uses = [(self._port, 1.0), *self._memory.uses(l2_hit, write=False, efficiency=efficiency)]
+        if unit == "lsu":
+            uses.append((self._lsu, 1.0))
         return server.request(
             amount,
             uses,
@@ -206,4 +214,13 @@ class SmMemory:
         if self._trace is None:
             return None
         trace, lane = self._trace, server.name
-        return lambda start_s, end_s: trace(lane, "transfer", start_s, end_s, "", tile, stage, int(amount), cause)
+
+        def draw(start_s: float, end_s: float) -> None:
+            if lane == self._lsu.name:
+                # Drawn one after another, each as long as it keeps the shared pipe busy.
+                end_s -= start_s - max(start_s, self._lsu_drawn_s)
+                start_s = max(start_s, self._lsu_drawn_s)
+                self._lsu_drawn_s = end_s
+            trace(lane, "transfer", start_s, end_s, "", tile, stage, int(amount), cause)
+
+        return draw

@@ -57,6 +57,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
         op.bytes * lane.share,
         op.l2_hit,
         _alignment(op),
+        lane.cta.lane,
         op.tile,
         slowest_of=op.bytes / lane.role.warps,
         cause=lane.last,
@@ -108,7 +109,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     count = lane.instructions(op.bytes, op.width)
     yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.cp_async_interval, lane.group)
     arrival = lane.sm.memory.load(
-        "cp_async", op.bytes * lane.share, op.l2_hit, _alignment(op), op.tile, stage, cause=lane.last
+        "cp_async", op.bytes * lane.share, op.l2_hit, _alignment(op), lane.cta.lane, op.tile, stage, cause=lane.last
     )
     lane.mark("issue", start, "", op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)
@@ -166,7 +167,9 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     # The thread is busy for longer than it takes until the copy unit has the request.
     yield env.timeout(lane.cost.tma_submit)
     barrier.arrive(1, op.bytes, lane.last)
-    arrival = lane.sm.memory.load("tma", op.bytes, op.l2_hit, _alignment(op), op.tile, stage, cause=lane.last)
+    arrival = lane.sm.memory.load(
+        "tma", op.bytes, op.l2_hit, _alignment(op), lane.cta.lane, op.tile, stage, cause=lane.last
+    )
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, barrier)
     yield env.timeout(lane.cost.tma_issue - lane.cost.tma_submit)
     lane.mark("issue", start, "", op.tile, stage)
