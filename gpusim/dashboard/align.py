@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from gpusim.dashboard.text import delta_text
 from gpusim.dashboard.track import Track
 from gpusim.dashboard.view import View
-from gpusim.timeline import KINDS
+from gpusim.timeline import KINDS, Timeline
 
-__all__ = ["alignment_shift"]
+__all__ = ["alignment_shift", "from_first_call"]
 
 
 def _first_start_us(track: Track, kind: str, tile: int | None) -> float | None:
@@ -22,13 +22,14 @@ def _first_start_us(track: Track, kind: str, tile: int | None) -> float | None:
     return float(track.start_us[keep].min()) if keep.any() else None
 
 
-def _has_host(lanes: Sequence[str]) -> bool:
-    return any(lane.startswith("host") for lane in lanes)
-
-
-def _first_work_us(track: Track) -> float | None:
-    work = track.timeline.kind != KINDS.index("wait")
-    return float(track.start_us[work].min()) if work.any() else None
+def from_first_call(timeline: Timeline) -> Timeline:
+    """A host's timeline from its first call on: before that a traced host waits for the trace to start."""
+    work = timeline.kind != KINDS.index("wait")
+    if not any(lane.startswith("host") for lane in timeline.lanes) or not work.any():
+        return timeline
+    start_s = float(timeline.start_s[work].min())
+    clipped = [np.maximum(times, start_s) - start_s for times in (timeline.start_s, timeline.end_s)]
+    return replace(timeline, start_s=clipped[0], end_s=clipped[1])
 
 
 def alignment_shift(predicted: Track, measured: Track | None, view: View) -> tuple[float, str]:
@@ -36,10 +37,6 @@ def alignment_shift(predicted: Track, measured: Track | None, view: View) -> tup
     if measured is None:
         return 0.0, ""
     shift, message = 0.0, ""
-    if view.align == "kernel" and all(_has_host(side.timeline.lanes) for side in (predicted, measured)):
-        # A traced host waits for the trace to start; what counts begins with its first call.
-        ours, theirs = _first_work_us(predicted), _first_work_us(measured)
-        shift = ours - theirs if ours is not None and theirs is not None else 0.0
     if view.align == "event":
         ours = _first_start_us(predicted, view.align_kind, view.align_tile)
         theirs = _first_start_us(measured, view.align_kind, view.align_tile)

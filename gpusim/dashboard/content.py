@@ -23,7 +23,9 @@ _FIRST = "stages"
 
 def first_name(source: Source) -> str:
     """The scenario to start with: the one about which most is known, "" where there is none."""
-    best = max(source.entries(), key=lambda entry: (not entry.error, entry.recorded, entry.name == _FIRST), default=None)
+    best = max(
+        source.entries(), key=lambda entry: (not entry.error, entry.recorded, entry.name == _FIRST), default=None
+    )
     return best.name if best else ""
 
 

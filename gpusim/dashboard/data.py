@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from gpusim.dashboard.align import from_first_call
 from gpusim.dashboard.case import OWN_POINT, Case, CaseError, Entry, Numbers, Point
 from gpusim.dashboard.facts import (
     badges_of,
@@ -152,7 +153,7 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
         question=own.question,
         facts=facts_of(scenario),
         predicted=Track(predicted, "predicted"),
-        measured=Track(measured, "measured") if has_lanes else None,
+        measured=Track(from_first_call(measured), "measured") if has_lanes else None,
         predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
         measured_numbers=numbers,
         band=band,

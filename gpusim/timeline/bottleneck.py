@@ -65,8 +65,6 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     if not length:
         return None
     name, lever = _BY_KIND.get(path.bottleneck, (path.bottleneck, ""))
-    if name.startswith("copy_engine["):
-        name = f"copy engine {name[len('copy_engine[') : -1].upper()}"
     return Bottleneck(name, path.by_kind[path.bottleneck] / length, lever)
 
 
@@ -95,7 +93,9 @@ def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
         owner = np.zeros(int(keep.sum()), dtype=np.int64) if name == "kernels" else timeline.lane[keep]
         busy = union_length(owner, timeline.start_s[keep], timeline.end_s[keep], len(timeline.lanes) + 1)
         number = int(busy.argmax())
-        full = timeline.lanes[number] if name == "copy engine" and busy.any() else name
+        # copy_engine[h2d] reads "copy engine H2D".
+        engine = timeline.lanes[number].partition("[")[2].rstrip("]").upper()
+        full = f"{name} {engine}" if name == "copy engine" and busy.any() else name
         found.append(Bottleneck(full, float(busy[number]) / timeline.total_s, lever))
     best = max(found, key=lambda entry: entry.share)
     if best.share >= WORTH_NAMING:

@@ -48,7 +48,6 @@ class CompiledKernel:
     def __init__(self, spec: KernelSpec, cubin: Path) -> None:
         self.spec = spec
         self.cubin = cubin
-        self._shared_limit = DEFAULT_SHARED_LIMIT
 
     @cached_property
     def _kernel(self) -> Any:
@@ -109,10 +108,10 @@ class CompiledKernel:
         return self._kernel
 
     def _allow_shared(self, shared_bytes: int) -> None:
-        # The limit without opt-in holds for static and dynamic shared memory together.
-        if shared_bytes > 0 and shared_bytes + self.static_shared_bytes > self._shared_limit:
+        # The limit without opt-in holds for static and dynamic shared memory together. It is set every time:
+        # CuPy gives equal binaries one function, and another object may have set it to less.
+        if shared_bytes + self.static_shared_bytes > DEFAULT_SHARED_LIMIT:
             self._kernel.max_dynamic_shared_size_bytes = shared_bytes
-            self._shared_limit = shared_bytes
 
 
 def compile_kernel(
