@@ -48,8 +48,8 @@ class TotalRow:
     """Run time of one parameter set: ``total_s`` is the median of ``repeats`` runs, in seconds.
 
     ``iqr_s`` is the distance of the quartiles. ``clock_hz`` was sampled right after the runs.
-    ``sass_counts`` counts instructions of the whole kernel by opcode, ``sass_loops`` those of
-    each loop (inner loops included), shortest first; None where no disassembler was at hand.
+    ``vector_loop`` counts the instructions, by opcode, of the shortest loop that reads shared memory:
+    the one over the vectors of a tile. None without such a loop, or where no disassembler was at hand.
     """
 
     params: Mapping[str, Any]
@@ -65,8 +65,7 @@ class TotalRow:
     max_active_ctas: int
     source_sha256: str
     date: str
-    sass_counts: Mapping[str, int] | None = None
-    sass_loops: list[Mapping[str, int]] | None = None
+    vector_loop: Mapping[str, int] | None = None
 
 
 @dataclass

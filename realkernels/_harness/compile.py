@@ -92,11 +92,6 @@ class CompiledKernel:
         """Disassembly of this kernel, or None where no disassembler is installed."""
         return disassembly.disassemble(self.cubin, self.spec.name)
 
-    def sass_counts(self) -> dict[str, int] | None:
-        """Instructions of the whole kernel by opcode, or None without a disassembler."""
-        text = self.sass()
-        return None if text is None else disassembly.count(disassembly.parse(text))
-
     def sass_loops(self) -> list[disassembly.Loop] | None:
         """Loops of the kernel, innermost first, or None without a disassembler."""
         text = self.sass()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -100,7 +100,6 @@ class Launcher:
         self.shared_bytes = plan.shared_bytes
         self._kernel: CompiledKernel | None = None
         self._checked = False
-        self._listing: tuple[dict[str, int], list[dict[str, int]]] | None = None
 
     def compile(self) -> Launcher:
         """Compile only; touches no device. Raises CompileError."""
@@ -146,17 +145,11 @@ class Launcher:
         """CTAs that fit on one SM, by the driver's own count."""
         return self.kernel.max_active_ctas(self.plan.threads(), self.shared_bytes)
 
-    def sass(self) -> tuple[dict[str, int], list[dict[str, int]]] | None:
-        """(instructions of the kernel by opcode, the same per loop, shortest first), or None."""
-        if self._listing is None and (text := self.kernel.sass()) is not None:
-            instructions = sass.parse(text)
-            self._listing = sass.count(instructions), [dict(loop.counts) for loop in sass.loops(instructions)]
-        return self._listing
-
-    def sass_counts(self) -> dict[str, int] | None:
-        """Instructions of the whole kernel by opcode, or None without a disassembler."""
-        listing = self.sass()
-        return None if listing is None else listing[0]
+    @cached_property
+    def vector_loop(self) -> dict[str, int] | None:
+        """Instructions, by opcode, of the shortest loop that reads shared memory; None without one or its listing."""
+        loops = self.kernel.sass_loops() or []
+        return next((dict(loop.counts) for loop in loops if sass.family(loop.counts, "LDS")), None)
 
     def source_sha256(self) -> str:
         """Hash of the kernel's source and includes."""

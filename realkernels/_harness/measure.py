@@ -76,7 +76,6 @@ def measure_total(launcher: Launcher, repeats: int = 15) -> TotalRow:
     launcher.check()
     times = launcher.time(repeats)
     clock_hz = sample_clock()
-    listing = launcher.sass()
     return TotalRow(
         params=asdict(launcher.plan.params),
         total_s=times.median_s,
@@ -91,8 +90,7 @@ def measure_total(launcher: Launcher, repeats: int = 15) -> TotalRow:
         max_active_ctas=launcher.max_active_ctas,
         source_sha256=launcher.source_sha256(),
         date=datetime.now(UTC).isoformat(timespec="seconds"),
-        sass_counts=None if listing is None else listing[0],
-        sass_loops=None if listing is None else listing[1],
+        vector_loop=launcher.vector_loop,
     )
 
 
@@ -132,7 +130,7 @@ def measure_all(work: Mapping[str, tuple[list[Launcher], list[Launcher]]], out: 
         if isinstance(result, CompileError):
             print(f"compile error: {result}", file=sys.stderr)
     with ThreadPoolExecutor() as pool:
-        list(pool.map(lambda launcher: _attempt(lambda: launcher.compile().sass()), everything))
+        list(pool.map(lambda launcher: _attempt(lambda: launcher.compile().vector_loop), everything))
     print(f"{len(specs)} kernels compiled and disassembled after {time.perf_counter() - start:.0f} s", flush=True)
     meta, failures = metadata(), 0
     _attempt(max(everything, key=lambda launcher: launcher.plan.floats_in).prepare)  # allocates the input once for all

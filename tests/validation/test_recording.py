@@ -39,7 +39,7 @@ def row(stages: int = 2, total_s: float = 1e-4, source: str = "abc") -> TotalRow
     return TotalRow(
         params={"tile_bytes": 4096, "stages": stages}, total_s=total_s, min_s=total_s, max_s=total_s, iqr_s=0.0,
         repeats=15, clock_hz=1.98e9, registers=32, local_bytes=0, shared_bytes=1024, max_active_ctas=2,
-        source_sha256=source, date="2026-01-01", sass_counts={"FFMA": 4}, sass_loops=[{"FFMA": 4}],
+        source_sha256=source, date="2026-01-01", vector_loop={"FFMA": 4},
     )  # fmt: skip
 
 
