@@ -15,9 +15,10 @@ from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_cycles
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import Occupancy, occupancy
-from gpusim.hardware.periodic import AGREEMENT, Cut, Shape, agree, drain_of, find_cuts, slope_cuts, stretch, stride_of
+from gpusim.hardware.periodic import AGREEMENT, Cut, Shape, agree, drain_of, find_cuts, slope_cuts, stride_of
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
+from gpusim.hardware.stretch import stretch
 from gpusim.hardware.traffic import Traffic
 from gpusim.program import KernelProgram, check_program
 from gpusim.timeline import Timeline, TimelineBuilder

@@ -63,9 +63,8 @@ class WarpLane:
         self.waits = 0
         """Loads this lane has waited for."""
         self.loads: list[Event] = []
-        self.open: list[Event] = []
-        """cp.async copies that belong to no group yet."""
-        self.uncommitted: CpAsync | None = None
+        self.open: list[tuple[CpAsync, Event]] = []
+        """cp.async copies that belong to no group yet, with their arrival."""
         self.groups: deque[list[Event]] = deque()
         self.stores: deque[Event] = deque()
 
@@ -77,8 +76,8 @@ class WarpLane:
             yield from handlers[type(op)](self, op)
             if 0 <= op.tile < len(done):
                 done[op.tile] = env.now
-        if self.open and self.uncommitted is not None:
-            ring, tile = self.uncommitted.ring, self.uncommitted.tile
+        if self.open:
+            ring, tile = self.open[0][0].ring, self.open[0][0].tile
             raise HazardError(
                 role=self.lane, ring=ring, stage=self.cta.rings[ring].stage(tile), tile=tile,
                 what="cp.async copies that belong to no group, so that no wait covers them",

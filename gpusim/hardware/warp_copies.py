@@ -113,8 +113,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     )
     lane.mark("issue", start, "", op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)
-    lane.open.append(arrival)
-    lane.uncommitted = op
+    lane.open.append((op, arrival))
 
 
 def _landing(
@@ -142,7 +141,7 @@ def _landing(
 
 
 def commit_group(lane: WarpLane, _op: CommitGroup) -> Generator:
-    lane.groups.append(lane.open)
+    lane.groups.append([arrival for _, arrival in lane.open])
     lane.open = []
     return
     yield  # pragma: no cover - makes this a generator

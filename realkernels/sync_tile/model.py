@@ -42,9 +42,18 @@ def shared_bytes(params: Params) -> int:
 
 
 def registers(params: Params) -> int:
-    """Upper bound on the registers per thread that the compiler takes, in allocation steps of 8."""
+    """Upper bound on the registers per thread that the compiler takes, in allocation steps of 8.
+
+    Fewer where the vectors divide evenly: no thread has to find out whether it takes part in the last one.
+    """
     held = min(params.batch, shares(params.tile_bytes, params.warps)[0].iterations)
-    return 32 if held == 1 else -(-(30 + 4 * held) // 8) * 8
+    besides = 30 if uneven(params) else 22
+    return 32 if held == 1 else -(-(besides + 4 * held) // 8) * 8
+
+
+def uneven(params: Params) -> bool:
+    """Whether some threads have one vector more than others."""
+    return params.tile_bytes // 16 % (32 * params.warps) != 0
 
 
 def batches(params: Params) -> tuple[int, int]:
@@ -58,9 +67,8 @@ def batches(params: Params) -> tuple[int, int]:
 def tile_other(params: Params) -> tuple[int, int]:
     """(instructions around the batches once per tile, instructions per full batch); the rest costs `BATCH_OTHER`."""
     full, _ = batches(params)
-    uneven = params.tile_bytes // 16 % (32 * params.warps) != 0
     rolled = full > 1
-    around = TILE_OTHER + UNEVEN_OTHER * uneven + LOOP_SETUP * rolled
+    around = TILE_OTHER + UNEVEN_OTHER * uneven(params) + LOOP_SETUP * rolled
     return around, BATCH_OTHER + LOOP_OTHER * rolled
 
 

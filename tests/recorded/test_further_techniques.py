@@ -6,7 +6,6 @@ The bands are where the model stands, not where it should: what is missing is in
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
 
 import pytest
 
@@ -28,30 +27,22 @@ BANDS = {
 """Mean and worst absolute error of the total."""
 
 
-def _error(job: tuple[str, TotalRow]) -> float:
-    name, row = job
+def _error(job: tuple[int, str, TotalRow]) -> tuple[int, float]:
+    """Its number, since results come in any order, and the signed relative error of the total."""
+    number, name, row = job
     found = techniques()[name]
-    return predict_params(found, found.make_params(dict(row.params)), DEVICE, trace=False).total_s / row.total_s - 1.0
+    predicted = predict_params(found, found.make_params(dict(row.params)), DEVICE, trace=False)
+    return number, predicted.total_s / row.total_s - 1.0
 
 
 @pytest.mark.parametrize("name", BANDS)
 def test_totals_are_within_the_band(name):
     """On failure the five worst rows are shown."""
     rows = Totals.load(techniques()[name].folder / "recorded" / DEVICE / TOTALS).rows
-    errors = dict(run_parallel(_numbered, list(_numbered_jobs(name, rows)), workers=2))
+    errors = dict(run_parallel(_error, [(number, name, row) for number, row in enumerate(rows)], workers=2))
     assert len(errors) == len(rows) >= 80
     worst = sorted(errors, key=lambda number: -abs(errors[number]))[:5]
     shown = "\n".join(f"{errors[number]:+7.1%} {dict(rows[number].params)}" for number in worst)
     mean, most = BANDS[name]
     assert statistics.fmean(map(abs, errors.values())) <= mean, shown
     assert max(map(abs, errors.values())) <= most, shown
-
-
-def _numbered_jobs(name: str, rows: list[TotalRow]) -> Iterator[tuple[int, str, TotalRow]]:
-    """Numbered, since results come in any order."""
-    return ((number, name, row) for number, row in enumerate(rows))
-
-
-def _numbered(job: tuple[int, str, TotalRow]) -> tuple[int, float]:
-    number, name, row = job
-    return number, _error((name, row))
