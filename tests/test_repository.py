@@ -38,12 +38,11 @@ def test_committed_schema_is_current():
     assert (ROOT / "scenarios" / "schema.json").read_text(encoding="utf-8") == schema_text()
 
 
-def test_every_technique_folder_is_registered():
-    """A folder that declares a technique has its entry point, and the other way round."""
+def test_every_technique_folder_is_found():
+    """A folder that declares a technique is one, without being named anywhere else."""
     modules = (ROOT / "realkernels").glob("*/__init__.py")
     folders = {path.parent.name for path in modules if "\nTECHNIQUE = " in path.read_text(encoding="utf-8")}
-    registered = PROJECT["project"]["entry-points"]["gpusim.techniques"]
-    assert set(registered) == folders
+    assert folders
     assert set(techniques()) >= folders, "install the project again: pip install -e ."
 
 

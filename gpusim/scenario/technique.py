@@ -1,7 +1,7 @@
 """The contract between this package and a technique folder.
 
-A technique is found through the entry-point group ``gpusim.techniques``; the entry point
-names its `TECHNIQUE` object. Model and launcher are given as ``"module:function"`` so that
+Techniques are found through the entry-point group ``gpusim.techniques``; an entry point names a
+`Technique`, or a function that returns several. Model and launcher are given as ``"module:function"`` so that
 listing techniques imports neither numpy-heavy model code nor CuPy.
 """
 
@@ -89,7 +89,10 @@ def _load(target: str) -> Callable[..., Any]:
 @cache
 def techniques() -> dict[str, Technique]:
     """All installed techniques by name, in name order."""
-    found = {point.name: point.load() for point in entry_points(group=ENTRY_POINT_GROUP)}
+    found = {}
+    for point in entry_points(group=ENTRY_POINT_GROUP):
+        loaded = point.load()
+        found |= {one.name: one for one in ([loaded] if isinstance(loaded, Technique) else loaded())}
     return dict(sorted(found.items()))
 
 
