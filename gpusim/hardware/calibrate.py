@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from gpusim.hardware.benches import Benches, Measured
+from gpusim.hardware.calibrate_access import ACCESS_STEPS
 from gpusim.hardware.calibrate_memory import MEMORY_STEPS
 
 __all__ = ["measure_quantities"]
@@ -176,4 +177,4 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
     }
 
 
-_STEPS = (_clock, _issue, _shared_memory, _loop, _barriers, *MEMORY_STEPS, _launch)
+_STEPS = (_clock, _issue, _shared_memory, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch)

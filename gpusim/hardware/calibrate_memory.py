@@ -92,7 +92,7 @@ def _lsu(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
 
 
 def _memory(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """HBM and L2 bandwidth with all SMs; what mixing reads and writes costs; loaded latency."""
+    """HBM and L2 bandwidth with all SMs; latency under a load of reads."""
     ring = [row for row in b.rows("tma", kind="ring", source="dram") if row["ctas"] % 132 == 0]
     clock = found["sm.clock"].value * 1e6
     share = float(np.median(sorted(row["bytes_per_cycle_per_sm"] for row in ring)[-20:]))
@@ -101,8 +101,7 @@ def _memory(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         return max(row["bytes_per_s"] for row in b.rows("hbm", kind="ldg_stg", reads=reads, writes=writes, copy=False))
 
     bulk = max(row["bytes_per_s"] for row in b.rows("hbm", kind="tma"))
-    read, write, mixed = (stream(1, 0) + bulk) / 2.0, stream(0, 1), stream(1, 1)
-    ideal = 2.0 / (1.0 / stream(1, 0) + 1.0 / write)
+    read, write = (stream(1, 0) + bulk) / 2.0, stream(0, 1)
     l2 = max(row["bytes_per_s"] for row in b.rows("l2") if row["footprint_bytes"] <= 32 << 20)
     contention, queue, off = _loaded_latency(b, share)
     return {
@@ -110,7 +109,6 @@ def _memory(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
             read / 1e12, "TB/s", "hbm (reads only, ld.global and bulk copies)", abs(stream(1, 0) - bulk) / 1e12
         ),
         "hbm.write_bandwidth": Measured(write / 1e12, "TB/s", "hbm (writes only)"),
-        "hbm.mix_loss": Measured(1.0 - mixed / ideal, "", "hbm (half reads, half writes, against each alone)"),
         "hbm.burst_contention": Measured(contention, "", "tma ring and burst (latency beyond that of one SM)", off),
         "hbm.queue_time": Measured(
             queue / clock * 1e9, "ns", "tma ring and burst (latency beyond that of one SM)", off / clock * 1e9

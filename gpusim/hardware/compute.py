@@ -69,6 +69,7 @@ class ComputeModel:
         self._sts_interval = value("sm.sts_interval")
         self._sts_interval_more = value("sm.sts_interval_per_extra_wavefront")
         self._mufu_interval = value("sm.mufu_issue_interval")
+        self._line_interval = value("lsu.line_interval")
         self._bytes_per_cycle = value("sm.shared_bandwidth")
         self._known: dict[Mix, ComputeCost] = {}
 
@@ -102,10 +103,10 @@ class ComputeModel:
             pipe=mix.lds * load + mix.sts * store,
         )
 
-    def memory_cost(self, count: float, other: float, width: int, interval: float) -> ComputeCost:
+    def memory_cost(self, count: float, other: float, lines: float, width: int, interval: float) -> ComputeCost:
         """``count`` global-memory instructions of ``width`` bytes per lane and ``other`` around them.
 
-        ``interval``: cycles between two of one warp when it is alone.
+        ``lines``: lines of 128 bytes that each touches. ``interval``: cycles between two of one warp when it is alone.
         """
         return ComputeCost(
             slots=count,
@@ -113,7 +114,7 @@ class ComputeModel:
             stall=0.0,
             setup_slots=other,
             setup_alone=other * self._setup_latency,
-            pipe=count * self._wavefronts(width),
+            pipe=count * max(self._wavefronts(width), lines * self._line_interval),
         )
 
     def _wavefronts(self, width: int) -> float:

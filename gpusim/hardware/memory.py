@@ -1,13 +1,11 @@
-"""L2 and HBM as all SMs share them, and the way of one SM to them.
+"""L2 and HBM as all SMs share them.
 
-Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more) and
-  of L2, shared max-min fairly by all SMs; per SM a FIFO for bulk loads and one for bulk stores (TMA),
-  per CTA one for loads through the shared load-store path (LSU), all behind the SM's port; latency to L2 and to DRAM,
-  where a copy of many lines waits for its slowest one; what a loaded HBM adds to it; the
-  bandwidth lost when copies do not start on a line of 128 bytes or a sector of 32.
+Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
+  block for less than all of it) and of L2, shared max-min fairly by all SMs; latency to DRAM, where a
+  copy of many lines waits for its slowest one; what a loaded HBM adds to it, by reads and by writes.
 Omits: L2 partitions (latency is that of the near one), translation misses, channel conflicts beyond
-  what the measured latencies hold.
-Source: realkernels.microbench (tma, burst, ldg, cpasync, hbm, l2, latency); see the profile.
+  what the measured latencies hold; that L2 holds written data back for a while.
+Source: realkernels.microbench (tma, burst, loaded, access, hbm, l2, latency); see the profile.
 
 All SMs of a class are simulated as one, as if they were in step. They are so at the start; then
 every load's jitter moves them further apart, and one SM's copy finds bandwidth that others leave
@@ -18,19 +16,16 @@ is measured and added as latency.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable
-from math import exp
+from math import exp, inf
 
-from gpusim.engine import Capacity, Event, FifoServer, Flow, FluidSystem, Simulation
+from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
+from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, Access
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Memory", "SmMemory"]
+__all__ = ["Memory"]
 
 QUEUE_ROUNDING = 0.05
 """Keeps the queue finite at full load, where a closed system of SMs cannot wait for ever."""
-LINE_BYTES = 128
-SECTOR_BYTES = 32
 WIDTH = 12.0**0.5
 """Width of the uniform distribution with standard deviation 1: how long a crowd of SMs takes to pass."""
 LOAD_AVERAGE_S = 4e-6
@@ -47,66 +42,109 @@ class Memory:
         self.sim = sim
         self.profile = profile
         self.fluid = FluidSystem(sim)
-        read, write = profile.value("hbm.read_bandwidth"), profile.value("hbm.write_bandwidth")
-        self._read_weight, self._write_weight = 1.0 / read, 1.0 / write
-        self._mix_loss = profile.value("hbm.mix_loss")
+        value = profile.value
+        read = value("hbm.read_bandwidth")
+        self._read_weight, self._write_weight = 1.0 / read, 1.0 / value("hbm.write_bandwidth")
+        self._mix_loss = tuple(value(f"hbm.mix_loss{part}") for part in ("_mostly_reads", "", "_mostly_writes"))
+        self._block_share = value("hbm.read_block_share"), value("hbm.write_block_share")
+        self._l2_write_weight = value("l2.read_bandwidth") / value("l2.write_bandwidth")
+        self._l2_request = value("l2.read_request_bytes"), value("l2.write_request_bytes")
         # In seconds of HBM time per second, so that reads and writes add up.
         worst = min(
-            profile.value(f"{unit}.unaligned_{kind}_efficiency")
-            for unit in ("tma", "lsu")
-            for kind in ("sector", "line")
+            value(f"{unit}.unaligned_{kind}_efficiency") for unit in ("tma", "lsu") for kind in ("sector", "line")
         )
         full_s = round_bytes / read / worst
         apart = _mean_drift(full_s, WIDTH * profile.cycles("dram.latency_jitter"), rounds) / full_s if full_s else 1.0
         self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)
-        self.l2 = Capacity("l2", profile.value("l2.read_bandwidth"), reserve=apart * round_bytes)
-        self._burst_s_per_byte = profile.value("hbm.burst_contention") * sms / read
-        self._queue_s = profile.value("hbm.queue_time")
+        self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * round_bytes)
+        self._written = Capacity("hbm writes", inf)
+        self._burst_s_per_byte = value("hbm.burst_contention") * sms / read
+        self._queue_s = value("hbm.queue_time")
+        self._write_queue = value("hbm.write_queue_one_line"), value("hbm.write_queue_many_lines")
+        self._write_queue_lines = value("hbm.write_queue_lines")
         self._dram = tuple(profile.cycles(key) for key in ("dram.latency", "dram.latency_many_lines"))
-        self._many_lines = profile.value("dram.many_lines")
-        self._seen_s = self._seen_total = 0.0
-        self._average = self._weight = 0.0
+        self._many_lines = value("dram.many_lines")
+        self._load, self._mix = (_Average(), _Average()), (_Average(), _Average())
 
     def _hbm_limit(self, flows: list[Flow]) -> float:
-        if not self._mix_loss:
+        """What is left of HBM's time at the mix of reads and writes of late, or of now when it has just begun."""
+        if not any(self._mix_loss):
             return 1.0
-        write = sum(flow.multiplicity for flow in flows if flow.tag == "write")
-        total = sum(flow.multiplicity for flow in flows)
-        share = write / total if total else 0.0
-        return 1.0 - self._mix_loss * 4.0 * share * (1.0 - share)
+        load, writes = self._seen(self._mix)
+        if not load:
+            load = sum(flow.multiplicity for flow in flows)
+            writes = sum(flow.multiplicity for flow in self._written.flows)
+        share = 4.0 * min(writes / load, 1.0) if load else 0.0
+        known = (0.0, *self._mix_loss, 0.0)
+        below = min(int(share), 3)
+        return 1.0 - known[below] - (share - below) * (known[below + 1] - known[below])
 
-    def uses(self, l2_hit: float, write: bool, efficiency: float = 1.0) -> list[tuple[Capacity, float]]:
-        """What one byte takes of L2 and HBM, whose lines are used with ``efficiency``."""
-        uses = [(self.l2, 1.0)]
-        weight = self._write_weight if write else self._read_weight / efficiency
-        if l2_hit < 1.0 and weight > 0.0:
-            uses.append((self.hbm, (1.0 - l2_hit) * weight))
+    def reads(self, access: Access, l2_hit: float, efficiency: float = 1.0) -> list[tuple[Capacity, float]]:
+        """What one byte between L2 and an SM takes of L2 and of HBM, whose lines are used with ``efficiency``."""
+        fetched = access.fetched
+        uses = [(self.l2, max(1.0, access.lines * self._l2_request[0] / fetched))]
+        if l2_hit < 1.0:
+            opened = self._opened(access, self._block_share[0])
+            uses.append((self.hbm, (1.0 - l2_hit) * opened / fetched * self._read_weight / efficiency))
         return uses
+
+    def writes(self, access: Access) -> list[tuple[Capacity, float]]:
+        """The same of a byte on its way out; sectors written in part are read first."""
+        sent = access.fetched
+        opened = self._opened(access, self._block_share[1])
+        filled = self._opened(access, self._block_share[0]) if sent > 1.0 else 0.0
+        return [
+            (self.l2, max(self._l2_write_weight, access.lines * self._l2_request[1] / sent)),
+            (self.hbm, (opened * self._write_weight + filled * self._read_weight) / sent),
+            (self._written, opened * self._write_weight / sent),
+        ]
+
+    @staticmethod
+    def _opened(access: Access, share: float) -> float:
+        """Bytes that DRAM could move in its time for a wanted one; opening a block is ``share`` of the time of one."""
+        return share * BLOCK_BYTES * access.blocks + (1.0 - share) * GRANULE_BYTES * access.granules
 
     def dram_latency_s(self, amount: float, slowest_of: float) -> float:
         """Latency beyond that of L2 of a request for ``amount`` bytes from DRAM.
 
         It ends with the slowest of the lines in ``slowest_of`` bytes.
         """
-        one, many = self._dram
         lines = max(slowest_of / LINE_BYTES, 1.0)
-        spread = (many - one) * (1.0 - exp(-(lines - 1.0) / self._many_lines)) if self._many_lines else 0.0
-        load = self._load()
+        load, writes = self._seen(self._load)
+        left = 1.0 - load + QUEUE_ROUNDING
         crowd = self._burst_s_per_byte * load * amount
-        queue = self._queue_s * load / (1.0 - load + QUEUE_ROUNDING)
-        return one + spread + crowd + queue
+        behind_writes = _slowest(self._write_queue, lines, self._write_queue_lines) * (writes / left) ** 0.5
+        return _slowest(self._dram, lines, self._many_lines) + crowd + self._queue_s * load / left + behind_writes
 
-    def _load(self) -> float:
-        """Utilisation of HBM, averaged over the last `LOAD_AVERAGE_S`."""
+    def _seen(self, averages: tuple[_Average, _Average]) -> tuple[float, float]:
+        """Utilisation of HBM, and that by writes alone, averaged over the last `LOAD_AVERAGE_S`."""
         now = self.sim.now
+        both, writes = averages
+        return min(both.at(now, self.hbm.used_total), 1.0), min(writes.at(now, self._written.used_total), 1.0)
+
+
+class _Average:
+    """How fast a total has grown of late."""
+
+    __slots__ = ("_average", "_seen_s", "_seen_total", "_weight")
+
+    def __init__(self) -> None:
+        self._seen_s = self._seen_total = self._average = self._weight = 0.0
+
+    def at(self, now: float, total: float) -> float:
         elapsed = now - self._seen_s
         if elapsed > 0.0:
             keep = exp(-elapsed / LOAD_AVERAGE_S)
-            used = (self.hbm.used_total - self._seen_total) / elapsed
-            self._average = keep * self._average + (1.0 - keep) * used
+            self._average = keep * self._average + (1.0 - keep) * (total - self._seen_total) / elapsed
             self._weight = keep * self._weight + (1.0 - keep)
-            self._seen_s, self._seen_total = now, self.hbm.used_total
-        return min(self._average / self._weight, 1.0) if self._weight else 0.0
+            self._seen_s, self._seen_total = now, total
+        return self._average / self._weight if self._weight else 0.0
+
+
+def _slowest(range_s: tuple[float, float], lines: float, scale: float) -> float:
+    """From the value of one line to that of many."""
+    one, many = range_s
+    return one + (many - one) * (1.0 - exp(-(lines - 1.0) / scale)) if scale else one
 
 
 def _mean_drift(full: float, per_round: float, rounds: float) -> float:
@@ -117,110 +155,3 @@ def _mean_drift(full: float, per_round: float, rounds: float) -> float:
     if filled <= 0.0:
         return full
     return (filled * (2.0 / 3.0) * per_round * filled**0.5 + (rounds - filled) * full) / rounds
-
-
-class SmMemory:
-    """One SM's way to memory (or that of ``multiplicity`` SMs in step)."""
-
-    def __init__(self, memory: Memory, lane: str, multiplicity: int, trace: Callable[..., int] | None) -> None:
-        profile = memory.profile
-        self._memory = memory
-        self._trace = trace
-        self.stored_s = 0.0
-        """When the last store so far was done; a kernel ends no earlier."""
-        clock = profile.clock_hz
-        # The port belongs to one SM while flows count with their multiplicity.
-        self._port = Capacity(f"{lane}.port", multiplicity * profile.value("sm.port_bandwidth") * clock)
-
-        def server(name: str, key: str) -> FifoServer:
-            rate = profile.value(key) * clock
-            return FifoServer(memory.sim, f"{lane}.{name}", memory.fluid, rate, multiplicity=multiplicity)
-
-        self._bulk_loads = server("tma", "tma.bandwidth")
-        # The warps of an SM take turns at the load-store pipe, so one CTA's requests do not hold up another's.
-        self._lsu = Capacity(f"{lane}.lsu", multiplicity * profile.value("lsu.bandwidth") * clock)
-        self._lsu_loads: dict[str, FifoServer] = defaultdict(lambda: server("lsu", "lsu.bandwidth"))
-        self._lsu_drawn_s = 0.0
-        self._stores = {"tma": server("tma.store", "tma.store_bandwidth"), "lsu": server("lsu.store", "lsu.bandwidth")}
-        self._efficiency = {
-            unit: (
-                profile.value(f"{unit}.unaligned_sector_efficiency"),
-                profile.value(f"{unit}.unaligned_line_efficiency"),
-            )
-            for unit in ("tma", "lsu")
-        }
-        self._near_s = {
-            "tma": profile.cycles("tma.l2_latency"),
-            "ldg": profile.cycles("lsu.ldg_l2_latency"),
-            "cp_async": profile.cycles("lsu.cp_async_l2_latency"),
-        }
-
-    def load(
-        self,
-        path: str,
-        amount: float,
-        l2_hit: float,
-        align: int,
-        cta: str,
-        tile: int = -1,
-        stage: int = -1,
-        slowest_of: float | None = None,
-        cause: int = -1,
-    ) -> Event:
-        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async" for the CTA in slot ``cta``.
-
-        The event is the arrival of the last of them.
-
-        ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``cause``:
-        index of the interval that issued the request.
-        """
-        unit = "tma" if path == "tma" else "lsu"
-        server = self._bulk_loads if unit == "tma" else self._lsu_loads[cta]
-        sector, line = self._efficiency[unit]
-        efficiency = 1.0 if align >= LINE_BYTES else line if align >= SECTOR_BYTES else sector
-        near = self._near_s[path]
-        missed = amount * (1.0 - l2_hit)
-        lines = missed if slowest_of is None else slowest_of * (1.0 - l2_hit)
-
-        def latency() -> float:
-            return near + self._memory.dram_latency_s(missed, lines) if missed else near
-
-        uses = [(self._port, 1.0), *self._memory.uses(l2_hit, write=False, efficiency=efficiency)]
-        if unit == "lsu":
-            uses.append((self._lsu, 1.0))
-        return server.request(
-            amount,
-            uses,
-            latency_s=latency,
-            served=self._served(server, amount, tile, stage, cause),
-            # DRAM answers in any order, so copies that wait for it come closer together.
-            passes_on=missed > 0.0,
-        )
-
-    def store(self, path: str, amount: float, tile: int = -1, stage: int = -1, cause: int = -1) -> Event:
-        """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
-        server = self._stores[path]
-        uses = [(self._port, 1.0), *self._memory.uses(0.0, write=True)]
-        done = server.request(amount, uses, served=self._served(server, amount, tile, stage, cause), tag="write")
-        done.callbacks.append(self._stored)
-        return done
-
-    def _stored(self, _event: Event) -> None:
-        self.stored_s = self._memory.sim.now
-
-    def _served(
-        self, server: FifoServer, amount: float, tile: int, stage: int, cause: int
-    ) -> Callable[[float, float], None] | None:
-        if self._trace is None:
-            return None
-        trace, lane = self._trace, server.name
-
-        def draw(start_s: float, end_s: float) -> None:
-            if lane == self._lsu.name:
-                # Drawn one after another, each as long as it keeps the shared pipe busy.
-                end_s -= start_s - max(start_s, self._lsu_drawn_s)
-                start_s = max(start_s, self._lsu_drawn_s)
-                self._lsu_drawn_s = end_s
-            trace(lane, "transfer", start_s, end_s, "", tile, stage, int(amount), cause)
-
-        return draw

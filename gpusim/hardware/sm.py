@@ -13,16 +13,20 @@ from collections import deque
 from collections.abc import Callable, Generator
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
+from gpusim.hardware.access import DENSE, Access
 from gpusim.hardware.compute import ComputeCost, ComputeModel, round_cycles
 from gpusim.hardware.costs import InstructionCosts
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
-from gpusim.hardware.memory import Memory, SmMemory
+from gpusim.hardware.memory import Memory
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
 from gpusim.program import KernelProgram, Mix
 
 __all__ = ["Sm"]
+
+WARP_SIZE = 32
 
 
 class Sm:
@@ -68,9 +72,11 @@ class Sm:
         """All warps of ``group`` execute ``mix``."""
         return self._flow(self._arithmetic.cost(mix), group, self._shared_pipe)
 
-    def issue_memory(self, count: float, other: float, width: int, interval: float, group: WarpGroup) -> Event:
+    def issue_memory(
+        self, count: float, other: float, width: int, interval: float, group: WarpGroup, access: Access = DENSE
+    ) -> Event:
         """All warps of ``group`` issue ``count`` global-memory instructions and ``other`` ones each."""
-        key = (count, other, width, interval)
+        key = (count, other, WARP_SIZE * width * access.lines, width, interval)
         cost = self._memory_costs.get(key)
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)

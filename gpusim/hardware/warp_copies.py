@@ -12,6 +12,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from gpusim.engine import Event, PhasedBarrier
+from gpusim.hardware.access import access_of
 from gpusim.hardware.cta import RingState
 from gpusim.program import (
     BulkWait,
@@ -50,7 +51,8 @@ class _Request:
 def load(lane: WarpLane, op: Load) -> Generator:
     start = lane.sim.env.now
     count = lane.instructions(op.bytes, op.width)
-    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg_interval, lane.group)
+    access = access_of(op.width, op.stride, op.scatter)
+    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg_interval, lane.group, access)
     # Each warp waits for its own lines only.
     arrival = lane.sm.memory.load(
         "ldg",
@@ -60,6 +62,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
         lane.cta.lane,
         op.tile,
         slowest_of=op.bytes / lane.role.warps,
+        access=access,
         cause=lane.last,
     )
     if op.wait:
@@ -96,9 +99,10 @@ def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
 def store(lane: WarpLane, op: Store) -> Generator:
     start = lane.sim.env.now
     count = lane.instructions(op.bytes, op.width)
-    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg_interval, lane.group)
+    access = access_of(op.width, op.stride, op.scatter)
+    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg_interval, lane.group, access)
     lane.mark("store", start, "", op.tile)
-    lane.sm.memory.store("lsu", op.bytes * lane.share, op.tile, cause=lane.last)
+    lane.sm.memory.store("lsu", op.bytes * lane.share, op.tile, access=access, cause=lane.last)
 
 
 def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
@@ -181,7 +185,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
     yield lane.sim.env.timeout(lane.cost.tma_submit)
     name, trace = f"{lane.lane} (bulk store)", lane.trace
-    done = lane.sm.memory.store("tma", op.bytes, op.tile, stage, lane.last)
+    done = lane.sm.memory.store("tma", op.bytes, op.tile, stage, cause=lane.last)
 
     def source_read(_event: Event) -> None:
         ring.end_read(name, op.tile)

@@ -8,9 +8,9 @@ role (all its warps of one CTA together); instruction counts are those of one wa
 address it starts at, in bytes; 0 stands for that of ``bytes``, as when equal tiles lie one
 behind the other.
 
-``sectors`` and ``lines`` on a load or store through registers say what one warp instruction touches: so many
-sectors of 32 bytes on so many lines of 128. 0 stands for the fewest that its lanes can need, as when neighbouring
-lanes have neighbouring addresses; a stride or random addresses need more.
+On a load or store through registers ``stride`` is the distance in bytes from one lane's address to the next
+lane's; 0 stands for ``width``, neighbours side by side. With ``scatter`` neighbouring lanes share blocks of so many
+bytes (of one lane alone, if that is less than two widths), and each block lies anywhere.
 
 ``tile`` on an op is the index of the tile it belongs to, counted per CTA from 0; the
 ring stage is ``tile % stages`` and the mbarrier phase ``tile // stages``.
@@ -108,8 +108,8 @@ class Load:
     wait: bool = True
     l2_hit: float = 0.0
     align: int = 0
-    sectors: float = 0.0
-    lines: float = 0.0
+    stride: int = 0
+    scatter: int = 0
     tile: int = -1
 
 
@@ -230,8 +230,8 @@ class Store:
     bytes: int
     width: int = 16
     other: float = 0.0
-    sectors: float = 0.0
-    lines: float = 0.0
+    stride: int = 0
+    scatter: int = 0
     tile: int = -1
 
 

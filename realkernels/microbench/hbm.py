@@ -9,7 +9,7 @@ from realkernels.microbench.bench import KIB, MEMORY_RANGE, Context, i32, spec, 
 
 SOURCES = ("hbm.cu", "tma.cu")
 NOTES = {
-    "kind": "ldg_stg: 16 bytes per lane, grid-stride; tma: bulk copies of 16 KiB, one outstanding per CTA",
+    "kind": "ldg_stg: 16 bytes per lane, grid-stride; tma: bulk copies of 16 KiB, one outstanding per CTA; absorbed: stores into a clean L2",
     "reads": "streams read, and writes streams written, of equal size",
     "copy": "what is written was read; else writes do not wait for reads",
     "bytes_per_s": "reads and writes together, from the median event-to-event time",
@@ -45,6 +45,19 @@ def run(context: Context) -> Iterator[dict]:
                 **_rates(times, moved),
             }
     yield from _bulk(context)
+    yield from _absorbed(context)
+
+
+def _absorbed(context: Context) -> Iterator[dict]:
+    """Writes of little, begun with an L2 that holds nothing to be written back."""
+    kernel, ctas_per_sm, block = context.kernel("hbm.cu", "stream", READS=0, WRITES=1, COPY=0), 4, 512
+    grid = context.sms * ctas_per_sm
+    for turns in (1, 2, 4, 8, 16, 32, 64):
+        vectors = UNROLL * grid * block * turns
+        args = (context.target[-1:], context.source, context.target, u64(vectors))
+        times = time_launch(lambda v=args: kernel.launch(grid, block, v), REPEATS, 1, context.flush)
+        yield {"kind": "absorbed", "reads": 0, "writes": 1, "copy": False, "ctas_per_sm": ctas_per_sm, "block": block,
+               "bytes": 16 * vectors, **_rates(times, 16 * vectors)}  # fmt: skip
 
 
 def _bulk(context: Context) -> Iterator[dict]:

@@ -32,6 +32,8 @@ BENCHES = (
     "cpasync",
     "ldg",
     "burst",
+    "loaded",
+    "access",
     "hbm",
     "l2",
     "launch",

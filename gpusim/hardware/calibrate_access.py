@@ -1,0 +1,123 @@
+"""From microbenchmarks to what stores do to loads, and what it costs to touch more than is needed.
+
+Each function isolates one mechanism; its docstring says which benches and how.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES
+from gpusim.hardware.benches import Benches, Measured
+from gpusim.hardware.memory import QUEUE_ROUNDING
+
+__all__ = ["ACCESS_STEPS"]
+
+UNSATURATED = 0.85
+"""Utilisation of HBM up to which the latency of a load is taken: beyond it stores pile up."""
+WARP_SIZE = 32
+
+
+def _stores(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """What mixing costs by the share of writes; writes into L2; stores of one SM through the LSU."""
+
+    def stream(reads: int, writes: int) -> float:
+        return max(row["bytes_per_s"] for row in b.rows("hbm", kind="ldg_stg", reads=reads, writes=writes, copy=False))
+
+    def loss(reads: int, writes: int) -> float:
+        ideal = (reads + writes) / (reads / stream(1, 0) + writes / stream(0, 1))
+        return 1.0 - stream(reads, writes) / ideal
+
+    into_l2 = max(row["written_bytes_per_s"] for row in b.rows("loaded", store="bulk", target="l2", load_bytes=0))
+    one_sm = b.rows("access", kind="throughput", store=True, source="l2", sms=1, stride=1, lane_bytes=16)
+    return {
+        "hbm.mix_loss_mostly_reads": Measured(loss(3, 1), "", "hbm (three reads to one write, against each alone)"),
+        "hbm.mix_loss": Measured(loss(1, 1), "", "hbm (half reads, half writes, against each alone)"),
+        "hbm.mix_loss_mostly_writes": Measured(loss(1, 3), "", "hbm (one read to three writes, against each alone)"),
+        "l2.write_bandwidth": Measured(into_l2 / 1e12, "TB/s", "loaded (bulk stores to 16 MiB, no loads)"),
+        "lsu.store_bandwidth": Measured(one_sm[0]["bytes_per_cycle_per_sm"], "B/cycle", "access (stores, L2, one SM)"),
+    }
+
+
+def _loads_beside_stores(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """What a load waits longer beside stores than beside as many loads.
+
+    It grows with the root of (writes / what is left of HBM), and with the lines of which the slowest is waited for.
+    """
+    read, write = (found[f"hbm.{kind}_bandwidth"].value * 1e12 for kind in ("read", "write"))
+    clock = found["sm.clock"].value * 1e6
+    share = read / 132 / clock
+    contention, queue = found["hbm.burst_contention"].value, found["hbm.queue_time"].value * 1e-9 * clock
+
+    def among_loads(size: float, load: float) -> float:
+        return contention * load * size / share + queue * load / (1.0 - load + QUEUE_ROUNDING)
+
+    idle, factors = {}, {}
+    rows = [row for row in b.rows("loaded", target="dram") if row["load_bytes"]]
+    for row in rows:
+        if not row["store_bytes"]:
+            # The longest delay comes last: the least loaded.
+            size = row["load_bytes"]
+            busy = among_loads(size, row["read_bytes_per_s"] / read)
+            idle[size, row["ctas_per_sm"]] = row["load_cycles"] - busy
+    for row in rows:
+        writes = row["written_bytes_per_s"] / write
+        load = row["read_bytes_per_s"] / read + writes
+        if writes and load < UNSATURATED:
+            size = row["load_bytes"]
+            more = row["load_cycles"] - idle[size, row["ctas_per_sm"]] - among_loads(size, load)
+            factors.setdefault(size, []).append(more / (writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5)
+    lines = np.array(sorted(factors)) / LINE_BYTES
+    cycles = np.array([np.median(factors[size]) for size in sorted(factors)])
+    one = cycles[0]
+    scales = np.geomspace(2, 60, 60)
+    rises = 1.0 - np.exp(-(lines[:, None] - 1.0) / scales)
+    many = one + ((cycles - one) @ rises) / (rises**2).sum(axis=0)
+    off = np.abs(one + (many - one) * rises - cycles[:, None]).sum(axis=0)
+    best = int(np.argmin(off))
+    spread = float(np.median([np.std(values) for values in factors.values()]))
+    source = "loaded (latency of loads beside stores)"
+    return {
+        "hbm.write_queue_one_line": Measured(one / clock * 1e9, "ns", source, spread / clock * 1e9),
+        "hbm.write_queue_many_lines": Measured(float(many[best]) / clock * 1e9, "ns", source, spread / clock * 1e9),
+        "hbm.write_queue_lines": Measured(float(scales[best]), "", source),
+    }
+
+
+def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """Requests that fetch or write little each: of the load-store unit, of L2, and of DRAM.
+
+    Blocks of 64 bytes anywhere against such of 4 KiB: the time of a DRAM block is that of its granules and of opening it.
+    """
+
+    def rate(segment: int, source: str, store: bool) -> float:
+        return b.one("access", "bytes_per_s", kind="segment", segment=segment, source=source, store=store) / segment
+
+    def opening(store: bool) -> float:
+        """Share of a whole block's time."""
+        small = rate(4096, "dram", store) * 4096 / BLOCK_BYTES / rate(GRANULE_BYTES, "dram", store)
+        # small = share + (1 - share) / 4, in units of a whole block
+        granules = BLOCK_BYTES / GRANULE_BYTES
+        return (small - 1.0 / granules) / (1.0 - 1.0 / granules)
+
+    lines = [
+        row["lane_bytes"] * WARP_SIZE / row["bytes_per_cycle_per_sm"] / WARP_SIZE
+        for row in b.rows("access", kind="throughput", store=False, source="l2", sms=1, stride=0)
+    ]
+    bytes_per_s = found["l2.read_bandwidth"].value * 1e12
+    return {
+        "lsu.line_interval": Measured(
+            float(np.median(lines)), "cycles", "access (random sectors, L2, one SM)", float(np.ptp(lines))
+        ),
+        "l2.read_request_bytes": Measured(
+            bytes_per_s / rate(32, "l2", False), "B", "access (random sectors, L2: as many bytes could have been read)"
+        ),
+        "l2.write_request_bytes": Measured(
+            bytes_per_s / rate(32, "l2", True), "B", "access (random sectors, L2: as many bytes could have been read)"
+        ),
+        "hbm.read_block_share": Measured(opening(False), "", "access (random 64 B against 4 KiB)"),
+        "hbm.write_block_share": Measured(opening(True), "", "access (random 64 B against 4 KiB, stores)"),
+    }
+
+
+ACCESS_STEPS = (_stores, _loads_beside_stores, _scattered)

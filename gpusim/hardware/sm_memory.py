@@ -1,0 +1,135 @@
+"""The way of one SM to memory: its copy unit, its load-store path and its port.
+
+Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), per CTA one for loads through the shared
+  load-store path (LSU), all behind the SM's port; latency to L2; the bandwidth lost when copies do not
+  start on a line of 128 bytes or a sector of 32.
+Omits: hits in L1.
+Source: realkernels.microbench (tma, ldg, cpasync, access, alignment, latency); see the profile.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+
+from gpusim.engine import Capacity, Event, FifoServer
+from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access
+from gpusim.hardware.memory import Memory
+
+__all__ = ["SmMemory"]
+
+
+class SmMemory:
+    """One SM's way to memory (or that of ``multiplicity`` SMs in step)."""
+
+    def __init__(self, memory: Memory, lane: str, multiplicity: int, trace: Callable[..., int] | None) -> None:
+        profile = memory.profile
+        self._memory = memory
+        self._trace = trace
+        self.stored_s = 0.0
+        """When the last store so far was done; a kernel ends no earlier."""
+        clock = profile.clock_hz
+        # The port belongs to one SM while flows count with their multiplicity.
+        self._port = Capacity(f"{lane}.port", multiplicity * profile.value("sm.port_bandwidth") * clock)
+
+        def server(name: str, key: str) -> FifoServer:
+            rate = profile.value(key) * clock
+            return FifoServer(memory.sim, f"{lane}.{name}", memory.fluid, rate, multiplicity=multiplicity)
+
+        self._bulk_loads = server("tma", "tma.bandwidth")
+        # The warps of an SM take turns at the load-store pipe, so one CTA's requests do not hold up another's.
+        self._lsu = Capacity(f"{lane}.lsu", multiplicity * profile.value("lsu.bandwidth") * clock)
+        self._lsu_loads: dict[str, FifoServer] = defaultdict(lambda: server("lsu", "lsu.bandwidth"))
+        self._lsu_drawn_s = 0.0
+        self._stores = {unit: server(f"{unit}.store", f"{unit}.store_bandwidth") for unit in ("tma", "lsu")}
+        self._sparse = Capacity(f"{lane}.store_lines", multiplicity * profile.value("lsu.store_bandwidth") * clock)
+        self._efficiency = {
+            unit: (
+                profile.value(f"{unit}.unaligned_sector_efficiency"),
+                profile.value(f"{unit}.unaligned_line_efficiency"),
+            )
+            for unit in ("tma", "lsu")
+        }
+        self._near_s = {
+            "tma": profile.cycles("tma.l2_latency"),
+            "ldg": profile.cycles("lsu.ldg_l2_latency"),
+            "cp_async": profile.cycles("lsu.cp_async_l2_latency"),
+        }
+
+    def load(
+        self,
+        path: str,
+        amount: float,
+        l2_hit: float,
+        align: int,
+        cta: str,
+        tile: int = -1,
+        stage: int = -1,
+        slowest_of: float | None = None,
+        access: Access = DENSE,
+        cause: int = -1,
+    ) -> Event:
+        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async" for the CTA in slot ``cta``.
+
+        The event is the arrival of the last of them.
+
+        ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched
+        for a byte that is wanted. ``cause``: index of the interval that issued the request.
+        """
+        unit = "tma" if path == "tma" else "lsu"
+        server = self._bulk_loads if unit == "tma" else self._lsu_loads[cta]
+        sector, line = self._efficiency[unit]
+        efficiency = 1.0 if align >= LINE_BYTES else line if align >= SECTOR_BYTES else sector
+        near = self._near_s[path]
+        missed = amount * (1.0 - l2_hit)
+        # As many bytes as the lines would have.
+        lines = (missed if slowest_of is None else slowest_of * (1.0 - l2_hit)) * access.lines * LINE_BYTES
+
+        def latency() -> float:
+            return near + self._memory.dram_latency_s(missed, lines) if missed else near
+
+        uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency)]
+        if unit == "lsu":
+            uses.append((self._lsu, 1.0))
+        return server.request(
+            amount * access.fetched,
+            uses,
+            latency_s=latency,
+            served=self._served(server, amount, tile, stage, cause),
+            # DRAM answers in any order, so copies that wait for it come closer together.
+            passes_on=missed > 0.0,
+        )
+
+    def store(
+        self, path: str, amount: float, tile: int = -1, stage: int = -1, access: Access = DENSE, cause: int = -1
+    ) -> Event:
+        """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
+        server = self._stores[path]
+        uses = [(self._port, 1.0), *self._memory.writes(access)]
+        sent = amount * access.fetched
+        if not access.dense:
+            # A line that is not written whole takes a turn of its own, as long as one sector.
+            uses.append((self._sparse, SECTOR_BYTES * (access.lines + access.sectors) / access.fetched))
+        done = server.request(sent, uses, served=self._served(server, amount, tile, stage, cause))
+        done.callbacks.append(self._stored)
+        return done
+
+    def _stored(self, _event: Event) -> None:
+        self.stored_s = self._memory.sim.now
+
+    def _served(
+        self, server: FifoServer, amount: float, tile: int, stage: int, cause: int
+    ) -> Callable[[float, float], None] | None:
+        if self._trace is None:
+            return None
+        trace, lane = self._trace, server.name
+
+        def draw(start_s: float, end_s: float) -> None:
+            if lane == self._lsu.name:
+                # Drawn one after another, each as long as it keeps the shared pipe busy.
+                end_s -= start_s - max(start_s, self._lsu_drawn_s)
+                start_s = max(start_s, self._lsu_drawn_s)
+                self._lsu_drawn_s = end_s
+            trace(lane, "transfer", start_s, end_s, "", tile, stage, int(amount), cause)
+
+        return draw
