@@ -2,7 +2,8 @@
 
 The cost of a prediction must follow the work's structure, not its size. Two exact
 symmetries are used: warps of one role on schedulers that carry the same load, and SMs that
-are given the same CTAs.
+are given the same CTAs. Warps that never meet are not kept together: each takes its turn at memory as soon as
+its own data are there, so that one lane stands for one of them on each scheduler.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections import Counter
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from gpusim.program import KernelProgram, Role
+from gpusim.program import Compute, KernelProgram, Load, Role, Store, WaitLoads
 
 __all__ = ["SmClass", "WarpGroup", "group_warps", "place_ctas"]
 
@@ -38,6 +39,7 @@ def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tupl
     Warps go round the schedulers. A CTA goes on where the one before it ended, and one further when that one
     filled all schedulers equally (realkernels.microbench placement).
     """
+    apart = {number for number, role in enumerate(program.roles) if role.warps > schedulers and _never_meets(role)}
     on_scheduler: list[Counter[tuple[int, int]]] = [Counter() for _ in range(schedulers)]
     first: dict[tuple[int, int, int], int] = {}
     start = 0
@@ -62,11 +64,21 @@ def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tupl
                 count = on_scheduler[members[0]][slot, number]
                 if count:
                     lowest = min(first[slot, number, scheduler] for scheduler in members)
-                    found.append((lowest, index, count, len(members)))
+                    if number in apart:
+                        found += [(lowest + turn * schedulers, index, 1, len(members)) for turn in range(count)]
+                    else:
+                        found.append((lowest, index, count, len(members)))
             for position, (lowest, index, count, members) in enumerate(sorted(found)):
                 lane = role.name if position == 0 else f"{role.name}.warp[{lowest}]"
                 groups[slot].append(WarpGroup(role, count * members, index, count, members, lane))
     return groups, len(classes)
+
+
+def _never_meets(role: Role) -> bool:
+    """Whether its warps wait for nothing but their own loads."""
+    return all(
+        isinstance(op, Load | WaitLoads | Store) or (isinstance(op, Compute) and op.reads is None) for op in role.body(2)
+    )
 
 
 @dataclass(frozen=True, slots=True)
