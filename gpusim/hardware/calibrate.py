@@ -132,6 +132,10 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
     poll = b.one("skeleton", "cycles_per_turn", kind="consumer", mode="wait")
     poll -= b.one("skeleton", "cycles_per_turn", kind="consumer", mode="loop")
 
+    def interval(op: str) -> float:
+        """Between two operations of different warps on the same barrier."""
+        return b.one("syncs", "cycles_per_operation", kind="operations", op=op, shared=True, warps=32)
+
     def turn(warps: int) -> float:
         return b.one("skeleton", "cycles_per_turn", kind="hand_over", copy=False, stages=8, consumer_warps=warps)
 
@@ -149,8 +153,12 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
         "barrier.named_extra": Measured(named - bare, "cycles", "barrier (named_sync)"),
         "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
         "mbarrier.wake": Measured(poll, "cycles", "skeleton: a woken waiter looks once more"),
-        "mbarrier.arrive_latency": Measured(one_way - poll, "cycles", "barrier (ping_pong less wake)"),
+        "mbarrier.arrive_latency": Measured(
+            one_way - poll - interval("arrive"), "cycles", "barrier (ping_pong less wake)"
+        ),
         "mbarrier.per_warp": Measured(per_warp, "cycles", "skeleton (hand-over, 1 to 16 consumer warps)"),
+        "mbarrier.arrive_interval": Measured(interval("arrive"), "cycles", "syncs (arrivals of 32 warps)"),
+        "mbarrier.wait_interval": Measured(interval("wait"), "cycles", "syncs (waits of 32 warps)"),
         "mbarrier.arrive_issue": Measured(
             b.one("barrier", "cycles", kind="mbarrier", op="arrive"), "cycles", "barrier (arrive)"
         ),

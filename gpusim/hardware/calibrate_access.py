@@ -18,7 +18,7 @@ UNSATURATED = 0.85
 WARP_SIZE = 32
 
 
-def _stores(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+def _stores(b: Benches, _: dict) -> dict[str, Measured]:
     """What mixing costs by the share of writes; writes into L2; stores of one SM through the LSU."""
 
     def stream(reads: int, writes: int) -> float:
@@ -29,13 +29,24 @@ def _stores(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         return 1.0 - stream(reads, writes) / ideal
 
     into_l2 = max(row["written_bytes_per_s"] for row in b.rows("loaded", store="bulk", target="l2", load_bytes=0))
-    one_sm = b.rows("access", kind="throughput", store=True, source="l2", sms=1, stride=1, lane_bytes=16)
+    one_sm = b.rows("access", kind="throughput", store=True, source="l2", sms=1, stride=1, lane_bytes=16)[0][
+        "bytes_per_cycle_per_sm"
+    ]
+    # A burst is issued quicker than it is sent by what the queue holds.
+    queue = [
+        row["store_bytes"] - row["store_cycles"] * one_sm
+        for row in b.rows("loaded", store="st", target="dram", load_bytes=0, ctas_per_sm=1, store_bytes=16384)
+        if row["store_delay"]
+    ]
     return {
         "hbm.mix_loss_mostly_reads": Measured(loss(3, 1), "", "hbm (three reads to one write, against each alone)"),
         "hbm.mix_loss": Measured(loss(1, 1), "", "hbm (half reads, half writes, against each alone)"),
         "hbm.mix_loss_mostly_writes": Measured(loss(1, 3), "", "hbm (one read to three writes, against each alone)"),
         "l2.write_bandwidth": Measured(into_l2 / 1e12, "TB/s", "loaded (bulk stores to 16 MiB, no loads)"),
-        "lsu.store_bandwidth": Measured(one_sm[0]["bytes_per_cycle_per_sm"], "B/cycle", "access (stores, L2, one SM)"),
+        "lsu.store_bandwidth": Measured(one_sm, "B/cycle", "access (stores, L2, one SM)"),
+        "lsu.store_queue": Measured(
+            float(np.mean(queue)), "B", "loaded (issue of 16 KiB of stores)", float(np.ptp(queue))
+        ),
     }
 
 
@@ -87,7 +98,7 @@ def _loads_beside_stores(b: Benches, found: dict[str, Measured]) -> dict[str, Me
 def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     """Requests that fetch or write little each: of the load-store unit, of L2, and of DRAM.
 
-    Blocks of 64 bytes anywhere against such of 4 KiB: the time of a DRAM block is that of its granules and of opening it.
+    Blocks of 64 bytes anywhere against such of 4 KiB: a DRAM block takes the time of its granules and of opening it.
     """
 
     def rate(segment: int, source: str, store: bool) -> float:

@@ -21,6 +21,8 @@ class InstructionCosts:
     mbarrier_wake: float
     mbarrier_arrive: float
     mbarrier_per_warp: float
+    mbarrier_wait_interval: float
+    mbarrier_arrive_interval: float
     mbarrier_arrive_issue: float
     sync_base: float
     sync_per_warp: float
@@ -40,6 +42,8 @@ class InstructionCosts:
             mbarrier_wake=cycles("mbarrier.wake"),
             mbarrier_arrive=cycles("mbarrier.arrive_latency"),
             mbarrier_per_warp=cycles("mbarrier.per_warp"),
+            mbarrier_wait_interval=cycles("mbarrier.wait_interval"),
+            mbarrier_arrive_interval=cycles("mbarrier.arrive_interval"),
             mbarrier_arrive_issue=cycles("mbarrier.arrive_issue"),
             sync_base=cycles("barrier.base"),
             sync_per_warp=cycles("barrier.per_warp"),

@@ -77,7 +77,8 @@ def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tupl
 def _never_meets(role: Role) -> bool:
     """Whether its warps wait for nothing but their own loads."""
     return all(
-        isinstance(op, Load | WaitLoads | Store) or (isinstance(op, Compute) and op.reads is None) for op in role.body(2)
+        isinstance(op, Load | WaitLoads | Store) or (isinstance(op, Compute) and op.reads is None)
+        for op in role.body(2)
     )
 
 

@@ -1,8 +1,8 @@
 """A streaming multiprocessor: schedulers, shared-memory pipe, copy units and CTA slots.
 
 Models: four warp schedulers (equal ones are simulated once), each issuing one warp
-  instruction a clock to the warps of all resident CTAs; one shared-memory pipe and one load-store
-  pipe for the whole SM; CTA slots that take the next CTA when one has ended.
+  instruction a clock to the warps of all resident CTAs; one shared-memory pipe, one load-store
+  pipe and one unit for mbarriers for the whole SM; CTA slots that take the next CTA when one has ended.
 Omits: scheduling order among ready warps (they share the issue slots fairly).
 Source: Hopper tuning guide; realkernels.microbench (issue, lds, ldg, cpasync, launch).
 """
@@ -62,6 +62,8 @@ class Sm:
         self._rounds: dict[Capacity, tuple[int, float]] = {}
         self._memory_costs: dict[tuple, ComputeCost] = {}
         self._fluid = FluidSystem(sim, self._rate)
+        self._barrier_unit_s = 0.0
+        """When the unit for mbarriers has done all operations so far."""
         clock = profile.clock_hz
         self._clock = clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
@@ -81,6 +83,12 @@ class Sm:
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
         return self._flow(cost, group, self._lsu_pipe)
+
+    def synchronise(self, warps: int, interval_s: float) -> float:
+        """Seconds until the unit for mbarriers has done an operation of each of ``warps`` warps, after all others."""
+        now = self.sim.now
+        self._barrier_unit_s = max(self._barrier_unit_s, now) + warps * interval_s
+        return self._barrier_unit_s - now
 
     def _flow(self, cost: ComputeCost, group: WarpGroup, pipe: Capacity) -> Event:
         if not cost.all_slots:

@@ -1,15 +1,15 @@
 """The way of one SM to memory: its copy unit, its load-store path and its port.
 
 Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), per CTA one for loads through the shared
-  load-store path (LSU), all behind the SM's port; latency to L2; the bandwidth lost when copies do not
-  start on a line of 128 bytes or a sector of 32.
+  load-store path (LSU), all behind the SM's port; a queue of stores by threads, and who finds it full waits;
+  latency to L2; the bandwidth lost when copies do not start on a line of 128 bytes or a sector of 32.
 Omits: hits in L1.
 Source: realkernels.microbench (tma, ldg, cpasync, access, alignment, latency); see the profile.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable
 
 from gpusim.engine import Capacity, Event, FifoServer
@@ -42,6 +42,9 @@ class SmMemory:
         self._lsu_loads: dict[str, FifoServer] = defaultdict(lambda: server("lsu", "lsu.bandwidth"))
         self._lsu_drawn_s = 0.0
         self._stores = {unit: server(f"{unit}.store", f"{unit}.store_bandwidth") for unit in ("tma", "lsu")}
+        self._lsu_stores: deque[tuple[Event, float]] = deque()
+        self._lsu_stored = 0.0
+        self._store_queue_bytes = profile.value("lsu.store_queue")
         self._sparse = Capacity(f"{lane}.store_lines", multiplicity * profile.value("lsu.store_bandwidth") * clock)
         self._efficiency = {
             unit: (
@@ -112,7 +115,24 @@ class SmMemory:
             uses.append((self._sparse, SECTOR_BYTES * (access.lines + access.sectors) / access.fetched))
         done = server.request(sent, uses, served=self._served(server, amount, tile, stage, cause))
         done.callbacks.append(self._stored)
+        if path == "lsu":
+            self._lsu_stores.append((done, sent))
+            self._lsu_stored += sent
         return done
+
+    def store_queue(self) -> Event | None:
+        """The store by threads whose end makes room for those that were given since, or None if there is room."""
+        waiting = self._lsu_stores
+        while waiting and waiting[0][0].processed:
+            self._lsu_stored -= waiting.popleft()[1]
+        beyond = self._lsu_stored - self._store_queue_bytes
+        for event, amount in waiting:
+            if beyond <= 0.0:
+                return None
+            beyond -= amount
+            if beyond <= 0.0:
+                return event
+        return None
 
     def _stored(self, _event: Event) -> None:
         self.stored_s = self._memory.sim.now

@@ -103,9 +103,9 @@ class WarpLane:
             self.mark(kind, start, reason, tile, stage)
 
     def wait_for(
-        self, barrier: PhasedBarrier, phase: int, reason: str, tile: int, ring: RingState | None, warps: int
+        self, barrier: PhasedBarrier, phase: int, reason: str, tile: int, ring: RingState | None, sharing: int
     ) -> Generator:
-        """Wait until ``phase`` of an mbarrier that ``warps`` warps use; it serves one of them after another.
+        """Wait until ``phase`` of an mbarrier that ``sharing`` warps use has completed.
 
         Raises HazardError when the barrier is two phases further: its parity then looks as if the phase
         were still to come.
@@ -120,14 +120,18 @@ class WarpLane:
                 remedy="nobody may arrive for the next phase before all who wait have seen this one",
             )  # fmt: skip
         event = barrier.wait(phase)
-        queue = warps * self.cost.mbarrier_per_warp
+        warps, cost = self.group.warps, self.cost
+        queue = sharing * cost.mbarrier_per_warp
+        served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
         if event.triggered:
-            yield from self.spend("barrier", self.cost.mbarrier_poll + queue, tile, stage)
+            yield from self.spend("barrier", max(cost.mbarrier_poll + queue, served), tile, stage)
             return
         yield from self.sim.wait(event, self.lane, reason, barrier, tile)
         if reason == "stage_empty":
             self.waits += 1
-        yield env.timeout(self.cost.mbarrier_wake + queue)
+        # It looks once more.
+        served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
+        yield env.timeout(max(cost.mbarrier_wake + queue, served))
         self.mark("wait", start, reason, tile, stage, barrier.cause)
 
     def instructions(self, amount: float, width: int) -> float:
@@ -174,9 +178,10 @@ class WarpLane:
 
     def arrive_on(self, barrier: PhasedBarrier, tile: int, expect: float = 0.0) -> Generator:
         """One arrival per warp, and ``expect`` more bytes to come in this phase."""
-        count, cause = self.group.warps, self.last
-        self.sim.call_at(self.cost.mbarrier_arrive, lambda _event: barrier.arrive(count, expect, cause))
-        yield from self.spend("barrier", self.cost.mbarrier_arrive_issue, tile)
+        count, cause, cost = self.group.warps, self.last, self.cost
+        served = self.sm.synchronise(count, cost.mbarrier_arrive_interval)
+        self.sim.call_at(served + cost.mbarrier_arrive, lambda _event: barrier.arrive(count, expect, cause))
+        yield from self.spend("barrier", cost.mbarrier_arrive_issue, tile)
 
     def _wait(self, op: Wait) -> Generator:
         barrier = self.cta.barriers[op.barrier]

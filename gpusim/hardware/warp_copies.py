@@ -101,8 +101,11 @@ def store(lane: WarpLane, op: Store) -> Generator:
     count = lane.instructions(op.bytes, op.width)
     access = access_of(op.width, op.stride, op.scatter)
     yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg_interval, lane.group, access)
-    lane.mark("store", start, "", op.tile)
     lane.sm.memory.store("lsu", op.bytes * lane.share, op.tile, access=access, cause=lane.last)
+    full = lane.sm.memory.store_queue()
+    if full is not None:
+        yield full
+    lane.mark("store", start, "", op.tile)
 
 
 def cp_async(lane: WarpLane, op: CpAsync) -> Generator:

@@ -27,6 +27,7 @@ BENCHES = (
     "tma",
     "alignment",
     "skeleton",
+    "syncs",
     "tile_turn",
     "tma_store",
     "cpasync",

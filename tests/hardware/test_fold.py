@@ -11,15 +11,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpusim.hardware.fold import group_warps, place_ctas
-from gpusim.program import KernelProgram, Role
+from gpusim.program import Compute, KernelProgram, Load, Mix, Role, Store, SyncThreads
 
 RECORDED = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm/placement.json"
 PLACEMENTS = json.loads(RECORDED.read_text(encoding="utf-8"))["rows"]
 
 
 def program(*warps, grid=1, tiles=1):
-    """Roles a, b, … with so many warps each."""
-    roles = tuple(Role(name, count, lambda _tiles: ()) for name, count in zip("abcdefgh", warps, strict=False))
+    """Roles a, b, … with so many warps each, which meet."""
+    roles = tuple(
+        Role(name, count, lambda _tiles: (SyncThreads(),)) for name, count in zip("abcdefgh", warps, strict=False)
+    )
     return KernelProgram("test", grid, tiles, roles)
 
 
@@ -60,6 +62,19 @@ def test_fifth_warp_makes_one_scheduler_different():
     (groups,), classes = group_warps(program(5), 1)
     assert classes == 2
     assert sorted((g.per_scheduler, g.schedulers, g.warps) for g in groups) == [(1, 3, 3), (2, 1, 2)]
+
+
+def test_warps_that_never_meet_are_apart():
+    """12 warps that load and compute: three lanes of a warp per scheduler; with a barrier they are one."""
+    ops = Load(4096), Compute(Mix(ffma=8)), Store(4096)
+    free = KernelProgram("test", 1, 1, (Role("a", 12, lambda _tiles: ops),))
+    (groups,), classes = group_warps(free, 1)
+    assert classes == 1
+    assert [(g.per_scheduler, g.warps, g.lane) for g in groups] == [
+        (1, 4, "a"), (1, 4, "a.warp[4]"), (1, 4, "a.warp[8]")
+    ]  # fmt: skip
+    bound = KernelProgram("test", 1, 1, (Role("a", 12, lambda _tiles: (*ops, SyncThreads())),))
+    assert [len(groups) for groups in group_warps(bound, 1)[0]] == [1]
 
 
 def test_consumers_beside_the_producer_are_told_apart():

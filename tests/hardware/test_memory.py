@@ -6,6 +6,7 @@ from math import exp
 
 import pytest
 
+from gpusim.hardware import simulate_kernel
 from gpusim.program import (
     BulkWait,
     CommitGroup,
@@ -23,7 +24,7 @@ from gpusim.program import (
     WaitGroup,
     WaitLoads,
 )
-from tests.tile_programs import RING, kernel, one_role, textbook, total_ns
+from tests.tile_programs import NS, RING, kernel, one_role, textbook, total_ns
 
 SIZE = 4096
 COPY = SIZE / 32
@@ -184,3 +185,55 @@ def test_mixing_reads_and_writes_costs_bandwidth():
     ideal = total_ns(program, textbook(**slow))
     assert ideal == pytest.approx(2 * SIZE, abs=6)
     assert total_ns(program, textbook(**slow, hbm__mix_loss=0.2)) == pytest.approx(ideal / 0.8, abs=6)
+
+
+@pytest.mark.parametrize(
+    ("share", "expected"), [("mostly_reads", 0.1), ("", 0.2), ("mostly_writes", 0.3)], ids=["1:3", "1:1", "3:1"]
+)
+def test_mix_loss_depends_on_the_share_of_writes(share, expected):
+    """Known at a quarter, a half and three quarters of writes; a long run of that mix takes 1 / (1 - loss) times."""
+    reads, writes = {"mostly_reads": (3, 1), "": (1, 1), "mostly_writes": (1, 3)}[share]
+    slow = {"hbm__read_bandwidth": "132 GB/s", "hbm__write_bandwidth": "132 GB/s", "lsu__store_queue": "1 B"}
+    loss = {"hbm__mix_loss_mostly_reads": 0.1, "hbm__mix_loss": 0.2, "hbm__mix_loss_mostly_writes": 0.3}
+
+    def body(tiles):
+        for tile in range(tiles):
+            yield Load(reads * 128, tile=tile)
+            yield Store(writes * 128, tile=tile)
+
+    program = kernel(Role("worker", 1, body), grid=132, tiles=800)
+    ideal, real = (total_ns(program, textbook(**slow, **more)) for more in ({}, loss))
+    # The mix of the last 4 us moves a little about its mean, and the loss falls to both sides of three quarters.
+    assert real / ideal == pytest.approx(1.0 / (1.0 - expected), rel=0.08)
+
+
+def test_loads_wait_behind_writes():
+    """Latency grows by queue × sqrt(writes / (1 - load + 0.05)): 0.95 × queue at half a load, of writes alone."""
+
+    def paced(tiles):
+        for tile in range(tiles):
+            yield Compute(Mix(ffma=128), tile=tile)
+            yield Store(128, width=4, tile=tile)
+
+    def loads(tiles):
+        for tile in range(max(tiles // 10, 1)):
+            yield Compute(Mix(ffma=1000), tile=tile)
+            yield Load(128, width=4, tile=tile)
+
+    # 132 SMs with 128 bytes each in 128 cycles: half of 264 GB/s.
+    device = {"hbm__write_bandwidth": "264 GB/s", "hbm__write_queue_one_line": "1200 ns",
+              "hbm__write_queue_many_lines": "1200 ns"}  # fmt: skip
+    roles = Role("writer", 1, paced), Role("reader", 1, loads)
+    timeline = simulate_kernel(kernel(*roles, grid=132, tiles=200), textbook(**device), exact=True)
+    waits = [
+        timeline[i] for i in range(len(timeline)) if timeline[i].lane.endswith("reader") and timeline[i].kind == "load"
+    ]
+    assert waits[-1].duration_s / NS == pytest.approx(1200 * (0.5 / 0.55) ** 0.5, rel=0.1)
+
+
+def test_stores_beyond_the_queue_block():
+    """Two stores of 4096 bytes: the second one is given when the first has left the queue of 4096, and no earlier."""
+    program = one_role(Store(SIZE), Store(SIZE), Compute(Mix(ffma=1000)), warps=4)
+    assert total_ns(program) == pytest.approx(2 + 2 + 1000)
+    blocked = total_ns(program, textbook(lsu__store_queue="4096 B"))
+    assert blocked == pytest.approx(2 + COPY + 1000)

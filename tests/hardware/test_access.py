@@ -1,0 +1,85 @@
+"""Sectors, lines, granules and blocks of one warp instruction, counted by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim.hardware.access import access_of
+from gpusim.program import Load, Store
+from tests.tile_programs import one_role, textbook, total_ns
+
+
+def counts(width, **pattern):
+    """(sectors, lines, granules, blocks) of one instruction of 32 lanes."""
+    access, wanted = access_of(width, **pattern), 32 * width
+    return tuple(round(value * wanted, 6) for value in (access.sectors, access.lines, access.granules, access.blocks))
+
+
+@pytest.mark.parametrize("width", [4, 8, 16])
+def test_neighbours_need_no_more_than_their_bytes(width):
+    """32 × width bytes in a row."""
+    total = 32 * width
+    assert counts(width) == (total / 32, total / 128, total / 64, total / 256)
+    assert access_of(width).dense
+    assert access_of(width, stride=width) is access_of(width)
+
+
+@pytest.mark.parametrize(
+    ("width", "stride", "expected"),
+    [
+        (4, 8, (8, 2, 4, 1)),  # half of every sector
+        (4, 32, (32, 8, 16, 4)),  # a sector each
+        (4, 64, (32, 16, 32, 8)),  # every other sector
+        (4, 128, (32, 32, 32, 16)),  # a line each, two in a block
+        (16, 256, (32, 32, 32, 32)),  # a block each
+        (16, 1024, (32, 32, 32, 32)),
+        (8, 24, (24, 6, 12, 3)),  # 768 bytes in a row, of which a third is wanted
+    ],
+)
+def test_strides(width, stride, expected):
+    """Lanes ``stride`` bytes apart."""
+    assert counts(width, stride=stride) == expected
+    assert not access_of(width, stride=stride).dense
+
+
+@pytest.mark.parametrize(
+    ("scatter", "expected"),
+    [(16, (32, 32, 32, 32)), (64, (16, 8, 8, 8)), (128, (16, 4, 8, 4)), (512, (16, 4, 8, 2))],
+)
+def test_scattered_blocks(scatter, expected):
+    """16 bytes a lane; a block of 64 bytes holds 4 lanes, one of 16 bytes a single one."""
+    assert counts(16, scatter=scatter) == expected
+
+
+def test_whole_lines_anywhere_are_dense_for_the_load_store_unit_but_not_for_dram():
+    """128 bytes fill their line, and half a block of DRAM."""
+    access = access_of(16, scatter=128)
+    assert access.dense
+    assert access.blocks == pytest.approx(2 / 256)
+
+
+def test_l2_gives_a_request_no_less_than_its_minimum():
+    """A sector of 32 bytes takes the time of 64 if that is the least, and L2 is what limits."""
+    slow = {"l2__read_bandwidth": "132 GB/s", "l2__read_request_bytes": "64 B"}
+    dense = total_ns(one_role(Load(4096), warps=4, grid=132), textbook(**slow))
+    apart = total_ns(one_role(Load(4096, width=4, stride=128), warps=4, grid=132), textbook(**slow))
+    assert dense == pytest.approx(4096, abs=10)
+    assert apart == pytest.approx(4096 / 4 * 64, abs=80)
+
+
+def test_opening_a_block_of_dram_is_paid_for_once_per_block():
+    """With half a block's time for opening it, a granule alone costs (0.5 × 256 + 0.5 × 64) / 64 times its bytes."""
+    slow = {"hbm__read_bandwidth": "132 GB/s", "hbm__read_block_share": 0.5}
+    dense = total_ns(one_role(Load(4096), warps=4, grid=132), textbook(**slow))
+    alone = total_ns(one_role(Load(4096, width=4, scatter=4), warps=4, grid=132), textbook(**slow))
+    assert dense == pytest.approx(4096, abs=10)
+    assert alone == pytest.approx(4096 / 4 * 160, abs=80)
+
+
+def test_sectors_written_in_part_are_read_first():
+    """4 of every 8 bytes: 8192 bytes of sectors are read and written, 16,384 in all."""
+    slow = {"hbm__read_bandwidth": "132 GB/s", "hbm__write_bandwidth": "132 GB/s"}
+    whole = total_ns(one_role(Store(4096, width=4), warps=4, grid=132), textbook(**slow))
+    part = total_ns(one_role(Store(4096, width=4, stride=8), warps=4, grid=132), textbook(**slow))
+    assert whole == pytest.approx(4096, abs=60)
+    assert part == pytest.approx(16384, abs=60)
