@@ -228,7 +228,8 @@ def test_loads_wait_behind_writes():
     waits = [
         timeline[i] for i in range(len(timeline)) if timeline[i].lane.endswith("reader") and timeline[i].kind == "load"
     ]
-    assert waits[-1].duration_s / NS == pytest.approx(1200 * (0.5 / 0.55) ** 0.5, rel=0.1)
+    # The seventh: the writer is still at it.
+    assert waits[6].duration_s / NS == pytest.approx(1200 * (0.5 / 0.55) ** 0.5, rel=0.1)
 
 
 def test_stores_beyond_the_queue_block():
