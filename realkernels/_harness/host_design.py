@@ -1,6 +1,7 @@
 """Which configurations of the host techniques to measure, the same on every run.
 
-``totals(name)`` are timed without tracing, ``traced(name)`` (some of them) once more with it.
+``totals(name)`` are timed without tracing, ``traced(name)`` (some of them) once more with it. A technique that is
+not listed here has both in a module ``design`` in its folder, without the name.
 """
 
 from __future__ import annotations
@@ -8,13 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib import import_module
 from itertools import product
+from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from realkernels._harness.design import halton
 
+
+def _own_designs() -> dict[str, ModuleType]:
+    """The ``design`` of every folder whose one says which configurations are traced, by technique."""
+    root = Path(__file__).resolve().parent.parent
+    folders = [path.parent.name for path in sorted(root.glob("*/design.py")) if "\ndef traced(" in path.read_text()]
+    return {name: import_module(f"realkernels.{name}.design") for name in folders}
+
+
+_OWN = _own_designs()
 TECHNIQUES = (
     "stream_pipeline", "pageable_copies", "allocators", "default_streams", "event_graph", "host_callback_pool",
-    "concurrent_kernels", "copy_engines", "cuda_graph", "two_level",
+    "concurrent_kernels", "copy_engines", "cuda_graph", "two_level", *_OWN,
 )  # fmt: skip
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -25,12 +37,16 @@ SPREAD_PINNED, SPREAD_PAGEABLE = 56, 20
 
 def totals(name: str) -> list[Any]:
     """Parameter sets of a technique, without repetitions."""
+    if name in _OWN:
+        return _OWN[name].totals()
     make = import_module(f"realkernels.{name}").Params
     return list(dict.fromkeys(make(**values) for values in _LISTS[name]()))
 
 
 def traced(name: str) -> list[Any]:
     """The parameter sets whose timelines are recorded."""
+    if name in _OWN:
+        return _OWN[name].traced()
     make = import_module(f"realkernels.{name}").Params
     return [make(**values) for values in _TRACED[name]]
 

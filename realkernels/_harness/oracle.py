@@ -52,7 +52,7 @@ def compare(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32) -> flo
     additions = params.tiles_per_cta * -(-vectors // (32 * warps))
     limit = tolerance(additions, params.fma_per_element)
     worst = 0.0
-    for cta in _sample(params.grid, params.tiles_per_cta * params.tile_bytes):
+    for cta in sample(params.grid, params.tiles_per_cta * params.tile_bytes):
         wanted = expected(table[:, cta, :].get(), warps, params.fma_per_element, a, b)
         error = np.abs(result[cta] - wanted) / np.maximum(np.abs(wanted), 1e-30)
         error[wanted == 0] = np.abs(result[cta][wanted == 0])
@@ -75,7 +75,7 @@ def compare_tiles(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32) 
         raise AssertionError(f"{where}: {missing} elements were never written")
     limit = tolerance(1, params.fma_per_element)
     worst = 0.0
-    for cta in _sample(params.grid, 2 * params.tiles_per_cta * params.tile_bytes):
+    for cta in sample(params.grid, 2 * params.tiles_per_cta * params.tile_bytes):
         wanted = affine(table[:, cta, :].get().astype(np.float64), a, b, params.fma_per_element)
         error = np.abs(result[:, cta, :].get() - wanted) / np.maximum(np.abs(wanted), 1e-30)
         error[wanted == 0] = 0.0
@@ -85,7 +85,8 @@ def compare_tiles(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32) 
     return worst
 
 
-def _sample(grid: int, bytes_per_cta: int) -> list[int]:
+def sample(grid: int, bytes_per_cta: int) -> list[int]:
+    """CTAs to look at: the first, the last, and as many others as `SAMPLE_BYTES` allow."""
     extra = max(0, min(3, SAMPLE_BYTES // max(bytes_per_cta, 1) - 2))
     drawn = np.random.default_rng(grid).integers(0, grid, size=extra)
     return sorted({0, grid - 1, *(int(cta) for cta in drawn)})

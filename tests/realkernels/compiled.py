@@ -1,0 +1,52 @@
+"""A kernel of a technique compiled for sm_90a without a GPU, for tests that count its instructions."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+
+from realkernels._harness import sass
+from realkernels._harness.compile import KernelSpec
+from tests.realkernels.test_tile_loop import tools
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """One compilation. ``loop``: opcodes with their modifiers of the shortest loop that reads global memory, if any."""
+
+    instructions: list[sass.Instruction]
+    loop: Counter
+    registers: int
+    spilled: int
+
+    def family(self, *opcodes: str) -> int:
+        """How many of the loop's instructions have one of ``opcodes``, whatever their modifiers."""
+        return sass.family(self.loop, *opcodes)
+
+    def other(self, *apart: str) -> int:
+        """The loop's instructions that are none of ``apart``."""
+        return sum(self.loop.values()) - self.family(*apart)
+
+
+def compile_spec(spec: KernelSpec) -> Compiled:
+    """Compile for sm_90a and disassemble; skips without the tools."""
+    nvcc, _ = tools()
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = Path(folder) / "kernel.cubin"
+        command = [nvcc, "-std=c++17", "-arch=sm_90a", "-cubin", "-Xptxas", "-v", "-o", str(cubin), str(spec.source)]
+        command += [f"-D{key}={value}" for key, value in spec.defines.items()]
+        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        instructions = sass.parse(sass.disassemble(cubin, spec.name))
+    # The compiler reports on every kernel of the file.
+    report = run.stderr.split(f"Compiling entry function '{spec.name}'")[1]
+    words = report.split()
+    loop = next((loop.counts for loop in sass.loops(instructions) if sass.family(loop.counts, "LDG")), {})
+    return Compiled(
+        instructions,
+        Counter(loop),
+        registers=int(words[words.index("Used") + 1]),
+        spilled=int(report.split(" bytes spill stores")[0].split()[-1]),
+    )

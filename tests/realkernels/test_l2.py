@@ -1,0 +1,58 @@
+"""What is found again in L2: the constants follow from the microbenchmarks they are said to come from."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import realkernels
+from realkernels.l2 import CAPACITY_BYTES, HELD_BYTES, random_hit, sweep_hit
+
+RECORDED = Path(realkernels.__file__).parent / "microbench" / "recorded" / "h200_sxm"
+MIB = 1 << 20
+
+
+def rows(bench: str) -> list[dict]:
+    """Rows of a recorded bench, or skip."""
+    path = RECORDED / f"{bench}.json"
+    if not path.exists():
+        pytest.skip(f"{bench} is not recorded")
+    return json.loads(path.read_text(encoding="utf-8"))["rows"]
+
+
+def test_hits_of_random_reads_are_those_measured() -> None:
+    """Random sectors from DRAM come at one rate; what is faster was hit."""
+    found = [row for row in rows("access") if row["kind"] == "footprint"]
+    if not found:
+        pytest.skip("no footprints were measured")
+    memory = max(found, key=lambda row: row["range"])
+    for row in found:
+        if 32 * MIB <= row["range"] < memory["range"]:
+            measured = 1.0 - memory["bytes_per_s"] / row["bytes_per_s"] * (1.0 - random_hit(memory["range"]))
+            assert random_hit(row["range"]) == pytest.approx(measured, abs=0.03), row["range"]
+
+
+def test_hits_of_sweeps_are_those_measured() -> None:
+    """Bandwidth of sweeps beyond that of HBM comes from hits: at 64 MiB a third at least, at 48 MiB half."""
+    for row in rows("l2"):
+        least = 1.0 - 4.681e12 / row["bytes_per_s"]
+        assert sweep_hit(row["footprint_bytes"]) >= least - 0.01, row["footprint_bytes"]
+
+
+def test_hits_fall_with_the_distance() -> None:
+    """All of what L2 holds, little of twice as much, nothing of ten times; never more than at random of less."""
+    assert sweep_hit(HELD_BYTES) == 1.0
+    assert 0.15 < sweep_hit(2 * HELD_BYTES) < 0.25
+    assert sweep_hit(10 * HELD_BYTES) < 1e-3
+    distances = [sweep_hit(size * MIB) for size in range(30, 200)]
+    assert distances == sorted(distances, reverse=True)
+    assert HELD_BYTES < CAPACITY_BYTES
+
+
+def test_nothing_is_hit_before_it_was_fetched() -> None:
+    """Hits begin at none and grow with what came in, until L2 holds no more."""
+    assert random_hit(64 * MIB, 0.0) == 0.0
+    assert random_hit(64 * MIB, 8 * MIB) == pytest.approx(1 / 8, rel=0.1)
+    assert random_hit(64 * MIB, 1 << 40) == random_hit(64 * MIB)
