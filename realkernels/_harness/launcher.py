@@ -30,7 +30,8 @@ class Plan:
     """What a technique says about its kernel.
 
     ``warps`` compute; ``producer_warps`` come before them in the CTA. ``role`` is the name of
-    the computing role. A kernel with a ``ring`` has an observer warp in its instrumented build;
+    the computing role. A kernel with a ``ring`` has an observer warp in its instrumented build, or with
+    ``observer_warps`` 0 lets a warp observe that is there anyway;
     ``output_ring`` is what a storer empties. ``lanes`` names the probe's lanes where they are not
     head, tail and producer. ``grid`` and ``tiles`` (per CTA) default to the parameters' own, the
     kernel's integer ``argument`` to the tiles. The kernel writes ``output_floats``, one per computing warp unless said
@@ -44,6 +45,7 @@ class Plan:
     role: str
     shared_bytes: int
     producer_warps: int = 0
+    observer_warps: int = 1
     ring: str | None = None
     output_ring: str | None = None
     lanes: Mapping[int, str] | None = None
@@ -83,7 +85,7 @@ class Plan:
 
     def threads(self, instrumented: bool = False) -> int:
         """Threads of one CTA."""
-        observer = 1 if instrumented and self.ring else 0
+        observer = self.observer_warps if instrumented and self.ring else 0
         return 32 * (self.warps + self.producer_warps + observer)
 
     def spec(self, instrumented: bool = False) -> KernelSpec:

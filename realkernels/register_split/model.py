@@ -1,0 +1,187 @@
+"""The instruction stream of ``kernel.cu`` in the words of `gpusim.program`.
+
+What does not fit into a consumer's registers is spilled. The counts of local loads and stores
+(LDL, STL) are those of the compiled kernel; a test compares them with the SASS.
+
+Models: their issue slots, and their way through the pipe that local and shared memory have in common: four
+  local accesses of 4 bytes per lane take it as long as one shared access of 16. So they are stated
+  as such: LDL in ``lds`` by quarters, the three other slots of each four in ``other``; STL in ``sts``.
+Omits: what a vector waits for its local loads (most are issued well before they are needed); and that the first-level
+  cache beside the padded shared memory, 28 KiB, holds no more than 28 spilled values per thread of eight consumer
+  warps, or 14 of sixteen: beyond that they go to L2 and back. Both make a spilling kernel slower than the
+  model says. ``setmaxnreg`` itself has an assumed cost, paid once per CTA.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from gpusim.program import (
+    Acquire,
+    Compute,
+    KernelProgram,
+    Mix,
+    Op,
+    Release,
+    Ring,
+    Role,
+    SetMaxNReg,
+    Store,
+    SyncThreads,
+    TmaLoad,
+    WaitFull,
+)
+from realkernels.padding import padded_shared_bytes
+from realkernels.register_split import PRODUCER_WARPS, Params
+from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
+
+RING = "input"
+
+CONSUMER_OTHER = 21
+CONSUMER_OTHER_SINGLE = 14
+"""Per tile of a consumer: stage and parity, barrier address, entry into the vector loop, the
+branch of the wait; with one stage the stage never changes."""
+PRODUCER_OTHER = 22
+PRODUCER_OTHER_SINGLE = 17
+"""Per tile of the producer. No op of the program carries them: they lie within the measured issue cost of a
+bulk copy."""
+
+WORKING = 16
+WORKING_FMA = 3
+WORKING_ROLLED = 4
+"""Registers a consumer needs besides its sums, at most: the vector, addresses, stage and parity; with FMAs also
+their two constants and a copy of the vector; with rolled FMAs the counters."""
+
+FIRST_SPILLED, SPILLED_PER_REGISTER = 10.0, 1.25
+SPILLED_FMA = 2.0
+STEEP, SPILLED_PER_REGISTER_LATER = 48, 1.125
+"""Sums swapped for each vector when there are as many of them as registers (`FIRST_SPILLED`), and for every
+one more up to `STEEP`, and from there on: the compiler also needs registers to swap through."""
+SPILLED_END = 2
+"""Per vector of a spilling consumer with one stage: computing where the stage ends (with more it is loaded)."""
+STATE_LOADS, STATE_STORES = 7, 3
+"""Per tile of a consumer that spills: stage, parity, addresses."""
+
+
+def build(params: Params) -> KernelProgram:
+    """The program of one launch."""
+    parts = shares(params.tile_bytes, params.consumer_warps)
+    return KernelProgram(
+        name="register_split",
+        grid=params.grid,
+        tiles_per_cta=params.tiles_per_cta,
+        roles=(
+            Role("producer", 1, partial(_producer, params)),
+            *(Role(f"consumer{part.suffix}", part.warps, partial(_consumer, params, part)) for part in parts),
+        ),
+        rings=(Ring(RING, params.stages, params.tile_bytes, empty_arrivals=params.consumer_warps),),
+        shared_bytes=shared_bytes(params),
+        registers=registers(params),
+        idle_warps=PRODUCER_WARPS - 1,
+        notes={"ctas_per_sm": params.ctas_per_sm, "consumer_registers": params.consumer_registers},
+    )
+
+
+def shared_bytes(params: Params) -> int:
+    """Dynamic shared memory of a CTA: ring, a full and an empty barrier per stage, padding."""
+    return padded_shared_bytes(params.stages * (params.tile_bytes + 16), params.ctas_per_sm)
+
+
+def needed(params: Params) -> int:
+    """Registers a consumer thread would take if it could have them all."""
+    fma = WORKING_FMA * (params.fma_per_element > 0) + WORKING_ROLLED * (params.fma_per_element > FMA_UNROLL)
+    return params.accumulators + WORKING + fma
+
+
+def registers(params: Params) -> int:
+    """Upper bound on the registers per thread at launch; with a split exactly the bound the compiler is given."""
+    if params.mode == "split":
+        return params.launch_registers
+    return min(max(needed(params), 32), params.launch_registers)
+
+
+def spills(params: Params) -> bool:
+    """Whether anything is kept in local memory."""
+    return _excess(params) >= (-16 if params.fma_per_element > FMA_UNROLL else -8)
+
+
+def swapped(params: Params) -> int:
+    """Sums loaded from and stored to local memory for each vector."""
+    excess = _excess(params)
+    if excess < 0:
+        # Short by less than a step of registers: only what the FMAs need besides is missing.
+        return int(SPILLED_FMA) if excess == -8 and params.fma_per_element else 0
+    first = FIRST_SPILLED + SPILLED_FMA * (params.fma_per_element > 0)
+    later = max(excess - STEEP, 0)
+    return round(first + SPILLED_PER_REGISTER * min(excess, STEEP) + SPILLED_PER_REGISTER_LATER * later)
+
+
+def vector_loads(params: Params) -> int:
+    """Local loads (LDL) for each vector: the sums swapped in, the end of the stage, the count of rolled FMAs."""
+    constants = (params.stages > 1) + (params.fma_per_element > FMA_UNROLL)
+    return swapped(params) + (constants if _excess(params) >= -8 else 0)
+
+
+def vector_other(params: Params) -> int:
+    """Instructions for each vector to compute what no register holds; those of every tile pipeline left out."""
+    return SPILLED_END if params.stages == 1 and _excess(params) >= -8 else 0
+
+
+def tile_other(params: Params) -> int:
+    """Instructions per tile of a consumer warp around its vector loop, barrier operations left out."""
+    own = CONSUMER_OTHER if params.stages > 1 else CONSUMER_OTHER_SINGLE
+    return own + (STATE_LOADS + STATE_STORES if _excess(params) >= -8 else 0)
+
+
+def producer_other(params: Params) -> int:
+    """Instructions per tile of the producer, barrier operations and the copy itself left out."""
+    return PRODUCER_OTHER if params.stages > 1 else PRODUCER_OTHER_SINGLE
+
+
+def consumer_mix(params: Params, iterations: int) -> Mix:
+    """Instructions of one warp for ``iterations`` vectors per lane of one tile."""
+    base = tile_mix(iterations, params.fma_per_element, tile_other(params))
+    loads = vector_loads(params)
+    return Mix(
+        ffma=float(iterations * (4 * params.fma_per_element + params.accumulators)),
+        lds=iterations * (1.0 + loads / 4),
+        sts=float(iterations * swapped(params)),
+        other=base.other + iterations * (0.75 * loads + vector_other(params)),
+        setup=base.setup,
+        ilp=base.ilp,
+        loads_in_flight=1.0 + loads / 4,
+        lds_bytes=VECTOR_BYTES,
+        sts_bytes=4,
+    )
+
+
+def _excess(params: Params) -> int:
+    """Sums beyond the registers of a consumer thread; both are multiples of eight."""
+    return params.accumulators - params.consumer_registers
+
+
+def _producer(params: Params, tiles: int) -> Iterator[Op]:
+    yield Compute(PROLOGUE)
+    yield SyncThreads()
+    if params.mode == "split":
+        yield SetMaxNReg(params.producer_registers)
+    for tile in range(tiles):
+        yield Acquire(RING, tile=tile)
+        yield TmaLoad(RING, params.tile_bytes, tile=tile)
+
+
+def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
+    mix = consumer_mix(params, part.iterations)
+    reads = RING if part.iterations else None
+    yield Compute(PROLOGUE)
+    yield SyncThreads()
+    if params.mode == "split":
+        yield SetMaxNReg(params.consumer_registers)
+    for tile in range(tiles):
+        yield WaitFull(RING, tile=tile)
+        yield Compute(mix, tile=tile, reads=reads)
+        yield Release(RING, tile=tile)
+    yield Compute(EPILOGUE)
+    yield Compute(Mix(ffma=float(params.accumulators - 4), ilp=4.0))
+    yield Store(4 * part.warps, width=4)

@@ -1,0 +1,314 @@
+"""`register_split`: registers, spills and instructions are those of the compiled kernel, and the sums are checked."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tempfile
+from collections import Counter
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from gpusim.hardware import load_profile, occupancy, simulate_kernel
+from gpusim.program import Compute, SetMaxNReg
+from gpusim.scenario import loads
+from gpusim.validation.recording import TOTALS, Totals, is_stale, recorded_devices
+from realkernels._harness import design, sass
+from realkernels._harness.launcher import A, B
+from realkernels.register_split import PRODUCER_WARPS, REGISTERS_PER_SM, TECHNIQUE, Params, launch, model
+from realkernels.tile_loop import FMA_UNROLL, TILE_TOLERANCE
+from tests.realkernels.test_oracle import Device
+from tests.realkernels.test_tile_loop import tools
+
+SPILL_TOLERANCE = 8
+"""Sums by which a kernel short of more than `model.STEEP` registers may differ; otherwise the count is exact."""
+STATE_TOLERANCE = 8
+"""Instructions per tile by which a kernel that spills may differ: what else it keeps in memory varies."""
+
+# (mode, accumulators, producer registers, FMAs, consumer warps, CTAs per SM, stages, tile bytes): all fits, just
+# fits, just does not, does not at all; straight and rolled FMAs; even and uneven tiles; one stage.
+CASES = [
+    ("uniform", 16, 24, 0, 4, 1, 3, 16384),
+    ("uniform", 112, 24, 0, 4, 2, 3, 16384),
+    ("uniform", 112, 24, 40, 4, 2, 3, 16384),
+    ("uniform", 128, 24, 16, 4, 2, 1, 5008),
+    ("uniform", 160, 24, 0, 8, 1, 3, 16384),
+    ("uniform", 80, 24, 0, 8, 2, 3, 16384),
+    ("uniform", 96, 24, 64, 8, 2, 2, 10000),
+    ("uniform", 160, 24, 3, 12, 2, 2, 8192),
+    ("split", 160, 24, 0, 4, 2, 3, 16384),
+    ("split", 80, 24, 0, 8, 2, 3, 16384),
+    ("split", 96, 24, 17, 8, 2, 8, 2048),
+    ("split", 96, 40, 0, 8, 2, 3, 16384),
+    ("split", 160, 32, 8, 12, 1, 1, 33328),
+    ("split", 112, 24, 0, 16, 1, 2, 16384),
+    ("split", 144, 24, 35, 4, 4, 4, 3520),
+    ("uniform", 96, 24, 3, 8, 4, 3, 5584),
+]
+
+
+def params_of(case) -> Params:
+    """The configuration of a case."""
+    mode, accumulators, kept, fma, warps, ctas, stages, tile = case
+    return Params(mode, accumulators, kept, tile, stages, fma, warps, ctas, 132 * ctas)
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """A fresh compilation: what the tile loops hold, and what the compiler says."""
+
+    vector: Counter
+    vector_other: int
+    tile_other: int
+    producer_other: int
+    rolled: int
+    registers: int
+    local_bytes: int
+    moves: list[tuple[str, int]]
+    """setmaxnreg: (dealloc or alloc, registers)."""
+
+
+def compiled(params: Params, *defines: str) -> Compiled:
+    """``kernel.cu`` for sm_90a; skips without compiler and disassembler."""
+    nvcc, _ = tools()
+    spec = launch.build(params).plan.spec()
+    with tempfile.TemporaryDirectory() as folder:
+        cubin = Path(folder) / "kernel.cubin"
+        command = [nvcc, "-std=c++17", "-arch=sm_90a", "-cubin", "-Xptxas", "-v", "-o", str(cubin), str(spec.source)]
+        command += [f"-D{key}={value}" for key, value in spec.defines.items()] + list(defines)
+        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+        instructions = sass.parse(sass.disassemble(cubin, spec.name))
+    assert "setmaxnreg ignored" not in run.stderr
+    frame, registers = re.search(r"(\d+) bytes stack frame", run.stderr), re.search(r"Used (\d+)", run.stderr)
+    return taken_apart(instructions, int(registers.group(1)), int(frame.group(1)))
+
+
+def taken_apart(instructions, registers: int, local_bytes: int) -> Compiled:
+    """What runs per vector, per tile of a consumer and per tile of the producer."""
+    loops = sass.loops(instructions)
+
+    def body(loop, without=()):
+        inside = [i for i in instructions if loop.first <= i.address <= loop.last]
+        return [i for i in inside if not any(w.first <= i.address <= w.last for w in without)]
+
+    def families(listing):
+        return Counter(i.opcode.split(".")[0] for i in listing)
+
+    def within(inner, outer):
+        return outer.first <= inner.first and inner.last <= outer.last and inner is not outer
+
+    vector = next(loop for loop in loops if sass.family(loop.counts, "LDS"))
+    rolls = [loop for loop in loops if within(loop, vector)]
+    tile = next(loop for loop in loops if within(vector, loop) and sass.family(loop.counts, "SYNCS"))
+    producer = next(loop for loop in loops if {"UBLKCP", "SYNCS"} <= set(families(body(loop))))
+    straight, around = families(body(vector, rolls)), families(body(tile, [vector]))
+    made = families(body(producer))
+    return Compiled(
+        vector=straight,
+        vector_other=sum(straight.values()) - sum(straight[op] for op in ("FFMA", "LDS", "LDL", "STL")),
+        tile_other=sum(around.values()) - around["SYNCS"],
+        producer_other=sum(made.values()) - made["SYNCS"] - made["UBLKCP"],
+        rolled=families(body(rolls[0]))["FFMA"] if rolls else 0,
+        registers=registers,
+        local_bytes=local_bytes,
+        moves=[
+            (i.opcode.split(".")[1], int(i.text.split()[-1].rstrip(",;"), 16))
+            for i in instructions
+            if i.opcode.startswith("USETMAXREG")
+        ],
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", CASES, ids=lambda case: "-".join(str(part) for part in case))
+def test_the_model_states_what_the_compiler_made(case) -> None:
+    """Spills exactly where stated, local accesses per vector, arithmetic, overheads, registers."""
+    params = params_of(case)
+    found = compiled(params)
+    assert (found.local_bytes > 0) is model.spills(params)
+    slack = SPILL_TOLERANCE if params.accumulators - params.consumer_registers > model.STEEP else 0
+    assert abs(found.vector["STL"] - model.swapped(params)) <= slack + (params.fma_per_element > FMA_UNROLL)
+    assert abs(found.vector["LDL"] - model.vector_loads(params)) <= slack + (params.fma_per_element > FMA_UNROLL)
+    rolls = params.fma_per_element // FMA_UNROLL if params.fma_per_element > FMA_UNROLL else 0
+    mix = model.consumer_mix(params, 1)
+    assert found.vector["FFMA"] + rolls * found.rolled == mix.ffma
+    assert found.vector["LDS"] == 1
+    assert abs(found.vector_other - (6 if rolls else 3) - model.vector_other(params)) <= (rolls > 0)
+    tile_tolerance = STATE_TOLERANCE if model.spills(params) else TILE_TOLERANCE
+    assert abs(found.tile_other - model.tile_other(params)) <= tile_tolerance
+    assert abs(found.producer_other - model.producer_other(params)) <= TILE_TOLERANCE
+    stated = TECHNIQUE.build(params).registers
+    assert stated - 8 <= found.registers <= stated
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("case", [case for case in CASES if case[0] == "split"], ids=str)
+def test_the_split_asks_for_no_more_registers_than_the_cta_has(case) -> None:
+    """Or its consumers would wait for ever; the compiler gives the kernel its whole bound at launch."""
+    params = params_of(case)
+    found = compiled(params)
+    assert sorted(found.moves) == [("DEALLOC", params.producer_registers), ("TRY_ALLOC", params.consumer_registers)]
+    assert found.registers == params.launch_registers
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("params", design.timeline_points(TECHNIQUE), ids=lambda p: f"{p.mode}-{p.accumulators}")
+def test_the_instrumented_build_spills_no_further_sums(params) -> None:
+    """A timeline shows the same loop; what stamps add is swapped around it."""
+    found = compiled(params, "-DPROBE=1")
+    assert found.vector["STL"] == model.swapped(params)
+    assert launch.build(params).plan.threads(instrumented=True) == 32 * params.warps
+
+
+def test_recorded_kernels_spill_where_the_model_says() -> None:
+    """Recordings carry registers, local memory and the vector loop they were made with."""
+    rows = [
+        row
+        for device in recorded_devices(TECHNIQUE)
+        for row in Totals.load(TECHNIQUE.folder / "recorded" / device / TOTALS).rows
+        if not is_stale(TECHNIQUE, row)
+    ]
+    if not rows:
+        pytest.skip("no recordings of register_split")
+    for row in rows:
+        params = TECHNIQUE.make_params(dict(row.params))
+        program = TECHNIQUE.build(params)
+        assert (row.local_bytes > 0) is model.spills(params), row.params
+        assert row.registers <= program.registers, row.params
+        assert row.shared_bytes == program.shared_bytes, row.params
+        assert row.max_active_ctas == params.ctas_per_sm, row.params
+        if row.vector_loop is not None and params.fma_per_element <= FMA_UNROLL:
+            slack = SPILL_TOLERANCE if params.accumulators - params.consumer_registers > model.STEEP else 0
+            assert abs(sass.family(row.vector_loop, "STL") - model.swapped(params)) <= slack, row.params
+            assert sass.family(row.vector_loop, "FFMA") == model.consumer_mix(params, 1).ffma, row.params
+
+
+def test_local_accesses_keep_their_slots_and_their_share_of_the_pipe() -> None:
+    """Per vector: each LDL and STL is one instruction and one pass of 128 bytes, the vector's own load four."""
+    params = Params("uniform", accumulators=96)
+    mix, none = model.consumer_mix(params, 1), model.consumer_mix(Params("split", accumulators=80), 1)
+    loads, stores = model.vector_loads(params), model.swapped(params)
+    extra = mix.issue_slots - none.issue_slots - 16 - (model.STATE_LOADS + model.STATE_STORES)
+    assert (loads, stores) == (31, 30)
+    assert extra == pytest.approx(loads + stores)
+    assert 4 * mix.lds + mix.sts == pytest.approx(4 + loads + stores)
+    assert mix.lds / mix.loads_in_flight == pytest.approx(1.0)
+
+
+def test_a_split_hands_on_what_the_producers_keep_not() -> None:
+    """Registers of a CTA are conserved, in steps of eight per thread."""
+    for params in design.points(TECHNIQUE):
+        if params.mode == "split":
+            kept = params.producer_registers * PRODUCER_WARPS + params.consumer_registers * params.consumer_warps
+            assert params.launch_registers < params.consumer_registers
+            assert kept <= params.launch_registers * params.warps
+        assert 32 * params.ctas_per_sm * params.warps * params.launch_registers <= REGISTERS_PER_SM
+
+
+@pytest.mark.parametrize(("values", "message"), [
+    ({"consumer_warps": 16, "ctas_per_sm": 4}, "80 warps, but an SM holds 64"),
+    ({"consumer_warps": 16, "ctas_per_sm": 3}, "leave 32 registers per thread"),
+    ({"consumer_warps": 4, "ctas_per_sm": 1}, "240 registers of 255 at launch"),
+])  # fmt: skip
+def test_what_cannot_be_is_refused(values, message) -> None:
+    """With the parameters to change."""
+    with pytest.raises(ValueError, match=message):
+        Params(**values)
+
+
+def test_the_program_moves_registers_once_per_cta_and_fits() -> None:
+    """Both sides, before the first tile; uniform not at all."""
+    profile = load_profile("h200_sxm")
+    for mode, registers in (("split", [24, 104]), ("uniform", [])):
+        params = Params(mode)
+        program = TECHNIQUE.build(params)
+        moved = [op.registers for role in program.roles for op in role.body(3) if isinstance(op, SetMaxNReg)]
+        assert moved == registers
+        assert occupancy(program, profile).ctas_per_sm == params.ctas_per_sm
+        assert program.warps == params.warps
+
+
+def test_the_split_is_predicted_to_pay_where_sums_just_do_not_fit() -> None:
+    """96 sums: a third of them is swapped without it; with 64 it makes no difference."""
+    profile = load_profile("h200_sxm")
+
+    def total(mode: str, accumulators: int) -> float:
+        program = TECHNIQUE.build(Params(mode, accumulators))
+        return simulate_kernel(program, profile, trace=False).total_s
+
+    assert total("uniform", 96) > 1.8 * total("split", 96)
+    assert total("uniform", 64) == pytest.approx(total("split", 64), rel=0.01)
+
+
+def test_sums_conserve_the_work() -> None:
+    """Every vector is added to all accumulators once."""
+    params = Params("uniform", 32, tile_bytes=10000, fma_per_element=5)
+    ops = [(role, op) for role in TECHNIQUE.build(params).roles for op in role.body(4)]
+    done = sum(role.warps * 32 * op.mix.ffma for role, op in ops if isinstance(op, Compute) and op.tile >= 0)
+    vectors = 4 * 10000 // 16
+    assert vectors * (4 * 5 + 32) <= done <= (vectors + 4 * 32) * (4 * 5 + 32)
+
+
+def emulated(data: np.ndarray, params, warps: int) -> np.ndarray:
+    """The kernel in float32: weighted sums per thread, added up over them and over the warp."""
+    floats, count = params.tile_bytes // 4, params.accumulators // 4
+    x = data.reshape(params.tiles_per_cta, params.grid, floats).copy()
+    for _ in range(params.fma_per_element):
+        x = (x * A + B).astype(np.float32)
+    vectors = floats // 4
+    weights = (1.0 + np.arange(count) / 64).astype(np.float32)
+    out = np.zeros((params.grid, warps), np.float32)
+    thread = np.arange(vectors) % (32 * warps)
+    for cta in range(params.grid):
+        sums = np.zeros((32 * warps, count, 4), np.float32)
+        for tile in x[:, cta].reshape(-1, vectors, 4):
+            for first in range(0, vectors, 32 * warps):
+                part = tile[first : first + 32 * warps]
+                sums[thread[first : first + len(part)]] += weights[:, None] * part[:, None, :]
+        by_thread = sums.sum(axis=1, dtype=np.float32).sum(axis=1, dtype=np.float32)
+        out[cta] = by_thread.reshape(warps, 32).sum(axis=1, dtype=np.float32)
+    return out.reshape(-1)
+
+
+@pytest.mark.parametrize("accumulators", [16, 96, 160])
+@pytest.mark.parametrize("fma", [0, 17])
+def test_a_float32_kernel_passes_and_one_lost_sum_is_found(accumulators, fma) -> None:
+    """Rounding stays inside the tolerance; a sum that was never written back does not."""
+    params = SimpleNamespace(
+        tile_bytes=2064, fma_per_element=fma, grid=2, tiles_per_cta=12, accumulators=accumulators
+    )  # fmt: skip
+    plan = SimpleNamespace(technique=SimpleNamespace(name="emulated"), params=params, warps=4)
+    data = np.random.default_rng(3).random(2 * 12 * 2064 // 4, dtype=np.float32)
+    out = emulated(data, params, 4)
+    assert launch.compare(data.view(Device), out.view(Device), plan, A, B) < 0.9
+    out[0] *= np.float32(1 - 1 / (accumulators / 4) / 32)  # one of the sums, in one of the threads
+    with pytest.raises(AssertionError, match="off by"):
+        launch.compare(data.view(Device), out.view(Device), plan, A, B)
+
+
+def test_design_covers_both_modes_and_what_spills() -> None:
+    """At least forty points, both modes, with and without spills, groups that differ in the split alone."""
+    points = design.points(TECHNIQUE)
+    assert len(set(points)) >= 40
+    assert min(Counter(p.mode for p in points).values()) >= 12
+    assert 10 <= sum(model.spills(p) for p in points) <= len(points) - 10
+    assert {p.consumer_warps for p in points} == {4, 8, 12, 16}
+    assert len(design.timeline_points(TECHNIQUE)) >= 4
+    for group in design.stage_groups(TECHNIQUE):
+        assert len(group) == 3
+        rest = {tuple((k, v) for k, v in asdict(p).items() if k not in ("mode", "producer_registers")) for p in group}
+        assert len(rest) == 1
+
+
+def test_a_wrong_combination_in_a_scenario_names_the_parameter() -> None:
+    """What Params refuses reaches the user with a line."""
+    text = (
+        "question: q\ndevice: h200_sxm\nkernel:\n  technique: register_split\n  params:\n    consumer_warps: 16\n"
+        "    ctas_per_sm: 4\n"
+    )
+    with pytest.raises(ValueError, match=r"kernel\.params.*80 warps"):
+        loads(text)
