@@ -29,6 +29,11 @@ class CountingBarrier:
         self._count = 0
         self._event = sim.event()
 
+    @property
+    def progress(self) -> str:
+        """How many of the parties are there."""
+        return f"{self._count} of {self.parties} arrivals"
+
     def arrive(self, count: int = 1, cause: int = -1) -> simpy.Event:
         """Add ``count`` arrivals; returns the event that ends this generation."""
         self._count += count
@@ -60,6 +65,12 @@ class PhasedBarrier:
         self._arrivals = 0
         self._pending = 0.0
         self._waiters: dict[int, simpy.Event] = {}
+
+    @property
+    def progress(self) -> str:
+        """What the current phase has, and what of its units is still to come."""
+        due = f" and waits for {self._pending:.0f} more units" if self._pending > 0.5 else ""
+        return f"phase {self.phase} has {self._arrivals} of {self.expected} arrivals{due}"
 
     def arrive(self, count: int = 1, expect: float = 0.0, cause: int = -1) -> None:
         """Count arrivals and expect ``expect`` more units in this phase."""

@@ -86,14 +86,13 @@ class ComputeModel:
         batches = mix.lds / max(mix.loads_in_flight, 1.0)
         stall = batches * (self._lds_latency + self._lds_latency_more * (load - 1.0))
         special = mix.mufu * self._mufu_interval
-        alone = (
-            mix.ffma * max(self._ffma_slots, self._ffma_latency / max(mix.ilp, 1.0))
-            + special
-            + mix.other * self._control_latency
-            + stall
-            + (mix.lds - batches) * (self._lds_interval + self._lds_interval_more * (load - 1.0))
-            + mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0))
+        arithmetic = (
+            mix.ffma * max(self._ffma_slots, self._ffma_latency / max(mix.ilp, 1.0)) + mix.other * self._control_latency
         )
+        # Further loads of a batch are issued while the first ones are worked on.
+        more_loads = (mix.lds - batches) * (self._lds_interval + self._lds_interval_more * (load - 1.0))
+        stores = mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0))
+        alone = stall + max(arithmetic, more_loads) + special + stores
         return ComputeCost(
             slots=max(mix.ffma * self._ffma_slots + mix.mufu, special) + mix.other + mix.lds + mix.sts,
             alone=alone,

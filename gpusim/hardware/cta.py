@@ -87,10 +87,10 @@ class Parts:
 
     @staticmethod
     def of(program: KernelProgram) -> Parts:
-        """Found by listing the ops of a CTA with two tiles."""
+        """Found by listing the ops of a CTA with two tiles, or with a turn of them."""
         parts = Parts({}, {}, {})
         for role in program.roles:
-            for op in role.body(2):
+            for op in role.body(max(2, program.turn)):
                 if isinstance(op, TmaLoad | ProducerCommit):
                     parts.fills.setdefault(op.ring, set()).add(role.name)
                 elif isinstance(op, Release):

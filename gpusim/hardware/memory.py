@@ -19,7 +19,7 @@ from __future__ import annotations
 from math import exp, inf
 
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
-from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, Access
+from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, Access
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["Memory"]
@@ -104,12 +104,9 @@ class Memory:
         """Bytes that DRAM could move in its time for a wanted one; opening a block is ``share`` of the time of one."""
         return share * BLOCK_BYTES * access.blocks + (1.0 - share) * GRANULE_BYTES * access.granules
 
-    def dram_latency_s(self, amount: float, slowest_of: float) -> float:
-        """Latency beyond that of L2 of a request for ``amount`` bytes from DRAM.
-
-        It ends with the slowest of the lines in ``slowest_of`` bytes.
-        """
-        lines = max(slowest_of / LINE_BYTES, 1.0)
+    def dram_latency_s(self, amount: float, lines: float) -> float:
+        """Latency beyond that of L2 of ``amount`` bytes from DRAM, until the slowest of ``lines`` is there."""
+        lines = max(lines, 1.0)
         load, writes = self._seen(self._load)
         left = 1.0 - load + QUEUE_ROUNDING
         crowd = self._burst_s_per_byte * load * amount

@@ -100,9 +100,9 @@ def drain_of(program: KernelProgram) -> int:
 
 
 def stride_of(program: KernelProgram) -> int:
-    """Tiles after which all rings of the program are at the same stage again."""
-    turn = lcm(*(ring.stages for ring in program.rings)) if program.rings else 1
-    return turn if turn <= _LARGEST_STRIDE else max(ring.stages for ring in program.rings)
+    """Tiles after which all rings of the program are at the same stage again, and each role at its next turn."""
+    turn = lcm(program.turn, *(ring.stages for ring in program.rings))
+    return turn if turn <= _LARGEST_STRIDE else max(program.turn, *(ring.stages for ring in program.rings))
 
 
 def steady_state(done_s: Sequence[float], stride: int, drain: int, agreement: float) -> tuple[float, float] | None:

@@ -85,11 +85,14 @@ class SmMemory:
         efficiency = 1.0 if align >= LINE_BYTES else line if align >= SECTOR_BYTES else sector
         near = self._near_s[path]
         missed = amount * (1.0 - l2_hit)
-        # As many bytes as the lines would have.
-        lines = (missed if slowest_of is None else slowest_of * (1.0 - l2_hit)) * access.lines * LINE_BYTES
+        # All that are waited for, and of these the ones from DRAM, of which there may be none.
+        lines = (amount if slowest_of is None else slowest_of) * access.lines
+        from_dram = 1.0 - l2_hit ** max(lines, 1.0)
 
         def latency() -> float:
-            return near + self._memory.dram_latency_s(missed, lines) if missed else near
+            if not missed:
+                return near
+            return near + from_dram * self._memory.dram_latency_s(missed, lines * (1.0 - l2_hit))
 
         uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency)]
         if unit == "lsu":

@@ -22,10 +22,10 @@ class Traffic:
 
     @staticmethod
     def of(program: KernelProgram) -> Traffic:
-        """Counted on CTAs of one and two tiles; each further tile costs the same."""
-        one, two = (_count(program, tiles) for tiles in (1, 2))
-        per_tile = [b - a for a, b in zip(one, two, strict=True)]
-        fixed = [a - b for a, b in zip(one, per_tile, strict=True)]
+        """Counted on CTAs of one turn of tiles and of two; each further turn costs the same."""
+        one, two = (_count(program, turns * program.turn) for turns in (1, 2))
+        per_tile = [(b - a) / program.turn for a, b in zip(one, two, strict=True)]
+        fixed = [a - program.turn * b for a, b in zip(one, per_tile, strict=True)]
         if isinstance(program.tiles_per_cta, int):
             tiles = program.grid * program.tiles_per_cta
         else:

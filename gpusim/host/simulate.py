@@ -19,14 +19,6 @@ __all__ = ["HostDeadlock", "simulate_host"]
 class HostDeadlock(Deadlock):
     """Streams, host functions and threads that wait for each other; ``cycle`` names the circle, if there is one."""
 
-    def __init__(self, deadlock: Deadlock, cycle: tuple[str, ...]) -> None:
-        super().__init__(deadlock.at_s, deadlock.blocked)
-        self.cycle = cycle
-
-    def __str__(self) -> str:
-        text = super().__str__()
-        return f"{text}\n  cycle: {' -> '.join(self.cycle)}" if self.cycle else text
-
 
 def simulate_host(
     program: HostProgram, profile: DeviceProfile, *, host: HostApi = "cupy", exact: bool = False,
@@ -53,7 +45,7 @@ def simulate_host(
     try:
         sim.run()
     except Deadlock as deadlock:
-        raise HostDeadlock(deadlock, _cycle(deadlock)) from None
+        raise HostDeadlock(deadlock.at_s, deadlock.blocked, _cycle(deadlock)) from None
     meta = {
         "source": "predicted", "device": profile.name, "program": program.name, "host": host, "exact": exact,
         "total_s": ended[0], "assumed": profile.assumed_with_host,

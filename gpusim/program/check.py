@@ -10,9 +10,13 @@ from collections.abc import Iterator
 
 from gpusim.errors import ProgramError, listing, nearest
 from gpusim.program.kernel import KernelProgram, Role
-from gpusim.program.ops import Arrive, Compute, CpAsync, ExpectTx, Op, TmaLoad, Wait
+from gpusim.program.ops import Arrive, Compute, CpAsync, ExpectTx, Op, SetMaxNReg, TmaLoad, Wait
 
 __all__ = ["check_program"]
+
+WARP_SIZE = 32
+REGISTER_UNIT = 8
+"""Registers per thread are given out in steps of so many."""
 
 
 def check_program(program: KernelProgram) -> None:
@@ -32,12 +36,35 @@ def _problems(program: KernelProgram) -> Iterator[str]:
     for ring in program.rings:
         if ring.stages < 1 or ring.bytes < 0:
             yield f"ring {ring.name!r} has {ring.stages} stages of {ring.bytes} bytes; expected one or more"
-    for role in program.roles:
+    # Two tiles, or one turn, show every kind of op; what is wrong with one tile is wrong with all.
+    bodies = [(role, list(role.body(max(2, program.turn)))) for role in program.roles]
+    for role, ops in bodies:
         if role.warps < 1:
             yield f"role {role.name!r} has {role.warps} warps; expected at least one"
-        # Two tiles show every kind of op; what is wrong with one tile is wrong with all.
-        for op in role.body(2):
+        if not ops and any(others for _, others in bodies):
+            yield f"role {role.name!r} never does anything; give it ops, or count its warps as idle_warps"
+        for op in ops:
             yield from _op_problems(program, role, op)
+    yield from _register_problems(program, bodies)
+
+
+def _register_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]]]) -> Iterator[str]:
+    """``setmaxnreg`` only moves what the CTA was launched with; who asks for more waits for ever."""
+    moved = {role.name: op.registers for role, ops in bodies for op in ops if isinstance(op, SetMaxNReg)}
+    if not moved:
+        return
+    at_launch = -(-program.registers // REGISTER_UNIT) * REGISTER_UNIT
+    asked = sum(role.warps * moved.get(role.name, at_launch) for role in program.roles)
+    # Warps that do nothing complete a warpgroup, whose registers go together.
+    asked += program.idle_warps * min(*moved.values(), at_launch)
+    held = program.warps * at_launch
+    if asked > held:
+        roles = ", ".join(f"{name} {registers}" for name, registers in moved.items())
+        yield (
+            f"setmaxnreg ({roles}) asks for {WARP_SIZE * asked} registers per CTA, launched were {WARP_SIZE * held} "
+            f"({at_launch} per thread), so that who takes more would wait for ever; take fewer, give more away, or "
+            "launch with more registers"
+        )
 
 
 def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:

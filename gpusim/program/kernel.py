@@ -62,6 +62,8 @@ class KernelProgram:
     ``idle_warps`` are warps that exist (and cost registers) but do nothing.
     ``l2_warm`` says that the data was left in L2 by an earlier launch.
     ``footprint_bytes`` is the number of distinct bytes read, needed when ``l2_warm``.
+    ``turn`` is the number of tiles after which every role does the same again: more than 1 where roles
+    take turns, as two groups of consumers do.
     """
 
     name: str
@@ -76,6 +78,7 @@ class KernelProgram:
     idle_warps: int = 0
     l2_warm: bool = False
     footprint_bytes: int | None = None
+    turn: int = 1
     notes: dict[str, float] = field(default_factory=dict)
 
     @property

@@ -9,12 +9,14 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gpusim.errors import listing, nearest
-from gpusim.scenario.kernel_schema import SpelledKernel
+from gpusim.scenario.kernel_schema import RoleSpec, SpelledKernel
+from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals, turn_of
 from gpusim.scenario.op_schema import chosen
 
 __all__ = ["Problem", "problems"]
 
-BULK_ALIGNMENT = 16  # PTX ISA: size of cp.async.bulk is a multiple of 16
+BULK_ALIGNMENT = 16  # PTX ISA: size and addresses of cp.async.bulk are multiples of 16
+LONGEST_TURN = 64
 
 
 class Problem(NamedTuple):
@@ -39,18 +41,62 @@ def problems(kernel: SpelledKernel) -> Iterator[Problem]:
     for name in kernel.rings:
         if name in kernel.roles:
             yield Problem(("rings", name), "has the same name as a role", "different names")
+    if not max(tiles):
+        yield Problem(("tiles_per_cta",), "gives no CTA a tile, so that no role ever runs", "at least 1 for one CTA")
     for role_name, role in kernel.roles.items():
+        yield from _role_problems(role, ("roles", role_name), max(tiles))
         for part in ("prologue", "per_tile", "epilogue"):
             for index, step in enumerate(getattr(role, part)):
                 word, spec = chosen(step)
                 path = ("roles", role_name, part, index, word)
                 yield from _op_problems(kernel, part, word, spec, path)
+    yield from _turn_problems(kernel)
+
+
+def _role_problems(role: RoleSpec, path: tuple, tiles: int) -> Iterator[Problem]:
+    if not (role.prologue or role.per_tile or role.epilogue):
+        yield Problem((*path, "per_tile"), "is empty, so that the role never does anything", "ops, or idle_warps: n")
+    if role.offset >= role.every:
+        yield Problem((*path, "offset"), f"is {role.offset} with every {role.every}", f"at most {role.every - 1}")
+    elif role.offset >= tiles > 0:
+        yield Problem(
+            (*path, "offset"), f"the role never runs: it begins with tile {role.offset}, no CTA has more than {tiles}",
+            f"at most {tiles - 1}",
+        )  # fmt: skip
+
+
+def _turn_problems(kernel: SpelledKernel) -> Iterator[Problem]:
+    """Roles that take turns must leave no tile of a ring to nobody, nor to more warps than its barrier counts."""
+    turn = turn_of(kernel)
+    if turn == 1 or any(role.offset >= role.every for role in kernel.roles.values()):
+        return
+    if turn > LONGEST_TURN:
+        every = ", ".join(f"{name} {role.every}" for name, role in kernel.roles.items() if role.every > 1)
+        yield Problem(
+            ("roles",), f"the turns of its roles (every: {every}) come together only after {turn} tiles",
+            f"at most {LONGEST_TURN}",
+        )  # fmt: skip
+        return
+    for name, ring in kernel.rings.items():
+        filled, freed = fill_arrivals(kernel, name), free_arrivals(kernel, name)
+        for words, found, stated in (
+            ("filled by {} arrivals", filled, ring.full_arrivals),
+            ("waited for by {} warps", freed, ring.empty_arrivals),
+        ):
+            if stated is None and any(found) and min(found) != max(found):
+                odd = next(tile for tile, count in enumerate(found) if count != found[0])
+                yield Problem(
+                    ("rings", name),
+                    f"of every {turn} tiles number {odd} is {words.format(found[odd] or 'no')}, number 0 "
+                    f"{words.format(found[0] or 'no')}, but all tiles of a stage have one barrier",
+                    "the same number for every tile; see every and offset of the roles",
+                )
 
 
 def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: tuple) -> Iterator[Problem]:
     for field, known in (("ring", kernel.rings), ("reads", kernel.rings), ("barrier", kernel.barriers)):
         name = getattr(spec, field, None)
-        if name is not None and name not in known:
+        if name and name not in known:
             kind = "barrier" if field == "barrier" else "ring"
             allowed = listing(known) or f"none; declare it under {kind}s"
             yield Problem((*path, field), f"there is no {kind} {name!r}", allowed, nearest(name, known))
@@ -59,6 +105,11 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
         yield Problem((*path, "ahead"), f"means nothing in {part}", "tile: n")
     if part == "per_tile" and spec.tile is not None:
         yield Problem((*path, "tile"), "is the iteration's own tile in per_tile", "ahead: n")
+    if getattr(spec, "stride", 0) and spec.scatter:
+        yield Problem((*path, "scatter"), "addresses are a stride apart or scattered, not both", "stride or scatter")
+    if word == "tma_load" and 0 < spec.align < BULK_ALIGNMENT:
+        yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
+                      f"at least {BULK_ALIGNMENT}")  # fmt: skip
     ring = getattr(spec, "ring", None)
     if spec.ahead == "full" and ring is None and len(kernel.rings) != 1:
         yield Problem((*path, "ahead"), "full needs to know the ring", "ring: name, or a number")

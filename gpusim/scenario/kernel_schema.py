@@ -13,6 +13,7 @@ __all__ = ["BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel", "TechniqueKer
 
 MAX_GRID = 2**31 - 1  # gridDim.x
 MAX_TILES = 10_000_000
+MAX_TURN = 16
 
 
 class TechniqueKernel(Model):
@@ -37,9 +38,13 @@ class RingSpec(Model):
 
 
 class RoleSpec(Model):
-    """Warps of a CTA that run the same op list once per tile."""
+    """Warps of a CTA that run the same op list once per tile, or with `every` once per turn."""
 
     warps: Annotated[Count, Field(ge=1, le=32)]
+    every: Annotated[Count, Field(ge=1, le=MAX_TURN)] = 1
+    """The role treats only every so-manyth tile, as groups of consumers do that take turns (ping-pong)."""
+    offset: Annotated[Count, Field(ge=0, lt=MAX_TURN)] = 0
+    """The first tile it treats, below `every`."""
     prologue: list[OpStep] = []
     """Once, before the first tile."""
     per_tile: list[OpStep]

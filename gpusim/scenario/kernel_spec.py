@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from math import lcm
 from typing import Any
 
 from gpusim import program as ops
@@ -32,15 +33,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class TileLoop:
-    """The ops of one role of one CTA, given its number of tiles."""
+    """The ops of one role of one CTA, given its number of tiles; with ``every`` those of its own tiles only."""
 
     prologue: tuple[Step, ...]
     per_tile: tuple[Step, ...]
     epilogue: tuple[Step, ...]
+    every: int = 1
+    offset: int = 0
 
     def __call__(self, tiles: int) -> Iterator[Op]:
         """The ops of a CTA with ``tiles`` tiles to do."""
-        yield from _once(self.prologue, tiles, default=0)
+        yield from _once(self.prologue, tiles, default=self.offset)
         lead = max((step.ahead for step in self.per_tile), default=0)
         for iteration in range(-lead, tiles):
             for step in self.per_tile:
@@ -48,9 +51,10 @@ class TileLoop:
                 # Only ops ahead of the loop run before it starts; a copy past the end has
                 # nothing to fetch, but its (empty) group is still committed, so that
                 # wait_group keeps counting the same groups.
-                if tile >= 0 and (tile < tiles or step.past_end):
+                if tile >= 0 and tile % self.every == self.offset and (tile < tiles or step.past_end):
                     yield step.make(tile)
-        yield from _once(self.epilogue, tiles, default=tiles - 1)
+        last = tiles - 1 - (tiles - 1 - self.offset) % self.every
+        yield from _once(self.epilogue, tiles, default=max(last, -1))
 
 
 def _once(steps: tuple[Step, ...], tiles: int, default: int) -> Iterator[Op]:
@@ -64,7 +68,7 @@ def build_kernel(kernel: SpelledKernel) -> KernelProgram:
     """The program of a kernel whose names have been checked (`kernel_check`).
 
     Arrival counts that are left out follow from the roles: a stage is free when every
-    warp of every role that waits for the ring has released it. So a role that waits and
+    warp of every role that waits for its tile has released it. So a role that waits and
     forgets to release stops the pipeline, as it would on the device.
     """
     rings = tuple(_ring(kernel, name) for name in kernel.rings)
@@ -84,20 +88,35 @@ def build_kernel(kernel: SpelledKernel) -> KernelProgram:
         idle_warps=kernel.idle_warps,
         l2_warm=kernel.l2_warm,
         footprint_bytes=kernel.footprint,
+        turn=turn_of(kernel),
     )
 
 
 def _ring(kernel: SpelledKernel, name: str) -> Ring:
     spec = kernel.rings[name]
-    fillers = _warps_with(kernel, "producer_commit", name) + bool(_warps_with(kernel, "tma_load", name))
-    waiters = _warps_with(kernel, "wait", name)
     return Ring(
         name=name,
         stages=spec.stages,
         bytes=spec.bytes,
-        full_arrivals=spec.full_arrivals or max(fillers, 1),
-        empty_arrivals=spec.empty_arrivals or max(waiters, 1),
+        full_arrivals=spec.full_arrivals or max(*fill_arrivals(kernel, name), 1),
+        empty_arrivals=spec.empty_arrivals or max(*free_arrivals(kernel, name), 1),
     )
+
+
+def turn_of(kernel: SpelledKernel) -> int:
+    """Tiles after which all roles do the same again: 1 unless some take turns."""
+    return lcm(*(role.every for role in kernel.roles.values()))
+
+
+def fill_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
+    """Arrivals that fill a stage of ``ring``, for each tile of a turn: one for TMA, one per committing warp."""
+    bulk, own = _warps_with(kernel, "tma_load", ring), _warps_with(kernel, "producer_commit", ring)
+    return [bool(by_copy) + by_warps for by_copy, by_warps in zip(bulk, own, strict=True)]
+
+
+def free_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
+    """Warps that wait for a stage of ``ring``, for each tile of a turn."""
+    return _warps_with(kernel, "wait", ring)
 
 
 def steps_of(role: RoleSpec) -> list[Any]:
@@ -110,8 +129,9 @@ def _uses(role: RoleSpec, words: tuple[str, ...]) -> set[str]:
     return {spec.ring for word, spec in found if word in words and spec.ring is not None}
 
 
-def _warps_with(kernel: SpelledKernel, word: str, ring: str) -> int:
-    return sum(role.warps for role in kernel.roles.values() if ring in _uses(role, (word,)))
+def _warps_with(kernel: SpelledKernel, word: str, ring: str) -> list[int]:
+    roles = [role for role in kernel.roles.values() if ring in _uses(role, (word,))]
+    return [sum(role.warps for role in roles if tile % role.every == role.offset) for tile in range(turn_of(kernel))]
 
 
 def _words_on_rings(kernel: SpelledKernel, words: tuple[str, ...]) -> set[str]:
@@ -130,7 +150,7 @@ def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
             make = _maker(kernel, word, spec, read)
             part.append(Step(make, _ahead(kernel, spec), spec.tile, past_end=word == "commit_group"))
         parts.append(tuple(part))
-    return TileLoop(*parts)
+    return TileLoop(*parts, every=role.every, offset=role.offset)
 
 
 def _ahead(kernel: SpelledKernel, spec: Any) -> int:
@@ -180,7 +200,7 @@ _SAME_FIELDS = {
     "commit_group": (ops.CommitGroup, ()),
     "wait_group": (ops.WaitGroup, ("pending",)),
     "bulk_wait": (ops.BulkWait, ("pending", "read")),
-    "store": (ops.Store, ("bytes", "width", "other")),
+    "store": (ops.Store, ("bytes", "width", "other", "stride", "scatter")),
     "sync_threads": (ops.SyncThreads, ()),
     "named_barrier": (ops.NamedBarrier, ("id", "warps")),
     "arrive": (ops.Arrive, ("barrier",)),
@@ -188,13 +208,15 @@ _SAME_FIELDS = {
     "set_max_nreg": (ops.SetMaxNReg, ("registers",)),
 }
 _WITH_BYTES = {
-    "tma_load": (ops.TmaLoad, ("ring", "l2_hit")),
-    "load": (ops.Load, ("width", "other", "wait", "l2_hit")),
+    "tma_load": (ops.TmaLoad, ("ring", "l2_hit", "align")),
+    "load": (ops.Load, ("width", "other", "wait", "l2_hit", "align", "stride", "scatter")),
     "store_shared": (ops.StoreShared, ("ring", "width", "other")),
-    "cp_async": (ops.CpAsync, ("ring", "width", "other", "l2_hit")),
+    "cp_async": (ops.CpAsync, ("ring", "width", "other", "l2_hit", "align")),
     "tma_store": (ops.TmaStore, ("ring",)),
 }
-_MIX = ("ffma", "lds", "other", "sts", "mufu", "ilp", "loads_in_flight", "lds_bytes", "sts_bytes", "bank_conflict")
+_MIX = (
+    "ffma", "lds", "other", "setup", "sts", "mufu", "ilp", "loads_in_flight", "lds_bytes", "sts_bytes", "bank_conflict",
+)  # fmt: skip
 
 
 def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Callable[[int], Op]:
@@ -204,8 +226,8 @@ def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Cal
         return _PhaseMaker(spec.barrier, spec.phase, spec.lag)
     if word == "compute":
         mix = Mix(**{name: getattr(spec, name) for name in _MIX})
-        reads = spec.reads or (read if spec.lds else None)
-        return _Maker(ops.Compute, mix=mix, reads=reads)
+        implied = read if spec.lds and spec.reads is None else None
+        return _Maker(ops.Compute, mix=mix, reads=spec.reads or implied)
     if word in _WITH_BYTES:
         op, names = _WITH_BYTES[word]
         return _Maker(op, bytes=ring_bytes(kernel, spec), **{name: getattr(spec, name) for name in names})

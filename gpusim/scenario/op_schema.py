@@ -4,7 +4,8 @@ Each op is a mapping with one key, ``{acquire: input}`` or ``{tma_load: {ring: i
 ops without arguments may stand alone, ``sync_threads``. An op in ``per_tile`` belongs to
 the tile of the iteration. With ``ahead: n`` it runs n tiles earlier, as software
 pipelining does: the first n tiles are issued before the loop starts, none past the end.
-``ahead: full`` is the deepest that never touches the stage in use, stages − 1.
+``ahead: full`` is the deepest that never touches the stage in use, stages − 1. A role that
+takes turns with others says so itself, with ``every`` and ``offset`` (`kernel_schema`).
 """
 
 from __future__ import annotations
@@ -15,10 +16,19 @@ from pydantic import BeforeValidator, Field
 
 from gpusim.scenario.fields import ByteCount, Count, Model, Name, Number, whole_number
 from gpusim.scenario.op_words import OpWord, chosen, step_model
+from gpusim.units import parse_bytes
 
 __all__ = ["OPS", "OpStep", "OpWord", "Schedule", "chosen"]
 
 MAX_AHEAD = 64
+MAX_ALIGN = 2**20
+
+
+def _align(value: Any) -> int:
+    number = parse_bytes(value)
+    if number and (number > MAX_ALIGN or number & (number - 1)):
+        raise ValueError(f"expected 0 or a power of two up to {MAX_ALIGN}")
+    return number
 
 
 def _ahead(value: Any) -> Any:
@@ -31,6 +41,8 @@ def _ahead(value: Any) -> Any:
 
 
 Ahead = Annotated[int | Literal["full"], BeforeValidator(_ahead, json_schema_input_type=int | Literal["full"])]
+Align = Annotated[int, BeforeValidator(_align, json_schema_input_type=int | str)]
+Distance = Annotated[ByteCount, Field(le=2**30)]
 Size = Annotated[ByteCount, Field(gt=0)]
 Width = Literal[4, 8, 16]
 Fraction = Annotated[Number, Field(ge=0, le=1)]
@@ -63,6 +75,8 @@ class Fetch(OnRingBytes):
 
     l2_hit: Fraction = 0.0
     """Fraction of the bytes found in L2."""
+    align: Align = 0
+    """Largest power of two that divides every address it starts at; 0: that of its bytes."""
 
 
 class ThreadFetch(Fetch):
@@ -74,33 +88,45 @@ class ThreadFetch(Fetch):
     """Address instructions of one warp."""
 
 
-class RegisterLoad(Schedule):
+class ThroughRegisters(Schedule):
+    """ld.global or st.global: what one instruction of a warp looks like."""
+
+    width: Width = 16
+    """Bytes per lane and instruction."""
+    other: Amount = 0.0
+    """Address instructions of one warp."""
+    stride: Distance = 0
+    """Bytes from one lane's address to the next lane's; 0: neighbours side by side."""
+    scatter: Distance = 0
+    """Neighbouring lanes share blocks of so many bytes, and each block lies anywhere; 0: they do not."""
+
+
+class RegisterLoad(ThroughRegisters):
     """ld.global into registers."""
 
     bytes: Size | None = None
     """Default: the bytes of the only ring."""
-    width: Width = 16
-    other: Amount = 0.0
     wait: bool = True
     """Block until the data is there; otherwise wait_loads does."""
     l2_hit: Fraction = 0.0
+    align: Align = 0
+    """Largest power of two that divides every address it starts at; 0: that of its bytes."""
 
 
 class SharedStore(Schedule):
     """st.shared from registers."""
 
     ring: Name | None = None
-    bytes: Size | None = None
+    bytes: ByteCount | None = None
+    """0: the stores are counted in `sts` of the compute that follows; only the stage is named."""
     width: Width = 16
     other: Amount = 0.0
 
 
-class GlobalStore(Schedule):
+class GlobalStore(ThroughRegisters):
     """st.global from registers."""
 
     bytes: Size
-    width: Width = 16
-    other: Amount = 0.0
 
 
 class ComputeMix(Schedule):
@@ -109,6 +135,9 @@ class ComputeMix(Schedule):
     ffma: Amount = 0.0
     lds: Amount = 0.0
     other: Amount = 0.0
+    """All others inside the loop: addresses, counter, branch."""
+    setup: Amount = 0.0
+    """Those before and after the loop, once per tile: nothing hides their latency."""
     sts: Amount = 0.0
     mufu: Amount = 0.0
     ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0
@@ -118,8 +147,8 @@ class ComputeMix(Schedule):
     lds_bytes: Width = 16
     sts_bytes: Width = 16
     bank_conflict: Annotated[Number, Field(ge=1, le=32)] = 1.0
-    reads: Name | None = None
-    """Ring whose stage is read; default: the last ring this role waited for."""
+    reads: Name | Literal[False] | None = None
+    """Ring whose stage `lds` reads; default: the last one this role waited for. false: none, as for shuffles."""
 
 
 class Group(Schedule):

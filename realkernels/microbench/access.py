@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 from realkernels._harness.timing import time_launch
-from realkernels.microbench.bench import L2_RANGE, MEMORY_RANGE, Context, clamp, i32, spec, u64
+from realkernels.microbench.bench import KIB, L2_RANGE, MEMORY_RANGE, Context, clamp, i32, spec, u64
 
 SOURCES = ("access.cu",)
 NOTES = {
@@ -17,6 +18,7 @@ NOTES = {
     "bytes_per_s": "useful bytes, whole device, event to event, launch of an empty kernel left in",
     "bytes_per_cycle_per_sm": "useful bytes, one SM alone or each of all",
     "range": "bytes of the region",
+    "shared_bytes": "carve_out: of the one CTA of an SM; L1 has what the 256 KiB leave",
     "segment": "random: bytes of a block that neighbouring lanes read together; less than 2 lanes: one lane a sector",
 }
 STRIDES = (1, 2, 3, 4, 6, 8, 16, 32, 64)
@@ -63,15 +65,38 @@ def run(context: Context) -> Iterator[dict]:
                     for warps in (1, 4, 16, 32, 64):
                         for source in ("dram", "l2"):
                             yield _issue(context, kernel, variant, stride, source, sms, warps)
+    yield from _blocks(context)
+    yield from _carve_outs(context)
+    alone = _variant(16, 1, 0)
+    kernel = context.kernel("access.cu", "access", **alone)
+    for bits in range(23, 32):
+        for shared in (0, 224 * KIB):
+            row = _throughput(context, kernel, alone, 0, "dram", context.sms, 1 << bits, shared)
+            yield {**row, "kind": "footprint", "shared_bytes": shared}
+
+
+def _blocks(context: Context) -> Iterator[dict]:
     for variant in _segments():
         kernel = context.kernel("access.cu", "access", **variant)
         for source in ("dram", "l2"):
             row = _throughput(context, kernel, variant, 0, source, context.sms)
             yield {**row, "kind": "segment", "segment": variant["SEGMENT"]}
-    alone = _variant(16, 1, 0)
-    kernel = context.kernel("access.cu", "access", **alone)
-    for bits in range(23, 32):
-        yield {**_throughput(context, kernel, alone, 0, "dram", context.sms, 1 << bits), "kind": "footprint"}
+
+
+def _carve_outs(context: Context) -> Iterator[dict]:
+    """One CTA per SM whose shared memory leaves less and less to L1."""
+    for variant in (_variant(16, 1, 0), _variant(16, 0, 0), _variant(16, 0, 0, 8)):
+        kernel, grid, block = context.kernel("access.cu", "access", **variant), context.sms, 1024
+        for shared in (0, 32, 64, 100, 132, 164, 196, 224):
+            for source, span in (("l2", L2_RANGE), ("dram", MEMORY_RANGE)):
+                turns, stride = 64, 0 if variant["RANDOM"] else 1
+                args = (context.source, u64(1), i32(span.bit_length() - 1), i32(turns))
+                launch = context.warm if source == "l2" else context.cold
+                stamps = launch(kernel, grid, block, args, 3 * grid, shared * KIB)
+                cycles = float(np.median(stamps[:grid]))
+                useful = block * variant["UNROLL"] * variant["WIDTH"] * turns
+                yield {"kind": "carve_out", **_row(variant, stride, source, grid), "shared_bytes": shared * KIB,
+                       "cycles": cycles, "bytes_per_cycle_per_sm": useful / cycles}  # fmt: skip
 
 
 def _row(variant: dict, stride: int, source: str, sms: int) -> dict:
@@ -82,10 +107,17 @@ def _row(variant: dict, stride: int, source: str, sms: int) -> dict:
 
 
 def _throughput(
-    context: Context, kernel, variant: dict, stride: int, source: str, sms: int, span: int | None = None
+    context: Context,
+    kernel,
+    variant: dict,
+    stride: int,
+    source: str,
+    sms: int,
+    span: int | None = None,
+    shared: int = 0,
 ) -> dict:
     width, unroll = variant["WIDTH"], variant["UNROLL"]
-    grid, block = 2 * sms if sms > 1 else 1, 1024
+    grid, block = 2 * sms if sms > 1 and not shared else sms, 1024
     per_turn = grid * block * unroll
     if span is None:
         span = L2_RANGE if source == "l2" else MEMORY_RANGE
@@ -95,10 +127,10 @@ def _throughput(
     memory = context.target if variant["STORE"] else context.source
     args = (memory, u64(stride), i32(span.bit_length() - 1), i32(turns))
     launch = context.warm if source == "l2" else context.cold
-    stamps = launch(kernel, grid, block, args, 3 * grid)
+    stamps = launch(kernel, grid, block, args, 3 * grid, shared)
     out = _buffer(3 * grid)
     times = time_launch(
-        lambda: kernel.launch(grid, block, (out, *args)), 5, 1, None if source == "l2" else context.flush
+        lambda: kernel.launch(grid, block, (out, *args), shared), 5, 1, None if source == "l2" else context.flush
     )
     useful = per_turn * turns * width
     cycles = float(np.median(stamps[:grid]))
@@ -133,7 +165,7 @@ def _issue(context: Context, kernel, variant: dict, stride: int, source: str, sm
     }
 
 
-def _buffer(count: int):
+def _buffer(count: int) -> Any:
     import cupy
 
     return cupy.zeros(count, dtype=cupy.int64)

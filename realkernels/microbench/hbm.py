@@ -9,7 +9,8 @@ from realkernels.microbench.bench import KIB, MEMORY_RANGE, Context, i32, spec, 
 
 SOURCES = ("hbm.cu", "tma.cu")
 NOTES = {
-    "kind": "ldg_stg: 16 bytes per lane, grid-stride; tma: bulk copies of 16 KiB, one outstanding per CTA; absorbed: stores into a clean L2",
+    "kind": "ldg_stg: 16 bytes per lane, grid-stride; tma: bulk copies of 16 KiB, one outstanding per CTA; "
+    "absorbed: stores into an L2 that holds nothing to be written back, by size",
     "reads": "streams read, and writes streams written, of equal size",
     "copy": "what is written was read; else writes do not wait for reads",
     "bytes_per_s": "reads and writes together, from the median event-to-event time",

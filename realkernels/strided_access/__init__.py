@@ -15,7 +15,7 @@ from gpusim.scenario.technique import Technique, param
 
 PATTERNS = ("strided", "random")
 STRIDES = (1, 2, 4, 8, 16, 32, 64)
-MAX_WARPS = 64
+MAX_WARPS, MAX_CTAS = 64, 32
 SMALLEST, LARGEST = 8 << 20, 2 << 30
 
 
@@ -27,18 +27,12 @@ class Params:
     stride: int = param(1, "vectors from lane to lane; 1: neighbours", choices=STRIDES)
     vector_bytes: int = param(16, "bytes a lane reads with one instruction", choices=(4, 8, 16))
     warps: int = param(8, "warps per CTA", ge=1, le=32)
-    ctas_per_sm: int = param(4, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=16)
     loads: int = param(4, "loads in flight per thread", choices=(1, 2, 4))
-    grid: int = param(528, "CTAs in the grid", ge=1, le=65535)
+    grid: int = param(528, "CTAs in the grid; below 132 × 64 / warps it decides how many an SM gets", ge=1, le=65535)
     tiles_per_cta: int = param(64, "turns of the loop in each CTA", ge=1, le=1_000_000)
     footprint_bytes: int = param(1 << 30, "bytes of the array, a power of two", ge=SMALLEST, le=LARGEST, unit="bytes")
 
     def __post_init__(self) -> None:
-        if self.ctas_per_sm * self.warps > MAX_WARPS:
-            raise ValueError(
-                f"{self.ctas_per_sm} CTAs of {self.warps} warps are {self.ctas_per_sm * self.warps} warps, but an SM "
-                f"holds {MAX_WARPS}: use fewer warps or fewer CTAs per SM"
-            )
         if self.footprint_bytes & (self.footprint_bytes - 1):
             nearest = 1 << (self.footprint_bytes.bit_length() - 1)
             raise ValueError(
@@ -47,6 +41,11 @@ class Params:
             )
         if self.pattern == "random" and self.stride != 1:
             raise ValueError(f"random addresses have no stride, and {self.stride} was given: leave it at 1")
+
+    @property
+    def ctas_per_sm(self) -> int:
+        """CTAs that an SM has room for. No shared memory is taken to have fewer, since it would be taken from L1."""
+        return min(MAX_WARPS // self.warps, MAX_CTAS)
 
     @property
     def tile_bytes(self) -> int:

@@ -15,6 +15,8 @@ POINTS = 48
 TIMELINES = 0
 WIDTHS = (4, 8, 16)
 WARPS = (1, 2, 4, 6, 8, 12, 16, 24, 32)
+FULL = 132 * 8
+"""Grid that fills all SMs with CTAs of 8 warps."""
 LEAST_TOUCHED = 4 << 20
 """Bytes of sectors that a sweep touches at least: of fewer, L1 would hold too many."""
 LATENCY_S = 0.9e-6
@@ -43,9 +45,10 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:
     stride = 1 if pattern == "random" else STRIDES[int(len(STRIDES) * u[0])]
     warps = WARPS[int(len(WARPS) * u[2])]
     bits = SMALLEST.bit_length() - 1 + int((LARGEST // SMALLEST).bit_length() * u[6])
+    ctas = 1 + int(min(MAX_WARPS // warps, 16) * u[3])
     params = Params(
-        pattern, stride, WIDTHS[int(3 * u[1])], warps, 1 + int(min(MAX_WARPS // warps, 16) * u[3]),
-        (1, 2, 4)[int(3 * u[5])], footprint_bytes=1 << bits,
+        pattern, stride, WIDTHS[int(3 * u[1])], warps, (1, 2, 4)[int(3 * u[5])], design.SMS * ctas,
+        footprint_bytes=1 << bits,
     )  # fmt: skip
     return sized(params, exp(log(60e-6) + u[7] * (log(1.2e-3) - log(60e-6))))
 
@@ -55,7 +58,7 @@ def sized(params: Params, target_s: float) -> Params:
     least = LEAST_TOUCHED * max(params.stride * params.vector_bytes // SECTOR_BYTES, 1)
     if params.footprint_bytes < least:
         raise ValueError(f"too few sectors of {params.footprint_bytes} bytes are touched")
-    values = vars(params) | {"grid": design.SMS * params.ctas_per_sm}
+    values = vars(params)
     # Hits depend on the turns, and the turns on the hits.
     turns = 64
     for _ in range(4):
@@ -71,11 +74,11 @@ def groups(technique: Technique, count: int) -> list[list[Any]]:  # noqa: ARG001
     """
     found = []
     for width in WIDTHS:
-        members = [Params("strided", stride, width, 8, 8, footprint_bytes=LARGEST) for stride in STRIDES]
-        found.append([*members, Params("random", 1, width, 8, 8, footprint_bytes=LARGEST)])
+        members = [Params("strided", stride, width, 8, 4, FULL, footprint_bytes=LARGEST) for stride in STRIDES]
+        found.append([*members, Params("random", 1, width, 8, 4, FULL, footprint_bytes=LARGEST)])
     bits = range(SMALLEST.bit_length() - 1, LARGEST.bit_length())
-    found.append([Params("random", 1, 16, 8, 8, footprint_bytes=1 << bit) for bit in bits])
-    found.append([Params("strided", 1, 4, 4, ctas, loads) for loads in (1, 4) for ctas in (1, 2, 4, 8, 16)])
+    found.append([Params("random", 1, 16, 8, 4, FULL, footprint_bytes=1 << bit) for bit in bits])
+    found.append([Params("strided", 1, 4, 4, loads, 132 * ctas) for loads in (1, 4) for ctas in (1, 2, 4, 8, 16)])
     groups = [[sized(member, 250e-6) for member in group] for group in found]
     return [[member for member in group if design.is_measurable(technique, member)] for group in groups]
 

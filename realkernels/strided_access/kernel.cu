@@ -2,8 +2,8 @@
 // and asks for the next. Thread g of G reads the vectors number g, g + G, g + 2 G … of the sequence that `place` gives.
 //
 // Compile-time constants (-D): those of tile.cuh (TILE_BYTES is what a CTA uses of one turn), LOADS, VECTOR_BYTES,
-// RANDOM, ADVANCE (what `at` grows by from one vector of the sequence to the next), MIX (multiplier of the hash),
-// LOG2_FOOTPRINT (of the array).
+// RANDOM, ADVANCE (what `at` grows by from one vector of the sequence to the next), MIX_1, MIX_2 (multipliers of the
+// hash), LOG2_FOOTPRINT (of the array).
 #include "../_harness/tile.cuh"
 
 constexpr int WORDS = VECTOR_BYTES / 4;
@@ -12,11 +12,14 @@ static_assert(TILE_BYTES == LOADS * COMPUTE_THREADS * VECTOR_BYTES, "every threa
 static_assert(LOG2_FOOTPRINT <= 31, "places are 32-bit numbers");
 
 // Byte offset of a vector. Numbers wrap at 2^32 and the array is a power of two, so that a strided sweep begins
-// again where it began; at random, multiply, fold and multiply, and take the upper bits.
+// again where it began; at random, fold and multiply twice, fold, and take the upper bits.
 __device__ __forceinline__ unsigned int place(unsigned int at) {
 #if RANDOM
   at ^= at >> 16;
-  at *= (unsigned int)MIX;
+  at *= (unsigned int)MIX_1;
+  at ^= at >> 13;
+  at *= (unsigned int)MIX_2;
+  at ^= at >> 16;
   return at >> (32 - LOG2_FOOTPRINT) & (0u - VECTOR_BYTES);
 #else
   return at & (unsigned int)((1ull << LOG2_FOOTPRINT) - 1);

@@ -9,11 +9,10 @@ import numpy as np
 from realkernels._harness import oracle
 from realkernels._harness.launcher import Launcher, Plan
 from realkernels.strided_access import TECHNIQUE, Params
-from realkernels.strided_access.model import shared_bytes
 from realkernels.tile_loop import WARP_SIZE, tile_defines
 
-GOLDEN, MIX = 2654435761, 2246822519
-"""Odd multipliers: 2^32 over the golden ratio, and a prime of xxHash."""
+MIXES = 0x85EBCA6B, 0xC2B2AE35
+"""Multipliers of the finalizer of MurmurHash3, after which no order of the numbers is left."""
 BLOCK = 1 << 22
 """Vectors that the oracle gathers at a time."""
 
@@ -26,7 +25,8 @@ def build(params: Params) -> Launcher:
         "VECTOR_BYTES": params.vector_bytes,
         "RANDOM": int(params.pattern == "random"),
         "ADVANCE": advance(params),
-        "MIX": MIX,
+        "MIX_1": MIXES[0],
+        "MIX_2": MIXES[1],
         "LOG2_FOOTPRINT": params.footprint_bytes.bit_length() - 1,
     }
     return Launcher(
@@ -36,7 +36,7 @@ def build(params: Params) -> Launcher:
             defines=defines | more,
             warps=params.warps,
             role="worker",
-            shared_bytes=shared_bytes(params),
+            shared_bytes=0,
             input_floats=params.footprint_bytes // 4,
             compare=compare,
         )
@@ -45,7 +45,7 @@ def build(params: Params) -> Launcher:
 
 def advance(params: Params) -> int:
     """What the kernel's index grows by from one vector of the sequence to the next."""
-    return GOLDEN if params.pattern == "random" else params.stride * params.vector_bytes
+    return 1 if params.pattern == "random" else params.stride * params.vector_bytes
 
 
 def places(params: Params, number: np.ndarray) -> np.ndarray:
@@ -53,8 +53,10 @@ def places(params: Params, number: np.ndarray) -> np.ndarray:
     at = (number * advance(params)).astype(np.uint32)
     if params.pattern == "strided":
         return at & np.uint32(params.footprint_bytes - 1)
+    for fold, mix in zip((16, 13), MIXES, strict=True):
+        at ^= at >> np.uint32(fold)
+        at = (at.astype(np.uint64) * mix).astype(np.uint32)
     at ^= at >> np.uint32(16)
-    at = (at.astype(np.uint64) * MIX).astype(np.uint32)
     at >>= np.uint32(33 - params.footprint_bytes.bit_length())
     return at & np.uint32(0xFFFFFFFF - params.vector_bytes + 1)
 

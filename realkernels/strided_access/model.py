@@ -9,15 +9,14 @@ from statistics import fmean
 
 from gpusim.program import Compute, KernelProgram, Load, Mix, Op, Role, Store
 from realkernels.l2 import FETCH_BYTES, HELD_BYTES, random_hit, sweep_hit
-from realkernels.padding import padded_shared_bytes
 from realkernels.strided_access import Params
 from realkernels.tile_loop import EPILOGUE, PROLOGUE, WARP_SIZE
 
 SECTOR_BYTES, LINE_BYTES = 32, 128
 REGISTERS = 32
 """Upper bound on the registers per thread, over all parameters."""
-PLACE_OTHER = {"strided": 4, "random": 8}
-"""Per load: the place (a mask; or shift, fold, multiply, shift, mask), the 64-bit address, the next index."""
+PLACE_OTHER = {"strided": 4, "random": 13}
+"""Per load: the place (a mask; or three folds, two products, shift, mask), the 64-bit address, the next index."""
 TURN_OTHER = 3
 """Per turn: counter, comparison, branch."""
 MOST_WARMING = 256
@@ -34,15 +33,9 @@ def build(params: Params) -> KernelProgram:
         grid=params.grid,
         tiles_per_cta=params.tiles_per_cta - len(warming),
         roles=(Role("worker", params.warps, partial(_worker, params, warming, steady)),),
-        shared_bytes=shared_bytes(params),
         registers=REGISTERS,
         notes={"ctas_per_sm": params.ctas_per_sm},
     )
-
-
-def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: its share of the SM's. It leaves L1 28 KiB, too few for hits to count."""
-    return padded_shared_bytes(0, params.ctas_per_sm)
 
 
 def touched(params: Params) -> tuple[int, int]:
@@ -65,10 +58,13 @@ def hits(params: Params) -> tuple[tuple[float, ...], float]:
 
 
 def _strided_hits(params: Params, per_turn: int) -> tuple[int, Callable[[int], float]]:
-    """A sweep goes once through the array and then begins again at the same vectors; it hits what is still there."""
+    """A sweep goes once through the array and then begins again at the same vectors; it hits what is still there.
+
+    L2 keeps whole lines, however few of their sectors were wanted.
+    """
     step = params.stride * params.vector_bytes
     sweep = params.footprint_bytes // step
-    again = sweep_hit(sweep * min(step, FETCH_BYTES))
+    again = sweep_hit(sweep * min(step, LINE_BYTES))
 
     def hit(turn: int) -> float:
         first = min(max(sweep / per_turn - turn, 0.0), 1.0)

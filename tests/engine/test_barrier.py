@@ -71,6 +71,38 @@ def test_blocked_lane_raises_deadlock_with_reason_and_who_could_help():
     assert "input[0] full barrier" in str(caught.value)
 
 
+def test_circle_of_waits_is_named():
+    """The first waits for b, b for c, c for it again; d waits for the circle and is not on it."""
+    sim = Simulation()
+    barriers = {name: CountingBarrier(sim, f"done by {name}", 2, [name]) for name in "abc"}
+
+    def lane(name, other):
+        yield from sim.wait(barriers[other].arrive(), name, "barrier", barriers[other], 3)
+
+    for name, other in ("db", "ab", "bc", "ca"):
+        sim.process(lane(name, other))
+    barriers["b"].parties = 3
+    with pytest.raises(Deadlock) as caught:
+        sim.run()
+    assert caught.value.cycle == ("a", "b", "c", "a")
+    assert "cycle: a -> b -> c -> a" in str(caught.value)
+    assert "before it waits" in str(caught.value)
+    assert {entry.progress for entry in caught.value.blocked} == {"2 of 3 arrivals", "1 of 2 arrivals"}
+
+
+def test_no_circle_where_somebody_has_ended():
+    """The remedy says who, and what was not enough."""
+    sim = Simulation()
+    barrier = PhasedBarrier(sim, "the barrier", 2, ["helper"])
+    barrier.arrive(1, 16)
+    sim.process(sim.wait(barrier.wait(0), "waiter", "barrier", barrier))
+    with pytest.raises(Deadlock) as caught:
+        sim.run()
+    assert caught.value.cycle == ()
+    assert caught.value.remedy == "helper ended before the barrier had enough: compare the counts"
+    assert caught.value.blocked[0].progress == "phase 0 has 1 of 2 arrivals and waits for 16 more units"
+
+
 def test_same_program_gives_the_same_event_log():
     """Ties are broken by time, priority and serial number only."""
 

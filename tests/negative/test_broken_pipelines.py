@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import pytest
 
 from gpusim.engine import Deadlock
-from gpusim.errors import HazardError, ProgramError
+from gpusim.errors import DoesNotFit, HazardError, ProgramError
 from gpusim.hardware import simulate_kernel
 from gpusim.program import (
     Acquire,
@@ -20,6 +20,7 @@ from gpusim.program import (
     CommitGroup,
     Compute,
     CpAsync,
+    ExpectTx,
     KernelProgram,
     Load,
     Mix,
@@ -29,6 +30,7 @@ from gpusim.program import (
     Release,
     Ring,
     Role,
+    SetMaxNReg,
     StoreShared,
     SyncThreads,
     TmaLoad,
@@ -158,6 +160,9 @@ class TestDeadlock:
         error = deadlock(ring_kernel(producer(), consumer(release=False)))
         stuck = blocked(error, "producer")
         assert stuck.reason == "stage_full"
+        assert stuck.progress == "phase 0 has 0 of 4 arrivals"
+        assert error.cycle == ()
+        assert "nobody ever satisfies sm[0].cta[0].input[0] empty barrier: add what is missing" in str(error)
         assert stuck.waits_for == "sm[0].cta[0].input[0] empty barrier"
         assert blocked(error, "consumer").waits_for == "sm[0].cta[0].input[0] full barrier"
         assert blocked(error, "consumer").satisfied_by == ("sm[0].cta[0].producer",)
@@ -174,9 +179,58 @@ class TestDeadlock:
 
     def test_more_arrivals_expected_than_there_are_warps(self):
         """Five of four consumer warps: the second turn of stage 0 never comes free."""
-        stuck = blocked(deadlock(ring_kernel(producer(), consumer(), empty_arrivals=WARPS + 1)), "producer")
+        error = deadlock(ring_kernel(producer(), consumer(), empty_arrivals=WARPS + 1))
+        stuck = blocked(error, "producer")
         assert stuck.waits_for == "sm[0].cta[0].input[0] empty barrier"
         assert stuck.satisfied_by == ("sm[0].cta[0].consumer",)
+        assert stuck.progress == "phase 0 has 4 of 5 arrivals"
+        assert "fewer arrivals have to be enough" in error.remedy
+
+    def test_roles_that_wait_for_each_other(self):
+        """Each wants the other's ring before it fills its own: the circle is named, from the first lane round to it."""
+
+        def body(wants, fills):
+            def ops(tiles: int) -> Iterator[Op]:
+                for tile in range(tiles):
+                    yield WaitFull(wants, tile=tile)
+                    yield Acquire(fills, tile=tile)
+                    yield TmaLoad(fills, SIZE, tile=tile)
+                    yield Release(wants, tile=tile)
+
+            return ops
+
+        rings = Ring("left", 2, SIZE), Ring("right", 2, SIZE)
+        program = kernel(Role("a", 1, body("left", "right")), Role("b", 1, body("right", "left")), rings=rings)
+        error = deadlock(program)
+        a, b = "sm[0].cta[0].a", "sm[0].cta[0].b"
+        assert error.cycle == (a, b, a)
+        assert f"cycle: {a} -> {b} -> {a}" in str(error)
+        assert "before it waits" in error.remedy
+        assert {(entry.waits_for, entry.tile) for entry in error.blocked} == {
+            ("sm[0].cta[0].left[0] full barrier", 0), ("sm[0].cta[0].right[0] full barrier", 0),
+        }  # fmt: skip
+
+    def test_one_tile_fewer_on_one_side(self):
+        """The producer has ended: who should have helped is named, and that it ended."""
+
+        def short(tiles: int) -> Iterator[Op]:
+            yield from producer()(tiles - 1)
+
+        error = deadlock(ring_kernel(short, consumer()))
+        assert blocked(error, "consumer").tile == TILES - 1
+        assert error.remedy.startswith(
+            "sm[0].cta[0].producer ended before sm[0].cta[0].input[1] full barrier had enough"
+        )
+
+    def test_bytes_that_never_come(self):
+        """More bytes announced than copied: the phase has its arrival and still waits."""
+        program = kernel(
+            Role("waiter", 1, lambda _tiles: iter([Wait("ready", 0)])),
+            Role("arriver", 1, lambda _tiles: iter([ExpectTx("ready", 4096)])),
+            barriers=(Barrier("ready", 1),),
+        )
+        stuck = blocked(deadlock(program), "waiter")
+        assert stuck.progress == "phase 0 has 1 of 1 arrivals and waits for 4096 more units"
 
     def test_phase_of_the_next_turn(self):
         """Consumers that wait for the phase one turn ahead never see the first one."""
@@ -292,6 +346,32 @@ class TestHazard:
         with pytest.raises(HazardError, match=r"sm\[0\].cta\[0\].late .*phase skipped: .*ready"):
             run(program)
 
+    def test_phase_of_a_ring_that_was_skipped(self):
+        """A second reader whose release nobody counts: its stage has gone round before it looks."""
+
+        def slow(tiles: int) -> Iterator[Op]:
+            yield Compute(Mix(ffma=4000))
+            yield from consumer()(tiles)
+
+        program = ring_kernel(producer(), consumer())
+        program = kernel(*program.roles, Role("slow", 1, slow), tiles=TILES, rings=program.rings)
+        error = hazard(program)
+        assert (error.role, error.ring, error.stage, error.tile) == ("sm[0].cta[0].slow", RING, 0, 0)
+        assert error.what.startswith("phase skipped: sm[0].cta[0].input[0] full barrier is past phase 3, phase 0")
+
+    def test_writer_that_commits_too_early(self):
+        """The readers come while it still writes."""
+
+        def hasty(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield Acquire(RING, tile=tile)
+                yield ProducerCommit(RING, tile=tile)
+                yield StoreShared(16 * SIZE, ring=RING, tile=tile)
+
+        error = hazard(ring_kernel(hasty, consumer()))
+        assert error.role == "sm[0].cta[0].consumer"
+        assert "wait for the full barrier" in error.remedy
+
     def test_copy_that_nobody_commits(self):
         """No group holds it, so no wait can cover it."""
         error = hazard(one_role(CpAsync(RING, SIZE, tile=0), rings=(Ring(RING, 2, SIZE),)))
@@ -306,6 +386,7 @@ class TestProgram:
         ([Compute(Mix(ffma=1), reads="nothing")], {}, "no ring 'nothing'"),
         ([TmaLoad(RING, 10 * SIZE, tile=0)], {}, "40960 bytes do not fit a stage of ring 'input' .4096 bytes"),
         ([Wait("ready", 0)], {}, "no barrier 'ready' .there is: none"),
+        ([SetMaxNReg(40)], {}, r"setmaxnreg .worker 40. asks for 1280 registers per CTA, launched were 1024 .32 per"),
         ([], {"grid": 0}, "grid 0"),
         ([], {"warps": 0}, "no warps"),
     ])  # fmt: skip
@@ -316,6 +397,52 @@ class TestProgram:
         program = KernelProgram("k", grid, 1, roles, rings=(Ring(RING, 2, SIZE),))
         with pytest.raises(ProgramError, match=message):
             run(program)
+
+    def test_registers_are_only_moved(self):
+        """What one warpgroup gives away another may take, and no more."""
+
+        def moved(registers: int):
+            return lambda _tiles: iter([SetMaxNReg(registers), Compute(Mix(ffma=8))])
+
+        def split(give: int, take: int) -> KernelProgram:
+            return kernel(Role("a", 4, moved(give)), Role("b", 4, moved(take)), registers=128)
+
+        assert run(split(24, 232)).total_s > 0
+        with pytest.raises(ProgramError, match=r"a 24, b 240. asks for 33792 .* launched were 32768 .*give more away"):
+            run(split(24, 240))
+
+    def test_role_that_never_does_anything(self):
+        """Warps that only exist have a name of their own."""
+        program = kernel(
+            Role("worker", 1, lambda _tiles: iter([Compute(Mix(ffma=1))])), Role("lazy", 2, lambda _tiles: iter([]))
+        )
+        with pytest.raises(ProgramError, match=r"role 'lazy' never does anything; .*idle_warps"):
+            run(program)
+
+    def test_tiles_for_another_grid(self):
+        """One number for all CTAs, or one for each."""
+        program = KernelProgram("k", 3, (1, 2), (Role("worker", 1, lambda _tiles: iter([Compute(Mix(ffma=1))])),))
+        with pytest.raises(ProgramError, match="lists 2 CTAs, the grid has 3"):
+            run(program)
+
+
+class TestDoesNotFit:
+    """Not even one CTA: demand, bound, unit, and what to change."""
+
+    @pytest.mark.parametrize(("fields", "message"), [
+        ({"shared_bytes": 240 * 1024}, "test needs 240 KiB of shared memory per CTA, textbook allows 227 KiB; use"),
+        ({"registers": 300}, "test needs 300 registers per thread, textbook allows 255 registers; keep fewer values"),
+        ({"registers": 128, "warps": 20}, "test needs 81,920 registers per CTA, textbook allows 65,536 registers;"),
+        ({"warps": 33}, "test needs 1,056 threads per CTA, textbook allows 1,024 threads; use fewer warps"),
+    ])  # fmt: skip
+    def test_message(self, fields, message):
+        """Whose demand it is stands first."""
+        warps = fields.pop("warps", 1)
+        with pytest.raises(DoesNotFit) as caught:
+            run(kernel(Role("worker", warps, lambda _tiles: iter([Compute(Mix(ffma=1))])), **fields))
+        assert message in str(caught.value)
+        assert caught.value.demand > caught.value.bound
+        assert caught.value.lever
 
 
 @pytest.mark.parametrize("build", [tma_ring, cp_async_ring])

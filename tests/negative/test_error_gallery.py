@@ -132,6 +132,44 @@ GALLERY = {
     "neither kernel nor host": ("question: q\ndevice: textbook\n", ["kernel is missing", "host"]),
     "sweep without a list": (GOOD + "sweep: {kernel.grid: 4}\n", ["sweep", "kernel.grid: expected a list"]),
     "deadlock": (wrong("- release: input", "- sync_threads"), ["waits at tile"]),
+    "deadlock of two roles": (
+        wrong("rings: {input", "rings: {back: {stages: 2, bytes: 16}, input")
+        .replace(
+            "[{acquire: input}, {tma_load: input}]",
+            "[{wait: back}, {acquire: input}, {tma_load: input}, {release: back}]",
+        )
+        .replace("- release: input", "- release: input\n        - producer_commit: back"),
+        [
+            "producer waits at tile 0 for sm[0].cta[0].back[0] full barrier",
+            "phase 0 has 0 of 4 arrivals",
+            "cycle: sm[0].cta[0].",
+            "has to do its part before it waits",
+        ],
+    ),
+    "role without ops": (
+        GOOD + "    lazy: {warps: 2, per_tile: []}\n",
+        ["scenario.yaml:17:22", "kernel.roles.lazy.per_tile", "never does anything", "idle_warps"],
+    ),
+    "no tile for anybody": (
+        wrong("tiles_per_cta: 12", "tiles_per_cta: 0"),
+        ["kernel.tiles_per_cta", "no role ever runs"],
+    ),
+    "turn beyond its end": (
+        wrong("      warps: 4\n", "      warps: 4\n      every: 2\n      offset: 2\n"),
+        ["scenario.yaml:14:", "kernel.roles.consumer.offset", "is 2 with every 2", "at most 1"],
+    ),
+    "tiles that nobody waits for": (
+        wrong("      warps: 4\n", "      warps: 4\n      every: 2\n"),
+        ["kernel.rings.input", "number 1 is waited for by no warps", "see every and offset"],
+    ),
+    "registers from nowhere": (
+        wrong("- release: input", "- release: input\n      prologue: [{set_max_nreg: 232}]"),
+        ["setmaxnreg (consumer 232)", "asks for", "registers per CTA", "wait for ever", "launch with more registers"],
+    ),
+    "alignment that is none": (
+        wrong("{tma_load: input}", "{tma_load: {ring: input, align: 24}}"),
+        ["tma_load.align", "a power of two"],
+    ),
     "broken YAML": (wrong("grid: 8", "grid: [8"), ["scenario.yaml:", "not YAML"]),
     "tab": ("question: q\n\tdevice: x\n", ["scenario.yaml:2:", "not YAML"]),
     "duplicate key": (GOOD + "device: textbook\n", ["scenario.yaml:17:1", "device", "is given twice"]),

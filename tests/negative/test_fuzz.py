@@ -19,9 +19,11 @@ kernel:
   rings: {input: {stages: 3, bytes: 16 KiB}}
   barriers: {mine: {arrivals: 1}}
   roles:
-    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: {ring: input}}]}
+    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: {ring: input, align: 16}}]}
     consumer:
       warps: 4
+      every: 1
+      offset: 0
       per_tile: [{wait: input}, {compute: {ffma: 8, lds: 8}}, {release: input}]
       epilogue: [sync_threads]
 sweep: {kernel.grid: [1, 2]}

@@ -33,7 +33,7 @@ def params_of(case, **more) -> Params:
     """The configuration of a case."""
     pattern, stride, width, warps, ctas, loads, footprint = case
     values = {"grid": 132 * ctas, "footprint_bytes": footprint} | more
-    return Params(pattern, stride, width, warps, ctas, loads, **values)
+    return Params(pattern, stride, width, warps, loads, **values)
 
 
 @pytest.mark.slow
@@ -106,7 +106,7 @@ def test_the_program_reads_what_the_kernel_uses(case) -> None:
 def test_hits_of_an_array_that_fits_are_counted_from_its_addresses(case) -> None:
     """What an array of 8 MiB is asked for the first time in a turn misses; the rest hits."""
     pattern, stride, width = case
-    params = Params(pattern, stride, width, 8, 1, 4, 132, 24, 8 * MIB)
+    params = Params(pattern, stride, width, 8, 4, 132, 24, 8 * MIB)
     warming, steady = model.hits(params)
     per_turn = 132 * 32 * 8 * 4
     # A sweep asks for each vector once; at random, one that shares a granule with another finds it there.
@@ -130,7 +130,7 @@ def test_an_array_beyond_l2_is_read_from_memory() -> None:
 
 def test_a_slow_start_is_spread_over_the_run() -> None:
     """Of one CTA alone L2 takes thousands of turns to fill, of which none is spelled out."""
-    params = Params("random", 1, 4, 1, 1, 1, 1, 5000, 8 * MIB)
+    params = Params("random", 1, 4, 1, 1, 1, 5000, 8 * MIB)
     warming, steady = model.hits(params)
     assert warming == ()
     assert 0.2 < steady < 0.7
@@ -150,8 +150,9 @@ def problem(case):
             for _ in range(5 * loads):
                 place = at & (params.footprint_bytes - 1)
                 if params.pattern == "random":
-                    mixed = (at ^ at >> 16) * launch.MIX & low
-                    place = mixed >> 32 - (params.footprint_bytes.bit_length() - 1) & low - width + 1
+                    mixed = (at ^ at >> 16) * launch.MIXES[0] & low
+                    mixed = (mixed ^ mixed >> 13) * launch.MIXES[1] & low
+                    place = (mixed ^ mixed >> 16) >> 32 - (params.footprint_bytes.bit_length() - 1) & low - width + 1
                 total += data[place // 4 : (place + width) // 4]
                 at = at + 3 * threads * advance & low
             out[cta, thread // 32] += total.sum(dtype=np.float32)
@@ -189,7 +190,7 @@ def test_the_design_reaches_every_corner() -> None:
     assert {p.pattern for p in points} == {"strided", "random"}
     assert min(p.footprint_bytes for p in points) == 8 * MIB
     assert max(p.footprint_bytes for p in points) == LARGEST
-    assert all(design.is_measurable(TECHNIQUE, p) and p.grid == 132 * p.ctas_per_sm for p in points + members)
+    assert all(design.is_measurable(TECHNIQUE, p) and p.grid <= 132 * p.ctas_per_sm for p in points + members)
     assert design.timeline_points(TECHNIQUE) == []
 
 
@@ -198,7 +199,6 @@ def test_the_design_reaches_every_corner() -> None:
     [
         ({"footprint_bytes": 100 * MIB}, "67108864 or 134217728"),
         ({"pattern": "random", "stride": 2}, "leave it at 1"),
-        ({"warps": 16, "ctas_per_sm": 8}, "fewer warps"),
     ],
 )
 def test_impossible_parameters_say_what_to_do(values, message) -> None:

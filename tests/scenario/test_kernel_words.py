@@ -1,0 +1,252 @@
+"""Everything the ops can say can be said in a scenario file, and roles can take turns."""
+
+import dataclasses
+import math
+
+import pytest
+
+from gpusim import program as ops
+from gpusim.errors import HazardError, ScenarioError
+from gpusim.program import Compute, Load, Mix, Op, Release, Store, StoreShared, TmaLoad, WaitFull
+from gpusim.scenario import loads, predict
+from gpusim.scenario.op_schema import OPS
+
+WORDS = {
+    "acquire": ops.Acquire, "tma_load": ops.TmaLoad, "wait": ops.WaitFull, "compute": ops.Compute,
+    "release": ops.Release, "load": ops.Load, "wait_loads": ops.WaitLoads, "store_shared": ops.StoreShared,
+    "cp_async": ops.CpAsync, "commit_group": ops.CommitGroup, "wait_group": ops.WaitGroup,
+    "producer_commit": ops.ProducerCommit, "tma_store": ops.TmaStore, "bulk_wait": ops.BulkWait, "store": ops.Store,
+    "sync_threads": ops.SyncThreads, "named_barrier": ops.NamedBarrier, "arrive": ops.Arrive,
+    "expect_tx": ops.ExpectTx, "mbarrier_wait": ops.Wait, "set_max_nreg": ops.SetMaxNReg,
+}  # fmt: skip
+
+PING_PONG = """\
+question: q
+device: {base: textbook, set: {sm.ffma_latency: 4 cycles}}
+kernel:
+  grid: 4
+  tiles_per_cta: 12
+  rings: {input: {stages: 3, bytes: 4 KiB}}
+  roles:
+    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: input}]}
+    ping: {warps: 4, every: 2, per_tile: [{wait: input}, {compute: {ffma: 128, ilp: 1}}, {release: input}]}
+    pong: {warps: 4, every: 2, offset: 1, per_tile: [{wait: input}, {compute: {ffma: 128, ilp: 1}}, {release: input}]}
+"""
+
+
+def only_op(spelled: str, step: str) -> Op:
+    """What becomes of one step in the consumer's list."""
+    text = spelled.replace("{wait: input}, ", f"{{wait: input}}, {step}, ")
+    return list(loads(text).program().roles[1].body(1))[1]
+
+
+def test_every_op_has_a_word():
+    """An op that is added to the program comes into the scenario file, or this fails."""
+    assert set(WORDS) == set(OPS)
+    assert set(WORDS.values()) == set(Op.__args__)
+
+
+@pytest.mark.parametrize("word", OPS)
+def test_every_field_of_an_op_can_be_said(word):
+    """And of the instruction mix of a compute op."""
+    said = set(OPS[word].spec.model_fields)
+    needed = {field.name for field in dataclasses.fields(WORDS[word])} - {"mix"}
+    if WORDS[word] is Compute:
+        needed |= {field.name for field in dataclasses.fields(Mix)}
+    assert needed <= said
+
+
+@pytest.mark.parametrize(
+    ("step", "expected"),
+    [
+        ("{compute: {setup: 12, other: 3}}", Compute(Mix(setup=12, other=3), tile=0)),
+        (
+            "{load: {bytes: 4 KiB, stride: 256, align: 32, width: 4}}",
+            Load(4096, width=4, stride=256, align=32, tile=0),
+        ),
+        ("{load: {bytes: 4 KiB, scatter: 64}}", Load(4096, scatter=64, tile=0)),
+        ("{store: {bytes: 1 KiB, stride: 128 B, width: 8}}", Store(1024, width=8, stride=128, tile=0)),
+        ("{store: {bytes: 1 KiB, scatter: 32}}", Store(1024, scatter=32, tile=0)),
+        ("{store_shared: {ring: input, bytes: 0}}", StoreShared(0, ring="input", tile=0)),
+    ],
+)
+def test_what_was_said_reaches_the_op(spelled, step, expected):
+    """With its unit taken off."""
+    assert only_op(spelled, step) == expected
+
+
+def test_shared_memory_outside_the_ring_is_no_read_of_it(spelled):
+    """A shuffle after the stage was released is no hazard; without the word it would be one."""
+    after = "{release: input}, {compute: {lds: 5, lds_bytes: 4, ffma: 400%s}}"
+    text = spelled.replace("stages: 3", "stages: 1")
+    assert predict(loads(text.replace("{release: input}", after % ", reads: false"))).total_s > 0
+    with pytest.raises(HazardError, match=r"stage overwritten while .*consumer"):
+        predict(loads(text.replace("{release: input}", after % "")))
+    assert only_op(spelled, "{compute: {lds: 5, reads: input}}").reads == "input"
+    with pytest.raises(ScenarioError, match="there is no ring 'inputs'"):
+        only_op(spelled, "{compute: {lds: 5, reads: inputs}}")
+
+
+def test_alignment_of_copies_reaches_the_op(spelled):
+    """A bulk copy that starts at multiples of 16 only."""
+    text = spelled.replace("{tma_load: {ring: input}}", "{tma_load: {ring: input, align: 16}}")
+    assert list(loads(text).program().roles[0].body(1))[1] == TmaLoad("input", 16384, align=16, tile=0)
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("{load: {bytes: 4 KiB, align: 48}}", "align: expected 0 or a power of two"),
+        ("{load: {bytes: 4 KiB, stride: 256, scatter: 64}}", "scatter: .*not both .allowed: stride or scatter"),
+        ("{load: {bytes: 4 KiB, stride: -1}}", "is negative"),
+        ("{store: {bytes: 4 KiB, align: 32}}", "unknown key"),
+        ("{compute: {setup: -1}}", "at least 0"),
+    ],
+)
+def test_what_cannot_be_is_explained(spelled, step, message):
+    """With its place."""
+    with pytest.raises(ScenarioError, match=message):
+        only_op(spelled, step)
+
+
+def test_a_bulk_copy_starts_at_multiples_of_16(spelled):
+    """The copy unit takes no others."""
+    with pytest.raises(ScenarioError, match=r"align: a bulk copy from an address .* 8 .allowed: at least 16"):
+        loads(spelled.replace("{ring: input}", "{ring: input, align: 8}"))
+
+
+class TestTurns:
+    """Roles that treat every second or third tile only."""
+
+    def test_each_role_gets_its_own_tiles(self):
+        """Even ones, odd ones; the op carries the tile's number, so that stage and phase are right."""
+        roles = {role.name: role for role in loads(PING_PONG).program().roles}
+        waits = {name: [op.tile for op in roles[name].body(7) if isinstance(op, WaitFull)] for name in ("ping", "pong")}
+        assert waits == {"ping": [0, 2, 4, 6], "pong": [1, 3, 5]}
+        assert [op.tile for op in roles["producer"].body(3) if isinstance(op, TmaLoad)] == [0, 1, 2]
+
+    def test_a_stage_is_free_when_the_role_whose_turn_it_was_has_released_it(self):
+        """Four arrivals, not eight; with two groups of three by three all the same."""
+        program = loads(PING_PONG).program()
+        assert program.ring("input").empty_arrivals == 4
+        assert program.turn == 2
+
+    def test_one_group_computes_in_the_gaps_of_the_other(self):
+        """A chain of 128 dependent FMAs takes 512 cycles: 12 tiles 12 times that, with two groups in turns half."""
+        one = PING_PONG[: PING_PONG.index("    pong")].replace("every: 2, ", "")
+        alone, together = (predict(loads(text), exact=True).total_s for text in (one, PING_PONG))
+        assert alone == pytest.approx((12 * 512 + 128) * 1e-9, rel=0.02)
+        assert together == pytest.approx((6 * 512 + 2 * 128) * 1e-9, rel=0.02)
+
+    @pytest.mark.parametrize("stages", [2, 4])
+    def test_extrapolated_turns_agree_with_exact_ones(self, stages):
+        """As all loops do, where the ring comes round with the roles."""
+        text = PING_PONG.replace("stages: 3", f"stages: {stages}")
+        scenario = loads(text.replace("tiles_per_cta: 12", "tiles_per_cta: 400"))
+        assert predict(scenario).total_s == pytest.approx(predict(scenario, exact=True).total_s, rel=1e-3)
+
+    def test_flop_are_those_of_all_tiles(self):
+        """No tile is counted twice or left out."""
+        assert predict(loads(PING_PONG)).meta["flop"] == 4 * 12 * 2 * 128 * 128
+
+    def test_an_order_among_groups_is_a_barrier_of_the_tile_before(self):
+        """``lag: 1`` on a barrier on which whoever is done arrives: the groups compute one after the other."""
+        ordered = PING_PONG.replace("  roles:", "  barriers: {order: {arrivals: 4}}\n  roles:")
+        ordered = ordered.replace("{compute", "{mbarrier_wait: {barrier: order, lag: 1}}, {compute")
+        ordered = ordered.replace(", {release: input}", ", {arrive: order}, {release: input}")
+        assert predict(loads(ordered), exact=True).total_s == pytest.approx((12 * 512 + 128) * 1e-9, rel=0.02)
+
+    def test_ahead_counts_tiles_and_the_epilogue_has_the_last_own_tile(self):
+        """A role of odd tiles that fetches two tiles early fetches its next one."""
+        text = """\
+question: q
+device: textbook
+kernel:
+  grid: 1
+  tiles_per_cta: 8
+  rings: {input: {stages: 4, bytes: 4 KiB}}
+  roles:
+    odd:
+      warps: 4
+      every: 2
+      offset: 1
+      prologue: [sync_threads]
+      per_tile: [{cp_async: {ring: input, ahead: 2}}, {commit_group: {ahead: 2}}, {wait_group: 1}, {compute: {ffma: 1}}]
+      epilogue: [{store: 16}, {store: {bytes: 32, tile: -1}}]
+"""
+        body = list(loads(text).program().roles[0].body(8))
+        copies = [op.tile for op in body if type(op).__name__ == "CpAsync"]
+        assert copies == [1, 3, 5, 7]
+        assert [type(op).__name__ for op in body[1:4]] == ["CpAsync", "CommitGroup", "CpAsync"]
+        assert [op.tile for op in body if isinstance(op, Compute)] == [1, 3, 5, 7]
+        assert [op.tile for op in body if isinstance(op, Store)] == [7, 7]
+        assert [op.tile for op in loads(text).program().roles[0].body(7) if isinstance(op, Store)] == [5, 6]
+
+    def test_three_groups_take_turns(self):
+        """Any number of them, as long as each tile has one."""
+        third = "    third: {warps: 4, every: 3, offset: 2, per_tile: [{wait: input}, {release: input}]}\n"
+        program = loads(PING_PONG.replace("every: 2", "every: 3") + third).program()
+        assert program.turn == 3
+        assert program.ring("input").empty_arrivals == 4
+        done = sorted(op.tile for role in program.roles for op in role.body(9) if isinstance(op, Release))
+        assert done == list(range(9))
+
+    def test_tiles_may_differ_between_ctas(self):
+        """A CTA with one tile leaves the second group without work."""
+        text = PING_PONG.replace("tiles_per_cta: 12", "tiles_per_cta: [1, 2, 3, 7]")
+        assert math.isfinite(predict(loads(text)).total_s)
+
+    @pytest.mark.parametrize(("old", "new", "message"), [
+        ("offset: 1", "offset: 2", r"roles\.pong\.offset: is 2 with every 2 .allowed: at most 1"),
+        ("every: 2, offset: 1, ", "", "number 1 is waited for by 4 warps, number 0 waited for by 8 warps, but"),
+        ("offset: 1, ", "", r"rings\.input: of every 2 tiles number 1 is waited for by no warps, number 0"),
+        ("{warps: 1, per_tile", "{warps: 1, every: 2, per_tile", "number 1 is filled by no arrivals, number 0"),
+        ("tiles_per_cta: 12", "tiles_per_cta: 1", "offset: the role never runs: it begins with tile 1, no CTA"),
+        ("every: 2, offset: 1", "every: 0, offset: 1", "every: 0 is not possible .allowed: at least 1"),
+        ("every: 2, offset: 1", "every: 17, offset: 1", "at most 16"),
+    ])  # fmt: skip
+    def test_turns_that_leave_a_tile_to_nobody_are_explained(self, old, new, message):
+        """Which tile, by how many warps, and what to look at."""
+        assert old in PING_PONG
+        with pytest.raises(ScenarioError, match=message):
+            loads(PING_PONG.replace(old, new))
+
+    def test_turns_that_never_come_together_are_refused(self):
+        """16 and 15 and 7 meet after 1680 tiles."""
+        roles = "".join(
+            f"    r{n}: {{warps: 1, every: {n}, per_tile: [{{compute: {{ffma: 1}}}}]}}\n" for n in (16, 15, 7)
+        )
+        with pytest.raises(
+            ScenarioError, match=r"every: .* r16 16, r15 15, r7 7\) come together only after 1680 tiles"
+        ):
+            loads(PING_PONG + roles)
+
+    def test_stated_arrivals_are_the_users_own(self):
+        """Whoever counts them need not be told."""
+        text = PING_PONG.replace("bytes: 4 KiB", "bytes: 4 KiB, empty_arrivals: 4").replace("offset: 1, ", "")
+        assert loads(text).program().ring("input").empty_arrivals == 4
+
+
+class TestRoleThatNeverRuns:
+    """Nothing to do is a mistake; warps that only exist have a name of their own."""
+
+    def test_no_op_at_all(self):
+        """Says what to write instead."""
+        text = PING_PONG + "    lazy: {warps: 1, per_tile: []}\n"
+        with pytest.raises(ScenarioError, match=r"roles\.lazy\.per_tile: is empty.*idle_warps: n"):
+            loads(text)
+
+    def test_work_before_the_first_tile_is_work(self):
+        """A warp that only sets something up is fine."""
+        text = PING_PONG + "    setup: {warps: 1, prologue: [{compute: {other: 20}}], per_tile: []}\n"
+        assert predict(loads(text)).total_s > 0
+
+    def test_no_cta_has_a_tile(self):
+        """Neither in one number nor in a list."""
+        for tiles in ("0", "[0, 0, 0, 0]"):
+            with pytest.raises(ScenarioError, match=r"tiles_per_cta: gives no CTA a tile, so that no role ever runs"):
+                loads(PING_PONG.replace("tiles_per_cta: 12", f"tiles_per_cta: {tiles}"))
+
+    def test_some_ctas_without_tiles_are_fine(self):
+        """A grid may be larger than the work."""
+        assert predict(loads(PING_PONG.replace("tiles_per_cta: 12", "tiles_per_cta: [0, 3, 0, 2]"))).total_s > 0
