@@ -88,15 +88,19 @@ class Memory:
             uses.append((self.hbm, (1.0 - l2_hit) * opened / fetched * self._read_weight / efficiency))
         return uses
 
-    def writes(self, access: Access) -> list[tuple[Capacity, float]]:
-        """The same of a byte on its way out; sectors written in part are read first."""
+    def writes(self, access: Access, l2_hit: float) -> list[tuple[Capacity, float]]:
+        """The same of a byte on its way out, if it goes on to DRAM at all; sectors written in part are read first."""
         sent = access.fetched
+        into_l2 = (self.l2, max(self._l2_write_weight, access.lines * self._l2_request[1] / sent))
+        if l2_hit >= 1.0:
+            return [into_l2]
         opened = self._opened(access, self._block_share[1])
         filled = self._opened(access, self._block_share[0]) if sent > 1.0 else 0.0
+        share = (1.0 - l2_hit) / sent
         return [
-            (self.l2, max(self._l2_write_weight, access.lines * self._l2_request[1] / sent)),
-            (self.hbm, (opened * self._write_weight + filled * self._read_weight) / sent),
-            (self._written, opened * self._write_weight / sent),
+            into_l2,
+            (self.hbm, share * (opened * self._write_weight + filled * self._read_weight)),
+            (self._written, share * opened * self._write_weight),
         ]
 
     @staticmethod

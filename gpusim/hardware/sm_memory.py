@@ -107,11 +107,18 @@ class SmMemory:
         )
 
     def store(
-        self, path: str, amount: float, tile: int = -1, stage: int = -1, access: Access = DENSE, cause: int = -1
+        self,
+        path: str,
+        amount: float,
+        tile: int = -1,
+        stage: int = -1,
+        access: Access = DENSE,
+        l2_hit: float = 0.0,
+        cause: int = -1,
     ) -> Event:
         """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
         server = self._stores[path]
-        uses = [(self._port, 1.0), *self._memory.writes(access)]
+        uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit)]
         sent = amount * access.fetched
         if not access.dense:
             # A line that is not written whole takes a turn of its own, as long as one sector.

@@ -101,7 +101,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     count = lane.instructions(op.bytes, op.width)
     access = access_of(op.width, op.stride, op.scatter)
     yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg_interval, lane.group, access)
-    lane.sm.memory.store("lsu", op.bytes * lane.share, op.tile, access=access, cause=lane.last)
+    lane.sm.memory.store("lsu", op.bytes * lane.share, op.tile, access=access, l2_hit=op.l2_hit, cause=lane.last)
     full = lane.sm.memory.store_queue()
     if full is not None:
         yield full

@@ -225,11 +225,15 @@ class BulkWait:
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """``st.global`` of ``bytes`` from registers; does not block the role."""
+    """``st.global`` of ``bytes`` from registers; does not block the role, unless the SM's queue of stores is full.
+
+    ``l2_hit``: fraction that is overwritten or dropped in L2 and never reaches DRAM.
+    """
 
     bytes: int
     width: int = 16
     other: float = 0.0
+    l2_hit: float = 0.0
     stride: int = 0
     scatter: int = 0
     tile: int = -1

@@ -200,7 +200,7 @@ _SAME_FIELDS = {
     "commit_group": (ops.CommitGroup, ()),
     "wait_group": (ops.WaitGroup, ("pending",)),
     "bulk_wait": (ops.BulkWait, ("pending", "read")),
-    "store": (ops.Store, ("bytes", "width", "other", "stride", "scatter")),
+    "store": (ops.Store, ("bytes", "width", "other", "l2_hit", "stride", "scatter")),
     "sync_threads": (ops.SyncThreads, ()),
     "named_barrier": (ops.NamedBarrier, ("id", "warps")),
     "arrive": (ops.Arrive, ("barrier",)),

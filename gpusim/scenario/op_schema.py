@@ -127,6 +127,8 @@ class GlobalStore(ThroughRegisters):
     """st.global from registers."""
 
     bytes: Size
+    l2_hit: Fraction = 0.0
+    """Fraction of the bytes that is overwritten in L2 and never reaches DRAM."""
 
 
 class ComputeMix(Schedule):

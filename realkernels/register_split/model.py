@@ -3,13 +3,12 @@
 What does not fit into a consumer's registers is spilled. The counts of local loads and stores
 (LDL, STL) are those of the compiled kernel; a test compares them with the SASS.
 
-Models: their issue slots, and their way through the pipe that local and shared memory have in common: four
-  local accesses of 4 bytes per lane take it as long as one shared access of 16. So they are stated
-  as such: LDL in ``lds`` by quarters, the three other slots of each four in ``other``; STL in ``sts``.
-Omits: what a vector waits for its local loads (most are issued well before they are needed); and that the first-level
-  cache beside the padded shared memory, 28 KiB, holds no more than 28 spilled values per thread of eight consumer
-  warps, or 14 of sixteen: beyond that they go to L2 and back. Both make a spilling kernel slower than the
-  model says. ``setmaxnreg`` itself has an assumed cost, paid once per CTA.
+Models: local loads that L1 holds as shared accesses, whose pipe they take: LDL in ``lds`` by quarters (four accesses of
+  4 bytes per lane take it as long as one of 16), the three other slots of each four in ``other``. L1 writes
+  through, so that local stores go to L2; and once the spilled values of all threads exceed L1, each round
+  over them finds none of them there, so that the loads come from L2 as well. Neither reaches DRAM.
+Omits: what a single vector waits for its local loads (most are issued well before they are needed), and L1 that holds
+  some of them although not all. ``setmaxnreg`` itself has an assumed cost, paid once per CTA.
 """
 
 from __future__ import annotations
@@ -21,6 +20,7 @@ from gpusim.program import (
     Acquire,
     Compute,
     KernelProgram,
+    Load,
     Mix,
     Op,
     Release,
@@ -31,10 +31,11 @@ from gpusim.program import (
     SyncThreads,
     TmaLoad,
     WaitFull,
+    WaitLoads,
 )
 from realkernels.padding import padded_shared_bytes
 from realkernels.register_split import PRODUCER_WARPS, Params
-from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
+from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, WARP_SIZE, Share, shares, tile_mix
 
 RING = "input"
 
@@ -60,6 +61,10 @@ STEEP, SPILLED_PER_REGISTER_LATER = 48, 1.125
 one more up to `STEEP`, and from there on: the compiler also needs registers to swap through."""
 SPILLED_END = 2
 """Per vector of a spilling consumer with one stage: computing where the stage ends (with more it is loaded)."""
+L1_BYTES = 28 << 10
+"""What the padded shared memory (228 KiB) leaves of the 256 KiB they have in common (Hopper tuning guide)."""
+LOCAL_BYTES = 4
+"""A spilled value of a thread."""
 STATE_LOADS, STATE_STORES = 7, 3
 """Per tile of a consumer that spills: stage, parity, addresses."""
 
@@ -139,20 +144,24 @@ def producer_other(params: Params) -> int:
     return PRODUCER_OTHER if params.stages > 1 else PRODUCER_OTHER_SINGLE
 
 
+def from_l2(params: Params) -> bool:
+    """Whether the spilled values of an SM's threads are too many for L1."""
+    threads = WARP_SIZE * params.consumer_warps * params.ctas_per_sm
+    return LOCAL_BYTES * swapped(params) * threads > L1_BYTES
+
+
 def consumer_mix(params: Params, iterations: int) -> Mix:
-    """Instructions of one warp for ``iterations`` vectors per lane of one tile."""
+    """Instructions of one warp for ``iterations`` vectors per lane of one tile, what goes to L2 left out."""
     base = tile_mix(iterations, params.fma_per_element, tile_other(params))
-    loads = vector_loads(params)
+    loads = 0 if from_l2(params) else vector_loads(params)
     return Mix(
         ffma=float(iterations * (4 * params.fma_per_element + params.accumulators)),
         lds=iterations * (1.0 + loads / 4),
-        sts=float(iterations * swapped(params)),
         other=base.other + iterations * (0.75 * loads + vector_other(params)),
         setup=base.setup,
         ilp=base.ilp,
         loads_in_flight=1.0 + loads / 4,
         lds_bytes=VECTOR_BYTES,
-        sts_bytes=4,
     )
 
 
@@ -173,6 +182,9 @@ def _producer(params: Params, tiles: int) -> Iterator[Op]:
 
 def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     mix = consumer_mix(params, part.iterations)
+    vectors = LOCAL_BYTES * WARP_SIZE * part.warps * part.iterations
+    loaded = vectors * vector_loads(params) if from_l2(params) else 0
+    stored = vectors * swapped(params)
     reads = RING if part.iterations else None
     yield Compute(PROLOGUE)
     yield SyncThreads()
@@ -180,7 +192,13 @@ def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
         yield SetMaxNReg(params.consumer_registers)
     for tile in range(tiles):
         yield WaitFull(RING, tile=tile)
+        if loaded:
+            yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=1.0, tile=tile)
         yield Compute(mix, tile=tile, reads=reads)
+        if stored:
+            yield Store(stored, width=LOCAL_BYTES, l2_hit=1.0, tile=tile)
+        if loaded:
+            yield WaitLoads(tile=tile)
         yield Release(RING, tile=tile)
     yield Compute(EPILOGUE)
     yield Compute(Mix(ffma=float(params.accumulators - 4), ilp=4.0))

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, occupancy, simulate_kernel
-from gpusim.program import Compute, SetMaxNReg
+from gpusim.program import Compute, Load, SetMaxNReg, Store
 from gpusim.scenario import loads
 from gpusim.validation.recording import TOTALS, Totals, is_stale, recorded_devices
 from realkernels._harness import design, sass
@@ -187,16 +187,24 @@ def test_recorded_kernels_spill_where_the_model_says() -> None:
             assert sass.family(row.vector_loop, "FFMA") == model.consumer_mix(params, 1).ffma, row.params
 
 
-def test_local_accesses_keep_their_slots_and_their_share_of_the_pipe() -> None:
-    """Per vector: each LDL and STL is one instruction and one pass of 128 bytes, the vector's own load four."""
-    params = Params("uniform", accumulators=96)
-    mix, none = model.consumer_mix(params, 1), model.consumer_mix(Params("split", accumulators=80), 1)
-    loads, stores = model.vector_loads(params), model.swapped(params)
-    extra = mix.issue_slots - none.issue_slots - 16 - (model.STATE_LOADS + model.STATE_STORES)
-    assert (loads, stores) == (31, 30)
-    assert extra == pytest.approx(loads + stores)
-    assert 4 * mix.lds + mix.sts == pytest.approx(4 + loads + stores)
-    assert mix.lds / mix.loads_in_flight == pytest.approx(1.0)
+def test_local_accesses_go_where_they_fit() -> None:
+    """Per vector and warp 128 bytes for each STL, to L2; for each LDL too if L1 is too small, else a shared access."""
+    many = Params("uniform", 96, consumer_warps=4, ctas_per_sm=3)
+    few = Params("split", 96, 40, consumer_warps=8)
+    for params in (few, many):
+        ops = list(TECHNIQUE.build(params).roles[1].body(1))
+        vectors = params.tile_bytes // 512
+        stored = sum(op.bytes for op in ops if isinstance(op, Store) and op.tile == 0)
+        loaded = sum(op.bytes for op in ops if isinstance(op, Load))
+        mix = next(op.mix for op in ops if isinstance(op, Compute) and op.tile == 0)
+        each = model.vector_loads(params)
+        assert model.swapped(params) > 0
+        assert stored == 128 * vectors * model.swapped(params)
+        assert loaded == (128 * vectors * each if model.from_l2(params) else 0)
+        assert mix.lds == pytest.approx(vectors / params.consumer_warps * (1 + (0 if loaded else each / 4)))
+        assert all(op.l2_hit == 1.0 for op in ops if isinstance(op, Load | Store) and op.tile == 0)
+    assert model.from_l2(many)
+    assert not model.from_l2(few)
 
 
 def test_a_split_hands_on_what_the_producers_keep_not() -> None:
