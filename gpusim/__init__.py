@@ -8,6 +8,7 @@ from gpusim.lazy import lazy_exports
 from gpusim.version import __version__
 
 _HOME = {
+    "advise": "gpusim.scenario",
     "answer": "gpusim.scenario",
     "compare": "gpusim.validation",
     "from_data": "gpusim.scenario",

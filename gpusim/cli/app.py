@@ -54,22 +54,39 @@ def _root(
 
 @app.command()
 def run(
-    scenario: ScenarioFile, set_: Overrides = None, device: Device = None, json: Json = False, exact: Exact = False
+    scenario: ScenarioFile,
+    set_: Overrides = None,
+    device: Device = None,
+    json: Json = False,
+    exact: Exact = False,
+    advice: Annotated[
+        bool, typer.Option("--advice/--no-advice", help="Say what to change: a dozen further predictions.")
+    ] = True,
 ) -> None:
-    """Predict a scenario and, where a recording matches, show the error."""
+    """Predict a scenario, say what would make it faster and, where a recording matches, show the error."""
     from gpusim.cli import scenario_commands
 
-    scenario_commands.run(scenario, set_, device, json, exact)
+    scenario_commands.run(scenario, set_, device, json, exact, advice)
 
 
 @app.command()
 def compare(
-    scenario: ScenarioFile, set_: Overrides = None, device: Device = None, json: Json = False, exact: Exact = False
+    scenario: ScenarioFile,
+    set_: Overrides = None,
+    device: Device = None,
+    json: Json = False,
+    exact: Exact = False,
+    measured: Annotated[
+        Path | None, typer.Option("--measured", help="File with a timeline of your own kernel (docs/probe.md).")
+    ] = None,
+    timeline: Annotated[
+        str | None, typer.Option("--timeline", help="Which timeline of --measured, if it holds several.")
+    ] = None,
 ) -> None:
-    """Compare a scenario with its recording; exit 1 if it is outside the claimed band."""
+    """Compare a scenario with its recording, or with --measured; exit 1 if it is outside the claimed band."""
     from gpusim.cli import scenario_commands
 
-    raise typer.Exit(scenario_commands.compare(scenario, set_, device, json, exact))
+    raise typer.Exit(scenario_commands.compare(scenario, set_, device, json, exact, measured, timeline))
 
 
 @app.command()

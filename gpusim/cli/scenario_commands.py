@@ -5,30 +5,35 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from gpusim.cli.advice import print_advice
 from gpusim.cli.inputs import single_scenario
 from gpusim.cli.output import console, print_json, print_table, seconds, share, signed
 from gpusim.errors import GpusimError
-from gpusim.scenario import Answer, answer, predict
+from gpusim.scenario import Answer, advise, answer, predict
 from gpusim.timeline import Timeline
 from gpusim.timeline.export import to_chrome_json, to_csv
 from gpusim.timeline.metrics import busy_by_lane, summary, wait_by_reason
 from gpusim.units import format_quantity
-from gpusim.validation import Comparison, compare_with, measurement_of
+from gpusim.validation import Comparison, compare_timelines, compare_with, measurement_of, read_measured
 from gpusim.validation.markdown import write_atomically
 
 __all__ = ["compare", "export", "run"]
 
 
-def run(path: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool) -> None:
-    """Predict one scenario."""
+def run(path: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool, advice: bool) -> None:
+    """Predict one scenario, and with ``advice`` what changes of it would gain."""
     scenario = single_scenario(path, assignments, device)
     result = answer(scenario, exact=exact)
     recording = measurement_of(scenario)
     comparison = compare_with(result.timeline, recording) if recording else None
+    advised = advise(scenario, result.timeline) if advice else None
     if json:
-        print_json(_run_data(result, comparison))
-    else:
-        _print_run(result, comparison)
+        data = _run_data(result, comparison)
+        print_json(data if advised is None else {**data, "advice": advised.as_dict()})
+        return
+    _print_run(result, comparison)
+    if advised is not None:
+        print_advice(advised)
 
 
 def _run_data(result: Answer, comparison: Comparison | None) -> dict[str, Any]:
@@ -87,13 +92,29 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
         out.print(f"verdict: {comparison.verdict}{': ' + comparison.gap if comparison.gap else ''}", markup=False)
 
 
-def compare(path: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool) -> int:
-    """Compare one scenario with its recording; the exit code."""
+def compare(
+    path: Path,
+    assignments: list[str] | None,
+    device: str | None,
+    json: bool,
+    exact: bool,
+    measured: Path | None,
+    name: str | None,
+) -> int:
+    """Compare one scenario with its recording, or with timeline ``name`` of the file ``measured``; the exit code."""
     scenario = single_scenario(path, assignments, device)
-    recording = measurement_of(scenario, required=True)
-    comparison = compare_with(predict(scenario, exact=exact), recording)
+    about: dict[str, Any] = {}
+    if measured is None:
+        if name is not None:
+            raise GpusimError("--timeline names a timeline of a file; say which with --measured FILE")
+        recording = measurement_of(scenario, required=True)
+        comparison = compare_with(predict(scenario, exact=exact), recording)
+    else:
+        name, timeline = read_measured(measured, scenario, name)
+        comparison = compare_timelines(predict(scenario, exact=exact), timeline)
+        about = {"measured": {"file": str(measured), "timeline": name, "overhead": timeline.meta.get("overhead")}}
     if json:
-        print_json({"scenario": scenario.resolved(), "device": scenario.device, **comparison.as_dict()})
+        print_json({"scenario": scenario.resolved(), "device": scenario.device, **about, **comparison.as_dict()})
     else:
         rows = [
             (entry.name, f"{entry.predicted:.6g}", f"{entry.measured:.6g}",
@@ -101,6 +122,9 @@ def compare(path: Path, assignments: list[str] | None, device: str | None, json:
             for entry in (*comparison.metrics, *comparison.by_kind, *comparison.by_stage)
         ]  # fmt: skip
         print_table(scenario.question, ("", "predicted", "measured", "error"), rows)
+        overhead = comparison.measured.meta.get("overhead")
+        if measured is not None and overhead is not None:
+            console().print(f"with its time stamps the kernel took {overhead:+.1%} longer; the total is without them")
         console().print(f"verdict: {comparison.verdict}", markup=False)
     return 0 if comparison.within else 1
 

@@ -9,7 +9,7 @@ from dash.exceptions import PreventUpdate
 
 from gpusim.dashboard.address import view_of
 from gpusim.dashboard.case import CaseError, Source
-from gpusim.dashboard.content import draw, show_case
+from gpusim.dashboard.content import draw, show_advice, show_case
 
 __all__ = ["register"]
 
@@ -31,6 +31,8 @@ def register(app: Dash, source: Source) -> None:
             "message": Output("message", "children"), "work": Output("work", "style"),
             "points": Output("point", "data"), "point": Output("point", "value"),
             "point_box": Output("point-box", "style"), "case": Output("case", "data"),
+            "advice": Output("advice", "children", allow_duplicate=True),
+            "advised": Output("advised", "data", allow_duplicate=True),
         },
         inputs={"name": Input("scenario", "value"), "point": Input("point", "value")},
         state={"held": State("case", "data")},
@@ -43,7 +45,7 @@ def register(app: Dash, source: Source) -> None:
             raise PreventUpdate
         shown = show_case(source, name, point if picked else None)
         shown["point"] = no_update if picked else shown["point"] or None
-        return shown
+        return {**shown, "advised": None}
 
     @app.callback(
         output={
@@ -64,12 +66,22 @@ def register(app: Dash, source: Source) -> None:
             raise PreventUpdate from None
         return draw(case, held["key"], view_of(held["key"], values))
 
+    # Behind the first picture, which `advisable` announces: a dozen predictions must not hold it up.
+    @app.callback(
+        Output("advice", "children"), Input("advised", "data"), State("case", "data"), prevent_initial_call=True
+    )
+    def on_drawn(key: str | None, held: dict | None) -> list[Any]:
+        if not held or held["key"] != key:
+            raise PreventUpdate
+        return show_advice(source, held["name"], held["point"])
+
     @app.callback(Output("align-event", "style"), Input("align", "value"))
     def on_align(align: str) -> dict[str, str]:
         return {} if align == "event" else {"display": "none"}
 
     for outputs, inputs, function in (
         (Output("graph", "figure"), [Input("drawn", "data")], "place"),
+        (Output("advised", "data"), [Input("drawn", "data"), State("advised", "data")], "advisable"),
         (
             Output("range", "title"),
             [Input("case", "data"), Input("window", "data"), Input("mode", "value")],

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpusim.dashboard.match import Match, match_events
 from gpusim.dashboard.track import MICRO, Track
+from gpusim.scenario import Advice
 from gpusim.timeline.critical_path import critical_path
 
 __all__ = ["OWN_POINT", "Badge", "Case", "CaseError", "Entry", "Numbers", "Path", "Point", "Source"]
@@ -136,3 +137,6 @@ class Source(Protocol):
 
     def case(self, name: str, point: str = "") -> Case:
         """The scenario, or one of its recorded points. Raises CaseError."""
+
+    def advice(self, name: str, point: str = "") -> Advice:
+        """What changes of it would gain; takes as long as a dozen predictions. Raises CaseError."""

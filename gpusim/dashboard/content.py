@@ -6,6 +6,7 @@ from typing import Any
 
 from dash import html
 
+from gpusim.dashboard.advice import advice_line, advice_missing, advice_pending
 from gpusim.dashboard.align import alignment_shift
 from gpusim.dashboard.cards import badge_row, card_row, message_panel
 from gpusim.dashboard.case import OWN_POINT, Case, CaseError, Source
@@ -14,7 +15,7 @@ from gpusim.dashboard.figures import Drawing, timeline_figure
 from gpusim.dashboard.gutter import gutter_rows
 from gpusim.dashboard.view import View
 
-__all__ = ["draw", "first_name", "show_case"]
+__all__ = ["draw", "first_name", "show_advice", "show_case"]
 
 
 _FIRST = "stages"
@@ -33,7 +34,7 @@ def show_case(source: Source, name: str | None, point: str | None) -> dict[str, 
     """Everything above the timelines for a scenario, or the message that stands in its place."""
     shown = {
         "question": "", "facts": "", "badges": [], "cards": [], "message": None, "work": {"display": "none"},
-        "points": [], "point": "", "point_box": {"display": "none"}, "case": None,
+        "points": [], "point": "", "point_box": {"display": "none"}, "case": None, "advice": advice_pending(),
     }  # fmt: skip
     try:
         case = source.case(name or "", point or OWN_POINT)
@@ -54,6 +55,14 @@ def show_case(source: Source, name: str | None, point: str | None) -> dict[str, 
         "point_box": {} if len(points) > 1 else {"display": "none"},
         "case": {"name": name, "point": case.point, "key": f"{name}|{case.point}", "measured": bool(case.measured)},
     }
+
+
+def show_advice(source: Source, name: str, point: str) -> list[Any]:
+    """The line of advice for a scenario that is shown."""
+    try:
+        return advice_line(source.advice(name, point))
+    except CaseError as error:
+        return advice_missing(str(error))
 
 
 def draw(case: Case, key: str, view: View) -> dict[str, Any]:

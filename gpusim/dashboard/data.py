@@ -9,9 +9,9 @@ import dataclasses
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gpusim.dashboard.align import from_first_call
 from gpusim.dashboard.case import OWN_POINT, Case, CaseError, Entry, Numbers, Point
@@ -27,7 +27,7 @@ from gpusim.dashboard.facts import (
 from gpusim.dashboard.track import Track
 from gpusim.engine import Deadlock
 from gpusim.errors import GpusimError
-from gpusim.scenario import Scenario, answer, from_data, load
+from gpusim.scenario import Advice, Scenario, advise, answer, from_data, load
 from gpusim.timeline import Timeline
 from gpusim.timeline.metrics import summary
 from gpusim.validation import Measurement, compare_with, measurement_of, measurements
@@ -35,6 +35,7 @@ from gpusim.validation import Measurement, compare_with, measurement_of, measure
 __all__ = ["ScenarioFolder"]
 
 MOST_CASES = 24
+Made = TypeVar("Made")
 _LOG = logging.getLogger(__name__)
 
 
@@ -46,6 +47,8 @@ class ScenarioFolder:
         self._cases: OrderedDict[tuple, Case] = OrderedDict()
         self._questions: dict[Path, tuple[int, Entry]] = {}
         self._busy = threading.Lock()
+        self._advice: OrderedDict[tuple, Advice] = OrderedDict()
+        self._advising = threading.Lock()  # of its own: a zoom must not wait for a dozen predictions
 
     def _paths(self) -> dict[str, Path]:
         files = (path for pattern in ("*.yaml", "*.yml") for path in self.folder.glob(pattern))
@@ -71,6 +74,14 @@ class ScenarioFolder:
 
     def case(self, name: str, point: str = "") -> Case:
         """The scenario called ``name``, or its technique at a recorded point. Raises CaseError."""
+        return self._asked(name, self._busy, lambda own: self._case(own, point or OWN_POINT))
+
+    def advice(self, name: str, point: str = "") -> Advice:
+        """What changes of it would gain. Raises CaseError."""
+        timeline = self.case(name, point).predicted.timeline
+        return self._asked(name, self._advising, lambda own: self._advise(own, point or OWN_POINT, timeline))
+
+    def _asked(self, name: str, lock: threading.Lock, make: Callable[[Scenario], Made]) -> Made:
         paths = self._paths()
         if not paths:
             message = f"{self.folder} holds no scenario (*.yaml). Write one, or name another folder with --scenarios."
@@ -78,8 +89,10 @@ class ScenarioFolder:
         if name not in paths:
             raise CaseError(f"There is no scenario called {name!r} in {self.folder}.", "Unknown scenario")
         try:
-            with self._busy:
-                return self._case(load(paths[name]), point or OWN_POINT)
+            with lock:
+                return make(load(paths[name]))
+        except CaseError:
+            raise
         except (GpusimError, Deadlock) as error:
             raise CaseError(str(error), _title(error, name)) from error
         except OSError as error:
@@ -91,18 +104,33 @@ class ScenarioFolder:
 
     def _case(self, own: Scenario, point: str) -> Case:
         points = _points(own)
-        scenario = own
-        if point != OWN_POINT:
-            if point not in points:
-                raise CaseError(f"{own.name} has no recorded point {point!r}.", "Unknown recorded point")
-            scenario = _at(own, points[point])
+        scenario = _pointed(own, point, points)
         key = (own.name, own.question, scenario.hash, point)
-        if key not in self._cases:
-            self._cases[key] = _build(own, scenario, point, points)
-        self._cases.move_to_end(key)
-        while len(self._cases) > MOST_CASES:
-            self._cases.popitem(last=False)
-        return self._cases[key]
+        return _kept(self._cases, key, lambda: _build(own, scenario, point, points))
+
+    def _advise(self, own: Scenario, point: str, timeline: Timeline) -> Advice:
+        scenario = _pointed(own, point, _points(own))
+        # In place: starting processes beside a server's threads takes longer than most advice.
+        return _kept(self._advice, (scenario.hash,), lambda: advise(scenario, timeline, workers=1))
+
+
+def _pointed(own: Scenario, point: str, points: Mapping[str, Measurement]) -> Scenario:
+    """The scenario itself, or at one of its recorded points."""
+    if point == OWN_POINT:
+        return own
+    if point not in points:
+        raise CaseError(f"{own.name} has no recorded point {point!r}.", "Unknown recorded point")
+    return _at(own, points[point])
+
+
+def _kept(known: OrderedDict[tuple, Made], key: tuple, make: Callable[[], Made]) -> Made:
+    """What is known under ``key``, made if need be; the oldest of too many goes."""
+    if key not in known:
+        known[key] = make()
+    known.move_to_end(key)
+    while len(known) > MOST_CASES:
+        known.popitem(last=False)
+    return known[key]
 
 
 def _title(error: Exception, name: str) -> str:

@@ -3,11 +3,13 @@
 from gpusim.lazy import lazy_exports
 
 _HOME = {
+    "Advice": "gpusim.scenario.advice",
     "Answer": "gpusim.scenario.answers",
     "Scenario": "gpusim.scenario.scenario",
     "SweepPoint": "gpusim.scenario.sweeping",
     "SweepResult": "gpusim.scenario.sweeping",
     "Technique": "gpusim.scenario.technique",
+    "advise": "gpusim.scenario.advice",
     "answer": "gpusim.scenario.answers",
     "from_data": "gpusim.scenario.loader",
     "load": "gpusim.scenario.loader",

@@ -6,14 +6,15 @@ quantities have dots of their own: ``device.set.hbm.read_bandwidth=8 TB/s``.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
 from gpusim.errors import GpusimError
-from gpusim.scenario.yaml_source import Place, parse_yaml
+from gpusim.scenario.yaml_source import Place, parse_scalar, parse_yaml
 
-__all__ = ["apply_override", "grid_points", "parse_assignments", "split_path"]
+__all__ = ["apply_override", "assignment", "grid_points", "parse_assignments", "split_path"]
 
 MAX_POINTS = 100_000
 
@@ -44,6 +45,13 @@ def parse_assignments(texts: Iterable[str]) -> dict[str, list[Any]]:
         path = path.strip()
         found[path] = [_value(part, f"--set {path}") for part in _split_commas(value)]
     return found
+
+
+def assignment(path: str, value: Any) -> str:
+    """The text that `parse_assignments` reads back as ``value`` at ``path``."""
+    # Plain words stand for themselves; JSON is YAML for everything else.
+    word = isinstance(value, str) and value.replace("_", "").isalnum() and parse_scalar(value) == value
+    return f"{path}={value if word else json.dumps(value)}"
 
 
 def apply_override(data: Any, path: Place, value: Any) -> Any:

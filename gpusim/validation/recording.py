@@ -205,11 +205,18 @@ def _open_timelines(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-        return arrays, json.loads(arrays.pop("meta").tobytes())
+        return arrays, _metas(arrays.pop("meta").tobytes())
     except FileNotFoundError as error:
         raise RecordingError("there is no such recording", path=path) from error
-    except (OSError, ValueError, KeyError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+    except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
         raise RecordingError(f"truncated or not a timeline file ({error})", path=path) from error
+
+
+def _metas(text: bytes) -> dict[str, Any]:
+    metas = json.loads(text)
+    if not all(isinstance(entry["lanes"], list) and isinstance(entry["meta"], dict) for entry in metas.values()):
+        raise ValueError("its meta says something else")
+    return metas
 
 
 def _read_json(path: Path) -> dict[str, Any]:

@@ -123,6 +123,17 @@ def test_choosing_another_scenario_shows_it_and_changes_the_address(watched):
     page.wait_for_function("gpusimView.meta().case === 'alone|own' || gpusimView.meta().case === 'alone|'")
 
 
+def test_advice_follows_the_picture_and_the_scenario(watched):
+    page = watched.open("?scenario=ring")
+    page.wait_for_selector("#advice >> text=stages 3 → 4")
+    page.click("#scenario")
+    page.click("text=Question of alone?")
+    page.wait_for_selector("#advice >> text=leave it")
+    page.click("#scenario")
+    page.click("text=Question of ring?")
+    page.wait_for_selector("#advice >> text=stages 3 → 4")
+
+
 def test_a_laptop_screen_holds_the_page_without_a_sideways_scroll(watched):
     watched.page.set_viewport_size({"width": 1280, "height": 720})
     page = watched.open("?scenario=ring")

@@ -75,6 +75,24 @@ def test_run_reads_well(gpusim, path):
         assert part in out
 
 
+def test_run_advises(answer, gpusim, path):
+    """Levers, roofline and verdict as data, and for people the options that give the best change."""
+    single = ("--set", "kernel.rings.input.stages=1", "--set", "kernel.grid=132")
+    advice = answer("run", path, *single)["advice"]
+    assert {"levers", "roofline", "verdict"} <= set(advice)
+    assert advice["levers"][0]["gain"] > 0.02
+    assert advice["best"] in advice["verdict"]
+    _, out, _ = gpusim("run", path, *single)
+    for part in ("roofline:", "stages 1 → 2", "advice: Change", "try it: --set "):
+        assert part in out
+
+
+def test_run_without_advice(answer, gpusim, path):
+    """One prediction and its baseline, nothing more."""
+    assert "advice" not in answer("run", path, "--no-advice")
+    assert "advice" not in gpusim("run", path, "--no-advice")[1]
+
+
 def test_resolved_scenario_can_be_run_again(answer, path, tmp_path):
     """What a result carries is a scenario."""
     first = answer("run", path)

@@ -8,8 +8,11 @@ from synthetic_timelines import dense, pipeline
 
 from gpusim.dashboard.case import Badge, Case, CaseError, Entry, Numbers, Point
 from gpusim.dashboard.track import Track
+from gpusim.scenario.advice import Advice, Lever
 from gpusim.timeline import Timeline
+from gpusim.timeline.bottleneck import Bottleneck
 from gpusim.timeline.metrics import summary
+from gpusim.timeline.roofline import Roofline
 
 
 def case_of(name: str, predicted: Timeline, measured: Timeline | None = None, **more) -> Case:
@@ -79,3 +82,17 @@ class Synthetic:
         if name not in self._made:
             self._made[name] = self.makers[name]()
         return self._made[name]
+
+    def advice(self, name: str, point: str = "") -> Advice:
+        """What to do about ``name``: pull a lever for "ring", else leave it. Raises CaseError."""
+        case = self.case(name, point)
+        gains = {"stages 3 → 4": 0.042, "tile 16 KiB → 32 KiB": 0.013, "stages 3 → 2": -0.008, "warps 4 → 8": -0.03}
+        if name != "ring":
+            del gains["stages 3 → 4"]
+        total_s = case.predicted.timeline.total_s
+        levers = tuple(
+            Lever(change.split()[0], change, total_s * (1 - gain), gain, {f"kernel.params.{change.split()[0]}": 4})
+            for change, gain in gains.items()
+        )
+        held = Bottleneck("memory bandwidth", 0.92, "move fewer bytes")
+        return Advice(total_s, held, Roofline(4.3e12, 0.92, 3.6e13, 0.55, 8.5, 14.3), levers)

@@ -1,7 +1,7 @@
 import pytest
 
 from gpusim.dashboard.address import address_of, view_of
-from gpusim.dashboard.content import draw, show_case
+from gpusim.dashboard.content import draw, show_advice, show_case
 from gpusim.dashboard.server import build_app
 
 VIEWPORT = {"width": 1100, "height": 560, "room": 560}
@@ -82,6 +82,29 @@ def test_what_cannot_be_shown_gives_a_message_and_no_timeline(source, name, word
     assert words in texts(shown["message"])
     assert shown["work"] == {"display": "none"}
     assert shown["case"] is None
+
+
+def test_advice_names_the_change_its_gain_and_the_roofline(source):
+    said = texts(show_advice(source, "ring", "own"))
+    assert "stages 3 → 4" in said
+    assert "−4.2 % time" in said
+    assert "memory-bound" in said
+    assert "92 % of bandwidth, 55 % of FP32" in said
+
+
+def test_advice_to_leave_it_says_what_holds_and_what_was_tried(source):
+    said = texts(show_advice(source, "alone", "own"))
+    assert "leave it" in said
+    assert "memory bandwidth, at 92 % of its peak" in said
+    assert "−1.3 %" in said
+
+
+def test_a_case_without_advice_has_a_line_all_the_same(source):
+    assert "none" in texts(show_advice(source, "bad", "own"))
+
+
+def test_advice_is_pending_until_a_case_has_been_drawn(source):
+    assert "predicting" in texts(show_case(source, "ring", None)["advice"])
 
 
 def test_a_drawing_says_how_much_is_in_view_and_whether_it_is_binned(source):

@@ -64,6 +64,23 @@ def test_a_case_is_made_once(folder):
     assert len({id(case) for case in found}) == 1
 
 
+def test_advice_is_worked_out_once(folder):
+    source = ScenarioFolder(folder)
+    first = source.advice("good")
+    assert first.levers
+    assert first.total_s == pytest.approx(source.case("good").predicted_numbers.total_s)
+    assert source.advice("good") is first
+    (folder / "good.yaml").write_text(GOOD.replace("stages: 2", "stages: 3"))
+    assert source.advice("good") is not first
+
+
+def test_no_advice_for_what_cannot_be_shown(folder):
+    (folder / "stuck.yaml").write_text(DEADLOCK)
+    for name in ("nowhere", "stuck"):
+        with pytest.raises(CaseError):
+            ScenarioFolder(folder).advice(name)
+
+
 @pytest.mark.parametrize("name", ["nowhere", "", "../good", "good.yaml", "/etc/passwd", "a\x00b"])
 def test_only_scenarios_of_the_folder_can_be_named(folder, name):
     with pytest.raises(CaseError, match="no scenario called"):

@@ -119,6 +119,11 @@
       setTimeout(window.gpusimBind, 0);
       return { data: figure.data, layout: figure.layout };
     },
+    /* The case of the first picture of it, whose advice may be asked for now. */
+    advisable: function (figure, known) {
+      const key = figure && figure.layout && figure.layout.meta.case;
+      return !key || key === known ? same() : key;
+    },
     remember: function (held, area, mode) {
       if (!held) return same();
       const wanted = new URLSearchParams(location.search).get("scenario");

@@ -1,0 +1,195 @@
+"""What can be pulled: parameters by name, the values to try, and what pays for them.
+
+A technique's own limits (``ge``, ``le``, ``multiple_of``, ``choices`` of `gpusim.scenario.technique.param`) decide
+which of the values are possible. A parameter that is not listed here is part of the work, not of how it is done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gpusim.units import format_quantity
+
+__all__ = [
+    "AMOUNTS", "BALANCING", "LEVERS", "SHARES", "Kind", "Proposal", "enough", "grids_to_try", "label", "shown",
+    "values_to_try", "whole", "with_grid",
+]  # fmt: skip
+
+
+def _around(value: int) -> tuple[int, ...]:
+    """One more, one fewer, several more, several fewer."""
+    return (value + 1, value - 1, max(2 * value, 4), value // 2)
+
+
+def _scaled(value: int) -> tuple[int, ...]:
+    """Double and half."""
+    return (2 * value, value // 2) if value % 2 == 0 else (2 * value,)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A lever: its name on screen, values to try from the present one, and what the smaller value spares.
+
+    ``noun`` (plural) says that fewer of them are simpler or leave more room; ``plain`` names values that are
+    simpler than their alternatives. Either makes a value worth mentioning that is hardly slower. ``fuses``: the
+    technique vouches that the result is the same, and fewer bytes between kernels are the point of it.
+    """
+
+    label: str
+    values: Callable[[int], tuple[int, ...]] = _around
+    noun: str = ""
+    plain: Mapping[Any, str] = field(default_factory=dict)
+    fuses: bool = False
+
+
+LEVERS: dict[str, Kind] = {
+    "stages": Kind("stages", noun="stages"),
+    "input_stages": Kind("input stages", noun="input stages"),
+    "output_stages": Kind("output stages", noun="output stages"),
+    "slots": Kind("buffers", noun="buffers"),
+    "fused": Kind("fused", plain={False: "separate kernels are"}, fuses=True),
+    "variant": Kind("variant", plain={"separate": "separate kernels are"}, fuses=True),
+    "tile_bytes": Kind("tile", _scaled),
+    "tile": Kind("tile", _scaled),
+    "ctas_per_sm": Kind("CTAs per SM"),
+    "warps": Kind("warps", _scaled),
+    "consumer_warps": Kind("consumer warps", _scaled),
+    "compute_warps": Kind("computing warps", _scaled),
+    "asynchronous": Kind("asynchronous copies", plain={False: "synchronous copies are"}),
+    "loads": Kind("loads in flight", _around, "loads in flight"),
+    "batch": Kind("loads in flight", _scaled, "loads in flight"),
+    "vector_bytes": Kind("vector", _scaled),
+    "vector": Kind("vector", _scaled),
+    "width": Kind("vector", _scaled),
+    "streams": Kind("streams", noun="streams"),
+    "streams_per_direction": Kind("streams per direction", noun="streams per direction"),
+    "chunks": Kind("chunks", _scaled),
+    "copies": Kind("copies", _scaled),
+    "batches": Kind("batches", _scaled),
+    "grid": Kind("CTAs", _scaled),
+    "memory": Kind("host memory", plain={"pageable": "ordinary memory is"}),
+    "mode": Kind("mode", plain={"stream": "calls one by one are", "one_per_item": "one CTA per item is"}),
+    "producer_registers": Kind("registers of the producers"),
+    "order": Kind("order of calls"),
+    "issue": Kind("order of calls"),
+    "calls": Kind("calls"),
+    "ordering": Kind("ordering"),
+    "allocation": Kind("allocation"),
+    "recycle": Kind("buffers given back"),
+    "workers": Kind("kind of streams"),
+}
+"""Levers by parameter name, the most telling first."""
+
+OTHER_LABELS = {"resident": "resident CTAs", "tiles_per_cta": "tiles per CTA", "rows_per_cta": "rows per CTA"}
+
+BALANCING = ("tiles_per_cta", "tiles_per_item", "rows_per_cta", "tiles")
+"""How often a loop runs: scaled where a turn does more or less than before."""
+
+SHARES = ("batches",)
+"""Levers of which each part takes its share of bytes and seconds, so that all parts together stay the same."""
+
+AMOUNTS = ("bytes", "kernel_s", "fill_s")
+"""What a part of `SHARES` has its share of."""
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A change to try: ``overrides`` by dotted path, and in words ``change`` with what ``also`` changes for its sake.
+
+    Where they leave more or less work, one of the loop counts ``balance`` ({path: present value}) is scaled.
+    ``order`` is the place among the values tried for this lever; ``enough`` as in `enough`, ``fuses`` as in `Kind`.
+    """
+
+    lever: str
+    change: str
+    overrides: Mapping[str, Any]
+    also: tuple[str, ...] = ()
+    balance: Mapping[str, int] = field(default_factory=dict)
+    order: int = 0
+    enough: str = ""
+    fuses: bool = False
+
+
+def enough(name: str, old: Any, new: Any, noun: str = "") -> str:
+    """``2 stages are``, to be followed by "enough", where ``new`` is simpler than ``old``; else nothing."""
+    kind = LEVERS[name]
+    if new in kind.plain:
+        return kind.plain[new]
+    noun = noun or kind.noun
+    if not noun or not new < old:
+        return ""
+    return f"{new} {noun} are" if new > 1 else f"1 {_singular(noun)} is"
+
+
+def _singular(noun: str) -> str:
+    first, _, rest = noun.partition(" ")
+    return noun.removesuffix("s") if noun.endswith("s") else f"{first.removesuffix('s')} {rest}"
+
+
+def values_to_try(name: str, value: Any, limits: Mapping[str, Any]) -> Iterator[Any]:
+    """Other values of parameter ``name`` that its own limits allow, the nearest first."""
+    choices = limits.get("choices")
+    if choices or isinstance(value, bool):
+        yield from _other_choices(value, choices or (False, True))
+        return
+    low, high = limits.get("ge"), limits.get("le")
+    for other in dict.fromkeys(LEVERS[name].values(value)):
+        fits = (low is None or other >= low) and (high is None or other <= high)
+        if fits and other > 0 and other != value and other % (limits.get("multiple_of") or 1) == 0:
+            yield other
+
+
+def _other_choices(value: Any, choices: tuple) -> tuple:
+    """The neighbours of a number, all others of a word."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return tuple(choice for choice in choices if choice != value)
+    place = sorted(choices).index(value)
+    return tuple(sorted(choices)[i] for i in (place + 1, place - 1) if 0 <= i < len(choices))
+
+
+def label(name: str) -> str:
+    """A parameter on screen: that of its lever, or its name in words."""
+    if name in LEVERS:
+        return LEVERS[name].label
+    # fill_s is a time of filling.
+    words = f"{name[:-2]} time" if name.endswith("_s") else name
+    return OTHER_LABELS.get(name, words.replace("_", " "))
+
+
+def shown(value: Any, unit: str | None = None) -> str:
+    """A value on screen, in the unit that reads best."""
+    if unit == "bytes":
+        return format_quantity(float(value), "bytes")
+    if unit in ("s", "time"):
+        return format_quantity(float(value), "time")
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value).replace("_", " ")
+
+
+def with_grid(values: Mapping[str, Any], new: int, sms: int) -> dict[str, int] | None:
+    """The grid that goes with ``new`` CTAs per SM, so that whole waves stay whole; None where there is none."""
+    old = values["ctas_per_sm"]
+    name = next((name for name in ("grid", "resident") if name in values), None)
+    if name is None or values[name] % (old * sms):
+        return {}
+    count = values[name]
+    if count > old * sms and count % (new * sms) == 0:
+        return {}
+    return {name: count // old * new} if count % old == 0 else None
+
+
+def grids_to_try(grid: int, wave: int) -> tuple[int, ...]:
+    """Other grids: none for one whole wave (the CTAs per SM are its lever), else whole waves, double and half."""
+    if grid == wave:
+        return ()
+    down = grid // wave * wave
+    whole = (down + wave, down) if grid % wave else ()
+    return tuple(other for other in dict.fromkeys((*whole, 2 * grid, grid // 2)) if other > 0)
+
+
+def whole(value: float) -> float:
+    """A share as people would write it: a whole number where it is one, without the dust of a division."""
+    return int(value) if float(value).is_integer() else float(f"{value:.12g}")

@@ -1,0 +1,230 @@
+"""Levers of kernels and host programs that a scenario spells out: rings, tiles, warps, streams, chunks, slots.
+
+An op list states instruction counts per tile. What is ``setup`` there stays once per tile; how ``other`` splits into
+work and overhead nobody says. A larger tile is therefore charged that of all the tiles it replaces, and a smaller one
+that of a whole tile: gains of tile size and warps come out too small rather than too large.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gpusim.scenario.host_schema import SpelledHost, ThreadSpec, WorkSpec
+from gpusim.scenario.lever_kinds import Proposal, enough, grids_to_try, shown, values_to_try, whole, with_grid
+from gpusim.scenario.op_schema import chosen
+from gpusim.scenario.schema import SpelledKernel
+
+__all__ = ["of_host", "of_kernel"]
+
+TWICE = ((2, 1), (1, 2))
+"""Double and half, as (multiply by, divide by)."""
+
+_COUNTED = ("ffma", "lds", "sts", "mufu")
+_COPIES = ("h2d", "d2h", "d2d", "p2p", "memcpy", "malloc", "malloc_async", "malloc_host")
+Steps = list[tuple[str, str, Any]]
+"""(dotted path of the step, word, arguments)."""
+
+
+def of_kernel(kernel: SpelledKernel, place: str, sms: int) -> list[Iterator[Proposal]]:
+    """Proposals by lever for a kernel below ``place``."""
+    tiles = kernel.tiles_per_cta
+    balance = {f"{place}.tiles_per_cta": tiles[0]} if len(tiles) == 1 else {}
+    rings = [_stages(kernel, place, name) for name in kernel.rings]
+    return [*rings, _tile(kernel, place, balance), _warps(kernel, place), _ctas(kernel, place, balance, sms),
+            _grid(kernel, place, balance, sms)]  # fmt: skip
+
+
+def of_host(host: SpelledHost) -> list[Iterator[Proposal]]:
+    """Proposals by lever for a host program, its spelled-out kernels left as they are."""
+    return [_slots(host, name) for name in host.slots] + [_streams(host), _chunks(host), _pinned(host)]
+
+
+def _stages(kernel: SpelledKernel, place: str, ring: str) -> Iterator[Proposal]:
+    old = kernel.rings[ring].stages
+    name = f"{ring} stages" if len(kernel.rings) > 1 else "stages"
+    for order, new in enumerate(values_to_try("stages", old, {"ge": 1, "le": 64})):
+        ahead = _run_ahead(kernel, place, ring, new - old)
+        if ahead is not None:
+            overrides = {f"{place}.rings.{ring}.stages": new, **ahead}
+            yield Proposal(
+                f"{ring}.stages", f"{name} {old} → {new}", overrides, order=order,
+                enough=enough("stages", old, new, name),
+            )  # fmt: skip
+
+
+def _run_ahead(kernel: SpelledKernel, place: str, ring: str, more: int) -> dict[str, Any] | None:
+    """Steps that follow the depth of the ring, ``more`` tiles further ahead; None where it is not clear how."""
+    depth = kernel.rings[ring].stages - 1
+    found: dict[str, Any] = {}
+    for role, spec in kernel.roles.items():
+        steps = _steps(kernel, place, role)
+        rings = {getattr(args, "ring", None) for _, _, args in steps} - {None}
+        if ring not in rings or not any(args.ahead or word == "wait_group" for _, word, args in steps):
+            continue
+        if rings != {ring} or spec.prologue:
+            return None
+        for path, word, args in steps:
+            if args.ahead not in (0, "full"):
+                if args.ahead != depth:
+                    return None
+                found[path] = _step(word, args, ahead=args.ahead + more)
+            if word == "wait_group":
+                if args.pending not in (depth, depth - 1) or args.pending + more < 0:
+                    return None
+                found[path] = _step(word, args, pending=args.pending + more)
+    return found
+
+
+def _tile(kernel: SpelledKernel, place: str, balance: Mapping[str, int]) -> Iterator[Proposal]:
+    steps = [step for role in kernel.roles for step in _steps(kernel, place, role)]
+    sizes = {ring.bytes for ring in kernel.rings.values()}
+    # Loads into registers would need more of them, of which the file states a number.
+    if not sizes or any(word == "load" for _, word, _ in steps):
+        return
+    size = max(sizes)
+    for order, (times, over) in enumerate(TWICE):
+        if any(one * times % over for one in sizes):
+            continue
+        overrides: dict[str, Any] = {
+            f"{place}.rings.{name}.bytes": ring.bytes * times // over for name, ring in kernel.rings.items()
+        }
+        overrides |= _scaled(steps, times, over, bytes_too=True)
+        change = f"tile {shown(size, 'bytes')} → {shown(size * times // over, 'bytes')}"
+        yield Proposal("tile_bytes", change, overrides, balance=balance, order=order)
+
+
+def _warps(kernel: SpelledKernel, place: str) -> Iterator[Proposal]:
+    """The roles that compute, all at once; barriers with counts of their own would have to be told."""
+    steps = {role: _steps(kernel, place, role) for role in kernel.roles}
+    computing = [role for role, ops in steps.items() if any(_computes(word, args) for _, word, args in ops)]
+    told = any(ring.empty_arrivals or ring.full_arrivals for ring in kernel.rings.values())
+    # A named barrier counts warps, and what each thread loads is in registers, of which the file states a number.
+    bound = any(word in ("named_barrier", "load") for ops in steps.values() for _, word, _ in ops)
+    if told or bound or kernel.barriers or not computing:
+        return
+    for order, (times, over) in enumerate(TWICE):
+        if any(kernel.roles[role].warps * times % over for role in computing):
+            continue
+        overrides: dict[str, Any] = {}
+        words = []
+        for role in computing:
+            old = kernel.roles[role].warps
+            overrides[f"{place}.roles.{role}.warps"] = old * times // over
+            overrides |= _scaled(steps[role], over, times, bytes_too=False)
+            words.append(f"{role} warps {old} → {old * times // over}")
+        yield Proposal("warps", ", ".join(words), overrides, order=order)
+
+
+def _computes(word: str, args: Any) -> bool:
+    return word == "compute" and bool(args.ffma or args.mufu)
+
+
+def _ctas(kernel: SpelledKernel, place: str, balance: Mapping[str, int], sms: int) -> Iterator[Proposal]:
+    old = kernel.ctas_per_sm
+    if old is None:
+        return
+    for order, new in enumerate(values_to_try("ctas_per_sm", old, {"ge": 1, "le": 32})):
+        grid = with_grid({"ctas_per_sm": old, "grid": kernel.grid}, new, sms)
+        if grid is not None:
+            overrides = {f"{place}.ctas_per_sm": new, **{f"{place}.{name}": value for name, value in grid.items()}}
+            also = tuple(f"CTAs {kernel.grid} → {value}" for value in grid.values())
+            change, spare = f"CTAs per SM {old} → {new}", enough("ctas_per_sm", old, new)
+            yield Proposal("ctas_per_sm", change, overrides, also, balance, order, spare)
+
+
+def _grid(kernel: SpelledKernel, place: str, balance: Mapping[str, int], sms: int) -> Iterator[Proposal]:
+    # With tiles listed CTA by CTA the grid is part of the work.
+    tried = grids_to_try(kernel.grid, sms * (kernel.ctas_per_sm or 1)) if balance else ()
+    for order, new in enumerate(tried):
+        yield Proposal("grid", f"CTAs {kernel.grid} → {new}", {f"{place}.grid": new}, balance=balance, order=order)
+
+
+def _slots(host: SpelledHost, name: str) -> Iterator[Proposal]:
+    old = host.slots[name]
+    for order, new in enumerate(values_to_try("slots", old, {"ge": 1})):
+        words = enough("slots", old, new, f"slots of {name}")
+        yield Proposal(f"{name}.slots", f"slots of {name} {old} → {new}", {f"host.slots.{name}": new}, order=order,
+                       enough=words)  # fmt: skip
+
+
+def _streams(host: SpelledHost) -> Iterator[Proposal]:
+    """Only streams that are dealt to in turn: others are there for a reason."""
+    old = len(host.streams)
+    counted = list(host.streams) == [f"s{i}" for i in range(old)] and not any(
+        stream.model_fields_set for stream in host.streams.values()
+    )
+    if not counted or any(thread.deal or _names_streams(thread) for thread in host.threads.values()):
+        return
+    for order, new in enumerate(values_to_try("streams", old, {"ge": 1, "le": 512})):
+        words = enough("streams", old, new)
+        yield Proposal("streams", f"streams {old} → {new}", {"host.streams": new}, order=order, enough=words)
+
+
+def _names_streams(thread: ThreadSpec) -> bool:
+    steps = map(chosen, (*thread.prologue, *thread.per_chunk, *thread.epilogue))
+    return any(getattr(args, "stream", None) for _, args in steps)
+
+
+def _chunks(host: SpelledHost) -> Iterator[Proposal]:
+    """More and smaller chunks, or fewer and larger ones, in all threads; every kernel takes its share."""
+    threads = {name: thread for name, thread in host.threads.items() if thread.chunks and thread.per_chunk}
+    if not threads or not all(isinstance(kernel, WorkSpec) for kernel in host.kernels.values()):
+        return
+    for order, (times, over) in enumerate(TWICE):
+        overrides: dict[str, Any] = {}
+        for name, kernel in host.kernels.items():
+            for amount in ("duration", "flop", "bytes"):
+                if getattr(kernel, amount, None):
+                    overrides[f"host.kernels.{name}.{amount}"] = whole(getattr(kernel, amount) * over / times)
+        for name, thread in threads.items():
+            overrides[f"host.threads.{name}.chunks"] = thread.chunks * times // over
+            for index, (word, args) in enumerate(map(chosen, thread.per_chunk)):
+                key = "bytes" if word in _COPIES else "seconds" if word == "work" else ""
+                if key:
+                    value = whole(getattr(args, key) * over / times)
+                    overrides[f"host.threads.{name}.per_chunk.{index}"] = _step(word, args, **{key: value})
+        words = [f"chunks of {name} {thread.chunks} → {thread.chunks * times // over}" for name, thread in
+                 threads.items()]  # fmt: skip
+        if all(thread.chunks * times % over == 0 for thread in threads.values()):
+            yield Proposal("chunks", ", ".join(words), overrides, order=order)
+
+
+def _pinned(host: SpelledHost) -> Iterator[Proposal]:
+    overrides = {}
+    for name, thread in host.threads.items():
+        for part in ("prologue", "per_chunk", "epilogue"):
+            for index, (word, args) in enumerate(map(chosen, getattr(thread, part))):
+                if getattr(args, "pageable", False):
+                    overrides[f"host.threads.{name}.{part}.{index}"] = _step(word, args, pageable=False)
+    if overrides:
+        yield Proposal("memory", "host memory pageable → pinned", overrides)
+
+
+def _steps(kernel: SpelledKernel, place: str, role: str) -> Steps:
+    """The steps of the tile loop of a role."""
+    found = map(chosen, kernel.roles[role].per_tile)
+    return [(f"{place}.roles.{role}.per_tile.{index}", *step) for index, step in enumerate(found)]
+
+
+def _step(word: str, args: Any, **changed: Any) -> dict[str, Any]:
+    """A step as a scenario writes it, with some arguments changed."""
+    return {word: {**args.model_dump(mode="json", exclude_unset=True), **changed}}
+
+
+def _scaled(steps: Steps, times: int, over: int, *, bytes_too: bool) -> dict[str, Any]:
+    """Steps whose counts (and own ``bytes``) change by ``times / over``; overhead grows, but does not shrink."""
+    found = {}
+    for path, word, args in steps:
+        changed: dict[str, Any] = {}
+        if word == "compute":
+            changed = {name: whole(getattr(args, name) * times / over) for name in _COUNTED if getattr(args, name)}
+        if getattr(args, "other", 0) and times > over:
+            changed["other"] = whole(args.other * times / over)
+        if bytes_too and getattr(args, "bytes", None):
+            changed["bytes"] = whole(args.bytes * times / over)
+        if bytes_too and getattr(args, "align", 0) and over > times:
+            changed["align"] = args.align * times // over
+        if changed:
+            found[path] = _step(word, args, **changed)
+    return found

@@ -1,0 +1,68 @@
+"""Where a timeline stands under the roofline: which roof is above it, and how far away."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate
+from gpusim.timeline.timeline import Timeline
+
+__all__ = ["COMPUTE_BOUND", "FAR", "MEMORY_BOUND", "Roofline", "roofline"]
+
+COMPUTE_BOUND = 0.8
+"""Share of the peak from which a kernel under the roof of arithmetic is bound by it."""
+
+MEMORY_BOUND = 0.6
+"""Share of the peak from which a kernel under the roof of memory is bound by it."""
+
+FAR = 0.3
+"""Below this share of its roof launches, latencies or waits are most of a kernel's time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Roofline:
+    """Rates in bytes/s and FLOP/s with their share of the peak; intensities in FLOP per byte of memory traffic.
+
+    ``ridge`` is the intensity at which both roofs meet: below it memory is the roof, above it arithmetic.
+    """
+
+    bandwidth_bytes_per_s: float
+    bandwidth_share: float
+    flop_per_s: float
+    flop_share: float
+    intensity: float
+    ridge: float
+
+    @property
+    def roof(self) -> str:
+        """The peak that more overlap would meet first: "memory bandwidth" or "FP32 arithmetic"."""
+        return "memory bandwidth" if self.intensity < self.ridge else "FP32 arithmetic"
+
+    @property
+    def share(self) -> float:
+        """Of what the roof above allows."""
+        return self.bandwidth_share if self.intensity < self.ridge else self.flop_share
+
+    @property
+    def regime(self) -> str:
+        """What the thresholds of this module call it, by the roof above."""
+        if self.share >= (MEMORY_BOUND if self.intensity < self.ridge else COMPUTE_BOUND):
+            return "memory-bound" if self.intensity < self.ridge else "compute-bound"
+        return "far from both roofs" if self.share < FAR else "latency-bound"
+
+
+def roofline(timeline: Timeline) -> Roofline | None:
+    """None where ``meta`` does not say the work and the peaks, as for streams and copies."""
+    bandwidth, flop = achieved_bandwidth(timeline), achieved_flop_rate(timeline)
+    peak_bytes, peak_flop = timeline.meta.get("peak_bytes_per_s"), timeline.meta.get("peak_flop_per_s")
+    if not peak_bytes or not peak_flop or not (math.isfinite(bandwidth) and math.isfinite(flop)):
+        return None
+    return Roofline(
+        bandwidth_bytes_per_s=bandwidth,
+        bandwidth_share=bandwidth / peak_bytes,
+        flop_per_s=flop,
+        flop_share=flop / peak_flop,
+        intensity=flop / bandwidth if bandwidth else math.inf,
+        ridge=peak_flop / peak_bytes,
+    )

@@ -1,0 +1,72 @@
+"""A measured timeline from a file of one's own, to be compared with a scenario.
+
+Such a file is what `gpusim.validation.recording.save_timeline` writes: of a kernel with the probe in it, or
+``recorded/<device>/timelines.npz`` of a technique.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gpusim.errors import RecordingError, listing, nearest
+from gpusim.scenario import Scenario
+from gpusim.timeline import Timeline
+from gpusim.validation.recording import device_folder, list_timelines, load_timeline
+
+__all__ = ["read_measured"]
+
+
+def read_measured(path: Path, scenario: Scenario, name: str | None = None) -> tuple[str, Timeline]:
+    """The timeline called ``name`` in ``path`` (or the only one) with its name, its device as a profile is called.
+
+    Raises RecordingError, naming the file, if it is missing, truncated or no file of timelines, if several
+    are in it and none is named, or if what is named was not measured, says no total time, or belongs to another device,
+    technique or parameters than the scenario.
+    """
+    found = list_timelines(path)
+    name = _chosen(path, found, name)
+    timeline = load_timeline(path, name)
+    problem = _problem(timeline.meta, scenario)
+    if problem:
+        raise RecordingError(f"timeline {name!r} {problem}", path=path)
+    device = timeline.meta.get("device")
+    return name, timeline if device is None else timeline.with_meta(device=device_folder(str(device)))
+
+
+def _chosen(path: Path, found: Mapping[str, Any], name: str | None) -> str:
+    if not found:
+        raise RecordingError("holds no timeline", path=path)
+    if name is None:
+        if len(found) > 1:
+            raise RecordingError(
+                f"holds {len(found)} timelines, choose one with --timeline NAME (it has {listing(found)})", path=path
+            )
+        return next(iter(found))
+    if name not in found:
+        close = nearest(name, found)
+        hint = f". Did you mean {close!r}?" if close else ""
+        raise RecordingError(f"no timeline {name!r} in it (it has {listing(found)}){hint}", path=path)
+    return name
+
+
+def _problem(meta: Mapping[str, Any], scenario: Scenario) -> str:
+    """What speaks against comparing a timeline with ``meta`` with the scenario, or nothing."""
+    if meta.get("source") != "measured":
+        return f"is not a measured one (its source is {meta.get('source')!r})"
+    total_s = meta.get("total_s")
+    if not (isinstance(total_s, int | float) and math.isfinite(total_s) and total_s > 0):
+        return f"has no run time of the kernel (total_s is {total_s!r}, expected seconds)"
+    device = meta.get("device")
+    if device is not None and device_folder(str(device)) != scenario.device:
+        return f"was measured on {device} ({device_folder(str(device))}), the scenario is for {scenario.device}"
+    if scenario.technique is None or "technique" not in meta:
+        return ""
+    if meta["technique"] != scenario.technique.name:
+        return f"is of {meta['technique']}, the scenario of {scenario.technique.name}"
+    measured, wanted = meta.get("params", {}), dataclasses.asdict(scenario.params)
+    different = [f"{key}={measured.get(key)!r}" for key, value in wanted.items() if measured.get(key) != value]
+    return f"was measured with other parameters: {', '.join(different)}" if different else ""

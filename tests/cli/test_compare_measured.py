@@ -1,0 +1,197 @@
+"""``gpusim compare SCENARIO --measured FILE``: a timeline of one's own kernel against the prediction."""
+
+import json
+
+import numpy as np
+import pytest
+
+from gpusim.cli import main
+from gpusim.scenario import load, predict
+from gpusim.validation.recording import save_timeline
+
+SCENARIO = """\
+question: How many stages?
+device: textbook
+kernel:
+  grid: 8
+  tiles_per_cta: 12
+  rings: {input: {stages: 3, bytes: 16 KiB}}
+  roles:
+    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: input}]}
+    consumer: {warps: 4, per_tile: [{wait: input}, {compute: {ffma: 512, lds: 8}}, {release: input}]}
+"""
+TECHNIQUE = "question: q\ndevice: h200_sxm\nkernel: {technique: sync_tile, params: {tile_bytes: 8192, grid: 132}}\n"
+
+
+@pytest.fixture
+def path(tmp_path):
+    """A scenario of a kernel of one's own."""
+    file = tmp_path / "own.yaml"
+    file.write_text(SCENARIO)
+    return file
+
+
+@pytest.fixture
+def measure(path, tmp_path):
+    """``measure(name, **meta)``: a file with the prediction as if it were measured, 2 % slower."""
+    predicted = predict(load(path))
+    file = tmp_path / "mine.npz"
+
+    def save(name="run", **meta):
+        total = {"source": "measured", "total_s": 1.02 * predicted.total_s, "overhead": 0.031, "device": "textbook"}
+        save_timeline(file, name, predicted.with_meta(**{**total, **meta}))
+        return file
+
+    return save
+
+
+@pytest.fixture
+def compare(capsys, path):
+    """``compare(file, …)`` → exit code, stdout, stderr."""
+
+    def call(file, *options, scenario=path):
+        with pytest.raises(SystemExit) as stop:
+            main(["compare", str(scenario), "--measured", str(file), *options])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        return int(stop.value.code or 0), out, err
+
+    return call
+
+
+@pytest.fixture
+def refused(compare):
+    """The message with which a file is refused; it names the file."""
+
+    def call(file, *options, **named):
+        code, out, err = compare(file, *options, **named)
+        assert (code, out) == (2, "")
+        assert err.startswith(f"error: {file}: ")
+        return err.removeprefix(f"error: {file}: ")
+
+    return call
+
+
+def test_errors_of_total_period_and_overlap_are_printed(compare, measure):
+    """And that the time stamps cost something."""
+    code, out, err = compare(measure())
+    assert (code, err) == (0, "")
+    for part in ("total_s", "-2.0%", "period_s", "hidden_fraction", "+0.000", "+3.1% longer", "verdict: within"):
+        assert part in out
+
+
+def test_the_same_as_json(compare, measure):
+    """One object, with the file and the timeline in it."""
+    file = measure()
+    code, out, _ = compare(file, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["measured"] == {"file": str(file), "timeline": "run", "overhead": 0.031}
+    assert found["metrics"]["total_s"]["error"] == pytest.approx(1 / 1.02 - 1)
+    assert {"period_s", "hidden_fraction"} <= set(found["metrics"])
+
+
+def test_far_off_is_exit_code_one(compare, measure):
+    """As with any recording."""
+    code, out, _ = compare(measure(total_s=1.0))
+    assert code == 1
+    assert "verdict: outside" in out
+
+
+def test_one_of_several_is_named(compare, refused, measure):
+    """Without a name the file says which it has; a name nearly right gets the right one."""
+    measure("first")
+    file = measure("second", total_s=1.0)
+    assert compare(file, "--timeline", "first")[0] == 0
+    assert "holds 2 timelines, choose one with --timeline NAME (it has first, second)" in refused(file)
+    assert "no timeline 'secnd' in it (it has first, second). Did you mean 'second'?" in refused(
+        file, "--timeline", "secnd"
+    )
+
+
+def test_a_device_by_its_driver_name_is_its_profile(measure, tmp_path, compare):
+    """What a recording says is what the driver says."""
+    scenario = tmp_path / "h200.yaml"
+    scenario.write_text(SCENARIO.replace("textbook", "h200_sxm"))
+    code, out, err = compare(measure(device="NVIDIA H200"), scenario=scenario)
+    assert (code in (0, 1), err) == (True, "")
+    assert "total_s" in out
+
+
+def test_a_file_without_a_device_is_taken_at_its_word(compare, measure):
+    """Nobody can check it."""
+    assert compare(measure(device=None))[0] == 0
+
+
+@pytest.mark.parametrize(("meta", "message"), [
+    ({"device": "NVIDIA H200"}, "timeline 'run' was measured on NVIDIA H200 (h200_sxm), the scenario is for textbook"),
+    ({"source": "predicted"}, "timeline 'run' is not a measured one (its source is 'predicted')"),
+    ({"total_s": None}, "timeline 'run' has no run time of the kernel (total_s is None, expected seconds)"),
+    ({"total_s": 0.0}, "total_s is 0.0"),
+])  # fmt: skip
+def test_a_foreign_timeline_is_refused(refused, measure, meta, message):
+    """Measured elsewhere, not measured at all, or without a time."""
+    assert message in refused(measure(**meta))
+
+
+@pytest.mark.parametrize(("meta", "message"), [
+    ({"technique": "three_role"}, "is of three_role, the scenario of sync_tile"),
+    ({"technique": "sync_tile", "params": {"tile_bytes": 4096}}, "other parameters: tile_bytes=4096, "),
+])  # fmt: skip
+def test_a_timeline_of_another_technique_is_refused(refused, measure, tmp_path, meta, message):
+    """Or of the same one with other parameters, which are named."""
+    scenario = tmp_path / "technique.yaml"
+    scenario.write_text(TECHNIQUE)
+    assert message in refused(measure(device="NVIDIA H200", **meta), scenario=scenario)
+
+
+def test_missing_file(refused, tmp_path):
+    """By its name."""
+    assert "there is no such recording" in refused(tmp_path / "nothing.npz")
+
+
+def test_folder_instead_of_a_file(refused, tmp_path):
+    """A message, no traceback."""
+    assert "not a timeline file" in refused(tmp_path)
+
+
+@pytest.mark.parametrize("kept", [0, 10, 200])
+def test_truncated_file(refused, measure, kept):
+    """Cut off anywhere."""
+    file = measure()
+    file.write_bytes(file.read_bytes()[:kept])
+    assert "truncated or not a timeline file" in refused(file)
+
+
+def test_foreign_files(refused, tmp_path):
+    """Text, and arrays of somebody else."""
+    text, arrays = tmp_path / "trace.json", tmp_path / "arrays.npz"
+    text.write_text("{}")
+    np.savez(arrays, a=np.arange(3))
+    assert "truncated or not a timeline file" in refused(text)
+    assert "truncated or not a timeline file" in refused(arrays)
+
+
+@pytest.mark.parametrize("meta", ["3", "[]", '{"run": 1}', '{"run": {"lanes": [], "meta": 1}}', "{"])
+def test_arrays_with_a_meta_of_their_own(refused, tmp_path, meta):
+    """The name of an array is no proof."""
+    file = tmp_path / "other.npz"
+    np.savez(file, meta=np.frombuffer(meta.encode(), dtype=np.uint8))
+    assert "truncated or not a timeline file" in refused(file)
+
+
+def test_file_with_a_column_missing(refused, measure):
+    """Named."""
+    file = measure()
+    with np.load(file) as found:
+        arrays = {name: found[name] for name in found.files if name != "run.stage"}
+    np.savez(file, **arrays)
+    assert "timeline 'run' lacks 'run.stage'" in refused(file)
+
+
+def test_a_name_without_a_file(capsys, path):
+    """Says what belongs together."""
+    with pytest.raises(SystemExit) as stop:
+        main(["compare", str(path), "--timeline", "run"])
+    assert stop.value.code == 2
+    assert "say which with --measured FILE" in capsys.readouterr().err
