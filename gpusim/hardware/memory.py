@@ -68,7 +68,7 @@ class Memory:
 
     def _hbm_limit(self, flows: list[Flow]) -> float:
         """What is left of HBM's time at the mix of reads and writes of late, or of now when it has just begun."""
-        if not any(self._mix_loss):
+        if not any(self._mix_loss) or not (self._written.used_total or self._written.flows):
             return 1.0
         load, writes = self._seen(self._mix)
         if not load:

@@ -22,6 +22,7 @@ BENCHES = (
     "lds",
     "lds_ffma",
     "placement",
+    "fairness",
     "barrier",
     "latency",
     "tma",

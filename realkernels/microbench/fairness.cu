@@ -1,0 +1,47 @@
+// Who gets the issue slots: warps of several CTAs with the same work, one after another in age. Each warp of a
+// scheduler has more than it can issue alone, so that what one gains another loses.
+// LOADS 1: each 64 FFMAs begin with a load from shared memory, as in a tile loop.
+#include "common.cuh"
+
+extern __shared__ __align__(128) unsigned char arena[];
+
+// out per warp: SM, CTA, warp slot of the SM, first and last stamp.
+extern "C" __global__ void __launch_bounds__(512)
+fairness(long long *out, int turns, float a, float b, long long lead) {
+    const int warp = threadIdx.x / 32;
+    float4 x = make_float4(threadIdx.x, 1.f, 2.f, 3.f);
+    reinterpret_cast<float4 *>(arena)[threadIdx.x] = x;
+    u32 slot, at = shared_address(arena) + 16 * threadIdx.x;
+    asm volatile("mov.u32 %0, %%warpid;" : "=r"(slot));
+    __syncthreads();
+    // All CTAs of the SM begin together: its clock is common.
+    long long begin = (cycles() / lead + 2) * lead;
+    while (cycles() < begin) {
+    }
+    long long start = cycles();
+#pragma unroll 1
+    for (int t = 0; t < turns; ++t) {
+#if LOADS
+        float4 y;
+        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(y.x), "=f"(y.y), "=f"(y.z), "=f"(y.w) : "r"(at));
+        x.x += y.x; x.y += y.y; x.z += y.z; x.w += y.w;
+#endif
+#pragma unroll
+        for (int i = 0; i < 16; ++i) {
+            x.x = fmaf(x.x, a, b);
+            x.y = fmaf(x.y, a, b);
+            x.z = fmaf(x.z, a, b);
+            x.w = fmaf(x.w, a, b);
+        }
+    }
+    long long stop = cycles();
+    if (x.x + x.y + x.z + x.w == 12345.f) out[0] = 1;
+    if (threadIdx.x % 32 == 0) {
+        long long *mine = out + 5 * (blockIdx.x * (blockDim.x / 32) + warp);
+        mine[0] = sm_id();
+        mine[1] = blockIdx.x;
+        mine[2] = slot;
+        mine[3] = start - begin;
+        mine[4] = stop - begin;
+    }
+}
