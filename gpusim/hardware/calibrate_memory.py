@@ -69,7 +69,7 @@ def _drift(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
 
 def _lsu(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     """ld.global and cp.async through L1: latency, rate, and the interval of one warp's instructions."""
-    far = b.one("cpasync", "wait_cycles", kind="group", lane_bytes=16, warps=1, copies=1, source="l2")
+    group_wait = b.one("cpasync", "wait_cycles", kind="group", lane_bytes=16, warps=1, copies=1, source="l2")
 
     def group(copies: int) -> float:
         return b.one("cpasync", "issue_cycles", kind="group", lane_bytes=16, warps=1, copies=copies, source="l2")
@@ -79,15 +79,16 @@ def _lsu(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
                      sms=1, source="l2", layout="dealt")  # fmt: skip
 
     rate = max(row["bytes_per_cycle_per_sm"] for row in b.rows("ldg", sms=1, source="l2", store_shared=False))
-    chase = b.one("latency", "cycles", bytes=4194304, bypass_l1=True)
+    chase, far = (b.one("latency", "cycles", bytes=size << 20, bypass_l1=True) for size in (4, 40))
     return {
         "lsu.ldg_interval": Measured((batch(4) - batch(1)) / 3.0, "cycles", "ldg (1 and 4 loads, one warp)"),
         "lsu.cp_async_interval": Measured(
             (group(16) - group(1)) / 15.0, "cycles", "cpasync (1 and 16 copies, one warp)"
         ),
         "lsu.bandwidth": Measured(rate, "B/cycle", "ldg (L2, one SM)"),
+        "l2.far_latency": Measured(far - chase, "cycles", "latency (chase through 40 MiB against 4 MiB)"),
         "lsu.ldg_l2_latency": Measured(chase, "cycles", "latency (chase through 4 MiB)"),
-        "lsu.cp_async_l2_latency": Measured(far, "cycles", "cpasync (one group, commit to wait)"),
+        "lsu.cp_async_l2_latency": Measured(group_wait, "cycles", "cpasync (one group, commit to wait)"),
         "sm.port_bandwidth": Measured(max(rate, found["tma.bandwidth"].value), "B/cycle", "ldg (L2, one SM)"),
     }
 

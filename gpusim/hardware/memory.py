@@ -3,7 +3,7 @@
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
   block for less than all of it) and of L2, shared max-min fairly by all SMs; latency to DRAM, where a
   copy of many lines waits for its slowest one; what a loaded HBM adds to it, by reads and by writes.
-Omits: L2 partitions (latency is that of the near one), translation misses, channel conflicts beyond
+Omits: the two halves of L2 unless the footprint is known, translation misses, channel conflicts beyond
   what the measured latencies hold; that L2 holds written data back for a while.
 Source: realkernels.microbench (tma, burst, loaded, access, hbm, l2, latency); see the profile.
 
@@ -35,10 +35,19 @@ LOAD_AVERAGE_S = 4e-6
 class Memory:
     """The memory system behind ``sms`` SMs.
 
-    ``round_bytes`` is one tile of every resident CTA, ``rounds`` how many of them there will be.
+    ``round_bytes`` is one tile of every resident CTA, ``rounds`` how many of them there will be. ``footprint_bytes``:
+    what is read again and again, 0 if unknown.
     """
 
-    def __init__(self, sim: Simulation, profile: DeviceProfile, sms: int, round_bytes: float, rounds: float) -> None:
+    def __init__(
+        self,
+        sim: Simulation,
+        profile: DeviceProfile,
+        sms: int,
+        round_bytes: float,
+        rounds: float,
+        footprint_bytes: float = 0.0,
+    ) -> None:
         self.sim = sim
         self.profile = profile
         self.fluid = FluidSystem(sim)
@@ -48,6 +57,10 @@ class Memory:
         self._mix_loss = tuple(value(f"hbm.mix_loss{part}") for part in ("_mostly_reads", "", "_mostly_writes"))
         self._block_share = value("hbm.read_block_share"), value("hbm.write_block_share")
         self._l2_write_weight = value("l2.read_bandwidth") / value("l2.write_bandwidth")
+        # Each half of L2 keeps what its SMs read as far as it can; the rest is in the other half.
+        far = max(1.0 - value("l2.capacity") / 2.0 / footprint_bytes, 0.0) if footprint_bytes else 0.0
+        self.far_s = far * profile.cycles("l2.far_latency")
+        """Mean latency of a hit beyond that of the near half."""
         self._l2_request = value("l2.read_request_bytes"), value("l2.write_request_bytes")
         # In seconds of HBM time per second, so that reads and writes add up.
         worst = min(

@@ -122,7 +122,8 @@ def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, traffi
     resident = sum(c.multiplicity * min(len(c.tiles), fits.ctas_per_sm) for c in classes)
     used = sum(c.multiplicity for c in classes)
     round_bytes = resident * traffic.tile_bytes
-    memory = Memory(sim, profile, used, round_bytes, max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0)
+    rounds = max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0
+    memory = Memory(sim, profile, used, round_bytes, rounds, program.footprint_bytes or 0.0)
     record = builder.add if builder is not None else None
     sms = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, record) for sm_class in classes

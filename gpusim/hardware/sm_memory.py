@@ -90,9 +90,8 @@ class SmMemory:
         from_dram = 1.0 - l2_hit ** max(lines, 1.0)
 
         def latency() -> float:
-            if not missed:
-                return near
-            return near + from_dram * self._memory.dram_latency_s(missed, lines * (1.0 - l2_hit))
+            hit = near + (1.0 - from_dram) * self._memory.far_s
+            return hit + from_dram * self._memory.dram_latency_s(missed, lines * (1.0 - l2_hit)) if missed else hit
 
         uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency)]
         if unit == "lsu":

@@ -34,7 +34,18 @@ def build(params: Params) -> KernelProgram:
         tiles_per_cta=params.tiles_per_cta - len(warming),
         roles=(Role("worker", params.warps, partial(_worker, params, warming, steady)),),
         registers=REGISTERS,
+        footprint_bytes=footprint(params),
         notes={"ctas_per_sm": params.ctas_per_sm},
+    )
+
+
+def footprint(params: Params) -> int:
+    """Bytes of L2 that the lines of the array would take, as far as they are touched."""
+    step = params.stride * params.vector_bytes
+    return (
+        params.footprint_bytes // step * min(step, LINE_BYTES)
+        if params.pattern == "strided"
+        else params.footprint_bytes
     )
 
 
