@@ -18,6 +18,7 @@ from gpusim.hardware.compute import ComputeCost, ComputeModel, round_cycles
 from gpusim.hardware.costs import InstructionCosts
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
+from gpusim.hardware.l1 import l1_bytes
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm_memory import SmMemory
@@ -48,7 +49,8 @@ class Sm:
         self.name = f"sm[{sm_class.sm}]"
         self.trace = trace
         self.costs = InstructionCosts.of(profile)
-        self.memory = SmMemory(memory, self.name, sm_class.multiplicity, trace)
+        room = l1_bytes(profile, program.shared_bytes, len(groups))
+        self.memory = SmMemory(memory, self.name, sm_class.multiplicity, room, trace)
         self.multiplicity = sm_class.multiplicity
         self.ctas: list[Cta] = []
         self.ended_s: list[float] = []

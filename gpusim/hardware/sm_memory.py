@@ -1,8 +1,9 @@
 """The way of one SM to memory: its copy unit, its load-store path and its port.
 
 Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), per CTA one for loads through the shared
-  load-store path (LSU), all behind the SM's port; a queue of stores by threads, and who finds it full waits;
-  latency to L2; the bandwidth lost when copies do not start on a line of 128 bytes or a sector of 32.
+  load-store path (LSU), all behind the SM's port; L1 with room for the lines of loads by threads that are under
+  way, and a queue of their stores: who finds them full waits; latency to L2; the bandwidth lost when copies do
+  not start on a line of 128 bytes or a sector of 32.
 Omits: hits in L1.
 Source: realkernels.microbench (tma, ldg, cpasync, access, alignment, latency); see the profile.
 """
@@ -22,7 +23,9 @@ __all__ = ["SmMemory"]
 class SmMemory:
     """One SM's way to memory (or that of ``multiplicity`` SMs in step)."""
 
-    def __init__(self, memory: Memory, lane: str, multiplicity: int, trace: Callable[..., int] | None) -> None:
+    def __init__(
+        self, memory: Memory, lane: str, multiplicity: int, l1_bytes: float, trace: Callable[..., int] | None
+    ) -> None:
         profile = memory.profile
         self._memory = memory
         self._trace = trace
@@ -42,6 +45,10 @@ class SmMemory:
         self._lsu_loads: dict[str, FifoServer] = defaultdict(lambda: server("lsu", "lsu.bandwidth"))
         self._lsu_drawn_s = 0.0
         self._stores = {unit: server(f"{unit}.store", f"{unit}.store_bandwidth") for unit in ("tma", "lsu")}
+        self.l1_bytes = l1_bytes
+        """Room for the lines of loads by threads that are under way."""
+        self._lsu_in_flight: deque[tuple[Event, float]] = deque()
+        self._l1_taken = 0.0
         self._lsu_stores: deque[tuple[Event, float]] = deque()
         self._lsu_stored = 0.0
         self._store_queue_bytes = profile.value("lsu.store_queue")
@@ -96,7 +103,7 @@ class SmMemory:
         uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency)]
         if unit == "lsu":
             uses.append((self._lsu, 1.0))
-        return server.request(
+        arrival = server.request(
             amount * access.fetched,
             uses,
             latency_s=latency,
@@ -104,6 +111,11 @@ class SmMemory:
             # DRAM answers in any order, so copies that wait for it come closer together.
             passes_on=missed > 0.0,
         )
+        if path == "ldg":
+            taken = amount * access.lines * LINE_BYTES
+            self._lsu_in_flight.append((arrival, taken))
+            self._l1_taken += taken
+        return arrival
 
     def store(
         self,
@@ -128,6 +140,13 @@ class SmMemory:
             self._lsu_stores.append((done, sent))
             self._lsu_stored += sent
         return done
+
+    def load_room(self, amount: float) -> Event | None:
+        """The load that ends first of those that leave L1 no room for ``amount`` more bytes, None if there is room."""
+        waiting = self._lsu_in_flight
+        while waiting and waiting[0][0].processed:
+            self._l1_taken -= waiting.popleft()[1]
+        return waiting[0][0] if waiting and self._l1_taken + amount > self.l1_bytes else None
 
     def store_queue(self) -> Event | None:
         """The store by threads whose end makes room for those that were given since, or None if there is room."""

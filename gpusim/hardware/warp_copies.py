@@ -9,10 +9,11 @@ Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync,
 from __future__ import annotations
 
 from collections.abc import Generator
+from math import ceil
 from typing import TYPE_CHECKING
 
 from gpusim.engine import Event, PhasedBarrier
-from gpusim.hardware.access import access_of
+from gpusim.hardware.access import LINE_BYTES, access_of
 from gpusim.hardware.cta import RingState
 from gpusim.program import (
     BulkWait,
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
 
 __all__ = ["COPY_HANDLERS"]
 
+PARTS_OF_L1 = 4
+"""A load that takes more than half of L1 is simulated in parts of about a quarter."""
+
 
 def _alignment(op: Load | CpAsync | TmaLoad) -> int:
     return op.align or op.bytes & -op.bytes
@@ -50,37 +54,50 @@ class _Request:
 
 def load(lane: WarpLane, op: Load) -> Generator:
     start = lane.sim.env.now
-    count = lane.instructions(op.bytes, op.width)
+    memory, share = lane.sm.memory, lane.share
     access = access_of(op.width, op.stride, op.scatter)
-    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg_interval, lane.group, access)
-    # Each warp waits for its own lines only.
-    arrival = lane.sm.memory.load(
-        "ldg",
-        op.bytes * lane.share,
-        op.l2_hit,
-        _alignment(op),
-        lane.cta.lane,
-        op.tile,
-        slowest_of=op.bytes / lane.role.warps,
-        access=access,
-        cause=lane.last,
-    )
+    # More than L1 has room for goes out as earlier lines come in; in parts, so that it begins at once.
+    taken = op.bytes * share * access.lines * LINE_BYTES
+    parts = max(ceil(taken * PARTS_OF_L1 / memory.l1_bytes), 1) if taken > memory.l1_bytes / 2 else 1
+    count = lane.instructions(op.bytes, op.width) / parts
+    arrivals = []
+    for _ in range(parts):
+        yield lane.sm.issue_memory(count, op.other / parts, op.width, lane.cost.ldg_interval, lane.group, access)
+        while (full := memory.load_room(taken / parts)) is not None:
+            yield full
+        arrivals.append(
+            memory.load(
+                "ldg",
+                op.bytes * share / parts,
+                op.l2_hit,
+                _alignment(op),
+                lane.cta.lane,
+                op.tile,
+                # Each warp waits for its own lines only.
+                slowest_of=op.bytes / lane.role.warps / parts,
+                access=access,
+                cause=lane.last,
+            )
+        )
+    lane.loads += arrivals
     if op.wait:
-        lane.waits += 1
-        yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), op.tile)
+        yield from _await_loads(lane, op.tile)
         lane.mark("load", start, "", op.tile)
     else:
-        lane.loads.append(arrival)
         lane.mark("issue", start, "", op.tile)
+
+
+def _await_loads(lane: WarpLane, tile: int) -> Generator:
+    for arrival in lane.loads:
+        if not arrival.processed:
+            lane.waits += 1
+            yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), tile)
+    lane.loads.clear()
 
 
 def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
     start = lane.sim.env.now
-    for arrival in lane.loads:
-        if not arrival.processed:
-            lane.waits += 1
-            yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), op.tile)
-    lane.loads.clear()
+    yield from _await_loads(lane, op.tile)
     lane.mark("wait", start, "copy_in_flight", op.tile)
 
 

@@ -96,7 +96,8 @@ def _carve_outs(context: Context) -> Iterator[dict]:
                 cycles = float(np.median(stamps[:grid]))
                 useful = block * variant["UNROLL"] * variant["WIDTH"] * turns
                 yield {"kind": "carve_out", **_row(variant, stride, source, grid), "shared_bytes": shared * KIB,
-                       "cycles": cycles, "bytes_per_cycle_per_sm": useful / cycles}  # fmt: skip
+                       "cycles": cycles, "issue_cycles": float(np.median(stamps[2 * grid:])),
+                       "bytes_per_cycle_per_sm": useful / cycles}  # fmt: skip
 
 
 def _row(variant: dict, stride: int, source: str, sms: int) -> dict:

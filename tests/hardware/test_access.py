@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.hardware.access import access_of
-from gpusim.program import Load, Store
-from tests.tile_programs import one_role, textbook, total_ns
+from gpusim.hardware.l1 import l1_bytes
+from gpusim.program import Compute, Load, Mix, Store, WaitLoads
+from tests.tile_programs import NS, one_role, textbook, total_ns
 
 
 def counts(width, **pattern):
@@ -83,3 +85,29 @@ def test_sectors_written_in_part_are_read_first():
     part = total_ns(one_role(Store(4096, width=4, stride=8), warps=4, grid=132), textbook(**slow))
     assert whole == pytest.approx(4096, abs=60)
     assert part == pytest.approx(16384, abs=60)
+
+
+@pytest.mark.parametrize(
+    ("shared", "ctas", "left"),
+    [(0, 8, 248), (27 * 1024, 8, 28), (99 * 1024, 1, 156), (100 * 1024, 1, 124), (0, 1, 248)],
+)
+def test_l1_has_what_the_carve_out_leaves(shared, ctas, left):
+    """256 KiB in all; a CTA takes 1 KiB more than it asks for; the driver knows steps of 8, 16, 32, 64, 100 … KiB."""
+    assert l1_bytes(load_profile("h200_sxm"), shared, ctas) == left * 1024
+
+
+def test_loads_that_find_no_room_in_l1_wait_for_earlier_ones():
+    """64 KiB through an L1 of 28 KiB: issuing ends when the last part goes out, three parts before the end."""
+
+    def ended(shared):
+        program = one_role(Load(65536, wait=False), Compute(Mix(ffma=1)), WaitLoads(), warps=4, shared_bytes=shared)
+        timeline = simulate_kernel(program, textbook(sm__l1_and_shared_memory="256 KiB"), exact=True)
+        issue = next(timeline[i] for i in range(len(timeline)) if timeline[i].kind == "issue")
+        return issue.duration_s / NS, timeline.total_s / NS
+
+    free, total = ended(0)
+    blocked, same = ended(227 * 1024)
+    assert free == pytest.approx(32, abs=1)
+    assert same == pytest.approx(total, rel=0.02)
+    # A part is 64 KiB / 10; 28 KiB hold four of them.
+    assert blocked == pytest.approx((65536 - 4 * 6554) / 32, rel=0.05)
