@@ -32,9 +32,10 @@ EXACT_TILES = 600
 
 @dataclass(frozen=True)
 class _Run:
-    """One simulation: its SMs when all is done, and its intervals if asked for."""
+    """One simulation: its SMs when all is done, the part of that time HBM was busy, and its intervals."""
 
     sms: list[Sm]
+    hbm_busy: float
     builder: TimelineBuilder | None
 
 
@@ -131,7 +132,8 @@ def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, traffi
     for sm in sms:
         sm.run(fits.ctas_per_sm)
     sim.run()
-    return _Run(sms, builder)
+    end_s = max(sm.ended_s[-1] for sm in sms)
+    return _Run(sms, min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0, builder)
 
 
 def _lateness(program: KernelProgram, profile: DeviceProfile, run: _Run, end_s: float) -> float:
@@ -158,6 +160,7 @@ def _meta(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, run: 
         "flop": traffic.flop,
         "peak_flop_per_s": 2 * 32 * profile.value("sm.schedulers") * profile.value("sm.count") * profile.clock_hz,
         "peak_bytes_per_s": profile.value("hbm.read_bandwidth"),
+        "hbm_busy": run.hbm_busy,
         "occupancy": {
             "ctas_per_sm": fits.ctas_per_sm,
             "warps_per_sm": fits.warps_per_sm,

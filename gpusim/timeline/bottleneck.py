@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
 from gpusim.timeline.critical_path import critical_path
-from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate
+from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate, memory_share
 from gpusim.timeline.timeline import Timeline
 from gpusim.timeline.unions import union_length
 
 __all__ = ["Bottleneck", "bottleneck"]
 
+WASTED = 0.6
+"""Part of the memory traffic that is wanted below which fetching less is the thing to do."""
 BOUND = 0.8
 """Share of a peak from which the peak itself is what holds a kernel back."""
 
@@ -44,19 +47,15 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     them. For streams and copies it is the unit that works most of the time: a copy engine, the kernels, or
     a thread of the host. None for a timeline without intervals that reaches no peak.
     """
-    peaks = (
-        (
-            "memory bandwidth",
-            achieved_bandwidth(timeline),
-            "peak_bytes_per_s",
-            "move fewer bytes: fuse, reuse, compress",
-        ),
-        ("FP32 arithmetic", achieved_flop_rate(timeline), "peak_flop_per_s", "compute less, or on the tensor cores"),
-    )
-    for name, rate, peak, lever in peaks:
-        limit = timeline.meta.get(peak)
-        if limit and rate >= BOUND * limit:  # NaN compares false
-            return Bottleneck(name, rate / limit, lever)
+    taken, used = memory_share(timeline), achieved_bandwidth(timeline) / timeline.meta.get("peak_bytes_per_s", inf)
+    if taken >= BOUND:  # NaN compares false
+        fewer = "move fewer bytes: fuse, reuse, compress"
+        denser = "use all that is fetched: neighbouring lanes side by side, wider vectors"
+        return Bottleneck("memory bandwidth", taken, denser if used < WASTED * taken else fewer)
+    limit = timeline.meta.get("peak_flop_per_s")
+    rate = achieved_flop_rate(timeline)
+    if limit and rate >= BOUND * limit:
+        return Bottleneck("FP32 arithmetic", rate / limit, "compute less, or on the tensor cores")
     unit = _busiest_unit(timeline)
     if unit is not None:
         return unit

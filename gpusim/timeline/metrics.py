@@ -129,6 +129,19 @@ def achieved_bandwidth(timeline: Timeline) -> float:
     return float(moved / timeline.total_s) if timeline.total_s > 0 else float("nan")
 
 
+def memory_share(timeline: Timeline) -> float:
+    """Share of the bandwidth of memory that is taken; NaN where ``meta`` does not say.
+
+    The time memory is busy if that is known (``hbm_busy``), else the bytes read and written against the peak.
+    Busy counts what is fetched and not wanted, and leaves out what L2 answers.
+    """
+    busy = timeline.meta.get("hbm_busy")
+    if busy is not None:
+        return float(busy)
+    peak = timeline.meta.get("peak_bytes_per_s")
+    return achieved_bandwidth(timeline) / peak if peak else float("nan")
+
+
 def achieved_flop_rate(timeline: Timeline) -> float:
     """FLOP per second; NaN where ``meta`` does not say."""
     flop = timeline.meta.get("flop", float("nan"))

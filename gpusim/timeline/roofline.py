@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate
+from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate, memory_share
 from gpusim.timeline.timeline import Timeline
 
 __all__ = ["COMPUTE_BOUND", "FAR", "MEMORY_BOUND", "Roofline", "roofline"]
@@ -60,7 +60,7 @@ def roofline(timeline: Timeline) -> Roofline | None:
         return None
     return Roofline(
         bandwidth_bytes_per_s=bandwidth,
-        bandwidth_share=bandwidth / peak_bytes,
+        bandwidth_share=memory_share(timeline),
         flop_per_s=flop,
         flop_share=flop / peak_flop,
         intensity=flop / bandwidth if bandwidth else math.inf,

@@ -28,6 +28,17 @@ def test_a_peak_that_is_reached_comes_first():
     assert bottleneck(computing().with_meta(peak_flop_per_s=1e11)).name == "FP32 arithmetic"
 
 
+def test_memory_that_is_busy_with_what_nobody_wants_is_the_bottleneck():
+    """A tenth of the peak is used while memory is busy all the time: fetch less; used in full: move less."""
+    meta = {"peak_bytes_per_s": 1e12, "hbm_busy": 0.95}
+    sparse, dense = (bottleneck(computing().with_meta(**meta, bytes_read=share * 1e12 * computing().total_s))
+                     for share in (0.1, 0.9))  # fmt: skip
+    assert sparse.name == dense.name == "memory bandwidth"
+    assert sparse.share == dense.share == 0.95
+    assert "neighbouring lanes" in sparse.lever
+    assert "fewer bytes" in dense.lever
+
+
 def test_nothing_recorded_has_no_bottleneck():
     """Only a total."""
     assert bottleneck(TimelineBuilder().build(total_s=1.0)) is None
