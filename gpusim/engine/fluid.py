@@ -155,9 +155,12 @@ class FluidSystem:
         self._schedule()
 
     def _finish(self) -> None:
-        finished = [flow for flow in self._flows if flow.remaining <= _TOLERANCE * flow.amount]
-        if not finished:
+        for flow in self._flows:
+            if flow.remaining <= _TOLERANCE * flow.amount:
+                break
+        else:
             return
+        finished = [flow for flow in self._flows if flow.remaining <= _TOLERANCE * flow.amount]
         self._flows = [flow for flow in self._flows if flow.remaining > _TOLERANCE * flow.amount]
         for flow in finished:
             for capacity, _ in flow.uses:

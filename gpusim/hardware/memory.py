@@ -26,6 +26,8 @@ __all__ = ["Memory"]
 
 QUEUE_ROUNDING = 0.05
 """Keeps the queue finite at full load, where a closed system of SMs cannot wait for ever."""
+FEW_WRITES = 2e-3
+"""Share of writes below which mixing costs nothing: results at the end of kernels that read."""
 WIDTH = 12.0**0.5
 """Width of the uniform distribution with standard deviation 1: how long a crowd of SMs takes to pass."""
 LOAD_AVERAGE_S = 4e-6
@@ -81,7 +83,8 @@ class Memory:
 
     def _hbm_limit(self, flows: list[Flow]) -> float:
         """What is left of HBM's time at the mix of reads and writes of late, or of now when it has just begun."""
-        if not any(self._mix_loss) or not (self._written.used_total or self._written.flows):
+        written, used = self._written, self.hbm.used_total
+        if not any(self._mix_loss) or written.used_total < FEW_WRITES * used or not (used or written.flows):
             return 1.0
         load, writes = self._seen(self._mix)
         if not load:
