@@ -1,0 +1,174 @@
+"""Pipelines that read or overwrite a stage at the wrong time: named with role, ring, stage and tile.
+
+The last class holds what the model does not see yet; each of its tests fails once it does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from gpusim.errors import HazardError
+from gpusim.program import (
+    Acquire,
+    Arrive,
+    Barrier,
+    BulkWait,
+    Compute,
+    CpAsync,
+    Mix,
+    Op,
+    ProducerCommit,
+    Release,
+    Ring,
+    Role,
+    StoreShared,
+    TmaStore,
+    Wait,
+    WaitFull,
+)
+from gpusim.timeline.metrics import hidden_fraction
+from tests.negative.pipelines import (
+    SIZE,
+    TILES,
+    consumer,
+    hazard,
+    producer,
+    ring_kernel,
+    run,
+    worker,
+)
+from tests.tile_programs import RING, cp_async_ring, kernel, one_role, tma_ring
+
+
+class TestHazard:
+    """Live data overwritten or read before it is there."""
+
+    def test_stage_overwritten_before_it_was_read(self):
+        """Nobody acquires: by the time consumers come, another tile lies in the stage."""
+        error = hazard(ring_kernel(producer(acquire=False), consumer()))
+        assert (error.ring, error.stage) == (RING, 0)
+        assert "stage" in error.what
+
+    def test_stage_overwritten_while_it_is_read(self):
+        """Two of four arrivals free the stage: the producer writes under the other two readers."""
+        error = hazard(ring_kernel(producer(), consumer(), empty_arrivals=2))
+        assert error.what.startswith("stage overwritten while sm[0].cta[0].consumer")
+        assert error.role == "sm[0].cta[0].producer"
+        assert "acquire" in error.remedy
+
+    def test_read_without_waiting(self):
+        """The first copy is still in flight."""
+        error = hazard(ring_kernel(producer(), consumer(wait=False)))
+        assert (error.role, error.stage, error.tile) == ("sm[0].cta[0].consumer", 0, 0)
+        assert error.what == "stage read while its copy is still in flight"
+
+    def test_phase_of_the_turn_before(self):
+        """It has completed, so the wait is none."""
+        error = hazard(ring_kernel(producer(), consumer(shift=-2)))
+        assert error.what == "stage read while its copy is still in flight"
+
+    @pytest.mark.parametrize(
+        "missing", [{"commit": False}, {"wait": False}, {"pending": 1}], ids=["commit", "wait", "too many pending"]
+    )
+    def test_cp_async_group_not_waited_for(self, missing):
+        """Never committed, never waited for, or allowed to be in flight: the read finds it so."""
+        error = hazard(worker(**missing))
+        assert (error.role, error.tile) == ("sm[0].cta[0].worker", 0)
+        assert error.what == "stage read while its copy is still in flight"
+        assert "cp.async group" in error.remedy
+
+    def test_copy_further_ahead_than_the_ring_is_long(self):
+        """Two tiles ahead in two stages: the next copy goes where this tile lies."""
+        error = hazard(worker(ahead=2, pending=1))
+        assert (error.stage, error.tile) == (0, 0)
+        assert "tile 2" in error.what
+
+    def test_bulk_store_whose_source_is_overwritten(self):
+        """Without waiting for the store the next tile is written into its source."""
+
+        def body(wait):
+            def ops(tiles: int) -> Iterator[Op]:
+                for tile in range(tiles):
+                    yield StoreShared(SIZE, ring=RING, tile=tile)
+                    yield TmaStore(RING, SIZE, tile=tile)
+                    if wait:
+                        yield BulkWait(0, tile=tile)
+
+            return kernel(Role("worker", 1, ops), tiles=3, rings=(Ring(RING, 2, SIZE),))
+
+        assert run(body(wait=True)).total_s > 0
+        assert "bulk store" in hazard(body(wait=False)).what
+
+    def test_bulk_store_of_an_empty_stage(self):
+        """Nothing was ever written there."""
+        assert "holds nothing" in hazard(one_role(TmaStore(RING, SIZE, tile=0), rings=(Ring(RING, 2, SIZE),))).what
+
+    def test_phase_that_was_skipped(self):
+        """Parity cannot tell phase 0 from phase 2: real hardware would block, or pass at the wrong time."""
+        program = kernel(
+            Role("late", 1, lambda _tiles: iter([Compute(Mix(ffma=100)), Wait("ready", 0)])),
+            Role("fast", 1, lambda _tiles: iter([Arrive("ready")] * 3)),
+            barriers=(Barrier("ready", 1),),
+        )
+        with pytest.raises(HazardError, match=r"sm\[0\].cta\[0\].late .*phase skipped: .*ready"):
+            run(program)
+
+    def test_phase_of_a_ring_that_was_skipped(self):
+        """A second reader whose release nobody counts: its stage has gone round before it looks."""
+
+        def slow(tiles: int) -> Iterator[Op]:
+            yield Compute(Mix(ffma=4000))
+            yield from consumer()(tiles)
+
+        program = ring_kernel(producer(), consumer())
+        program = kernel(*program.roles, Role("slow", 1, slow), tiles=TILES, rings=program.rings)
+        error = hazard(program)
+        assert (error.role, error.ring, error.stage, error.tile) == ("sm[0].cta[0].slow", RING, 0, 0)
+        assert error.what.startswith("phase skipped: sm[0].cta[0].input[0] full barrier is past phase 3, phase 0")
+
+    def test_writer_that_commits_too_early(self):
+        """The readers come while it still writes."""
+
+        def hasty(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield Acquire(RING, tile=tile)
+                yield ProducerCommit(RING, tile=tile)
+                yield StoreShared(16 * SIZE, ring=RING, tile=tile)
+
+        error = hazard(ring_kernel(hasty, consumer()))
+        assert error.role == "sm[0].cta[0].consumer"
+        assert "wait for the full barrier" in error.remedy
+
+    def test_copy_that_nobody_commits(self):
+        """No group holds it, so no wait can cover it."""
+        error = hazard(one_role(CpAsync(RING, SIZE, tile=0), rings=(Ring(RING, 2, SIZE),)))
+        assert "belong to no group" in error.what
+
+
+@pytest.mark.parametrize("build", [tma_ring, cp_async_ring])
+def test_one_stage_hides_nothing(build):
+    """It is no error, but nothing overlaps, whatever the balance."""
+    for ffma in (16, 128, 700):
+        assert hidden_fraction(run(build(1, ffma=ffma))) == pytest.approx(0, abs=1e-9)
+
+
+class TestNotSeenYet:
+    """Known gaps: broken programs that run without a complaint. A test that fails here is progress: move it up."""
+
+    def test_warps_of_one_role_without_syncthreads(self):
+        """Every warp waits for its own copies only, but warps that do the same are one lane here."""
+        assert run(worker(sync=False)).total_s > 0
+
+    def test_wait_left_out_where_the_copy_is_long_there(self):
+        """A race that this timing wins: tile 3 is read without a wait, after 1000 cycles of other work."""
+
+        def lucky(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                if tile != 3:
+                    yield WaitFull(RING, tile=tile)
+                yield Compute(Mix(ffma=1000), tile=tile, reads=RING)
+                yield Release(RING, tile=tile)
+
+        assert run(ring_kernel(producer(), lucky)).total_s > 0
