@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpusim.program import Mix
+from gpusim.program import WARP_SIZE, Mix
 
 VECTOR_BYTES = 16
-WARP_SIZE = 32
 WARP_VECTOR_BYTES = WARP_SIZE * VECTOR_BYTES
 """Bytes a warp moves with one instruction."""
 

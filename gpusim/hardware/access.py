@@ -11,9 +11,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 
+from gpusim.program import WARP_SIZE
+
 __all__ = ["BLOCK_BYTES", "GRANULE_BYTES", "LINE_BYTES", "SECTOR_BYTES", "Access", "access_of"]
 
-WARP_SIZE = 32
 SECTOR_BYTES, GRANULE_BYTES, LINE_BYTES, BLOCK_BYTES = 32, 64, 128, 256
 SAMPLE = 16
 """Instructions over which the average is taken: one may end in the middle of a line."""

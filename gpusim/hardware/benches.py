@@ -58,6 +58,10 @@ class Benches:
             raise RecordingError(f"no rows with {where}", path=self._folder / f"{bench}.json")
         return rows
 
+    def sms(self, bench: str) -> int:
+        """SMs of the device that it ran on."""
+        return int(self.file(bench)["device"]["sm_count"])
+
     def one(self, bench: str, field: str, **where: Any) -> float:
         """One field of the first row that fits."""
         return float(self.rows(bench, **where)[0][field])

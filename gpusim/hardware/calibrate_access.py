@@ -9,29 +9,26 @@ import numpy as np
 
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES
 from gpusim.hardware.benches import Benches, Measured
+from gpusim.hardware.calibrate_memory import stream_bandwidth
 from gpusim.hardware.memory import QUEUE_ROUNDING
 
 __all__ = ["ACCESS_STEPS"]
 
 UNSATURATED = 0.85
 """Utilisation of HBM up to which the latency of a load is taken: beyond it stores pile up."""
-WARP_SIZE = 32
 
 
 def _stores(b: Benches, _: dict) -> dict[str, Measured]:
     """What mixing costs by the share of writes; writes into L2; stores of one SM through the LSU."""
-
-    def stream(reads: int, writes: int) -> float:
-        return max(row["bytes_per_s"] for row in b.rows("hbm", kind="ldg_stg", reads=reads, writes=writes, copy=False))
+    reading, writing = stream_bandwidth(b, 1, 0), stream_bandwidth(b, 0, 1)
 
     def loss(reads: int, writes: int) -> float:
-        ideal = (reads + writes) / (reads / stream(1, 0) + writes / stream(0, 1))
-        return 1.0 - stream(reads, writes) / ideal
+        ideal = (reads + writes) / (reads / reading + writes / writing)
+        return 1.0 - stream_bandwidth(b, reads, writes) / ideal
 
     into_l2 = max(row["written_bytes_per_s"] for row in b.rows("loaded", store="bulk", target="l2", load_bytes=0))
-    one_sm = b.rows("access", kind="throughput", store=True, source="l2", sms=1, stride=1, lane_bytes=16)[0][
-        "bytes_per_cycle_per_sm"
-    ]
+    one_sm = b.one("access", "bytes_per_cycle_per_sm", kind="throughput", store=True, source="l2", sms=1, stride=1,
+                   lane_bytes=16)  # fmt: skip
     # A burst is issued quicker than it is sent by what the queue holds.
     queue = [
         row["store_bytes"] - row["store_cycles"] * one_sm
@@ -57,7 +54,7 @@ def _loads_beside_stores(b: Benches, found: dict[str, Measured]) -> dict[str, Me
     """
     read, write = (found[f"hbm.{kind}_bandwidth"].value * 1e12 for kind in ("read", "write"))
     clock = found["sm.clock"].value * 1e6
-    share = read / 132 / clock
+    share = read / b.sms("loaded") / clock
     contention, queue = found["hbm.burst_contention"].value, found["hbm.queue_time"].value * 1e-9 * clock
 
     def among_loads(size: float, load: float) -> float:
@@ -112,7 +109,7 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         return (small - 1.0 / granules) / (1.0 - 1.0 / granules)
 
     lines = [
-        row["lane_bytes"] * WARP_SIZE / row["bytes_per_cycle_per_sm"] / WARP_SIZE
+        row["lane_bytes"] / row["bytes_per_cycle_per_sm"]
         for row in b.rows("access", kind="throughput", store=False, source="l2", sms=1, stride=0)
     ]
     bytes_per_s = found["l2.read_bandwidth"].value * 1e12

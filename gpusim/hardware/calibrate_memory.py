@@ -13,7 +13,7 @@ from gpusim.hardware.benches import Benches, Measured, Rows
 from gpusim.hardware.imbalance import expected_maximum
 from gpusim.hardware.memory import QUEUE_ROUNDING
 
-__all__ = ["MEMORY_STEPS"]
+__all__ = ["MEMORY_STEPS", "stream_bandwidth"]
 
 
 def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
@@ -26,7 +26,6 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     sizes = np.array([size for size in sorted(near) if size >= 4096], dtype=float)
     per_byte, _ = np.polyfit(sizes, [near[int(size)] for size in sizes], 1)
     rate = max(row["bytes_per_cycle_per_sm"] for row in b.rows("tma", kind="ring", source="l2", ctas=1))
-
     turn = b.one("skeleton", "cycles_per_turn", kind="hand_over", copy=True, stages=8, consumer_warps=1)
     issue = turn - found["mbarrier.poll"].value - found["mbarrier.per_warp"].value
     submit = b.one("barrier", "cycles", kind="mbarrier", op="expect_tx")
@@ -60,7 +59,7 @@ def _jitter(b: Benches) -> float:
 
 def _drift(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     """Excess per load of the slowest CTA over the mean, beyond what its random walk explains."""
-    turns, ctas = 200, 132
+    turns, ctas = 200, b.sms("burst")
     walk = expected_maximum(ctas) * found["dram.latency_jitter"].value / turns**0.5
     excess = [row["period_max"] - row["period_cycles"] - walk
               for row in b.rows("burst", ctas_per_sm=1) if row["bytes"] <= 16384]  # fmt: skip
@@ -93,22 +92,27 @@ def _lsu(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
+def stream_bandwidth(b: Benches, reads: int, writes: int) -> float:
+    """Bytes/s of HBM with ``reads`` streams read and ``writes`` written, all equal and none waiting for another."""
+    return max(row["bytes_per_s"] for row in b.rows("hbm", kind="ldg_stg", reads=reads, writes=writes, copy=False))
+
+
 def _memory(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     """HBM and L2 bandwidth with all SMs; latency under a load of reads."""
-    ring = [row for row in b.rows("tma", kind="ring", source="dram") if row["ctas"] % 132 == 0]
+    ring = [row for row in b.rows("tma", kind="ring", source="dram") if row["ctas"] % b.sms("tma") == 0]
     clock = found["sm.clock"].value * 1e6
     share = float(np.median(sorted(row["bytes_per_cycle_per_sm"] for row in ring)[-20:]))
-
-    def stream(reads: int, writes: int) -> float:
-        return max(row["bytes_per_s"] for row in b.rows("hbm", kind="ldg_stg", reads=reads, writes=writes, copy=False))
-
     bulk = max(row["bytes_per_s"] for row in b.rows("hbm", kind="tma"))
-    read, write = (stream(1, 0) + bulk) / 2.0, stream(0, 1)
+    loads, write = stream_bandwidth(b, 1, 0), stream_bandwidth(b, 0, 1)
+    read = (loads + bulk) / 2.0
     l2 = max(row["bytes_per_s"] for row in b.rows("l2") if row["footprint_bytes"] <= 32 << 20)
     contention, queue, off = _loaded_latency(b, share)
     return {
         "hbm.read_bandwidth": Measured(
-            read / 1e12, "TB/s", "hbm (reads only, ld.global and bulk copies)", abs(stream(1, 0) - bulk) / 1e12
+            read / 1e12,
+            "TB/s",
+            "hbm (reads only, ld.global and bulk copies)",
+            abs(loads - bulk) / 1e12,
         ),
         "hbm.write_bandwidth": Measured(write / 1e12, "TB/s", "hbm (writes only)"),
         "hbm.burst_contention": Measured(contention, "", "tma ring and burst (latency beyond that of one SM)", off),
@@ -137,7 +141,8 @@ def _alignment(b: Benches, _: dict) -> dict[str, Measured]:
         return float(np.mean(values)), float(np.std(values))
 
     found = {}
-    tma = [row for row in b.rows("alignment", unit="tma", offset=0) if row["ctas"] % 132 == 0 and row["bytes"] > 16000]
+    tma = b.rows("alignment", unit="tma", offset=0)
+    tma = [row for row in tma if row["ctas"] % b.sms("alignment") == 0 and row["bytes"] > 16000]
     whole = [row for row in tma if row["bytes"] % 128 == 0]
     lsu = [row for row in b.rows("alignment", unit="lsu") if row["bytes"] >= 16384]
     by_offset = {offset: ratio([r for r in lsu if r["offset"] == offset], [r for r in lsu if r["offset"] == 0])

@@ -16,11 +16,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.program import Mix
+from gpusim.program import WARP_SIZE, Mix
 
 __all__ = ["ComputeCost", "ComputeModel", "round_cycles"]
-
-WARP_SIZE = 32
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,9 @@ from math import ceil, inf
 
 from gpusim.errors import DoesNotFit
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.program import KernelProgram
+from gpusim.program import WARP_SIZE, KernelProgram
 
 __all__ = ["Occupancy", "occupancy", "resident_ctas"]
-
-WARP_SIZE = 32
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
 from gpusim.hardware.stretch import stretch
 from gpusim.hardware.traffic import Traffic
-from gpusim.program import KernelProgram, check_program
+from gpusim.program import WARP_SIZE, KernelProgram, check_program
 from gpusim.timeline import Timeline, TimelineBuilder
 
 __all__ = ["simulate_kernel"]
@@ -149,6 +149,7 @@ def _lateness(program: KernelProgram, profile: DeviceProfile, run: _Run, end_s: 
 
 def _meta(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, run: _Run, end_s: float) -> dict[str, Any]:
     traffic = Traffic.of(program)
+    lanes = WARP_SIZE * profile.value("sm.schedulers") * profile.value("sm.count")
     return {
         "source": "predicted",
         "device": profile.name,
@@ -158,7 +159,7 @@ def _meta(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, run: 
         "bytes_read": traffic.read_bytes,
         "bytes_written": traffic.written_bytes,
         "flop": traffic.flop,
-        "peak_flop_per_s": 2 * 32 * profile.value("sm.schedulers") * profile.value("sm.count") * profile.clock_hz,
+        "peak_flop_per_s": 2 * lanes * profile.clock_hz,
         "peak_bytes_per_s": profile.value("hbm.read_bandwidth"),
         "hbm_busy": run.hbm_busy,
         "occupancy": {

@@ -23,11 +23,9 @@ from gpusim.hardware.memory import Memory
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
-from gpusim.program import KernelProgram, Mix
+from gpusim.program import WARP_SIZE, KernelProgram, Mix
 
 __all__ = ["Sm"]
-
-WARP_SIZE = 32
 
 
 class Sm:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpusim.program import Compute, CpAsync, KernelProgram, Load, Store, TmaLoad, TmaStore
+from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Load, Store, TmaLoad, TmaStore
 
 __all__ = ["Traffic"]
-
-WARP_SIZE = 32
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from gpusim.hardware.cta import Cta, RingState
 from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.warp_copies import COPY_HANDLERS
 from gpusim.program import (
+    WARP_SIZE,
     Acquire,
     Arrive,
     Compute,
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
     from gpusim.hardware.sm import Sm
 
 __all__ = ["WarpLane"]
-
-WARP_SIZE = 32
 
 
 class WarpLane:

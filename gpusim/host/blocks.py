@@ -19,8 +19,9 @@ from math import ceil
 import numpy as np
 
 from gpusim.engine import Capacity, Event, FluidSystem, Simulation
-from gpusim.hardware.occupancy import WARP_SIZE, resident_ctas
+from gpusim.hardware.occupancy import resident_ctas
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.program import WARP_SIZE
 from gpusim.program.host import FixedCost, Work
 
 __all__ = ["BlockScheduler", "Grid"]

@@ -1,7 +1,7 @@
 """What is to be done: ops, roles, rings and kernel programs; frozen data without a clock."""
 
 from gpusim.program.check import check_program
-from gpusim.program.kernel import Barrier, KernelProgram, Ring, Role
+from gpusim.program.kernel import WARP_SIZE, Barrier, KernelProgram, Ring, Role
 from gpusim.program.ops import (
     Acquire,
     Arrive,
@@ -29,6 +29,7 @@ from gpusim.program.ops import (
 )
 
 __all__ = [
+    "WARP_SIZE",
     "Acquire",
     "Arrive",
     "Barrier",

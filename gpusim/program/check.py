@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpusim.errors import ProgramError, listing, nearest
-from gpusim.program.kernel import KernelProgram, Role
+from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
 from gpusim.program.ops import Arrive, Compute, CpAsync, ExpectTx, Op, SetMaxNReg, TmaLoad, Wait
 
 __all__ = ["check_program"]
 
-WARP_SIZE = 32
 REGISTER_UNIT = 8
 """Registers per thread are given out in steps of so many."""
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from gpusim.program.ops import Op
 
-__all__ = ["Barrier", "KernelProgram", "Ring", "Role"]
+__all__ = ["WARP_SIZE", "Barrier", "KernelProgram", "Ring", "Role"]
 
 WARP_SIZE = 32
 

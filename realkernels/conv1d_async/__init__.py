@@ -16,10 +16,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpusim.program import WARP_SIZE
 from gpusim.scenario.technique import Technique, param
 
 HALOS = ("copy", "true")
-WARP_SIZE, MAX_WARPS, MOST_OUTPUTS = 32, 64, 16
+MAX_WARPS, MOST_OUTPUTS = 64, 16
 
 
 @dataclass(frozen=True)

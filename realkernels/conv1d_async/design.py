@@ -7,9 +7,10 @@ from dataclasses import replace
 from math import exp, log
 from typing import Any
 
+from gpusim.program import WARP_SIZE
 from gpusim.scenario.technique import Technique
 from realkernels._harness import design
-from realkernels.conv1d_async import HALOS, MAX_WARPS, MOST_OUTPUTS, WARP_SIZE, Params
+from realkernels.conv1d_async import HALOS, MAX_WARPS, MOST_OUTPUTS, Params
 
 POINTS = 44
 TIMELINES = 6

@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from gpusim.hardware.access import LINE_BYTES, SECTOR_BYTES
 from gpusim.program import (
+    WARP_SIZE,
     CommitGroup,
     Compute,
     CpAsync,
@@ -25,13 +27,12 @@ from gpusim.program import (
     WaitGroup,
     WaitLoads,
 )
-from realkernels.conv1d_async import WARP_SIZE, Params
+from realkernels.conv1d_async import Params
 from realkernels.padding import padded_shared_bytes
 
 TILE = "tile"
 WEIGHT_BYTES, HALO_ROOM = 128, 64
 """Shared memory for the weights, of which a whole line is loaded, and for the floats on either side of the tile."""
-LINE_BYTES, SECTOR_BYTES = 128, 32
 
 FETCH_OTHER = {True: 24, False: 21}
 """Per warp, by asynchronous, before the tile is there: indices, addresses, who has which duty; three placeholder loads

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from gpusim.program import (
+    WARP_SIZE,
     CommitGroup,
     Compute,
     CpAsync,
@@ -19,7 +20,7 @@ from gpusim.program import (
 )
 from realkernels.cp_async_multistage import Params
 from realkernels.padding import padded_shared_bytes
-from realkernels.tile_loop import EPILOGUE, PROLOGUE, VECTOR_BYTES, WARP_SIZE, Share, shares, tile_mix
+from realkernels.tile_loop import EPILOGUE, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 
 ISSUE_UNROLL = 8
 """cp.async in a straight run; more are rolled. Passed to the kernel as a define."""

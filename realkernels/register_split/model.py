@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from gpusim.program import (
+    WARP_SIZE,
     Acquire,
     Compute,
     KernelProgram,
@@ -35,7 +36,7 @@ from gpusim.program import (
 )
 from realkernels.padding import padded_shared_bytes
 from realkernels.register_split import PRODUCER_WARPS, Params
-from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, WARP_SIZE, Share, shares, tile_mix
+from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 
 RING = "input"
 

@@ -7,12 +7,12 @@ from functools import partial
 from math import ceil
 from statistics import fmean
 
-from gpusim.program import Compute, KernelProgram, Load, Mix, Op, Role, Store
+from gpusim.hardware.access import LINE_BYTES, SECTOR_BYTES
+from gpusim.program import WARP_SIZE, Compute, KernelProgram, Load, Mix, Op, Role, Store
 from realkernels.l2 import FETCH_BYTES, HELD_BYTES, random_hit, sweep_hit
 from realkernels.strided_access import Params
-from realkernels.tile_loop import EPILOGUE, PROLOGUE, WARP_SIZE
+from realkernels.tile_loop import EPILOGUE, PROLOGUE
 
-SECTOR_BYTES, LINE_BYTES = 32, 128
 REGISTERS = 32
 """Upper bound on the registers per thread, over all parameters."""
 PLACE_OTHER = {"strided": 4, "random": 13}
