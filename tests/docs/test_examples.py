@@ -23,8 +23,8 @@ from gpusim.scenario.overrides import grid_points
 from gpusim.validation.recording import list_timelines, load_timeline
 from realkernels._harness import probe, sass
 from realkernels.three_role import TECHNIQUE
+from tests.realkernels.compiled import tools
 from tests.realkernels.test_probe import Buffers
-from tests.realkernels.test_tile_loop import tools
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES, SCENARIOS = ROOT / "docs" / "examples", ROOT / "scenarios"

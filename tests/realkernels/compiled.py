@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import subprocess
 import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 from realkernels._harness import sass
 from realkernels._harness.compile import KernelSpec
-from tests.realkernels.test_tile_loop import tools
 
 
 @dataclass(frozen=True)
@@ -31,17 +34,32 @@ class Compiled:
         return sum(self.loop.values()) - self.family(*apart)
 
 
-def compile_spec(spec: KernelSpec) -> Compiled:
-    """Compile for sm_90a and disassemble; skips without the tools."""
+def tools() -> tuple[str, str]:
+    """Compiler ($NVCC or nvcc on the path) and disassembler, or skip."""
+    nvcc = os.environ.get("NVCC") or shutil.which("nvcc")
+    cuobjdump = sass.disassembler()
+    if not nvcc or not cuobjdump:
+        pytest.skip("no nvcc and cuobjdump to compile and disassemble with (set NVCC, CUOBJDUMP)")
+    return nvcc, cuobjdump
+
+
+def assemble(spec: KernelSpec, *options: str) -> tuple[list[sass.Instruction], str]:
+    """The kernel's instructions for sm_90a, and the compiler's report on its file; skips without the tools."""
     nvcc, _ = tools()
     with tempfile.TemporaryDirectory() as folder:
         cubin = Path(folder) / "kernel.cubin"
         command = [nvcc, "-std=c++17", "-arch=sm_90a", "-cubin", "-Xptxas", "-v", "-o", str(cubin), str(spec.source)]
-        command += [f"-D{key}={value}" for key, value in spec.defines.items()]
+        command += [f"-D{key}={value}" for key, value in spec.defines.items()] + list(options)
         run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
         instructions = sass.parse(sass.disassemble(cubin, spec.name))
+    return instructions, run.stderr
+
+
+def compile_spec(spec: KernelSpec) -> Compiled:
+    """Compile for sm_90a and disassemble; skips without the tools."""
+    instructions, report = assemble(spec)
     # The compiler reports on every kernel of the file.
-    report = run.stderr.split(f"Compiling entry function '{spec.name}'")[1]
+    report = report.split(f"Compiling entry function '{spec.name}'")[1]
     words = report.split()
     loop = next((loop.counts for loop in sass.loops(instructions) if sass.family(loop.counts, "LDG")), {})
     return Compiled(

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import tempfile
 from collections import Counter
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -21,8 +18,8 @@ from realkernels._harness import design, sass
 from realkernels._harness.launcher import A, B
 from realkernels.register_split import PRODUCER_WARPS, REGISTERS_PER_SM, TECHNIQUE, Params, launch, model
 from realkernels.tile_loop import FMA_UNROLL, TILE_TOLERANCE
+from tests.realkernels.compiled import assemble
 from tests.realkernels.test_oracle import Device
-from tests.realkernels.test_tile_loop import tools
 
 SPILL_TOLERANCE = 8
 """Sums by which a kernel short of more than `model.STEEP` registers may differ; otherwise the count is exact."""
@@ -74,16 +71,9 @@ class Compiled:
 
 def compiled(params: Params, *defines: str) -> Compiled:
     """``kernel.cu`` for sm_90a; skips without compiler and disassembler."""
-    nvcc, _ = tools()
-    spec = launch.build(params).plan.spec()
-    with tempfile.TemporaryDirectory() as folder:
-        cubin = Path(folder) / "kernel.cubin"
-        command = [nvcc, "-std=c++17", "-arch=sm_90a", "-cubin", "-Xptxas", "-v", "-o", str(cubin), str(spec.source)]
-        command += [f"-D{key}={value}" for key, value in spec.defines.items()] + list(defines)
-        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-        instructions = sass.parse(sass.disassemble(cubin, spec.name))
-    assert "setmaxnreg ignored" not in run.stderr
-    frame, registers = re.search(r"(\d+) bytes stack frame", run.stderr), re.search(r"Used (\d+)", run.stderr)
+    instructions, report = assemble(launch.build(params).plan.spec(), *defines)
+    assert "setmaxnreg ignored" not in report
+    frame, registers = re.search(r"(\d+) bytes stack frame", report), re.search(r"Used (\d+)", report)
     return taken_apart(instructions, int(registers.group(1)), int(frame.group(1)))
 
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import tempfile
 from collections import Counter
 from dataclasses import dataclass
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
@@ -21,6 +16,7 @@ from realkernels.padding import MAX_PER_CTA, RESERVED_PER_CTA, SHARED_PER_SM, pa
 from realkernels.sync_tile import model as sync_model
 from realkernels.tile_loop import FMA_UNROLL, TILE_TOLERANCE, shares, tile_mix
 from realkernels.tma_warp_specialized import model as tma_model
+from tests.realkernels.compiled import assemble
 
 TECHNIQUES = ("sync_tile", "cp_async_multistage", "tma_warp_specialized")
 COUNTED_APART = {"FFMA", "FADD", "LDS", "STS", "LDG", "LDGSTS", "SYNCS", "BAR", "LDGDEPBAR", "DEPBAR", "UBLKCP"}
@@ -45,15 +41,6 @@ def params_of(name: str, tile_bytes: int, fma: int, warps: int, stages: int | No
     return technique.params(**values | ({} if stages is None else {"stages": stages}))
 
 
-def tools() -> tuple[str, str]:
-    """Compiler ($NVCC or nvcc on the path) and disassembler, or skip."""
-    nvcc = os.environ.get("NVCC") or shutil.which("nvcc")
-    cuobjdump = sass.disassembler()
-    if not nvcc or not cuobjdump:
-        pytest.skip("no nvcc and cuobjdump to compile and disassemble with (set NVCC, CUOBJDUMP)")
-    return nvcc, cuobjdump
-
-
 @dataclass(frozen=True)
 class Profile:
     """Instructions of a kernel's tile loop: by opcode family, and those not counted apart."""
@@ -71,17 +58,11 @@ class Profile:
 
 def compile_profile(name: str, params) -> Profile:
     """The profile of a fresh compilation for sm_90a; skips without tools."""
-    nvcc, _ = tools()
     spec = import_module(f"realkernels.{name}.launch").build(params).plan.spec()
-    with tempfile.TemporaryDirectory() as folder:
-        cubin = Path(folder) / "kernel.cubin"
-        command = [nvcc, "-std=c++17", "-arch=sm_90a", "-cubin", "-Xptxas", "-v", "-o", str(cubin), str(spec.source)]
-        command += [f"-D{key}={value}" for key, value in spec.defines.items()]
-        run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-        instructions = sass.parse(sass.disassemble(cubin, spec.name))
-    words = run.stderr.split()
+    instructions, report = assemble(spec)
+    words = report.split()
     registers = int(words[words.index("Used") + 1])
-    spilled = int(run.stderr.split(" bytes spill stores")[0].split()[-1])
+    spilled = int(report.split(" bytes spill stores")[0].split()[-1])
     return profile(instructions, registers, spilled)
 
 
