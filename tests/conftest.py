@@ -1,4 +1,7 @@
-"""Missing hardware skips a test with its reason; GPUSIM_REQUIRE=gpu,browser makes it fail instead."""
+"""The command line as a user runs it; and hardware.
+
+Missing hardware skips a test with its reason; GPUSIM_REQUIRE=gpu,browser makes it fail instead.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 import pytest
+
+from gpusim.cli import main
 
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
@@ -44,3 +49,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         if reason:
             for item in marked:
                 item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest.fixture
+def gpusim(capsys) -> Callable[..., tuple[int, str, str]]:
+    """``gpusim("run", path)`` → exit code, stdout, stderr."""
+
+    def call(*arguments: object) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            main([str(argument) for argument in arguments])
+        out, err = capsys.readouterr()
+        return int(stop.value.code or 0), out, err
+
+    return call

@@ -6,42 +6,6 @@ import json
 import pytest
 import yaml
 
-from gpusim.cli import main
-
-SCENARIO = """\
-question: How many stages?
-device: textbook
-kernel:
-  grid: 8
-  tiles_per_cta: 12
-  rings: {input: {stages: 3, bytes: 16 KiB}}
-  roles:
-    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: input}]}
-    consumer: {warps: 4, per_tile: [{wait: input}, {compute: {ffma: 512, lds: 8}}, {release: input}]}
-sweep: {kernel.rings.input.stages: [1, 2, 3]}
-"""
-
-
-@pytest.fixture
-def path(tmp_path):
-    """A scenario file."""
-    file = tmp_path / "scenario.yaml"
-    file.write_text(SCENARIO)
-    return file
-
-
-@pytest.fixture
-def gpusim(capsys):
-    """``gpusim("run", path)`` → exit code, stdout, stderr."""
-
-    def call(*arguments):
-        with pytest.raises(SystemExit) as stop:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
-
 
 @pytest.fixture
 def answer(gpusim):
@@ -110,7 +74,7 @@ def test_set_changes_the_scenario(answer, path):
 
 def test_device_option_replaces_only_the_device(answer, path):
     """Changed quantities stay."""
-    path.write_text(SCENARIO.replace("device: textbook", "device: {base: nowhere, set: {sm.clock: 2 GHz}}"))
+    path.write_text(path.read_text().replace("device: textbook", "device: {base: nowhere, set: {sm.clock: 2 GHz}}"))
     assert answer("run", path, "--device", "textbook")["scenario"]["device"] == {
         "base": "textbook", "set": {"sm.clock": "2 GHz"},
     }  # fmt: skip
@@ -144,7 +108,7 @@ def test_sweep_prints_its_table(gpusim, path):
 
 def test_sweep_without_axes_is_an_error(gpusim, path):
     """With what to do."""
-    path.write_text(SCENARIO[: SCENARIO.index("sweep:")])
+    path.write_text(path.read_text().partition("sweep:")[0])
     code, _, err = gpusim("sweep", path)
     assert code == 2
     assert "nothing to sweep" in err

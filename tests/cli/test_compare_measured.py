@@ -5,30 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from gpusim.cli import main
 from gpusim.scenario import load, predict
 from gpusim.validation.recording import save_timeline
 
-SCENARIO = """\
-question: How many stages?
-device: textbook
-kernel:
-  grid: 8
-  tiles_per_cta: 12
-  rings: {input: {stages: 3, bytes: 16 KiB}}
-  roles:
-    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: input}]}
-    consumer: {warps: 4, per_tile: [{wait: input}, {compute: {ffma: 512, lds: 8}}, {release: input}]}
-"""
 TECHNIQUE = "question: q\ndevice: h200_sxm\nkernel: {technique: sync_tile, params: {tile_bytes: 8192, grid: 132}}\n"
-
-
-@pytest.fixture
-def path(tmp_path):
-    """A scenario of a kernel of one's own."""
-    file = tmp_path / "own.yaml"
-    file.write_text(SCENARIO)
-    return file
 
 
 @pytest.fixture
@@ -46,15 +26,13 @@ def measure(path, tmp_path):
 
 
 @pytest.fixture
-def compare(capsys, path):
+def compare(gpusim, path):
     """``compare(file, …)`` → exit code, stdout, stderr."""
 
     def call(file, *options, scenario=path):
-        with pytest.raises(SystemExit) as stop:
-            main(["compare", str(scenario), "--measured", str(file), *options])
-        out, err = capsys.readouterr()
-        assert "Traceback" not in err
-        return int(stop.value.code or 0), out, err
+        answer = gpusim("compare", scenario, "--measured", file, *options)
+        assert "Traceback" not in answer[2]
+        return answer
 
     return call
 
@@ -109,10 +87,10 @@ def test_one_of_several_is_named(compare, refused, measure):
     )
 
 
-def test_a_device_by_its_driver_name_is_its_profile(measure, tmp_path, compare):
+def test_a_device_by_its_driver_name_is_its_profile(path, measure, tmp_path, compare):
     """What a recording says is what the driver says."""
     scenario = tmp_path / "h200.yaml"
-    scenario.write_text(SCENARIO.replace("textbook", "h200_sxm"))
+    scenario.write_text(path.read_text().replace("textbook", "h200_sxm"))
     code, out, err = compare(measure(device="NVIDIA H200"), scenario=scenario)
     assert (code in (0, 1), err) == (True, "")
     assert "total_s" in out
@@ -189,9 +167,8 @@ def test_file_with_a_column_missing(refused, measure):
     assert "timeline 'run' lacks 'run.stage'" in refused(file)
 
 
-def test_a_name_without_a_file(capsys, path):
+def test_a_name_without_a_file(gpusim, path):
     """Says what belongs together."""
-    with pytest.raises(SystemExit) as stop:
-        main(["compare", str(path), "--timeline", "run"])
-    assert stop.value.code == 2
-    assert "say which with --measured FILE" in capsys.readouterr().err
+    code, _, err = gpusim("compare", path, "--timeline", "run")
+    assert code == 2
+    assert "say which with --measured FILE" in err

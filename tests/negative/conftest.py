@@ -1,4 +1,4 @@
-"""Running the command line as a user does, and checking the form of what it says."""
+"""What every refusal has in common, whatever is wrong with the file."""
 
 from __future__ import annotations
 
@@ -6,21 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-
-from gpusim.cli import main
-
-
-@pytest.fixture
-def gpusim(capsys) -> Callable[..., tuple[int, str, str]]:
-    """``gpusim("run", path)`` → exit code, stdout, stderr."""
-
-    def call(*arguments: object) -> tuple[int, str, str]:
-        with pytest.raises(SystemExit) as stop:
-            main([str(argument) for argument in arguments])
-        out, err = capsys.readouterr()
-        return int(stop.value.code or 0), out, err
-
-    return call
 
 
 @pytest.fixture
