@@ -8,15 +8,10 @@ from __future__ import annotations
 
 from math import exp, inf
 
-CAPACITY_BYTES = 50 << 20
-"""L2 of the H100 and H200 (Hopper tuning guide)."""
 HELD_BYTES = 41 << 20
-"""What is left of it for data that SMs of both halves read, because each half keeps copies of its own. From random
-reads of 32 MiB … 2 GiB by all SMs (`realkernels.microbench` access, footprint): their hits follow `random_hit` within
-0.02. Sweeps over 48 and 64 MiB (l2) agree."""
-FETCH_BYTES = 64
-"""What HBM gives at a time, and L2 keeps (`realkernels.microbench` access: 64 bytes from lane to lane get half as many
-sectors a second as 32)."""
+"""What is left of the 50 MiB of an H100 or H200 for data that SMs of both halves read, because each half keeps copies of
+its own. From random reads of 32 MiB … 2 GiB by all SMs (`realkernels.microbench` access, footprint): their hits follow
+`random_hit` within 0.02. Sweeps over 48 and 64 MiB (l2) agree."""
 
 _STEPS = 60
 

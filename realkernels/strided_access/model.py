@@ -7,9 +7,9 @@ from functools import partial
 from math import ceil
 from statistics import fmean
 
-from gpusim.hardware.access import LINE_BYTES, SECTOR_BYTES
+from gpusim.hardware.access import GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
 from gpusim.program import WARP_SIZE, Compute, KernelProgram, Load, Mix, Op, Role, Store
-from realkernels.l2 import FETCH_BYTES, HELD_BYTES, random_hit, sweep_hit
+from realkernels.l2 import HELD_BYTES, random_hit, sweep_hit
 from realkernels.strided_access import Params
 from realkernels.tile_loop import EPILOGUE, PROLOGUE
 
@@ -87,7 +87,7 @@ def _strided_hits(params: Params, per_turn: int) -> tuple[int, Callable[[int], f
 
 def _random_hits(params: Params, per_turn: int) -> tuple[int, Callable[[int], float]]:
     """What was fetched so far is hit by chance."""
-    fetched = per_turn * FETCH_BYTES
+    fetched = per_turn * GRANULE_BYTES
 
     def hit(turn: int) -> float:
         return random_hit(params.footprint_bytes, fetched * (turn + 0.5))

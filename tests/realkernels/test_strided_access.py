@@ -7,11 +7,12 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from gpusim.hardware.access import GRANULE_BYTES
 from gpusim.hardware.traffic import Traffic
 from gpusim.program import Compute, Load
 from realkernels._harness import design
 from realkernels._harness.launcher import A, B
-from realkernels.l2 import FETCH_BYTES, HELD_BYTES
+from realkernels.l2 import HELD_BYTES
 from realkernels.strided_access import LARGEST, STRIDES, TECHNIQUE, Params, launch, model
 from tests.realkernels.compiled import compile_spec
 from tests.realkernels.test_oracle import Device
@@ -110,7 +111,7 @@ def test_hits_of_an_array_that_fits_are_counted_from_its_addresses(case) -> None
     warming, steady = model.hits(params)
     per_turn = 132 * 32 * 8 * 4
     # A sweep asks for each vector once; at random, one that shares a granule with another finds it there.
-    unit = width if pattern == "strided" else FETCH_BYTES
+    unit = width if pattern == "strided" else GRANULE_BYTES
     seen, found = np.zeros(8 * MIB // unit, dtype=bool), []
     for first in range(0, 24 * per_turn, per_turn):
         asked = np.unique(launch.places(params, np.arange(first, first + per_turn, dtype=np.uint64)) // unit)
