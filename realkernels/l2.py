@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import exp, inf
 
 HELD_BYTES = 41 << 20
-"""What is left of the 50 MiB of an H100 or H200 for data that SMs of both halves read, because each half keeps copies of
+"""What is left of the 50 MiB of an H100 or H200 for data that SMs of both halves read: each half keeps copies of
 its own. From random reads of 32 MiB … 2 GiB by all SMs (`realkernels.microbench` access, footprint): their hits follow
 `random_hit` within 0.02. Sweeps over 48 and 64 MiB (l2) agree."""
 
