@@ -44,17 +44,14 @@ class FifoServer:
         latency_s: Callable[[], float] | float = 0.0,
         served: Callable[[float, float], None] | None = None,
         tag: object = None,
-        passes_on: bool = False,
     ) -> simpy.Event:
         """Queue ``amount`` units; the event happens ``latency_s`` after they have been served.
 
         A callable latency is asked when service ends. ``served(start_s, end_s)`` is told the
-        time in service; ``tag`` goes to the flow. With ``passes_on`` the server is free again
-        once it could have worked off the request at its own rate, and what lies behind it serves
-        such requests together.
+        time in service; ``tag`` goes to the flow.
         """
         delivered = self._sim.event()
-        self._queue.append((amount, uses, latency_s, served, delivered, tag, passes_on))
+        self._queue.append((amount, uses, latency_s, served, delivered, tag))
         if not self._busy:
             self._next()
         return delivered
@@ -65,22 +62,18 @@ class FifoServer:
             return
         self._busy = True
         entry = self._queue.popleft()
-        amount, uses, _, _, _, tag, passes_on = entry
+        amount, uses, _, _, _, tag = entry
         start = self._sim.now
         done = self._fluid.start(amount, uses, bound=self._rate, multiplicity=self._multiplicity, tag=tag)
         done.callbacks.append(lambda _event: self._served(entry, start))
-        if passes_on:
-            self._sim.call_at(amount / self._rate, lambda _event: self._next())
 
     def _served(self, entry: tuple, start: float) -> None:
-        _, _, latency, served, delivered, _, passes_on = entry
+        _, _, latency, served, delivered, _ = entry
         if served is not None:
-            # Its own time: what lies behind it may take longer and serve several requests at once.
-            served(start, start + entry[0] / self._rate if passes_on else self._sim.now)
+            served(start, self._sim.now)
         delay = latency() if callable(latency) else latency
         if delay > 0.0:
             self._sim.call_at(delay, lambda _event: delivered.succeed())
         else:
             delivered.succeed()
-        if not passes_on:
-            self._next()
+        self._next()

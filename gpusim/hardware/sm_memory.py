@@ -41,7 +41,8 @@ class SmMemory:
 
         self._bulk_loads = server("tma", "tma.bandwidth")
         # The warps of an SM take turns at the load-store pipe, so one CTA's requests do not hold up another's.
-        self._lsu = Capacity(f"{lane}.lsu", multiplicity * profile.value("lsu.bandwidth") * clock)
+        self._lsu_rate = profile.value("lsu.bandwidth") * clock
+        self._lsu = Capacity(f"{lane}.lsu", multiplicity * self._lsu_rate)
         self._lsu_loads: dict[str, FifoServer] = defaultdict(lambda: server("lsu", "lsu.bandwidth"))
         self._lsu_drawn_s = 0.0
         self._stores = {unit: server(f"{unit}.store", f"{unit}.store_bandwidth") for unit in ("tma", "lsu")}
@@ -108,8 +109,6 @@ class SmMemory:
             uses,
             latency_s=latency,
             served=self._served(server, amount, tile, stage, cause),
-            # DRAM answers in any order, so copies that wait for it come closer together.
-            passes_on=missed > 0.0,
         )
         if path == "ldg":
             taken = amount * access.lines * LINE_BYTES
@@ -171,13 +170,13 @@ class SmMemory:
         if self._trace is None:
             return None
         trace, lane = self._trace, server.name
+        shared_s = amount / self._lsu_rate if lane == self._lsu.name else 0.0
 
         def draw(start_s: float, end_s: float) -> None:
-            if lane == self._lsu.name:
-                # Drawn one after another, each as long as it keeps the shared pipe busy.
-                end_s -= start_s - max(start_s, self._lsu_drawn_s)
+            if shared_s:
+                # The CTAs' loads share this pipe: drawn one after another, each as long as it keeps the pipe busy.
                 start_s = max(start_s, self._lsu_drawn_s)
-                self._lsu_drawn_s = end_s
+                end_s = self._lsu_drawn_s = start_s + shared_s
             trace(lane, "transfer", start_s, end_s, "", tile, stage, int(amount), cause)
 
         return draw

@@ -23,20 +23,16 @@ def test_requests_are_served_in_order_and_delivered_after_the_latency():
     assert log == [("a", pytest.approx(3.0)), ("b", pytest.approx(5.0))]
 
 
-def test_request_that_is_passed_on_frees_the_server_at_its_own_rate():
-    """Rate 2, but 1 behind it, shared: two requests of 4 begin at 0 and 2; both end when 8 are done, or at 6 and 8.
-
-    Alone until 2 (2 of 4 done), then half each: the first ends at 2 + 2 / 0.5 = 6, the second at 6 + 2 / 1 = 8.
-    """
+def test_the_first_request_is_finished_first_whatever_is_slow_behind_the_server():
+    """Rate 2, but 1 behind it: two requests of 4 end at 4 and 8, not both at 8."""
     sim = Simulation()
     behind = Capacity("behind", 1.0)
     server = FifoServer(sim, "unit", FluidSystem(sim), 2.0)
     log = []
     for _ in range(2):
-        delivered = server.request(4.0, [(behind, 1.0)], passes_on=True)
-        delivered.callbacks.append(lambda _event: log.append(sim.now))
+        server.request(4.0, [(behind, 1.0)]).callbacks.append(lambda _event: log.append(sim.now))
     sim.run()
-    assert log == pytest.approx([6.0, 8.0])
+    assert log == pytest.approx([4.0, 8.0])
 
 
 @pytest.mark.parametrize("stages", [2, 3, 4, 8])
