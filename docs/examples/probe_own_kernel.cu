@@ -59,7 +59,6 @@ rmsnorm(const float4* __restrict__ x, const float4* __restrict__ weight, float4*
 
   if (threadIdx.x < 32) {
     if (threadIdx.x == 0) {
-      PROBE_SOLO();
       int stage = 0, parity = 1;                              // a fresh stage counts as free
       for (int row = blockIdx.x; row < rows; row += gridDim.x) {
         PROBE_ENTER(PROBE_WAIT_FREE, turn, stage);
@@ -110,6 +109,7 @@ rmsnorm(const float4* __restrict__ x, const float4* __restrict__ weight, float4*
     if (lane == 0) partial[slot][warp] = sum;
     PROBE_ENTER(PROBE_BARRIER, turn, 0);
     asm volatile("bar.sync 1, %0;" ::"n"(THREADS) : "memory");
+    PROBE_MET();
     PROBE_ENTER(PROBE_COMPUTE, turn, 0);
     float total = 0.f;
 #pragma unroll

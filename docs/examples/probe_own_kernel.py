@@ -65,7 +65,7 @@ def measure(stages: int, grid: int, rows_per_cta: int) -> tuple[probe.Recording,
     times = time_launch(lambda: plain((grid,), (32 + 32 * WARPS,), arguments, shared_mem=shared), flush=make_flush())
     check(x, weight, y)
 
-    # One lane for each of up to four warps of a CTA, and room for the stamps of all its rows.
+    # Lanes for the warps of a CTA that record, and room for the stamps of all its rows.
     capacity = probe.capacity(rows_per_cta)
     lanes = cupy.zeros(grid * probe.LANES_PER_CTA * probe.LANE.itemsize, dtype=cupy.uint8)
     stamps = cupy.zeros(grid * probe.LANES_PER_CTA * capacity * probe.STAMP.itemsize, dtype=cupy.uint8)

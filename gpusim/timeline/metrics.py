@@ -100,10 +100,11 @@ def wait_by_reason(timeline: Timeline) -> dict[str, float]:
 
 
 def period_s(timeline: Timeline) -> float:
-    """Seconds per tile in the steady state: the median spacing of the ends of computing.
+    """Seconds per tile in the steady state: the mean spacing of the ends of computing.
 
     Taken per role lane between successive tiles, over the middle half of the run, where
-    neither filling nor draining shows. NaN with fewer than four tiles.
+    neither filling nor draining shows. The mean, because tiles that come in bursts are no faster
+    for it. NaN with fewer than four tiles.
     """
     keep = timeline.mask(kinds=("compute",)) & (timeline.tile >= 0) & (_groups(timeline) != INSIDE_GROUP)
     if not keep.any():
@@ -120,7 +121,7 @@ def period_s(timeline: Timeline) -> float:
     middle = (end[1:] + end[:-1])[same] / 2
     spacing = np.diff(end)[same]
     low, high = np.quantile(middle, (0.25, 0.75))
-    return float(np.median(spacing[(middle >= low) & (middle <= high)]))
+    return float(spacing[(middle >= low) & (middle <= high)].mean())
 
 
 def achieved_bandwidth(timeline: Timeline) -> float:
@@ -152,13 +153,16 @@ def summary(timeline: Timeline) -> dict[str, float | None]:
     """The numbers shown beside every timeline, by name; None where one means nothing.
 
     Seconds, bytes/s, FLOP/s and fractions. A prediction that extrapolated its loop knows
-    the period better than its shortened trace does, so ``meta['period_s']`` goes first.
+    the period better than its shortened trace does, and a recording of which not every warp
+    is shown the hidden fraction, so ``meta['period_s']`` and ``meta['hidden_fraction']`` go first.
+    What time stamps cost a recording (``meta['overhead']``, a share of the run time) is taken off the
+    period, as the total is that of a run without them.
     """
-    known = timeline.meta.get("period_s")
+    known, hidden = timeline.meta.get("period_s"), timeline.meta.get("hidden_fraction")
     values = {
         "total_s": timeline.total_s,
-        "period_s": known if known is not None else period_s(timeline),
-        "hidden_fraction": hidden_fraction(timeline),
+        "period_s": known if known is not None else period_s(timeline) / (1.0 + timeline.meta.get("overhead", 0.0)),
+        "hidden_fraction": hidden if hidden is not None else hidden_fraction(timeline),
         "exposed_s": exposed_copy_s(timeline) if len(timeline) else float("nan"),
         "bandwidth_bytes_per_s": achieved_bandwidth(timeline),
         "flop_per_s": achieved_flop_rate(timeline),

@@ -4,8 +4,8 @@
     python -m realkernels._harness.measure --install DIR
 
 ``--out`` leaves ``<technique>__totals.json`` and ``<technique>__timelines.npz`` in one folder;
-``--install`` merges such files into ``realkernels/<technique>/recorded/<device>/``. Needs numpy
-and CuPy only. A configuration that fails is reported and left out. ``--points`` names a JSON file,
+``--install`` merges such files into ``realkernels/<technique>/recorded/<device>/``. Needs CuPy. A configuration
+that fails is reported and left out. ``--points`` names a JSON file,
 ``{"technique": [{"tile_bytes": 16384, …}, …]}``: these configurations are measured instead of the design,
 parameters left out having their defaults.
 """

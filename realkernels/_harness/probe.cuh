@@ -10,14 +10,11 @@
 //     PROBE_LEAVE();                             // ends the last step, before the warp exits
 //   }
 //
-// All 32 lanes of a warp pass each stamp together; code that one lane runs alone says
-// PROBE_SOLO() first.
-//
-// Lane 0 writes 16 bytes per stamp into its own stretch of global memory: clock64, and event,
-// stage and tile packed. Stamps beyond the capacity are counted, not written. Each warp also
-// stores two pairs (globaltimer, clock64), at its first and last stamp, by which the clocks
-// of different SMs are laid on one axis; reading globaltimer at every stamp would cost more
-// than the steps it is meant to time.
+// A stamp is a handful of instructions without a branch: lane 0 writes 8 bytes into its warp's own stretch
+// of global memory, the clock, and event, stage and tile packed. Stamps beyond the capacity are counted,
+// not written. Each warp also stores two pairs (globaltimer, clock64), at its first and last stamp, by
+// which the clocks of different SMs are laid on one axis; reading globaltimer at every stamp would cost
+// more than the steps it is meant to time.
 //
 // probe.py reads these structures; sizes and codes are repeated there and compared in a test.
 #pragma once
@@ -37,12 +34,11 @@ enum ProbeEvent : int {
 
 #ifdef PROBE
 
-constexpr int PROBE_LANES_PER_CTA = 4;
+constexpr int PROBE_LANES_PER_CTA = 10;
 
 struct ProbeStamp {
-  long long clock;
-  unsigned int what;       // event << 16 | stage
-  int tile;
+  unsigned int clock;      // the lower half
+  unsigned int what;       // event << 28 | stage << 20 | tile
 };
 
 struct ProbeLane {         // 48 bytes
@@ -66,17 +62,16 @@ __device__ __forceinline__ long long probe_clock() {
 
 struct Probe {
   ProbeLane* lane = nullptr;
-  ProbeStamp* next = nullptr;
-  ProbeStamp* end = nullptr;
+  ProbeStamp* stamps = nullptr;
+  unsigned int count = 0, room = 0;   // stamps so far, and those that can be written: none in most threads
   unsigned int dropped = 0;
-  bool together = true;      // whether the whole warp passes each stamp, or one lane alone
 
-  __device__ __forceinline__ Probe(ProbeLane* lanes, ProbeStamp* stamps, int capacity, int index) {
+  __device__ __forceinline__ Probe(ProbeLane* lanes, ProbeStamp* all, int capacity, int index) {
     if (index < 0 || threadIdx.x % 32 != 0) return;
     const long long at = (long long)blockIdx.x * PROBE_LANES_PER_CTA + index;
     lane = lanes + at;
-    next = stamps + at * capacity;
-    end = next + capacity;
+    stamps = all + at * capacity;
+    room = capacity;
     unsigned int sm;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
     lane->sm = sm;
@@ -85,27 +80,24 @@ struct Probe {
     lane->first_clock = probe_clock();
   }
 
-  // The warp is brought together again, or what follows would be issued twice.
   __device__ __forceinline__ void enter(int event, int tile, int stage) {
-    if (lane) {
-      if (next < end) {
-        const long long clock = probe_clock();
-        *reinterpret_cast<int4*>(next++) =
-            make_int4((int)clock, (int)(clock >> 32), event << 16 | (stage & 0xffff), tile);
-      } else {
-        ++dropped;
-      }
-    }
-    if (together) __syncwarp();
+    asm volatile(
+        "{\n\t.reg .pred here;\n\t.reg .u32 now;\n\t"
+        "setp.lt.u32 here, %0, %1;\n\t"
+        "mov.u32 now, %%clock;\n\t"
+        "@here st.global.v2.u32 [%2], {now, %3};\n\t}" ::"r"(count),
+        "r"(room), "l"(stamps + count), "r"(event << 28 | (stage & 0xff) << 20 | (tile & 0xfffff))
+        : "memory");
+    ++count;
   }
 
-  __device__ __forceinline__ void leave(int capacity) {
+  __device__ __forceinline__ void leave() {
     enter(PROBE_END, -1, 0);
     if (!lane) return;
     lane->last_ns = probe_globaltimer();
     lane->last_clock = probe_clock();
-    lane->count = (unsigned int)(capacity - (end - next));
-    lane->dropped = dropped;
+    lane->count = min(count, room);
+    lane->dropped = dropped + count - min(count, room);
   }
 };
 
@@ -113,17 +105,19 @@ struct Probe {
 // lanes: [gridDim.x][PROBE_LANES_PER_CTA]; stamps: [gridDim.x][PROBE_LANES_PER_CTA][capacity]
 #define PROBE_PARAMETER , ProbeLane *probe_lanes, ProbeStamp *probe_stamps, int probe_capacity
 #define PROBE_DECLARE(index) Probe probe(probe_lanes, probe_stamps, probe_capacity, (index))
-#define PROBE_SOLO() probe.together = false
 #define PROBE_ENTER(event, tile, stage) probe.enter(event, tile, stage)
-#define PROBE_LEAVE() probe.leave(probe_capacity)
+// Between a barrier and the stamp behind it: a warp runs an instruction or two into a barrier (BAR.SYNC.DEFER_BLOCKING),
+// and would read the clock before the others have come.
+#define PROBE_MET() __syncwarp()
+#define PROBE_LEAVE() probe.leave()
 
 #else
 
 #define PROBE_ONLY(...)
 #define PROBE_PARAMETER
 #define PROBE_DECLARE(index)
-#define PROBE_SOLO()
 #define PROBE_ENTER(event, tile, stage)
+#define PROBE_MET()
 #define PROBE_LEAVE()
 
 #endif

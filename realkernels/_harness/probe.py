@@ -9,23 +9,26 @@ largest of the offsets it suggests is the best.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from gpusim.timeline import Timeline, TimelineBuilder
+from gpusim.timeline.metrics import hidden_fraction
 
 LANE = np.dtype([
     ("first_ns", "u8"), ("last_ns", "u8"), ("first_clock", "i8"), ("last_clock", "i8"),
     ("count", "u4"), ("dropped", "u4"), ("sm", "u4"), ("used", "u4"),
 ])  # fmt: skip
 """ProbeLane of probe.cuh."""
-STAMP = np.dtype([("clock", "i8"), ("what", "u4"), ("tile", "i4")])
-"""ProbeStamp of probe.cuh; ``what`` is event << 16 | stage."""
-LANES_PER_CTA = 4
-HEAD, TAIL, OBSERVER, PRODUCER = range(LANES_PER_CTA)
-"""Which warp a lane stands for; see worker_lane in tile.cuh."""
+STAMP = np.dtype([("clock", "u4"), ("what", "u4")])
+"""ProbeStamp of probe.cuh: the lower half of the clock, and event << 28 | stage << 20 | tile."""
+STEP = np.dtype([("clock", "i8"), ("event", "i4"), ("stage", "i4"), ("tile", "i4")])
+"""A stamp unpacked: the clock whole, tile -1 before the first one."""
+LANES_PER_CTA = 10
+HEAD, TAIL, OBSERVER, PRODUCER, *MORE = range(LANES_PER_CTA)
+"""Which warp a lane stands for; see worker_lane in tile.cuh. ``MORE``: further warps of head and tail."""
 
 LONG_NS = 10_000
 """A warp that ran this long tells the SM clock: the global timer's step is a few tens of nanoseconds."""
@@ -95,26 +98,34 @@ class Recording:
 
         The two become ``sm[0]`` (fully loaded) and ``sm[1]``; their numbers on the device are in
         ``meta["sm_ids"]``. Times count from the first stamp of the kernel. ``names``: of the lanes.
+        ``meta["hidden_fraction"]`` is that of all warps that were recorded, also of those not shown.
         """
         names = names or {HEAD: role, TAIL: f"{role}_tail", PRODUCER: "producer"}
-        builder = TimelineBuilder()
         chosen = self._choose_sms()
-        for number, sm in enumerate(chosen):
-            for slot, cta in self._slots(sm):
-                prefix = f"sm[{number}].cta[{slot}]"
-                issued: dict[int, float] = {}
-                for index in (PRODUCER, HEAD, TAIL):
-                    if self._used[cta, index]:
-                        issuer = index == PRODUCER or (index == HEAD and not self._used[cta, PRODUCER])
-                        self._add_role(builder, f"{prefix}.{names[index]}", cta, index, max_tiles,
-                                       issued if issuer else None)  # fmt: skip
-                if output_ring is not None:
-                    self._add_stores(builder, f"{prefix}.{output_ring}", cta, tile_bytes, max_tiles)
-                if ring is not None and self._used[cta, OBSERVER]:
-                    self._add_copies(builder, f"{prefix}.{ring}", cta, issued, tile_bytes, max_tiles)
-        return builder.build(
+
+        def collect(indices: Sequence[int], **meta: Any) -> Timeline:
+            builder = TimelineBuilder()
+            for number, sm in enumerate(chosen):
+                for slot, cta in self._slots(sm):
+                    prefix = f"sm[{number}].cta[{slot}]"
+                    issued: dict[int, float] = {}
+                    for index in indices:
+                        if self._used[cta, index]:
+                            issuer = index == PRODUCER or (index == HEAD and not self._used[cta, PRODUCER])
+                            self._add_role(builder, f"{prefix}.{names.get(index, f'{role}[{index}]')}", cta, index,
+                                           max_tiles, issued if issuer else None)  # fmt: skip
+                    if output_ring is not None:
+                        self._add_stores(builder, f"{prefix}.{output_ring}", cta, tile_bytes, max_tiles)
+                    if ring is not None and self._used[cta, OBSERVER]:
+                        self._add_copies(builder, f"{prefix}.{ring}", cta, issued, tile_bytes, max_tiles)
+            return builder.build(**meta)
+
+        hidden = hidden_fraction(collect((PRODUCER, HEAD, TAIL, *MORE)))
+        return collect(
+            (PRODUCER, HEAD, TAIL),
             source="measured", dropped=self.dropped, clock_hz=self.clock_hz, sm_ids=[int(s) for s in chosen],
-            alignment_s=self.alignment_s, last_stamp_s=self.last_s, **meta,
+            alignment_s=self.alignment_s, last_stamp_s=self.last_s,
+            **({} if np.isnan(hidden) else {"hidden_fraction": hidden}), **meta,
         )  # fmt: skip
 
     def _align(self) -> None:
@@ -144,6 +155,19 @@ class Recording:
         """Stamps of a CTA on the common axis, in seconds since the first stamp of the kernel."""
         sm = int(self.sm_of_cta[cta])
         return (clocks - self._clock0[sm]) / self.clock_hz + self._offset[sm] - self._origin
+
+    def _steps(self, cta: int, index: int) -> np.ndarray:
+        """The stamps of a lane as `STEP`."""
+        lane = self.lanes[cta, index]
+        rows = self.stamps[cta, index, : lane["count"]]
+        steps = np.empty(len(rows), STEP)
+        # Within 2^32 cycles of the lane's first pair, which has the whole clock.
+        first = int(lane["first_clock"])
+        steps["clock"] = first + (rows["clock"].astype("i8") - first) % (1 << 32)
+        what = rows["what"].astype("i8")
+        steps["event"], steps["stage"], steps["tile"] = what >> 28, what >> 20 & 0xFF, what & 0xFFFFF
+        steps["tile"][steps["tile"] == 0xFFFFF] = -1
+        return steps
 
     def _span(self, cta: int, index: int = HEAD) -> tuple[float, float]:
         """When a warp began and ended; also right for one whose stamps did not all find room."""
@@ -176,10 +200,10 @@ class Recording:
     def _add_role(
         self, builder: TimelineBuilder, lane: str, cta: int, index: int, max_tiles: int, issued: dict | None
     ) -> None:
-        rows = self.stamps[cta, index, : self.lanes["count"][cta, index]]
+        rows = self._steps(cta, index)
         times = self.seconds(cta, rows["clock"])
         for k in range(len(rows) - 1):
-            event, stage, tile = int(rows["what"][k]) >> 16, int(rows["what"][k]) & 0xFFFF, int(rows["tile"][k])
+            event, stage, tile = int(rows["event"][k]), int(rows["stage"][k]), int(rows["tile"][k])
             if event not in KIND_REASON or tile >= max_tiles:
                 continue
             kind, reason = KIND_REASON[event]
@@ -191,12 +215,12 @@ class Recording:
         self, builder: TimelineBuilder, lane: str, cta: int, issued: dict[int, float], tile_bytes: int, max_tiles: int
     ) -> None:
         """A copy lies in its stage's lane from issue to arrival; the lane's last one may end no earlier."""
-        rows = self.stamps[cta, OBSERVER, : self.lanes["count"][cta, OBSERVER]]
+        rows = self._steps(cta, OBSERVER)
         times = self.seconds(cta, rows["clock"])
         busy_until: dict[int, float] = defaultdict(float)
         for row, time in zip(rows, times, strict=True):
-            tile, stage = int(row["tile"]), int(row["what"]) & 0xFFFF
-            if int(row["what"]) >> 16 != ARRIVED or tile >= max_tiles or tile not in issued:
+            tile, stage = int(row["tile"]), int(row["stage"])
+            if row["event"] != ARRIVED or tile >= max_tiles or tile not in issued:
                 continue
             start = max(issued[tile], busy_until[stage])
             busy_until[stage] = max(float(time), start)
@@ -205,11 +229,11 @@ class Recording:
     def _add_stores(self, builder: TimelineBuilder, lane: str, cta: int, tile_bytes: int, max_tiles: int) -> None:
         """A bulk store lies in its stage's lane from issue until the stage has been read."""
         for index in np.flatnonzero(self._used[cta]):
-            rows = self.stamps[cta, index, : self.lanes["count"][cta, index]]
+            rows = self._steps(cta, index)
             times = self.seconds(cta, rows["clock"])
-            events = rows["what"] >> 16
+            events = rows["event"]
             for k in range(1, len(rows) - 1):
-                tile, stage = int(rows["tile"][k]), int(rows["what"][k]) & 0xFFFF
+                tile, stage = int(rows["tile"][k]), int(rows["stage"][k])
                 if events[k] == WAIT_DRAIN and events[k - 1] == ISSUE and tile < max_tiles:
                     start, end = float(times[k - 1]), float(times[k + 1])
                     builder.add(f"{lane}[{stage}]", "store", start, end, "", tile, stage, tile_bytes)

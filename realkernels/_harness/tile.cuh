@@ -116,9 +116,13 @@ __device__ __forceinline__ void for_vectors(int first, Body each) {
 }
 
 #ifdef PROBE
-// Lanes of a recording: the first warp of each role stands for it (tile_loop.py has the names).
+// Lanes of a recording: the first warp of each role stands for it (tile_loop.py has the names). The three
+// behind it lie on the other schedulers; they say when any of the role computes.
 __device__ __forceinline__ int worker_lane(int warp) {
-  return warp == WARPS ? 2 : warp == 0 ? 0 : warp == HEAD_WARPS ? 1 : -1;   // WARPS: the observer
+  const int tail = warp - HEAD_WARPS;
+  if (warp == WARPS) return 2;   // the observer
+  if (tail < 0) return warp == 0 ? 0 : warp < 4 ? 3 + warp : -1;
+  return tail == 0 ? 1 : tail < 4 ? 6 + tail : -1;
 }
 constexpr int PRODUCER_LANE = 3;
 #endif

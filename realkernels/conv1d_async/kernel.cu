@@ -93,6 +93,7 @@ __device__ __forceinline__ void meet() {
     __syncthreads();
   else
     asm volatile("bar.sync 1, %0;" ::"n"(COMPUTE_THREADS) : "memory");
+  PROBE_MET();
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)

@@ -32,6 +32,7 @@ __device__ __forceinline__ void issue(unsigned int stage, const float4* source, 
 __device__ __forceinline__ void meet() {
 #ifdef PROBE
   asm volatile("bar.sync 1, %0;" ::"n"(COMPUTE_THREADS) : "memory");
+  PROBE_MET();
 #else
   __syncthreads();
 #endif
@@ -66,10 +67,10 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
   // As in cp_async_multistage: the last of the eight threads that copy one line tells for all.
   const unsigned int arrived = base + STAGES * TILE_BYTES;
   const auto announce = [&](int stage) {
-    if (thread % 8 == 7) cp_async_arrive(arrived + 8 * stage);
+    if (thread % 32 == 31) cp_async_arrive(arrived + 8 * stage);
   };
   if (thread == 0) {
-    for (int s = 0; s < STAGES; ++s) mbarrier_init(arrived + 8 * s, COMPUTE_THREADS / 8);
+    for (int s = 0; s < STAGES; ++s) mbarrier_init(arrived + 8 * s, WARPS);
     mbarrier_fence_init();
   }
   __syncthreads();

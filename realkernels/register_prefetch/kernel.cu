@@ -49,6 +49,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
         thread, [&](int i, int) { store_shared(own + 16 * i * COMPUTE_THREADS, held[i]); });
     PROBE_ENTER(PROBE_BARRIER, t, 0);
     __syncthreads();
+    PROBE_MET();
     if (t + 1 < tiles) {
       PROBE_ENTER(PROBE_ISSUE, t + 1, 0);
       prefetch();
@@ -57,6 +58,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
     consume(tile, thread, affine, sum);
     PROBE_ENTER(PROBE_BARRIER, t, 0);
     __syncthreads();
+    PROBE_MET();
   }
   PROBE_LEAVE();
   write_partial(sum, thread, out);

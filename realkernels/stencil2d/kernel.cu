@@ -88,17 +88,18 @@ __device__ __forceinline__ void compute(unsigned int first, unsigned int read, c
 __device__ __forceinline__ void meet() {
 #ifdef PROBE
   asm volatile("bar.sync 1, %0;" ::"n"(COMPUTE_THREADS) : "memory");
+  PROBE_MET();
 #else
   __syncthreads();
 #endif
 }
 
 #ifdef PROBE
-// The eight threads that copy one line see it arrive together, so the last of them tells for all.
-constexpr int LINE_THREADS = 8;
+// The last thread of each warp tells for all of it. Every thread, or even one for each line, would keep the barrier
+// busy for longer than a small copy takes.
 
 __device__ __forceinline__ void announce(unsigned int arrived, int thread) {
-  if (thread % LINE_THREADS == LINE_THREADS - 1) cp_async_arrive(arrived);
+  if (thread % 32 == 31) cp_async_arrive(arrived);
 }
 #endif
 
@@ -125,7 +126,7 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
 #ifdef PROBE
   const unsigned int arrived = base + RING_BYTES;
   if (thread == 0) {
-    for (int s = 0; s < ROWS; ++s) mbarrier_init(arrived + 8 * s, COMPUTE_THREADS / LINE_THREADS);
+    for (int s = 0; s < ROWS; ++s) mbarrier_init(arrived + 8 * s, WARPS);
     mbarrier_fence_init();
   }
   __syncthreads();

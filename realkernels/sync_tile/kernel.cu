@@ -55,10 +55,12 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
     source += stride;
     PROBE_ENTER(PROBE_BARRIER, t, 0);
     __syncthreads();
+    PROBE_MET();
     PROBE_ENTER(PROBE_COMPUTE, t, 0);
     consume(tile, thread, affine, sum);
     PROBE_ENTER(PROBE_BARRIER, t, 0);
     __syncthreads();
+    PROBE_MET();
   }
   PROBE_LEAVE();
   write_partial(sum, thread, out);

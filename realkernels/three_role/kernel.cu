@@ -46,7 +46,10 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   const unsigned int output_empty = output_full + 8 * OUTPUT_STAGES;
   const int warp = threadIdx.x / 32;
 
-  PROBE_DECLARE(warp == 0 ? PRODUCER_LANE : warp == 1 ? STORER_LANE : warp == 2 ? 0 : warp == 2 + WARPS ? 2 : -1);
+  // The storer has the lane of a tail: warps with less to do are recorded from the second one on.
+  PROBE_DECLARE(warp == 0   ? PRODUCER_LANE
+                : warp == 1 ? STORER_LANE
+                : worker_lane(warp - 2) == STORER_LANE ? -1 : worker_lane(warp - 2));
   PROBE_ENTER(PROBE_SETUP, -1, 0);
   if (threadIdx.x == 0) {
     for (int s = 0; s < INPUT_STAGES; ++s) {
@@ -66,7 +69,6 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   if (warp == 0) {
     if (threadIdx.x == 0) {
       const float4* source = in + first;
-      PROBE_SOLO();
       int stage = 0, parity = 1;   // a fresh barrier counts as released
       for (int t = 0; t < tiles; ++t) {
         PROBE_ENTER(PROBE_WAIT_FREE, t, stage);
@@ -84,7 +86,6 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   if (warp == 1) {
     if (threadIdx.x == 32) {
       float4* target = out + first;
-      PROBE_SOLO();
       int stage = 0, parity = 0;
       for (int t = 0; t < tiles; ++t) {
         PROBE_ENTER(PROBE_WAIT_STAGE, t, stage);

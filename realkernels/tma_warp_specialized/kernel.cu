@@ -35,7 +35,6 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
     if (threadIdx.x == 0) {
       const float4* source = in + (long long)blockIdx.x * VECTORS;
       const long long stride = (long long)gridDim.x * VECTORS;
-      PROBE_SOLO();
       int stage = 0, parity = 1;   // a fresh barrier counts as released
       for (int t = 0; t < tiles; ++t) {
         PROBE_ENTER(PROBE_WAIT_FREE, t, stage);

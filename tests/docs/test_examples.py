@@ -209,7 +209,7 @@ class TestProbeExample:
 
 def stamps_of(timeline) -> tuple[np.ndarray, np.ndarray, int]:
     """What the instrumented kernel would leave if it ran as predicted: one CTA, its first rows."""
-    codes = {"wait": probe.WAIT_STAGE, "compute": probe.COMPUTE, "barrier": probe.BARRIER, "store": probe.COMPUTE,
+    codes = {"wait": probe.WAIT_STAGE, "compute": probe.COMPUTE, "barrier": probe.BARRIER, "store": probe.STORE,
              "load": probe.SETUP}  # fmt: skip
     lanes = {"producer": probe.PRODUCER, "consumer": probe.HEAD}
     buffers = Buffers(1)

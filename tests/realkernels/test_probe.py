@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from gpusim.timeline import KINDS
+from gpusim.timeline.metrics import hidden_fraction, summary
 from realkernels._harness import probe
 
 HEADER = Path(probe.__file__).with_name("probe.cuh").read_text()
@@ -24,7 +25,7 @@ def test_codes_and_sizes_are_those_of_the_header() -> None:
     assert set(codes) == names
     assert all(getattr(probe, name) == int(code) for name, code in codes.items())
     assert int(re.search(r"PROBE_LANES_PER_CTA = (\d+)", HEADER).group(1)) == probe.LANES_PER_CTA
-    assert (probe.LANE.itemsize, probe.STAMP.itemsize) == (48, 16)
+    assert (probe.LANE.itemsize, probe.STAMP.itemsize) == (48, 8)
 
 
 class Buffers:
@@ -38,7 +39,7 @@ class Buffers:
         """``rows``: (time in seconds, event, tile, stage); the SM's clock is ahead by ``offset_cycles``."""
         clock = [round(t * HZ) + offset_cycles for t, *_ in rows]
         for k, (_, event, tile, stage) in enumerate(rows):
-            self.stamps[cta, lane, k] = (clock[k], event << 16 | stage, tile)
+            self.stamps[cta, lane, k] = (clock[k] & 0xFFFFFFFF, event << 28 | stage << 20 | tile & 0xFFFFF)
 
         def tick(t):
             return 1_700_000_000_000_000_000 + int(t * 1e9) // 32 * 32
@@ -107,6 +108,29 @@ def test_clocks_of_different_sms_are_laid_on_one_axis_within_a_timer_step() -> N
     starts = [min(i.start_s for i in timeline if i.lane == f"sm[{sm}].cta[0].consumer") for sm in (0, 1)]
     assert abs(starts[0] - starts[1]) <= 32e-9
     assert timeline.meta["alignment_s"] <= 32e-9 + 1e-12
+
+
+def test_warps_that_are_not_shown_count_for_the_hidden_fraction() -> None:
+    """Copies take 4 + 3; the shown consumer computes during 1 of the second, another warp during all of both."""
+    buffers = ring_kernel()
+    shown = buffers.timeline()
+    assert shown.meta["hidden_fraction"] == pytest.approx(hidden_fraction(shown))
+    for cta, (sm, start, ahead) in enumerate([(7, 0.0, 10**12), (7, 1e-7, 10**12), (90, 0.0, 5)]):
+        rows = [(start, probe.COMPUTE, 0, 0), (start + 11e-7, probe.END, -1, 0)]
+        buffers.add(cta, probe.MORE[0], sm, ahead, rows)
+    more = buffers.timeline()
+    assert more.lanes == shown.lanes
+    assert more.meta["hidden_fraction"] == pytest.approx(1.0)
+    assert summary(more)["hidden_fraction"] == pytest.approx(1.0)
+
+
+def test_the_lower_half_of_the_clock_may_wrap() -> None:
+    """A lane that begins just before a multiple of 2^32 is as long as any other."""
+    buffers = Buffers(1)
+    rows = [(0.0, probe.SETUP, -1, 0), (1e-6, probe.COMPUTE, 0, 0), (2e-6, probe.END, -1, 0)]
+    buffers.add(0, probe.HEAD, 3, (7 << 32) - 1000, rows)
+    timeline = buffers.timeline(ring=None)
+    assert [round(i.duration_s * 1e9) for i in timeline] == [1000, 1000]
 
 
 def test_tiles_beyond_the_limit_are_left_out() -> None:

@@ -20,7 +20,7 @@ BANDS = {
     # Schedulers serve older CTAs first, here they are served alike.
     "register_prefetch": (0.065, 0.21),
     # Restart of short work items, the last wave of CTAs, and tiles of 40 KiB and more.
-    "persistent": (0.065, 0.35),
+    "persistent": (0.06, 0.26),
     "occupancy_sweep": (0.025, 0.07),
     # L2 that holds part of what is swept over; everything else is within 15 %.
     "strided_access": (0.065, 0.33),
