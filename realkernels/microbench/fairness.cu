@@ -1,6 +1,7 @@
 // Who gets the issue slots: warps of several CTAs with the same work, one after another in age. Each warp of a
 // scheduler has more than it can issue alone, so that what one gains another loses.
 // LOADS 1: each 64 FFMAs begin with a load from shared memory, as in a tile loop.
+// HALFWAY 1: the clock is read half way, which adds a comparison and a branch to the loop and nothing else.
 #include "common.cuh"
 
 extern __shared__ __align__(128) unsigned char arena[];
@@ -18,7 +19,7 @@ fairness(long long *out, int turns, float a, float b, long long lead) {
     long long begin = (cycles() / lead + 2) * lead;
     while (cycles() < begin) {
     }
-    long long start = cycles();
+    long long start = cycles(), halfway = 0;
 #pragma unroll 1
     for (int t = 0; t < turns; ++t) {
 #if LOADS
@@ -33,9 +34,12 @@ fairness(long long *out, int turns, float a, float b, long long lead) {
             x.z = fmaf(x.z, a, b);
             x.w = fmaf(x.w, a, b);
         }
+#if HALFWAY
+        if (t == turns / 2) halfway = cycles();
+#endif
     }
     long long stop = cycles();
-    if (x.x + x.y + x.z + x.w == 12345.f) out[0] = 1;
+    if (x.x + x.y + x.z + x.w == 12345.f) out[0] = halfway;
     if (threadIdx.x % 32 == 0) {
         long long *mine = out + 5 * (blockIdx.x * (blockDim.x / 32) + warp);
         mine[0] = sm_id();

@@ -11,26 +11,29 @@ from realkernels.microbench.bench import KIB, Context, f32, i32, spec
 SOURCES = ("fairness.cu",)
 NOTES = {
     "loads": "each 64 FFMAs begin with a load from shared memory",
+    "halfway": "the loop has a comparison and a branch more, to read the clock half way",
     "first": "cycles until the first warp of an SM is done, median over SMs; last: until the last one is",
     "ctas": "mean end of the warps of each CTA of an SM, in the order of their numbers, over the last end",
     "slots": "mean end of the warps by their number within the scheduler, over the last end",
 }
 TURNS = 400
+KINDS = ((0, 0), (1, 0), (0, 1), (1, 1))
+"""(LOADS, HALFWAY)."""
 
 
 def specs() -> list:
-    return [spec("fairness.cu", "fairness", LOADS=loads) for loads in (0, 1)]
+    return [spec("fairness.cu", "fairness", LOADS=loads, HALFWAY=halfway) for loads, halfway in KINDS]
 
 
 def run(context: Context) -> Iterator[dict]:
-    for loads in (0, 1):
-        kernel = context.kernel("fairness.cu", "fairness", LOADS=loads)
+    for loads, halfway in KINDS:
+        kernel = context.kernel("fairness.cu", "fairness", LOADS=loads, HALFWAY=halfway)
         for ctas, warps in ((1, 4), (1, 8), (1, 16), (2, 4), (2, 8), (2, 14), (2, 16), (3, 8), (4, 4), (4, 8)):
             grid = ctas * context.sms
             args = (i32(TURNS), f32(0.999), f32(0.001), np.int64(1 << 15))
             shared = max(16 * 32 * warps, 228 * KIB // (ctas + 1))
             stamps = context.stamps(kernel, grid, 32 * warps, args, 5 * grid * warps, shared).reshape(-1, 5)
-            yield {"loads": bool(loads), "ctas_per_sm": ctas, "warps": warps, **_spread(stamps, ctas, warps)}
+            yield {"loads": bool(loads), "halfway": bool(halfway), "ctas_per_sm": ctas, "warps": warps, **_spread(stamps, ctas, warps)}
 
 
 def _spread(stamps: np.ndarray, ctas: int, warps: int) -> dict:
