@@ -18,6 +18,10 @@ from gpusim.hardware.calibrate_memory import MEMORY_STEPS
 __all__ = ["measure_quantities"]
 
 
+_MANY_WARPS = 8
+"""More on one scheduler than are served at a time."""
+
+
 def measure_quantities(folder: Path) -> dict[str, Measured]:
     """All measured quantities from the bench results in ``folder``, by name.
 
@@ -51,6 +55,23 @@ def _issue(b: Benches, _: dict) -> dict[str, Measured]:
         "sm.ffma_latency": Measured(latency * turn, "cycles", "issue"),
         "sm.mufu_issue_interval": Measured(mufu, "cycles", "issue"),
         "sm.integer_issue_interval": Measured(integer, "cycles", "issue"),
+    }
+
+
+def _fairness(b: Benches, _: dict) -> dict[str, Measured]:
+    """Warps of a scheduler that end together with the first of eight: so many are served at a time.
+
+    The mean over four loops; it differs by what stands in the loop, and nobody knows by which rule.
+    """
+    counts = [
+        sum(end <= 1.3 * min(row["slots"]) for end in row["slots"])
+        for row in b.rows("fairness")
+        if len(row["slots"]) == _MANY_WARPS
+    ]
+    return {
+        "sm.warps_served": Measured(
+            float(np.mean(counts)), "", "fairness (eight warps on a scheduler)", float(np.std(counts))
+        )
     }
 
 
@@ -185,4 +206,4 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
     }
 
 
-_STEPS = (_clock, _issue, _shared_memory, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch)
+_STEPS = (_clock, _issue, _fairness, _shared_memory, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch)

@@ -6,19 +6,20 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   warps fill these gaps, except that warps which run the same instructions started together
   and stay in step: all of them stall for the load, and all of them run the code around the loop at the
   same time. ld.shared and st.shared occupy the SM's 128 B-a-clock pipe.
-Omits: register-bank conflicts at low ILP, instruction-cache misses, the order among ready warps.
-Source: realkernels.microbench (issue, lds, lds_ffma, tile_turn, skeleton).
+  A scheduler serves a few warps at a time, those of older CTAs first.
+Omits: register-bank conflicts, instruction-cache misses, the order among the warps of one CTA.
+Source: realkernels.microbench (issue, lds, lds_ffma, tile_turn, skeleton, fairness).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, Mix
 
-__all__ = ["ComputeCost", "ComputeModel", "round_cycles"]
+__all__ = ["ComputeCost", "ComputeModel", "round_cycles", "served"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +135,18 @@ def round_cycles(warps: Iterable[tuple[int, ComputeCost]]) -> float:
         setup += share * cost.setup_slots
         setup_alone += share * cost.setup_alone
     return max(alone / count, slots + stall / count) + max(setup_alone / count, setup)
+
+
+def served(warps: Sequence[tuple[int, float]], most: float) -> list[float]:
+    """Part of each group of ready warps of one scheduler that gets issue slots: ``most`` warps, oldest CTAs first.
+
+    ``warps``: (age of the CTA, smaller is older; number of warps). The oldest CTA is always served whole.
+    """
+    total = dict.fromkeys(sorted({age for age, _ in warps}), 0.0)
+    for age, number in warps:
+        total[age] += number
+    shares, before = {}, 0.0
+    for age, number in total.items():
+        shares[age] = min(max(most - before, 0.0) / number, 1.0) if before else 1.0
+        before += number
+    return [shares[age] for age, _ in warps]

@@ -101,7 +101,10 @@ class Parts:
 
 
 class Cta:
-    """The shared state of one CTA in slot ``lane`` (``sm[0].cta[1]``) with ``tiles`` tiles to do."""
+    """The shared state of one CTA in slot ``lane`` (``sm[0].cta[1]``) with ``tiles`` tiles to do.
+
+    ``age``: its number among all CTAs of its SM, in the order in which they start.
+    """
 
     def __init__(
         self,
@@ -111,8 +114,10 @@ class Cta:
         groups: list[WarpGroup],
         lane: str,
         tiles: int,
+        age: int,
     ) -> None:
         self._sim = sim
+        self.age = age
         self.lane = lane
         self.tiles = tiles
         self.done_s = [0.0] * tiles

@@ -25,6 +25,7 @@ __all__ = [
     "agree",
     "drain_of",
     "find_cuts",
+    "in_turn",
     "slope_cuts",
     "steady_state",
     "stride_of",
@@ -49,6 +50,7 @@ class Cut:
     ``sm`` names the SM whose lanes it concerns; ``tiles`` says that the steps are tiles, so that
     tile numbers have to be counted on. The turn before ``at_s``, which is repeated, took ``turn_s``
     there: not quite the mean where the period is not strict. The CTAs concerned end by ``until_s``.
+    ``apart``: CTAs of an SM run one after the other, so that no turn stands for what is missing.
     """
 
     sm: str
@@ -59,6 +61,7 @@ class Cut:
     tiles: bool
     turn_s: float
     until_s: float = inf
+    apart: bool = False
 
     @property
     def added_s(self) -> float:
@@ -143,6 +146,7 @@ def slope_cuts(
 ) -> list[Cut] | None:
     """Cuts into ``longer`` whose period is the mean slope between the ends of two runs; None without one."""
     cuts: list[Cut] = []
+    apart = in_turn(longer, shape)
     for less, more in zip(shorter, longer, strict=True):
         of_tiles = missing_tiles > 0
         steps = len(more.ctas[-1].done_s) - len(less.ctas[-1].done_s) if of_tiles else len(more.ctas) - len(less.ctas)
@@ -160,13 +164,23 @@ def slope_cuts(
             period = ((ends[1] - begins[1]) - (ends[0] - begins[0])) / steps
             done = more.ctas[first].done_s
             found = _repeats(more.name, done, shape.stride, shape.drain, period, missing_tiles, True, ends[1])
-            in_tiles = found + in_tiles
+            in_tiles = [replace(cut, apart=apart) for cut in found] + in_tiles
             begins = ends
         in_waves = _wave_cut(more, shape, missing_ctas, in_tiles, 0.1)
         if in_waves is None:
             return None
         cuts += in_tiles + in_waves
     return cuts
+
+
+def in_turn(sms: Sequence[_Sm], shape: Shape) -> bool:
+    """Whether CTAs that share an SM run one after the other rather than side by side: older ones are served first."""
+    for sm in sms:
+        wave = [cta.done_s for cta in sm.ctas[: shape.resident]]
+        half_way = [done[len(done) // 2] for done in wave]
+        if max(half_way) - min(half_way) > max(done[-1] - done[0] for done in wave) / 4.0:
+            return True
+    return False
 
 
 def _repeats(
@@ -199,9 +213,9 @@ def _repeats(
     return [replace(cut, until_s=cut.until_s + sum(other.added_s for other in cuts[:i])) for i, cut in enumerate(cuts)]
 
 
-def agree(slopes: Sequence[Sequence[Cut]]) -> bool:
+def agree(slopes: Sequence[Sequence[Cut] | None]) -> bool:
     """Whether the last two of ``slopes`` (`slope_cuts` of longer and longer runs) have the same periods."""
-    if len(slopes) < 2:
+    if len(slopes) < 2 or None in slopes[-2:]:
         return False
     less, more = ({(cut.sm, cut.tiles): cut.period_s for cut in cuts} for cuts in slopes[-2:])
     return all(abs(less[key] - more[key]) <= _SLOPES_AGREE * more[key] for key in more)
@@ -222,6 +236,10 @@ def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cu
             return None
         periods = [period for period, _ in found]
         if max(periods) - min(periods) > 2.0 * agreement * max(periods):
+            return None
+        # Not of CTAs that run one after the other, because the schedulers serve older ones first.
+        moments = [at_s for _, at_s in found]
+        if max(moments) - min(moments) > len(wave[0].done_s) / 4.0 * max(periods):
             return None
         period = sum(periods) / len(periods)
         done = wave[0].done_s

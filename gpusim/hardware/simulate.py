@@ -15,7 +15,17 @@ from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_cycles
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import Occupancy, occupancy
-from gpusim.hardware.periodic import AGREEMENT, Cut, Shape, agree, drain_of, find_cuts, slope_cuts, stride_of
+from gpusim.hardware.periodic import (
+    AGREEMENT,
+    Cut,
+    Shape,
+    agree,
+    drain_of,
+    find_cuts,
+    in_turn,
+    slope_cuts,
+    stride_of,
+)
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
 from gpusim.hardware.stretch import stretch
@@ -26,8 +36,12 @@ from gpusim.timeline import Timeline, TimelineBuilder
 __all__ = ["simulate_kernel"]
 
 
+LITTLE_MORE = 6
+"""Who finds no steady state in a first run does everything if that is at most so many times as much."""
 EXACT_TILES = 600
 """Tiles per SM that are simulated one by one if their loop has no steady state."""
+IN_TURN_TILES = 1500
+"""The same if CTAs of an SM run one after the other, so that no turn stands for the others."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +98,7 @@ def _run_short(
     shape = Shape(fits.ctas_per_sm, stride_of(program), drain_of(program))
     few_ctas, few_tiles = shape.fewest(each)
     runs: list[_Run] = []
-    slopes: list[list[Cut]] = []
+    slopes: list[list[Cut] | None] = []
     for agreement in AGREEMENT:
         ctas = few_ctas if few_ctas + shape.resident <= each else each
         count = shape.whole_turns(few_tiles, tiles) if few_tiles * 3 // 2 < tiles else tiles
@@ -94,11 +108,14 @@ def _run_short(
         cuts = find_cuts(run.sms, shape, each - ctas, tiles - count, agreement)
         if cuts is not None:
             return run, cuts
-        slope = slope_cuts(runs[-1].sms, run.sms, shape, each - ctas, tiles - count) if runs else None
-        if slope is not None:
-            slopes.append(slope)
-            if agree(slopes):
-                return run, slope
+        if not runs and each * tiles <= LITTLE_MORE * ctas * count:
+            break
+        if runs:
+            slopes.append(slope_cuts(runs[-1].sms, run.sms, shape, each - ctas, tiles - count))
+        if agree(slopes):
+            if in_turn(run.sms, shape) and each * tiles <= IN_TURN_TILES:
+                break
+            return run, slopes[-1]
         runs.append(run)
         if count < tiles:
             few_tiles += few_tiles // 2

@@ -3,8 +3,8 @@
 Models: four warp schedulers (equal ones are simulated once), each issuing one warp
   instruction a clock to the warps of all resident CTAs; one shared-memory pipe, one load-store
   pipe and one unit for mbarriers for the whole SM; CTA slots that take the next CTA when one has ended.
-Omits: scheduling order among ready warps (they share the issue slots fairly).
-Source: Hopper tuning guide; realkernels.microbench (issue, lds, ldg, cpasync, launch).
+Omits: which of the ready warps are served, beyond the age of their CTA.
+Source: Hopper tuning guide; realkernels.microbench (issue, fairness, lds, ldg, cpasync, launch).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
 from gpusim.hardware.access import DENSE, Access
-from gpusim.hardware.compute import ComputeCost, ComputeModel, round_cycles
+from gpusim.hardware.compute import ComputeCost, ComputeModel, round_cycles, served
 from gpusim.hardware.costs import InstructionCosts
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
@@ -59,7 +59,8 @@ class Sm:
         self._groups = groups
         self._class = sm_class
         self._arithmetic = ComputeModel(profile)
-        self._rounds: dict[Capacity, tuple[int, float]] = {}
+        self._served: dict[Capacity, tuple[int, dict[Flow, float]]] = {}
+        self._warps_served = profile.value("sm.warps_served")
         self._memory_costs: dict[tuple, ComputeCost] = {}
         self._fluid = FluidSystem(sim, self._rate)
         self._barrier_unit_s = 0.0
@@ -70,19 +71,26 @@ class Sm:
         self._shared_pipe = Capacity(f"{self.name}.shared_memory", clock)
         self._lsu_pipe = Capacity(f"{self.name}.lsu", clock)
 
-    def compute(self, mix: Mix, group: WarpGroup) -> Event:
-        """All warps of ``group`` execute ``mix``."""
-        return self._flow(self._arithmetic.cost(mix), group, self._shared_pipe)
+    def compute(self, mix: Mix, group: WarpGroup, age: int) -> Event:
+        """All warps of ``group`` execute ``mix``; ``age`` is the number of their CTA on this SM."""
+        return self._flow(self._arithmetic.cost(mix), group, age, self._shared_pipe)
 
     def issue_memory(
-        self, count: float, other: float, width: int, interval: float, group: WarpGroup, access: Access = DENSE
+        self,
+        count: float,
+        other: float,
+        width: int,
+        interval: float,
+        group: WarpGroup,
+        age: int,
+        access: Access = DENSE,
     ) -> Event:
         """All warps of ``group`` issue ``count`` global-memory instructions and ``other`` ones each."""
         key = (count, other, WARP_SIZE * width * access.lines, width, interval)
         cost = self._memory_costs.get(key)
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
-        return self._flow(cost, group, self._lsu_pipe)
+        return self._flow(cost, group, age, self._lsu_pipe)
 
     def synchronise(self, warps: int, interval_s: float) -> float:
         """Seconds until the unit for mbarriers has done an operation of each of ``warps`` warps, after all others."""
@@ -90,7 +98,7 @@ class Sm:
         self._barrier_unit_s = max(self._barrier_unit_s, now) + warps * interval_s
         return self._barrier_unit_s - now
 
-    def _flow(self, cost: ComputeCost, group: WarpGroup, pipe: Capacity) -> Event:
+    def _flow(self, cost: ComputeCost, group: WarpGroup, age: int, pipe: Capacity) -> Event:
         if not cost.all_slots:
             return self.sim.event().succeed()
         uses = [(self._issue[group.scheduler_class], 1.0)]
@@ -99,7 +107,7 @@ class Sm:
         # The amount is the issue slots of one scheduler.
         amount = cost.all_slots * group.per_scheduler
         in_step = self._clock * amount / cost.together(group.per_scheduler)
-        return self._fluid.start(amount, uses, bound=in_step, tag=(group.per_scheduler, cost))
+        return self._fluid.start(amount, uses, bound=in_step, tag=(age, group.per_scheduler, cost))
 
     def _rate(self, flow: Flow) -> float:
         """Issue slots per second of a flow among the other warps of its scheduler."""
@@ -107,11 +115,18 @@ class Sm:
         flows = scheduler.flows
         if len(flows) == 1:
             return flow.bound
-        changes, cycles = self._rounds.get(scheduler, (-1, 0.0))
+        changes, rates = self._served.get(scheduler, (-1, {}))
         if changes != scheduler.changes:
-            cycles = round_cycles(other.tag for other in flows)
-            self._rounds[scheduler] = (scheduler.changes, cycles)
-        return min(flow.bound, self._clock * flow.tag[0] / cycles)
+            rates = self._serve(flows)
+            self._served[scheduler] = (scheduler.changes, rates)
+        return min(flow.bound, rates[flow])
+
+    def _serve(self, flows: list[Flow]) -> dict[Flow, float]:
+        """Issue slots per second of each of the flows of one scheduler."""
+        shares = served([flow.tag[:2] for flow in flows], self._warps_served)
+        warps = [share * flow.tag[1] for share, flow in zip(shares, flows, strict=True)]
+        cycles = round_cycles((number, flow.tag[2]) for number, flow in zip(warps, flows, strict=True) if number)
+        return {flow: self._clock * number / cycles for number, flow in zip(warps, flows, strict=True)}
 
     def run(self, ctas_per_sm: int) -> list[Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""
@@ -134,7 +149,7 @@ class Sm:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
             groups = self._groups[slot]
-            cta = Cta(sim, self._program, self._parts, groups, lane, tiles)
+            cta = Cta(sim, self._program, self._parts, groups, lane, tiles, len(self.ctas))
             self.ctas.append(cta)
             lanes = [WarpLane(self, cta, group) for group in groups]
             for process in [sim.process(lane.run()) for lane in lanes]:  # noqa: UP028 - a list cannot take what SimPy sends

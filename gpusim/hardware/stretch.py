@@ -19,8 +19,8 @@ def stretch(timeline: Timeline, cut: Cut) -> Timeline:
     """The timeline with the missing steps of ``cut`` put in.
 
     What starts after the cut moves later; the turn before the cut is repeated in between. When
-    that would make more than a million intervals the middle stays empty and ``meta['elided']``
-    says so.
+    that would make more than a million intervals, or no turn can stand for the others (`Cut.apart`), the middle stays
+    empty and ``meta['elided']`` says so.
     """
     if cut.missing <= 0:
         return timeline
@@ -32,7 +32,7 @@ def stretch(timeline: Timeline, cut: Cut) -> Timeline:
     before = (timeline.start_s < cut.at_s - slack_s) | ~lanes[timeline.lane]
     begin_s = cut.at_s - cut.turn_s
     window = lanes[timeline.lane] & before & (timeline.start_s >= begin_s - slack_s)
-    elided = len(timeline) + turns * int(window.sum()) > _MOST_INTERVALS
+    elided = cut.apart or len(timeline) + turns * int(window.sum()) > _MOST_INTERVALS
     copies = 0 if elided else turns
     picked = np.flatnonzero(window)
     repeat = np.repeat(np.arange(1, copies + 1), len(picked))
@@ -55,7 +55,7 @@ def stretch(timeline: Timeline, cut: Cut) -> Timeline:
         start_s=start[order],
         end_s=end[order],
         reason=timeline.reason[source][order],
-        tile=np.where((tile >= 0) & cut.tiles, tile + steps, tile)[order],
+        tile=np.where((tile >= 0) & (cut.tiles and not cut.apart), tile + steps, tile)[order],
         stage=timeline.stage[source][order],
         bytes=timeline.bytes[source][order],
         cause=_causes(timeline, window, ~before, order, copies),

@@ -92,7 +92,7 @@ class WarpLane:
 
     def issue(self, mix: Mix) -> Event:
         """Execute ``mix`` on every warp of the group."""
-        return self.sm.compute(mix, self.group)
+        return self.sm.compute(mix, self.group, self.cta.age)
 
     def spend(self, kind: str, delay: float, tile: int, stage: int = -1, reason: str = "") -> Generator:
         """Be busy for ``delay`` seconds."""

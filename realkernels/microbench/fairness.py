@@ -33,7 +33,13 @@ def run(context: Context) -> Iterator[dict]:
             args = (i32(TURNS), f32(0.999), f32(0.001), np.int64(1 << 15))
             shared = max(16 * 32 * warps, 228 * KIB // (ctas + 1))
             stamps = context.stamps(kernel, grid, 32 * warps, args, 5 * grid * warps, shared).reshape(-1, 5)
-            yield {"loads": bool(loads), "halfway": bool(halfway), "ctas_per_sm": ctas, "warps": warps, **_spread(stamps, ctas, warps)}
+            yield {
+                "loads": bool(loads),
+                "halfway": bool(halfway),
+                "ctas_per_sm": ctas,
+                "warps": warps,
+                **_spread(stamps, ctas, warps),
+            }
 
 
 def _spread(stamps: np.ndarray, ctas: int, warps: int) -> dict:

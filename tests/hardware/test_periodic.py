@@ -52,6 +52,10 @@ def _cases():
         "tma uneven",
         *real("tma_warp_specialized", stages=2, consumer_warps=5, ctas_per_sm=1, grid=132, tile_bytes=11584, **common),
     )
+    yield "tma one CTA after the other", *real(
+        "tma_warp_specialized", stages=4, consumer_warps=16, ctas_per_sm=2, grid=264, tile_bytes=8192,
+        fma_per_element=64, tiles_per_cta=250,
+    )  # fmt: skip
     yield (
         "tma waves",
         *real("tma_warp_specialized", stages=4, consumer_warps=8, ctas_per_sm=2, grid=132 * 14 + 5, tiles_per_cta=30),
