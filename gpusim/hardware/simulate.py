@@ -123,9 +123,8 @@ def _run_short(
             few_ctas += shape.resident * (few_ctas // (2 * shape.resident) + 1)
     else:
         # Not even a steady slope: everything if it is not much, else the mean over all but the first run.
-        if each * tiles <= EXACT_TILES:
-            return _run(program, profile, fits, traffic, trace), []
-        mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, each - ctas, tiles - count)
+        much = each * tiles > EXACT_TILES
+        mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, each - ctas, tiles - count) if much else None
         if mean is not None:
             return runs[-1], mean
     return _run(program, profile, fits, traffic, trace), []
