@@ -118,6 +118,7 @@ rmsnorm(const float4* __restrict__ x, const float4* __restrict__ weight, float4*
 
     const float scale = rsqrtf(total / HIDDEN + epsilon);
     float4* out = y + (long long)row * VECTORS + thread;
+    PROBE_ENTER(PROBE_STORE, turn, 0);
 #pragma unroll
     for (int i = 0; i < PER_THREAD; ++i) {
       float4 r;

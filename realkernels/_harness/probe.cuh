@@ -30,6 +30,8 @@ enum ProbeEvent : int {
   PROBE_COMPUTE = 7,
   PROBE_BARRIER = 8,       // __syncthreads
   PROBE_ARRIVED = 9,       // observer: the tile lies in its stage
+  PROBE_WAIT_DRAIN = 10,   // storer: the bulk store still reads its stage
+  PROBE_STORE = 11,        // storing results, or registers into shared memory
 };
 
 #ifdef PROBE

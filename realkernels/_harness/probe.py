@@ -33,9 +33,7 @@ HEAD, TAIL, OBSERVER, PRODUCER, *MORE = range(LANES_PER_CTA)
 LONG_NS = 10_000
 """A warp that ran this long tells the SM clock: the global timer's step is a few tens of nanoseconds."""
 
-END, SETUP, WAIT_STAGE, WAIT_FREE, WAIT_COPY, ISSUE, LOAD, COMPUTE, BARRIER, ARRIVED = range(10)
-WAIT_DRAIN, STORE = 10, 11
-"""Those of stores.cuh."""
+END, SETUP, WAIT_STAGE, WAIT_FREE, WAIT_COPY, ISSUE, LOAD, COMPUTE, BARRIER, ARRIVED, WAIT_DRAIN, STORE = range(12)
 KIND_REASON = {
     SETUP: ("launch", ""),
     WAIT_STAGE: ("wait", "stage_empty"),

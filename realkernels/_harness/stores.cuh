@@ -1,10 +1,5 @@
-// Stores as functions, and the probe's events for them; addresses are 32-bit shared-memory ones.
+// Stores as functions; addresses are 32-bit shared-memory ones.
 #pragma once
-
-enum StoreEvent : int {    // more of ProbeEvent (probe.cuh); probe.py repeats the codes
-  PROBE_WAIT_DRAIN = 10,   // storer: the bulk store still reads its stage
-  PROBE_STORE = 11,        // registers into shared memory
-};
 
 __device__ __forceinline__ void store_shared(unsigned int to, float4 x) {
   asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(to), "f"(x.x), "f"(x.y), "f"(x.z), "f"(x.w) : "memory");

@@ -22,6 +22,7 @@ def test_codes_and_sizes_are_those_of_the_header() -> None:
     """probe.py repeats what probe.cuh defines."""
     codes = dict(re.findall(r"^  PROBE_([A-Z_]+) = (\d+)", HEADER, re.MULTILINE))
     names = {"END", "SETUP", "WAIT_STAGE", "WAIT_FREE", "WAIT_COPY", "ISSUE", "LOAD", "COMPUTE", "BARRIER", "ARRIVED"}
+    names |= {"WAIT_DRAIN", "STORE"}
     assert set(codes) == names
     assert all(getattr(probe, name) == int(code) for name, code in codes.items())
     assert int(re.search(r"PROBE_LANES_PER_CTA = (\d+)", HEADER).group(1)) == probe.LANES_PER_CTA
