@@ -16,6 +16,7 @@ from gpusim.cli.output import console, print_json, seconds
 from gpusim.errors import GpusimError
 from gpusim.scenario import with_overrides
 from gpusim.scenario.overrides import grid_points
+from gpusim.validation import measurement_of
 
 __all__ = ["calibrate", "measure"]
 
@@ -36,6 +37,7 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
     _require_gpu()
     rows = []
     for one in chosen:
+        before = measurement_of(one)
         try:
             row = measure_one(technique, one.params, timeline=timeline)
         except Exception as error:  # does not compile, does not fit, computes something else: a plug-in's own classes
@@ -43,7 +45,9 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
         rows.append(row)
         if not json:
             told = f"{seconds(row.total_s)}, quartiles {row.iqr_s / row.total_s:.1%} apart, {row.repeats} runs"
-            console().print(f"{one.params}: {told}", markup=False)
+            change = "" if before is None else f"; recorded before: {seconds(before.total_s)}"
+            change += "" if before is None else f", {row.total_s / before.total_s - 1.0:+.1%}"
+            console().print(f"{one.params}: {told}{change}", markup=False)
     folder = technique.folder / "recorded"
     if json:
         print_json({"folder": str(folder), "scenario": scenario.resolved(), "measured": rows})

@@ -2,9 +2,16 @@
 
 import csv
 import json
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
+
+from gpusim.scenario import load
+from gpusim.validation import measurement_of
+
+STAGES = Path(__file__).resolve().parents[2] / "scenarios" / "stages.yaml"
 
 
 @pytest.fixture
@@ -222,8 +229,6 @@ def test_sweep_of_nothing_that_runs_is_an_error(gpusim, path):
 
 def test_measuring_a_sweep_measures_every_point(gpusim, path, monkeypatch):
     """With a GPU that is made up; the rows are those of the plug-in."""
-    from types import SimpleNamespace
-
     measured = []
 
     def measure_one(technique, params, timeline):
@@ -239,6 +244,17 @@ def test_measuring_a_sweep_measures_every_point(gpusim, path, monkeypatch):
     assert code == 0
     assert measured == [("sync_tile", 1, False), ("sync_tile", 2, False)]
     assert out.count("10 us, quartiles 1.0% apart, 15 runs") == 2
+
+
+def test_measuring_again_says_what_has_changed(gpusim, path, monkeypatch):
+    """Against the run time that was recorded for the same parameters."""
+    row = SimpleNamespace(total_s=1e-3, iqr_s=1e-7, repeats=15)
+    monkeypatch.setattr("gpusim.cli.gpu_commands._require_gpu", lambda: None)
+    monkeypatch.setattr("gpusim.cli.gpu_commands._plugin", lambda group: lambda technique, params, timeline: row)
+    before = measurement_of(load(STAGES)).total_s
+    code, out, _ = gpusim("measure", STAGES)
+    assert code == 0
+    assert f"recorded before: {before * 1e6:.4g} us, {1e-3 / before - 1.0:+.1%}" in " ".join(out.split())
 
 
 def test_kernel_that_cannot_be_measured_is_an_error(gpusim, path, monkeypatch):
