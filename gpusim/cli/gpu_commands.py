@@ -45,9 +45,9 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
         rows.append(row)
         if not json:
             told = f"{seconds(row.total_s)}, quartiles {row.iqr_s / row.total_s:.1%} apart, {row.repeats} runs"
-            change = "" if before is None else f"; recorded before: {seconds(before.total_s)}"
-            change += "" if before is None else f", {row.total_s / before.total_s - 1.0:+.1%}"
-            console().print(f"{one.params}: {told}{change}", markup=False)
+            if before is not None:
+                told += f"; recorded before: {seconds(before.total_s)}, {row.total_s / before.total_s - 1.0:+.1%}"
+            console().print(f"{one.params}: {told}", markup=False)
     folder = technique.folder / "recorded"
     if json:
         print_json({"folder": str(folder), "scenario": scenario.resolved(), "measured": rows})
