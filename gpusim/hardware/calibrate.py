@@ -62,7 +62,7 @@ def _fairness(b: Benches, _: dict) -> dict[str, Measured]:
     """Warps of a scheduler that end together with the first of eight: so many are served at a time.
 
     The mean over four loops; it differs by what stands in the loop, and nobody knows by which rule. "Together" is
-    within 1.3 times the first one's end; 1.5 gives the same counts, as the next group ends at twice that.
+    within 1.3 times the first one's end; up to 1.5 the counts are the same.
     """
     counts = [
         sum(end <= 1.3 * min(row["slots"]) for end in row["slots"])
