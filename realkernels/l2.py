@@ -8,20 +8,31 @@ from __future__ import annotations
 
 from math import exp, inf
 
-HELD_BYTES = 41 << 20
-"""What is left of the 50 MiB of an H100 or H200 for data that SMs of both halves read: each half keeps copies of
-its own. From random reads of 32 MiB … 2 GiB by all SMs (`realkernels.microbench` access, footprint): their hits follow
-`random_hit` within 0.02. Sweeps over 48 and 64 MiB (l2) agree."""
+from gpusim.hardware.access import GRANULE_BYTES, LINE_BYTES
+
+HELD_BYTES = 38 << 20
+"""What is left of the 50 MiB of an H100 or H200 for data that SMs of both halves read at random: each half keeps
+copies of its own. From the bytes that random reads of 16 to 256 MiB fetch from DRAM (`realkernels.microbench` hits)."""
+SHARPNESS = 6
+"""How suddenly lines are thrown out when an array outgrows that, from the same bench: 4 % of 32 MiB, 16 % of 40."""
+SWEPT_BYTES = 41 << 20
+"""The same for sweeps, from their bandwidth over 48 and 64 MiB (`realkernels.microbench` l2)."""
 
 _STEPS = 60
 
 
-def random_hit(footprint_bytes: float, fetched_bytes: float = inf) -> float:
+def random_hit(footprint_bytes: float, fetched_bytes: float = inf, piece_bytes: int = GRANULE_BYTES) -> float:
     """Fraction of hits of random reads of ``footprint_bytes``, of which ``fetched_bytes`` have come in so far.
 
-    What came in last is there, as far as L2 holds it; of that, places drawn at random repeat and overlap.
+    What came in last is there, as far as L2 holds it, in whole lines. ``piece_bytes`` is what one read fetches: of a
+    line that is there because half of it was fetched, the other half may be missing.
     """
-    return 1.0 - exp(-min(fetched_bytes, HELD_BYTES) / footprint_bytes)
+    held = (footprint_bytes**-SHARPNESS + HELD_BYTES**-SHARPNESS) ** (-1.0 / SHARPNESS)
+    line = held / footprint_bytes
+    # A line stays for a number of reads that is distributed geometrically; each brings one of its pieces.
+    pieces = max(LINE_BYTES // piece_bytes, 1)
+    steady = 1.0 - (1.0 - line) / (1.0 - line * (1.0 - 1.0 / pieces))
+    return min(steady, 1.0 - exp(-fetched_bytes / footprint_bytes))
 
 
 def sweep_hit(distance_bytes: float) -> float:
@@ -30,7 +41,7 @@ def sweep_hit(distance_bytes: float) -> float:
     All of it if L2 holds the distance. Else what is fetched anew throws out, here and there, what would have been hit
     later: a miss per byte of distance leaves exp(-misses / held), and the hits are what solves that.
     """
-    ratio = distance_bytes / HELD_BYTES
+    ratio = distance_bytes / SWEPT_BYTES
     if ratio <= 1.0:
         return 1.0
     low, high = 0.0, 1.0 - 1e-9

@@ -164,6 +164,18 @@ def report(
 
 
 @app.command()
+def count(
+    file: Annotated[Path, typer.Argument(help="What cuobjdump -sass printed; - for standard input.", metavar="SASS")],
+    function: Annotated[str | None, typer.Option("--function", help="Only this function.")] = None,
+    json: Json = False,
+) -> None:
+    """Count the instructions of a kernel's loops, by the words of a scenario."""
+    from gpusim.cli import count_command
+
+    count_command.count(file, function, json)
+
+
+@app.command()
 def techniques(json: Json = False) -> None:
     """List the installed techniques and their parameters."""
     from gpusim.cli import list_commands

@@ -18,6 +18,8 @@ from gpusim.hardware.calibrate_memory import MEMORY_STEPS
 __all__ = ["measure_quantities"]
 
 
+_MANY_CONFLICTS = 10
+"""In one turn of a loop; fewer vanish among the rest."""
 _MANY_WARPS = 8
 """More on one scheduler than are served at a time."""
 
@@ -51,11 +53,27 @@ def _issue(b: Benches, _: dict) -> dict[str, Measured]:
     mufu = b.one("issue", "cycles_per_instruction", op="mufu_ex2", ilp=8, warps_per_scheduler=4)
     integer = b.one("issue", "cycles_per_instruction", op="iadd3", ilp=8, warps_per_scheduler=4)
     return {
+        "sm.register_conflict": _register_conflict(b),
         "sm.ffma_issue_rate": Measured(1.0 / float(np.mean(rate)), "/cycle", "issue", float(np.ptp(rate))),
         "sm.ffma_latency": Measured(latency * turn, "cycles", "issue"),
         "sm.mufu_issue_interval": Measured(mufu, "cycles", "issue"),
         "sm.integer_issue_interval": Measured(integer, "cycles", "issue"),
     }
+
+
+def _register_conflict(b: Benches) -> Measured:
+    """What an FP32 instruction takes longer that fetches two registers of one bank.
+
+    The mean over loops that have many; it differs by more than that rule explains.
+    """
+    rows = [r for r in b.rows("operands", warps_per_scheduler=4) if r["sass_turn"]["conflicts"] >= _MANY_CONFLICTS]
+    extra = [
+        (row["cycles_per_turn"] / row["warps_per_scheduler"] - row["sass_turn"]["instructions"])
+        / row["sass_turn"]["conflicts"]
+        for row in rows
+    ]
+    source = "operands (four loops, conflicts counted in their SASS)"
+    return Measured(float(np.mean(extra)), "cycles", source, float(np.std(extra)))
 
 
 def _fairness(b: Benches, _: dict) -> dict[str, Measured]:
@@ -86,7 +104,20 @@ def _shared_memory(b: Benches, _: dict) -> dict[str, Measured]:
         off = float(np.abs(start + slope * (wavefronts - 1.0) - cycles).max())
         found[f"sm.{name}"] = Measured(float(start), "cycles", "lds", off)
         found[f"sm.{name}_per_extra_wavefront"] = Measured(float(slope), "cycles", "lds", off)
+    # All lanes load the same 16 bytes: what is left is the time of the request.
+    request = 32 * 16 / b.one("lds", "cycles", kind="sharing", bits=128, sharing="all")
+    found["lsu.request_bandwidth"] = Measured(request, "B/cycle", "lds (all lanes load the same 16 bytes)")
+    for unit, beside in (("ldg", "ld.global"), ("cp_async", "cp.async")):
+        found[f"lsu.{unit}_data_interval"] = _beside_shared_loads(b, beside)
     return found
+
+
+def _beside_shared_loads(b: Benches, beside: str) -> Measured:
+    """Time of the data path that 128 moved bytes take from loads of 16 bytes per lane from shared memory."""
+    path = b.one("pipes", "shared_bytes_per_cycle", bits=128, beside="nothing", sms=1)
+    rows = b.rows("pipes", bits=128, beside=beside, readers=16)
+    taken = [(path - row["shared_bytes_per_cycle"]) / row["moved_bytes_per_cycle"] for row in rows]
+    return Measured(float(np.mean(taken)), "cycles", f"pipes ({beside} beside ld.shared)", float(np.ptp(taken)))
 
 
 def _loop(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:

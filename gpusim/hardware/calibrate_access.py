@@ -10,7 +10,7 @@ import numpy as np
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import stream_bandwidth
-from gpusim.hardware.memory import QUEUE_ROUNDING
+from gpusim.hardware.memory import IN_ORDER_BYTES, QUEUE_ROUNDING
 
 __all__ = ["ACCESS_STEPS"]
 
@@ -35,7 +35,10 @@ def _stores(b: Benches, _: dict) -> dict[str, Measured]:
         for row in b.rows("loaded", store="st", target="dram", load_bytes=0, ctas_per_sm=1, store_bytes=16384)
         if row["store_delay"]
     ]
+    in_order = b.one("in_order", "bytes_per_s", kind="come_and_go", copy=False, cta_bytes=IN_ORDER_BYTES)
+    apart = max(row["bytes_per_s"] for row in b.rows("in_order", kind="stay", copy=False))
     return {
+        "hbm.write_in_order_gain": Measured(in_order / apart - 1.0, "", "in_order (16 KiB a CTA)"),
         "hbm.mix_loss_mostly_reads": Measured(loss(3, 1), "", "hbm (three reads to one write, against each alone)"),
         "hbm.mix_loss": Measured(loss(1, 1), "", "hbm (half reads, half writes, against each alone)"),
         "hbm.mix_loss_mostly_writes": Measured(loss(1, 3), "", "hbm (one read to three writes, against each alone)"),

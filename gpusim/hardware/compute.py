@@ -5,10 +5,12 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   as fast as its ILP allows, and waits for each instruction of the code around the loop. Other
   warps fill these gaps, except that warps which run the same instructions started together
   and stay in step: all of them stall for the load, and all of them run the code around the loop at the
-  same time. ld.shared and st.shared occupy the SM's 128 B-a-clock pipe.
+  same time. ld.shared and st.shared occupy the SM's 128 B-a-clock data path, and so do loads and stores of global
+  memory; the load-store unit takes 16 lanes of up to 16 bytes a clock.
   A scheduler serves a few warps at a time, those of older CTAs first.
-Omits: register-bank conflicts, instruction-cache misses, the order among the warps of one CTA.
-Source: realkernels.microbench (issue, lds, lds_ffma, tile_turn, skeleton, fairness).
+Omits: which registers meet in a bank (the program says how many do), instruction-cache misses, the order among the
+  warps of one CTA.
+Source: realkernels.microbench (issue, operands, lds, pipes, lds_ffma, tile_turn, skeleton, fairness).
 """
 
 from __future__ import annotations
@@ -16,10 +18,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, Mix
 
 __all__ = ["ComputeCost", "ComputeModel", "round_cycles", "served"]
+
+_WORD = 4
+"""Bytes of a lane of which a whole warp's are one wavefront."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +34,8 @@ class ComputeCost:
 
     ``slots``: issue slots of the loop; ``alone``: its time when no other warp is there;
     ``stall``: the part of it in which warps in step all wait; ``setup_slots``/``setup_alone``: the
-    same of the code around the loop; ``pipe``: cycles of the SM-wide pipe.
+    same of the code around the loop. Of the whole SM: ``data``, cycles of the path of shared memory and L1;
+    ``requests``, cycles of the load-store unit.
     """
 
     slots: float
@@ -36,7 +43,8 @@ class ComputeCost:
     stall: float
     setup_slots: float
     setup_alone: float
-    pipe: float
+    data: float
+    requests: float
 
     all_slots: float = field(init=False)
     """Issue slots in all."""
@@ -47,9 +55,9 @@ class ComputeCost:
     def together(self, warps: float) -> float:
         """Cycles until ``warps`` such warps of one scheduler, in step, are done."""
         if warps <= 1:
-            return max(self.alone + self.setup_alone, self.pipe)
+            return max(self.alone + self.setup_alone, self.data, self.requests)
         loop = max(self.alone, warps * self.slots + self.stall)
-        return max(loop + max(self.setup_alone, warps * self.setup_slots), self.pipe)
+        return max(loop + max(self.setup_alone, warps * self.setup_slots), self.data, self.requests)
 
 
 class ComputeModel:
@@ -68,7 +76,9 @@ class ComputeModel:
         self._sts_interval = value("sm.sts_interval")
         self._sts_interval_more = value("sm.sts_interval_per_extra_wavefront")
         self._mufu_interval = value("sm.mufu_issue_interval")
+        self._register_conflict = value("sm.register_conflict")
         self._line_interval = value("lsu.line_interval")
+        self._request_bytes = value("lsu.request_bandwidth")
         self._bytes_per_cycle = value("sm.shared_bandwidth")
         self._known: dict[Mix, ComputeCost] = {}
 
@@ -80,43 +90,51 @@ class ComputeModel:
         return cost
 
     def _cost(self, mix: Mix) -> ComputeCost:
-        load = self._wavefronts(mix.lds_bytes) * mix.bank_conflict
+        load = (mix.lds_wavefronts * self._wavefronts(_WORD) or self._wavefronts(mix.lds_bytes)) * mix.bank_conflict
         store = self._wavefronts(mix.sts_bytes) * mix.bank_conflict
         batches = mix.lds / max(mix.loads_in_flight, 1.0)
         stall = batches * (self._lds_latency + self._lds_latency_more * (load - 1.0))
         special = mix.mufu * self._mufu_interval
+        conflicts = mix.register_conflicts * self._register_conflict
         arithmetic = (
-            mix.ffma * max(self._ffma_slots, self._ffma_latency / max(mix.ilp, 1.0)) + mix.other * self._control_latency
+            mix.ffma * max(self._ffma_slots, self._ffma_latency / max(mix.ilp, 1.0))
+            + conflicts
+            + mix.other * self._control_latency
         )
         # Further loads of a batch are issued while the first ones are worked on.
         more_loads = (mix.lds - batches) * (self._lds_interval + self._lds_interval_more * (load - 1.0))
         stores = mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0))
         alone = stall + max(arithmetic, more_loads) + special + stores
         return ComputeCost(
-            slots=max(mix.ffma * self._ffma_slots + mix.mufu, special) + mix.other + mix.lds + mix.sts,
+            slots=max(mix.ffma * self._ffma_slots + conflicts + mix.mufu, special) + mix.other + mix.lds + mix.sts,
             alone=alone,
             stall=stall,
             setup_slots=mix.setup,
             setup_alone=mix.setup * self._setup_latency,
-            pipe=mix.lds * load + mix.sts * store,
+            data=mix.lds * load + mix.sts * store,
+            requests=mix.lds * self._requests(mix.lds_bytes) + mix.sts * self._requests(mix.sts_bytes),
         )
 
-    def memory_cost(self, count: float, other: float, lines: float, width: int, interval: float) -> ComputeCost:
+    def memory_cost(self, count: float, other: float, lines: float, width: int, issue: MemoryIssue) -> ComputeCost:
         """``count`` global-memory instructions of ``width`` bytes per lane and ``other`` around them.
 
-        ``lines``: lines of 128 bytes that each touches. ``interval``: cycles between two of one warp when it is alone.
+        ``lines``: lines of 128 bytes that each touches.
         """
         return ComputeCost(
             slots=count,
-            alone=count * interval,
+            alone=count * issue.interval,
             stall=0.0,
             setup_slots=other,
             setup_alone=other * self._setup_latency,
-            pipe=count * max(self._wavefronts(width), lines * self._line_interval),
+            data=count * self._wavefronts(width) * issue.data,
+            requests=count * max(self._wavefronts(width), lines * self._line_interval),
         )
 
     def _wavefronts(self, width: int) -> float:
         return WARP_SIZE * width / self._bytes_per_cycle
+
+    def _requests(self, width: int) -> float:
+        return max(WARP_SIZE * width / self._request_bytes, self._line_interval)
 
 
 def round_cycles(warps: Iterable[tuple[int, ComputeCost]]) -> float:

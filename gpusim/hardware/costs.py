@@ -6,15 +6,26 @@ from dataclasses import dataclass
 
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["InstructionCosts"]
+__all__ = ["InstructionCosts", "MemoryIssue"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryIssue:
+    """What a global-memory instruction takes of its SM, in cycles.
+
+    ``interval``: between two of a warp that is alone. ``data``: of the path of shared memory and L1, per 128 bytes.
+    """
+
+    interval: float
+    data: float
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionCosts:
-    """Seconds, except the two ``interval``s: cycles between such instructions of a warp that is alone."""
+    """Seconds, except those of loads and stores by threads."""
 
-    ldg_interval: float
-    cp_async_interval: float
+    ldg: MemoryIssue
+    cp_async: MemoryIssue
     tma_submit: float
     tma_issue: float
     mbarrier_poll: float
@@ -34,8 +45,8 @@ class InstructionCosts:
         """The costs on a device."""
         cycles = profile.cycles
         return InstructionCosts(
-            ldg_interval=profile.value("lsu.ldg_interval"),
-            cp_async_interval=profile.value("lsu.cp_async_interval"),
+            ldg=MemoryIssue(profile.value("lsu.ldg_interval"), profile.value("lsu.ldg_data_interval")),
+            cp_async=MemoryIssue(profile.value("lsu.cp_async_interval"), profile.value("lsu.cp_async_data_interval")),
             tma_submit=cycles("tma.submit"),
             tma_issue=cycles("tma.issue"),
             mbarrier_poll=cycles("mbarrier.poll"),

@@ -1,11 +1,12 @@
 """L2 and HBM as all SMs share them.
 
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
-  block for less than all of it) and of L2, shared max-min fairly by all SMs; latency to DRAM, where a
-  copy of many lines waits for its slowest one; what a loaded HBM adds to it, by reads and by writes.
+  block for less than all of it; writes in order of address cost less) and of L2, shared max-min fairly by all SMs;
+  latency to DRAM, where a copy of many lines waits for its slowest one; what a loaded HBM adds to it, by reads and
+  by writes.
 Omits: the two halves of L2 unless the footprint is known, translation misses, channel conflicts beyond
   what the measured latencies hold; that L2 holds written data back for a while.
-Source: realkernels.microbench (tma, burst, loaded, access, hbm, l2, latency); see the profile.
+Source: realkernels.microbench (tma, burst, loaded, access, hbm, in_order, l2, latency); see the profile.
 
 All SMs of a class are simulated as one, as if they were in step. They are so at the start; then
 every load's jitter moves them further apart, and one SM's copy finds bandwidth that others leave
@@ -16,13 +17,13 @@ is measured and added as latency.
 
 from __future__ import annotations
 
-from math import exp, inf
+from math import exp, inf, log2
 
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, Access
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Memory"]
+__all__ = ["Memory", "in_order_part"]
 
 QUEUE_ROUNDING = 0.05
 """Keeps the queue finite at full load, where a closed system of SMs cannot wait for ever."""
@@ -32,13 +33,28 @@ WIDTH = 12.0**0.5
 """Width of the uniform distribution with standard deviation 1: how long a crowd of SMs takes to pass."""
 LOAD_AVERAGE_S = 4e-6
 """Time over which the load of HBM is averaged: some turns of a tile loop."""
+IN_ORDER_BYTES, OUT_OF_ORDER_BYTES = 16 << 10, 512 << 10
+"""Written by a CTA that comes and goes: writes of all CTAs follow each other up to the first, not at all from the
+second on (realkernels.microbench in_order; in between the gain falls with the logarithm)."""
+
+
+def in_order_part(cta_bytes: float, resident: int, grid: int) -> float:
+    """Part of the gain of writes in order of address, where each of ``grid`` CTAs writes ``cta_bytes``.
+
+    CTAs that come one after another write piece after piece; those that are all there from the beginning drift apart.
+    """
+    if not cta_bytes:
+        return 0.0
+    octaves = log2(OUT_OF_ORDER_BYTES / max(cta_bytes, IN_ORDER_BYTES)) / log2(OUT_OF_ORDER_BYTES / IN_ORDER_BYTES)
+    return max(octaves, 0.0) * max(1.0 - resident / grid, 0.0)
 
 
 class Memory:
     """The memory system behind ``sms`` SMs.
 
     ``round_bytes`` is one tile of every resident CTA, ``rounds`` how many of them there will be. ``footprint_bytes``:
-    what is read again and again, 0 if unknown.
+    what is read again and again, 0 if unknown. ``in_order``: part of the gain of writes in order of address that the
+    kernel has (`in_order_part`).
     """
 
     def __init__(
@@ -49,13 +65,15 @@ class Memory:
         round_bytes: float,
         rounds: float,
         footprint_bytes: float = 0.0,
+        in_order: float = 0.0,
     ) -> None:
         self.sim = sim
         self.profile = profile
         self.fluid = FluidSystem(sim)
         value = profile.value
         read = value("hbm.read_bandwidth")
-        self._read_weight, self._write_weight = 1.0 / read, 1.0 / value("hbm.write_bandwidth")
+        write = value("hbm.write_bandwidth") * (1.0 + in_order * value("hbm.write_in_order_gain"))
+        self._read_weight, self._write_weight = 1.0 / read, 1.0 / write
         self._mix_loss = tuple(value(f"hbm.mix_loss{part}") for part in ("_mostly_reads", "", "_mostly_writes"))
         self._block_share = value("hbm.read_block_share"), value("hbm.write_block_share")
         self._l2_write_weight = value("l2.read_bandwidth") / value("l2.write_bandwidth")

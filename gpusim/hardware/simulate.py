@@ -13,7 +13,7 @@ from gpusim.engine import Simulation
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_cycles
-from gpusim.hardware.memory import Memory
+from gpusim.hardware.memory import Memory, in_order_part
 from gpusim.hardware.occupancy import Occupancy, occupancy
 from gpusim.hardware.periodic import (
     AGREEMENT,
@@ -40,6 +40,8 @@ LITTLE_MORE = 6
 """Who finds no steady state in a first run does everything if that is at most so many times as much."""
 EXACT_TILES = 600
 """Tiles per SM that are simulated one by one if their loop has no steady state."""
+MANY_TILES = 1000
+"""Tiles per SM of a run that is not repeated with more of them: the slope against the one before it has to do."""
 IN_TURN_TILES = 1500
 """The same if CTAs of an SM run one after the other, so that no turn stands for the others."""
 
@@ -112,7 +114,7 @@ def _run_short(
             break
         if runs:
             slopes.append(slope_cuts(runs[-1].sms, run.sms, shape, each - ctas, tiles - count))
-        if agree(slopes):
+        if agree(slopes) or (slopes and slopes[-1] and ctas * count > MANY_TILES):
             if in_turn(run.sms, shape) and each * tiles <= IN_TURN_TILES:
                 break
             return run, slopes[-1]
@@ -140,7 +142,8 @@ def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, traffi
     used = sum(c.multiplicity for c in classes)
     round_bytes = resident * traffic.tile_bytes
     rounds = max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0
-    memory = Memory(sim, profile, used, round_bytes, rounds, program.footprint_bytes or 0.0)
+    in_order = in_order_part(traffic.cta_written_bytes, resident, traffic.ctas)
+    memory = Memory(sim, profile, used, round_bytes, rounds, program.footprint_bytes or 0.0, in_order)
     record = builder.add if builder is not None else None
     sms = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, record) for sm_class in classes

@@ -1,10 +1,10 @@
 """A streaming multiprocessor: schedulers, shared-memory pipe, copy units and CTA slots.
 
 Models: four warp schedulers (equal ones are simulated once), each issuing one warp
-  instruction a clock to the warps of all resident CTAs; one shared-memory pipe, one load-store
-  pipe and one unit for mbarriers for the whole SM; CTA slots that take the next CTA when one has ended.
+  instruction a clock to the warps of all resident CTAs; one load-store unit, one data path of shared memory and L1
+  and one unit for mbarriers for the whole SM; CTA slots that take the next CTA when one has ended.
 Omits: which of the ready warps are served, beyond the age of their CTA.
-Source: Hopper tuning guide; realkernels.microbench (issue, fairness, lds, ldg, cpasync, launch).
+Source: Hopper tuning guide; realkernels.microbench (issue, fairness, lds, pipes, ldg, cpasync, launch).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
 from gpusim.hardware.access import DENSE, Access
 from gpusim.hardware.compute import ComputeCost, ComputeModel, round_cycles, served
-from gpusim.hardware.costs import InstructionCosts
+from gpusim.hardware.costs import InstructionCosts, MemoryIssue
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
 from gpusim.hardware.l1 import l1_bytes
@@ -68,29 +68,29 @@ class Sm:
         clock = profile.clock_hz
         self._clock = clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
-        self._shared_pipe = Capacity(f"{self.name}.shared_memory", clock)
-        self._lsu_pipe = Capacity(f"{self.name}.lsu", clock)
+        self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
+        self._lsu = Capacity(f"{self.name}.lsu", clock)
 
     def compute(self, mix: Mix, group: WarpGroup, age: int) -> Event:
         """All warps of ``group`` execute ``mix``; ``age`` is the number of their CTA on this SM."""
-        return self._flow(self._arithmetic.cost(mix), group, age, self._shared_pipe)
+        return self._flow(self._arithmetic.cost(mix), group, age)
 
     def issue_memory(
         self,
         count: float,
         other: float,
         width: int,
-        interval: float,
+        issue: MemoryIssue,
         group: WarpGroup,
         age: int,
         access: Access = DENSE,
     ) -> Event:
         """All warps of ``group`` issue ``count`` global-memory instructions and ``other`` ones each."""
-        key = (count, other, WARP_SIZE * width * access.lines, width, interval)
+        key = (count, other, WARP_SIZE * width * access.lines, width, issue)
         cost = self._memory_costs.get(key)
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
-        return self._flow(cost, group, age, self._lsu_pipe)
+        return self._flow(cost, group, age)
 
     def synchronise(self, warps: int, interval_s: float) -> float:
         """Seconds until the unit for mbarriers has done an operation of each of ``warps`` warps, after all others."""
@@ -98,12 +98,15 @@ class Sm:
         self._barrier_unit_s = max(self._barrier_unit_s, now) + warps * interval_s
         return self._barrier_unit_s - now
 
-    def _flow(self, cost: ComputeCost, group: WarpGroup, age: int, pipe: Capacity) -> Event:
+    def _flow(self, cost: ComputeCost, group: WarpGroup, age: int) -> Event:
         if not cost.all_slots:
             return self.sim.event().succeed()
         uses = [(self._issue[group.scheduler_class], 1.0)]
-        if cost.pipe:
-            uses.append((pipe, group.schedulers * cost.pipe / cost.all_slots))
+        each = group.schedulers / cost.all_slots
+        if cost.data:
+            uses.append((self._data, each * cost.data))
+        if cost.requests:
+            uses.append((self._lsu, each * cost.requests))
         # The amount is the issue slots of one scheduler.
         amount = cost.all_slots * group.per_scheduler
         in_step = self._clock * amount / cost.together(group.per_scheduler)

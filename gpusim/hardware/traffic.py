@@ -11,12 +11,18 @@ __all__ = ["Traffic"]
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Totals over the whole grid; ``tile_bytes`` is what one CTA reads for one tile."""
+    """Totals over the whole grid of ``ctas``; ``tile_bytes`` is what one CTA reads for one tile."""
 
+    ctas: int
     read_bytes: float
     written_bytes: float
     flop: float
     tile_bytes: float
+
+    @property
+    def cta_written_bytes(self) -> float:
+        """What one CTA writes, on average."""
+        return self.written_bytes / self.ctas
 
     @staticmethod
     def of(program: KernelProgram) -> Traffic:
@@ -29,7 +35,7 @@ class Traffic:
         else:
             tiles = sum(program.tiles_per_cta)
         read, written, flop = (f * program.grid + p * tiles for f, p in zip(fixed, per_tile, strict=True))
-        return Traffic(read, written, flop, per_tile[0] or one[0])
+        return Traffic(program.grid, read, written, flop, per_tile[0] or one[0])
 
 
 def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float]:

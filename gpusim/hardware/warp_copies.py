@@ -62,9 +62,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     count = lane.instructions(op.bytes, op.width) / parts
     arrivals = []
     for _ in range(parts):
-        yield lane.sm.issue_memory(
-            count, op.other / parts, op.width, lane.cost.ldg_interval, lane.group, lane.cta.age, access
-        )
+        yield lane.sm.issue_memory(count, op.other / parts, op.width, lane.cost.ldg, lane.group, lane.cta.age, access)
         while (full := memory.load_room(taken / parts)) is not None:
             yield full
         arrivals.append(
@@ -119,7 +117,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     start = lane.sim.env.now
     count = lane.instructions(op.bytes, op.width)
     access = access_of(op.width, op.stride, op.scatter)
-    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg_interval, lane.group, lane.cta.age, access)
+    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg, lane.group, lane.cta.age, access)
     lane.sm.memory.store("lsu", op.bytes * lane.share, op.tile, access=access, l2_hit=op.l2_hit, cause=lane.last)
     full = lane.sm.memory.store_queue()
     if full is not None:
@@ -133,7 +131,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     stage = ring.stage(op.tile)
     ring.begin_write(lane.lane, op.tile)
     count = lane.instructions(op.bytes, op.width)
-    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.cp_async_interval, lane.group, lane.cta.age)
+    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.cp_async, lane.group, lane.cta.age)
     arrival = lane.sm.memory.load(
         "cp_async", op.bytes * lane.share, op.l2_hit, _alignment(op), lane.cta.lane, op.tile, stage, cause=lane.last
     )

@@ -61,6 +61,10 @@ class Mix:
     loop around them). ``bank_conflict`` multiplies the shared-memory cycles. ``setup`` counts
     the instructions before and after the loop (addresses, stage bookkeeping, branches), where
     the warp has no arithmetic to hide them behind; ``other`` those inside it.
+
+    ``lds_wavefronts`` is how often one ``lds`` passes the 128 bytes a clock of shared memory; 0 stands for
+    ``lds_bytes`` / 4, each lane its own words. Where neighbours load the same words it is half of that or less.
+    ``register_conflicts`` counts those ``ffma`` that fetch two registers of one bank of the register file.
     """
 
     ffma: float = 0.0
@@ -73,6 +77,8 @@ class Mix:
     lds_bytes: int = 16
     sts_bytes: int = 16
     bank_conflict: float = 1.0
+    lds_wavefronts: float = 0.0
+    register_conflicts: float = 0.0
     setup: float = 0.0
 
     @property

@@ -149,6 +149,10 @@ class ComputeMix(Schedule):
     lds_bytes: Width = 16
     sts_bytes: Width = 16
     bank_conflict: Annotated[Number, Field(ge=1, le=32)] = 1.0
+    lds_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
+    """Turns of the shared-memory pipe for one lds; 0: lds_bytes / 4, each lane its own words."""
+    register_conflicts: Amount = 0.0
+    """Those of the ffma that fetch two registers of one bank of the register file."""
     reads: Name | Literal[False] | None = None
     """Ring whose stage `lds` reads; default: the last one this role waited for. false: none, as for shuffles."""
 

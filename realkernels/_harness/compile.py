@@ -18,7 +18,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from realkernels._harness import sass as disassembly
+from gpusim.program import sass
+from realkernels._harness.disassembler import disassemble
 
 HERE = Path(__file__).resolve().parent
 DEFAULT_SHARED_LIMIT = 48 * 1024
@@ -90,12 +91,12 @@ class CompiledKernel:
 
     def sass(self) -> str | None:
         """Disassembly of this kernel, or None where no disassembler is installed."""
-        return disassembly.disassemble(self.cubin, self.spec.name)
+        return disassemble(self.cubin, self.spec.name)
 
-    def sass_loops(self) -> list[disassembly.Loop] | None:
+    def sass_loops(self) -> list[sass.Loop] | None:
         """Loops of the kernel, innermost first, or None without a disassembler."""
         text = self.sass()
-        return None if text is None else disassembly.loops(disassembly.parse(text))
+        return None if text is None else sass.loops(sass.parse(text))
 
     def prepared(self, shared_bytes: int = 0) -> Any:
         """The bare kernel, allowed so much dynamic shared memory."""

@@ -9,10 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from gpusim.program import sass
 from gpusim.scenario.technique import Technique
 from gpusim.timeline import Timeline
 from gpusim.validation.recording import source_hash
-from realkernels._harness import oracle, probe, sass
+from realkernels._harness import oracle, probe
 from realkernels._harness.compile import CompiledKernel, KernelSpec, compile_kernel
 from realkernels._harness.timing import Times, make_flush, sample_clock, time_launch
 

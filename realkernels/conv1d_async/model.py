@@ -104,6 +104,8 @@ def output_mix(params: Params) -> Mix:
         ilp=1.0,
         loads_in_flight=lds / outputs,
         lds_bytes=4,
+        # Tap, weight and sum are three registers, so two of them are of one bank; not when the sum begins.
+        register_conflicts=float((params.kernel_points - 1) * outputs),
     )
 
 

@@ -8,7 +8,9 @@ that mechanism and no technique's own measurement has to be fitted:
 bench      defines, and why its kernel isolates it
 ========== ==================================================================================================
 issue      issue rate and dependent-issue latency per instruction kind; registers only, so nothing else waits
+operands   what FP32 instructions cost that read two registers of one bank; conflicts counted in their SASS
 lds        shared-memory latency (chase of one warp), throughput (independent, conflict-free), store-to-load
+pipes      whether loads from shared memory take turns with other traffic of the SM; nothing waits for anything
 lds_ffma   how load stalls and FFMA issue of co-resident warps interleave; the tile kernels' own inner loop
 barrier    cost of CTA, named and mbarrier synchronisation and hand-over; nothing is computed or copied
 latency    idle load latency by level (L1, near and far L2, DRAM); one lane, each address from the last load
@@ -18,7 +20,9 @@ cpasync    cp.async issue cost, group latency, throughput; no CTA barrier, each 
 ldg        register loads: latency per batch against loads in flight; the rival of every asynchronous copy
 burst      load, wait, spin without a ring: do SMs fall into step on HBM or drift apart
 hbm        device-memory bandwidth by read/write mix; everything resident, nothing computed
+in_order   writes by CTAs that come and go against those that stay; the same bytes in the same pieces
 l2         L2 bandwidth by footprint; past L1, lines dealt anew each pass
+hits       what random reads find in L2, by hardware counters; nothing else runs
 launch     launch, CTA dispatch, CTA turnaround and start skew; CTAs that do nothing or only spin
 clock      SM clock idle, under FFMA and under memory load; cycles over the global timer in one kernel
 ========== ==================================================================================================

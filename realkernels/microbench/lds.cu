@@ -1,5 +1,6 @@
 // Shared memory alone: latency by pointer chase, throughput by independent accesses, store-to-load.
-// WORDS is the width in 32-bit words (1, 2, 4).
+// WORDS is the width in 32-bit words (1, 2, 4). SHARING: which lanes of a warp load the same words; 0 none, 1 pairs of
+// neighbours, 2 each with the one half a warp away, 3 all.
 //
 // Accesses are volatile in PTX: otherwise the assembler lifts repeated loads out of the loop and
 // forwards stores to loads.
@@ -56,11 +57,20 @@ extern "C" __global__ void chase(long long *out, int steps, int repeats) {
     if (rest == 0x12345678u) out[0] = rest;
 }
 
+#ifndef SHARING
+#define SHARING 0
+#endif
+
+__device__ __forceinline__ u32 place(u32 thread) {
+    const u32 lane = thread % 32, warp = thread - lane;
+    return warp + (SHARING == 0 ? lane : SHARING == 1 ? lane / 2 : SHARING == 2 ? lane % 16 : 0);
+}
+
 // Eight independent loads per turn; consumption is one logic operation per word.
 extern "C" __global__ void __launch_bounds__(1024) load_rate(long long *out, int turns, int repeats) {
     __shared__ Stopwatch watch;
     // Masked to the arena: conflict-free whatever the number of warps.
-    u32 at = shared_address(arena) + (threadIdx.x & 255) * WORDS * 4;
+    u32 at = shared_address(arena) + place(threadIdx.x & 255) * WORDS * 4;
     u32 rest = 0;
     for (int r = 0; r < repeats; ++r) {
         stopwatch_reset(&watch);

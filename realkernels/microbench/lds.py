@@ -8,7 +8,9 @@ from realkernels.microbench.bench import Context, i32, settled, spec
 
 SOURCES = ("lds.cu",)
 NOTES = {
-    "kind": "latency (pointer chase), load or store (throughput), round_trip (store then load, same address)",
+    "kind": "latency (pointer chase), load or store (throughput), round_trip (store then load, same address), "
+    "sharing (throughput of loads of which several lanes want the same words)",
+    "sharing": "lanes that load the same words: pairs of neighbours, halves (each with the one half a warp away), all",
     "bits": "width of one lane's access",
     "cycles": "SM cycles per access: of one warp for latency and round_trip, per warp instruction of the SM else",
     "bytes_per_cycle": "of the whole SM",
@@ -17,10 +19,12 @@ STEPS = 1024
 UNROLLED = 8
 REPEATS = 6
 ARENA_BYTES_PER_WORD = UNROLLED * 256 * 4
+SHARING = {"pairs": 1, "halves": 2, "all": 3}
 
 
 def specs() -> list:
-    return [spec("lds.cu", "chase", WORDS=words) for words in (1, 2, 4)]
+    shared = [spec("lds.cu", "load_rate", WORDS=w, SHARING=s) for w in (1, 2, 4) for s in SHARING.values()]
+    return [spec("lds.cu", "chase", WORDS=words) for words in (1, 2, 4)] + shared
 
 
 def run(context: Context) -> Iterator[dict]:
@@ -45,3 +49,9 @@ def run(context: Context) -> Iterator[dict]:
                     "cycles": cycles,
                     "bytes_per_cycle": 32 * 4 * words / cycles,
                 }
+        for sharing, number in SHARING.items():
+            kernel, turns, warps = context.kernel("lds.cu", "load_rate", WORDS=words, SHARING=number), 256, 32
+            args = (i32(turns), i32(REPEATS))
+            found = settled(context.stamps(kernel, 1, 32 * warps, args, REPEATS, ARENA_BYTES_PER_WORD * words))
+            cycles = found["cycles_min"] / (turns * UNROLLED * warps)
+            yield {"kind": "sharing", "bits": 32 * words, "warps": warps, "sharing": sharing, "cycles": cycles}

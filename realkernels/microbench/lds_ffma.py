@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
+from gpusim.program.sass import Loop, family
 from realkernels._harness.compile import CompiledKernel
-from realkernels._harness.sass import Loop, family
 from realkernels.microbench.bench import KIB, Context, f32, i32, settled, spec
 
 SOURCES = ("lds_ffma.cu",)

@@ -19,7 +19,9 @@ from realkernels.microbench.bench import HERE, Context
 BENCHES = (
     "clock",
     "issue",
+    "operands",
     "lds",
+    "pipes",
     "lds_ffma",
     "placement",
     "fairness",
@@ -37,7 +39,9 @@ BENCHES = (
     "loaded",
     "access",
     "hbm",
+    "in_order",
     "l2",
+    "hits",
     "launch",
 )
 """Each is a module of this package with SOURCES, NOTES (field -> meaning and unit), specs() and run(context)."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import ceil
+from math import ceil, log1p
 from statistics import fmean
 
 from gpusim.hardware.access import GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
 from gpusim.program import WARP_SIZE, Compute, KernelProgram, Load, Mix, Op, Role, Store
-from realkernels.l2 import HELD_BYTES, random_hit, sweep_hit
+from realkernels.l2 import random_hit, sweep_hit
 from realkernels.strided_access import Params
 from realkernels.tile_loop import EPILOGUE, PROLOGUE
 
@@ -92,7 +92,8 @@ def _random_hits(params: Params, per_turn: int) -> tuple[int, Callable[[int], fl
     def hit(turn: int) -> float:
         return random_hit(params.footprint_bytes, fetched * (turn + 0.5))
 
-    return ceil(HELD_BYTES / fetched), hit
+    filled = -params.footprint_bytes * log1p(-random_hit(params.footprint_bytes))
+    return ceil(filled / fetched), hit
 
 
 def _worker(params: Params, warming: tuple[float, ...], steady: float, tiles: int) -> Iterator[Op]:

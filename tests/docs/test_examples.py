@@ -16,12 +16,13 @@ import pytest
 
 from gpusim.cli import main
 from gpusim.hardware import simulate_kernel
-from gpusim.program import Compute, Load, NamedBarrier, Store
+from gpusim.program import Compute, Load, NamedBarrier, Store, sass
 from gpusim.scenario import load, predict
 from gpusim.scenario.op_schema import OPS
 from gpusim.scenario.overrides import grid_points
 from gpusim.validation.recording import list_timelines, load_timeline
-from realkernels._harness import probe, sass
+from realkernels._harness import probe
+from realkernels._harness.disassembler import disassemble
 from realkernels.three_role import TECHNIQUE
 from tests.realkernels.compiled import tools
 from tests.realkernels.test_probe import Buffers
@@ -43,7 +44,7 @@ def compiled(source: str, name: str, folder: Path, *defines: str) -> list[sass.I
     harness = Path(probe.__file__).parent
     command = [nvcc, "-std=c++17", "-arch=sm_90", "-cubin", f"-I{harness}", "-o", str(cubin), str(EXAMPLES / source)]
     subprocess.run([*command, *defines], capture_output=True, text=True, check=True, timeout=120)
-    return sass.parse(sass.disassemble(cubin, name))
+    return sass.parse(disassemble(cubin, name))
 
 
 def example():

@@ -6,8 +6,8 @@ import pytest
 
 from gpusim.hardware import simulate_kernel
 from gpusim.hardware.compute import served
-from gpusim.program import Compute, Mix
-from tests.tile_programs import one_role, padded, textbook, total_ns
+from gpusim.program import Compute, Load, Mix, Role
+from tests.tile_programs import kernel, one_role, padded, textbook, total_ns
 
 
 def cycles(mix, warps=1, **overrides):
@@ -59,6 +59,36 @@ def test_shared_memory_delivers_128_bytes_a_cycle(lane_bytes, conflict, expected
     """16 warps × 100 loads × (32 × lane bytes / 128) wavefronts × conflict."""
     mix = Mix(lds=100, lds_bytes=lane_bytes, bank_conflict=conflict, loads_in_flight=100)
     assert cycles(mix, 16, sm__shared_bandwidth="128 B/cycle") == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(("wavefronts", "expected"), [(0, 6400), (1, 3200), (2, 3200), (4, 6400)])
+def test_lanes_that_load_the_same_words_are_served_together(wavefronts, expected):
+    """16 warps × 100 loads × wavefronts, of 16 bytes a lane; the request alone takes 512 / 256 = 2 cycles."""
+    mix = Mix(lds=100, lds_bytes=16, lds_wavefronts=wavefronts, loads_in_flight=100)
+    device = {"sm__shared_bandwidth": "128 B/cycle", "lsu__request_bandwidth": "256 B/cycle"}
+    assert cycles(mix, 16, **device) == pytest.approx(expected, rel=0.01)
+
+
+@pytest.mark.parametrize(("warps", "expected"), [(4, 156), (16, 624)])
+def test_instructions_that_fetch_two_registers_of_a_bank_take_longer(warps, expected):
+    """⌈warps / 4⌉ × (100 + 80 × 0.7) cycles."""
+    mix = Mix(ffma=100, register_conflicts=80)
+    assert cycles(mix, warps, sm__register_conflict="0.7 cycles") == pytest.approx(expected)
+
+
+def test_shared_loads_and_global_loads_share_a_data_path():
+    """Eight warps × 200 wavefronts from shared memory, beside eight warps × 50 loads of 512 bytes: 1600 + 1600."""
+
+    def reads(_tiles):
+        yield Compute(Mix(lds=200, lds_bytes=4, loads_in_flight=200))
+
+    def moves(_tiles):
+        yield Load(8 * 50 * 512)
+
+    program = kernel(Role("reader", 8, reads), Role("mover", 8, moves))
+    device = {"sm__shared_bandwidth": "128 B/cycle", "lsu__ldg_data_interval": "1 cycles"}
+    unlimited = {"lsu__bandwidth": "1 MB/cycle", "sm__port_bandwidth": "1 MB/cycle"}
+    assert total_ns(program, textbook(**device, **unlimited)) == pytest.approx(3200, rel=0.02)
 
 
 def test_special_functions_have_their_own_rate():

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from realkernels._harness import sass
+from gpusim.program import sass
 from realkernels._harness.compile import KernelSpec
+from realkernels._harness.disassembler import disassemble, disassembler
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Compiled:
 def tools() -> tuple[str, str]:
     """Compiler ($NVCC or nvcc on the path) and disassembler, or skip."""
     nvcc = os.environ.get("NVCC") or shutil.which("nvcc")
-    cuobjdump = sass.disassembler()
+    cuobjdump = disassembler()
     if not nvcc or not cuobjdump:
         pytest.skip("no nvcc and cuobjdump to compile and disassemble with (set NVCC, CUOBJDUMP)")
     return nvcc, cuobjdump
@@ -51,7 +52,7 @@ def assemble(spec: KernelSpec, *options: str) -> tuple[list[sass.Instruction], s
         command = [nvcc, "-std=c++17", "-arch=sm_90a", "-cubin", "-Xptxas", "-v", "-o", str(cubin), str(spec.source)]
         command += [f"-D{key}={value}" for key, value in spec.defines.items()] + list(options)
         run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
-        instructions = sass.parse(sass.disassemble(cubin, spec.name))
+        instructions = sass.parse(disassemble(cubin, spec.name))
     return instructions, run.stderr
 
 

@@ -11,9 +11,9 @@ import pytest
 
 from gpusim.hardware import load_profile, occupancy, simulate_kernel
 from gpusim.hardware.traffic import Traffic
-from gpusim.program import Compute, CpAsync, Load, Store, StoreShared
+from gpusim.program import Compute, CpAsync, Load, Store, StoreShared, sass
 from gpusim.scenario import load, predict, with_overrides
-from realkernels._harness import design, sass
+from realkernels._harness import design
 from realkernels.conv1d_async import HALOS, TECHNIQUE, Params, launch, model, oracle
 from realkernels.conv1d_async.design import CLASSIC, LARGE
 from tests.realkernels.compiled import compile_spec
@@ -91,6 +91,8 @@ def test_the_model_states_the_instructions_of_the_compiled_kernel(case) -> None:
         "FFMA": mix.ffma,
     }
     assert abs(len(found) - issued(params)) <= model.OTHER_TOLERANCE
+    conflicts = sass.register_conflicts(compiled.instructions) * params.outputs
+    assert 0 <= conflicts - mix.register_conflicts <= params.outputs
     assert compiled.spilled == 0
     assert model.registers(params) - 16 <= compiled.registers <= model.registers(params)
 

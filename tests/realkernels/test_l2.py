@@ -9,7 +9,8 @@ import pytest
 
 import realkernels
 from gpusim.hardware import load_profile
-from realkernels.l2 import HELD_BYTES, random_hit, sweep_hit
+from gpusim.hardware.access import GRANULE_BYTES
+from realkernels.l2 import HELD_BYTES, SWEPT_BYTES, random_hit, sweep_hit
 
 RECORDED = Path(realkernels.__file__).parent / "microbench" / "recorded" / "h200_sxm"
 MIB = 1 << 20
@@ -23,16 +24,17 @@ def rows(bench: str) -> list[dict]:
     return json.loads(path.read_text(encoding="utf-8"))["rows"]
 
 
-def test_hits_of_random_reads_are_those_measured() -> None:
-    """Random sectors from DRAM come at one rate; what is faster was hit."""
-    found = [row for row in rows("access") if row["kind"] == "footprint" and not row["shared_bytes"]]
-    if not found:
-        pytest.skip("no footprints were measured")
-    memory = max(found, key=lambda row: row["range"])
-    for row in found:
-        if 32 * MIB <= row["range"] < memory["range"]:
-            measured = 1.0 - memory["bytes_per_s"] / row["bytes_per_s"] * (1.0 - random_hit(memory["range"]))
-            assert random_hit(row["range"]) == pytest.approx(measured, abs=0.03), row["range"]
+def test_hits_of_random_reads_are_those_counted() -> None:
+    """Counted bytes from DRAM between a run and one twice as long, by pieces of half a line and of a whole one."""
+    found: dict[tuple[int, int], list[dict]] = {}
+    for row in rows("hits"):
+        found.setdefault((row["piece_bytes"], row["footprint_bytes"]), []).append(row)
+    assert len(found) == 18
+    for (piece_bytes, footprint), (short, long) in found.items():
+        fetched = max(piece_bytes, GRANULE_BYTES)
+        missed = (long["dram_bytes"] - short["dram_bytes"]) / (long["reads"] - short["reads"]) / fetched
+        expected = random_hit(footprint, piece_bytes=fetched)
+        assert expected == pytest.approx(1.0 - missed, abs=0.035), (piece_bytes, footprint)
 
 
 def test_hits_of_sweeps_are_those_measured() -> None:
@@ -44,9 +46,9 @@ def test_hits_of_sweeps_are_those_measured() -> None:
 
 def test_hits_fall_with_the_distance() -> None:
     """All of what L2 holds, little of twice as much, nothing of ten times; never more than at random of less."""
-    assert sweep_hit(HELD_BYTES) == 1.0
-    assert 0.15 < sweep_hit(2 * HELD_BYTES) < 0.25
-    assert sweep_hit(10 * HELD_BYTES) < 1e-3
+    assert sweep_hit(SWEPT_BYTES) == 1.0
+    assert 0.15 < sweep_hit(2 * SWEPT_BYTES) < 0.25
+    assert sweep_hit(10 * SWEPT_BYTES) < 1e-3
     distances = [sweep_hit(size * MIB) for size in range(30, 200)]
     assert distances == sorted(distances, reverse=True)
     assert load_profile("h200_sxm").value("l2.capacity") > HELD_BYTES

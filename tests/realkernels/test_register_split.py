@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, occupancy, simulate_kernel
-from gpusim.program import Compute, Load, SetMaxNReg, Store
+from gpusim.program import Compute, Load, SetMaxNReg, Store, sass
 from gpusim.scenario import loads
 from gpusim.validation.recording import TOTALS, Totals, is_stale, recorded_devices
-from realkernels._harness import design, sass
+from realkernels._harness import design
 from realkernels._harness.launcher import A, B
 from realkernels.register_split import PRODUCER_WARPS, REGISTERS_PER_SM, TECHNIQUE, Params, launch, model
 from realkernels.tile_loop import FMA_UNROLL, TILE_TOLERANCE

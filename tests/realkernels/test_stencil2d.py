@@ -13,9 +13,9 @@ import pytest
 from gpusim.errors import HazardError
 from gpusim.hardware import load_profile, occupancy, simulate_kernel
 from gpusim.hardware.traffic import Traffic
-from gpusim.program import Compute, CpAsync, KernelProgram, Op, Ring, Store, WaitGroup
+from gpusim.program import Compute, CpAsync, KernelProgram, Op, Ring, Store, WaitGroup, sass
 from gpusim.timeline.metrics import hidden_fraction, period_s
-from realkernels._harness import design, sass
+from realkernels._harness import design
 from realkernels._harness.launcher import A, B
 from realkernels.stencil2d import TECHNIQUE, Params, launch, model, oracle
 from realkernels.stencil2d.design import ONE_PER_SM, TWO_PER_SM

@@ -8,9 +8,8 @@ from importlib import import_module
 
 import pytest
 
-from gpusim.program import Compute, CpAsync, Load, StoreShared, TmaLoad
+from gpusim.program import Compute, CpAsync, Load, StoreShared, TmaLoad, sass
 from gpusim.validation.recording import TOTALS, Totals, is_stale, recorded_devices
-from realkernels._harness import sass
 from realkernels.cp_async_multistage import model as cp_model
 from realkernels.padding import MAX_PER_CTA, RESERVED_PER_CTA, SHARED_PER_SM, padded_shared_bytes
 from realkernels.sync_tile import model as sync_model

@@ -1,0 +1,62 @@
+"""``count``: what the ops of a kernel must state, from its disassembly."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from gpusim.cli.output import console, print_json, print_table
+from gpusim.errors import GpusimError
+from gpusim.program import sass
+
+__all__ = ["count"]
+
+
+def count(file: Path, function: str | None, json: bool) -> None:
+    """Instructions of every loop by the word and field that states them."""
+    found = sass.functions(_text(file))
+    if not found:
+        raise GpusimError(f"{file}: holds no function; it must be what `cuobjdump -sass kernel.cubin` prints")
+    if function is not None and function not in found:
+        raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
+    chosen = {name: text for name, text in found.items() if function in (None, name)}
+    data = {name: [_loop_data(loop) for loop in sass.loops(sass.parse(text))] for name, text in chosen.items()}
+    if json:
+        print_json({"functions": data})
+        return
+    for name, loops in data.items():
+        if not loops:
+            console().print(f"{name}: no loop", markup=False)
+        for loop in loops:
+            rows = [(row["word"], row["field"], row["count"], row["opcodes"]) for row in loop["words"]]
+            print_table(
+                f"{name}, loop from {loop['first']} to {loop['last']}", ("word", "field", "count", "SASS"), rows
+            )
+    console().print("Per warp and turn; a loop's count holds the loops inside it once. See docs/programs.md.")
+
+
+def _loop_data(loop: sass.Loop) -> dict[str, Any]:
+    words = [
+        {"word": word, "field": field, "count": sum(counts.values()), "opcodes": _listed(counts)}
+        for (word, field), counts in sass.words(loop.counts).items()
+    ]
+    conflicts = {
+        "word": "compute", "field": "register_conflicts", "count": loop.register_conflicts,
+        "opcodes": "of the ffma, two registers of one bank",
+    }  # fmt: skip
+    return {"first": f"{loop.first:#06x}", "last": f"{loop.last:#06x}", "words": [*words, conflicts]}
+
+
+def _listed(counts: dict[str, int]) -> str:
+    return ", ".join(f"{number} {opcode}" for opcode, number in counts.items())
+
+
+def _text(file: Path) -> str:
+    if str(file) == "-":
+        return sys.stdin.read()
+    try:
+        return file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "is no text, perhaps the cubin itself"
+        raise GpusimError(f"{file}: {reason}; it must be what `cuobjdump -sass kernel.cubin` prints") from None

@@ -1,0 +1,120 @@
+"""Instruction counts of a kernel from its disassembly (``cuobjdump -sass``): what its ops must state."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+_INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,6})\*/\s+(.+?)\s*;")
+_FUNCTION = re.compile(r"^\s*Function : (\S+)", re.MULTILINE)
+_TARGET = re.compile(r"\b0x([0-9a-f]+)\b")
+_REGISTER = re.compile(r"[-|~]*R(\d+)(\.reuse)?")
+_FP32 = ("FFMA", "FADD", "FMUL")
+_WORDS = {
+    "FFMA": ("compute", "ffma"), "FADD": ("compute", "ffma"), "FMUL": ("compute", "ffma"),
+    "LDS": ("compute", "lds"), "SHFL": ("compute", "lds (lds_bytes: 4, reads: false)"),
+    "LDL": ("compute", "lds (lds_bytes: 4, reads: false)"),
+    "STS": ("compute", "sts"), "STL": ("compute", "sts (sts_bytes: 4)"), "MUFU": ("compute", "mufu"),
+    "LDG": ("load", "bytes, width"), "STG": ("store", "bytes, width"), "LDGSTS": ("cp_async", "bytes, width"),
+    "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
+    "UBLKCP": ("tma_load or tma_store", ""), "BAR": ("sync_threads or named_barrier", "id, warps"),
+    "SYNCS": ("wait, acquire, release, arrive", ""), "USETMAXREG": ("set_max_nreg", "registers"),
+}  # fmt: skip
+"""Word and field of a scenario that state an opcode."""
+_REST = ("compute", "other (setup where nothing hides it)")
+_BANKS = 2
+
+__all__ = ["Instruction", "Loop", "count", "family", "functions", "loops", "parse", "register_conflicts", "words"]
+
+
+@dataclass(frozen=True)
+class Instruction:
+    """One line: its address, opcode with modifiers and whole text."""
+
+    address: int
+    opcode: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Loop:
+    """Instructions from a backward branch's target to the branch; inner loops are counted in as well."""
+
+    first: int
+    last: int
+    counts: dict[str, int]
+    register_conflicts: int
+
+
+def functions(text: str) -> dict[str, str]:
+    """The disassembly of each function in a dump, by its (mangled) name."""
+    marks = [(m.group(1), m.start()) for m in _FUNCTION.finditer(text)]
+    ends = [*(start for _, start in marks[1:]), len(text)]
+    return {name: text[start:end] for (name, start), end in zip(marks, ends, strict=False)}
+
+
+def parse(text: str) -> list[Instruction]:
+    """Instructions in address order, predicates stripped from the opcode."""
+    found = []
+    for match in _INSTRUCTION.finditer(text):
+        words = match.group(2).split()
+        opcode = words[1] if words[0].startswith("@") else words[0]
+        # The assembler pads asynchronous copies with loads that never execute: a slot, but no access.
+        if words[0] == "@!PT":
+            opcode = f"@!PT.{opcode}"
+        found.append(Instruction(int(match.group(1), 16), opcode, match.group(2)))
+    return found
+
+
+def count(instructions: Sequence[Instruction]) -> dict[str, int]:
+    """Instructions by opcode with its modifiers (``LDS.128``), padding NOPs left out."""
+    return dict(sorted(Counter(i.opcode for i in instructions if i.opcode != "NOP").items()))
+
+
+def register_conflicts(instructions: Sequence[Instruction]) -> int:
+    """FP32 instructions that fetch two registers of one bank, even or odd numbers.
+
+    A register that the instruction before read in the same place, marked ``.reuse``, is not fetched again.
+    """
+    conflicts, kept = 0, {}
+    for instruction in instructions:
+        words = instruction.text.split(maxsplit=1)
+        operands = words[-1].split(",")[1:] if len(words) > 1 else []
+        named = {place: _REGISTER.match(operand.strip()) for place, operand in enumerate(operands)}
+        read = {place: match for place, match in named.items() if match}
+        fetched = {int(match[1]) for place, match in read.items() if kept.get(place) != match[1]}
+        kept = {place: match[1] for place, match in read.items() if match[2]}
+        if instruction.opcode.split(".")[0] in _FP32:
+            conflicts += any(sum(register % _BANKS == bank for register in fetched) > 1 for bank in range(_BANKS))
+    return conflicts
+
+
+def loops(instructions: Sequence[Instruction]) -> list[Loop]:
+    """Loops, shortest first. A branch to itself (the padding after EXIT) is no loop."""
+    found = []
+    for branch in instructions:
+        if not branch.opcode.startswith("BRA"):
+            continue
+        targets = _TARGET.findall(branch.text)
+        if not targets or int(targets[-1], 16) >= branch.address:
+            continue
+        first = int(targets[-1], 16)
+        body = [i for i in instructions if first <= i.address <= branch.address]
+        found.append(Loop(first, branch.address, count(body), register_conflicts(body)))
+    return sorted(found, key=lambda loop: loop.last - loop.first)
+
+
+def words(counts: Mapping[str, int]) -> dict[tuple[str, str], dict[str, int]]:
+    """Opcodes with their numbers by the (word, field) of a scenario that states them, in the order of the words."""
+    order = dict.fromkeys([*_WORDS.values(), _REST])
+    found: dict[tuple[str, str], dict[str, int]] = {place: {} for place in order}
+    for opcode, number in counts.items():
+        found[_WORDS.get(opcode.split(".")[0], _REST)][opcode] = number
+    return {place: opcodes for place, opcodes in found.items() if opcodes}
+
+
+def family(counts: dict[str, int], *opcodes: str) -> int:
+    """Total of the given opcodes with any modifiers: ``family(counts, "LDS")`` includes LDS.128."""
+    return sum(n for opcode, n in counts.items() if opcode.split(".")[0] in opcodes)

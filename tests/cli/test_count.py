@@ -1,0 +1,88 @@
+"""``gpusim count``: instructions of a disassembly by the words of a scenario."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from gpusim.cli import main
+from gpusim.program import sass
+
+DUMP = """
+		Function : dot
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   LDG.E.128 R4, desc[UR4][R2.64] ;
+        /*0020*/                   LDS.128 R8, [R1] ;
+        /*0030*/                   FFMA R12, R4, R8, R12 ;
+        /*0040*/                   FFMA R13, R5.reuse, R8, R13 ;
+        /*0050*/              @!P0 FFMA R14, R5, R9, R14 ;
+        /*0060*/                   SHFL.BFLY PT, R3, R12, 0x1, 0x1f ;
+        /*0070*/                   IADD3 R2, R2, 0x10, RZ ;
+        /*0080*/               @P1 BRA 0x10 ;
+        /*0090*/                   EXIT ;
+        /*00a0*/                   BRA 0xa0;
+		Function : nothing
+        /*0000*/                   EXIT ;
+"""
+
+
+def run(arguments: list[str], capsys) -> tuple[int, str, str]:
+    """Exit code, stdout, stderr."""
+    with pytest.raises(SystemExit) as exit_:
+        main(arguments)
+    return exit_.value.code or 0, *capsys.readouterr()
+
+
+def test_instructions_are_counted_by_the_words_that_state_them(tmp_path, capsys):
+    """One loop; R4, R8 and R12 are of one bank, R5 and R13 too, but R5 is in use when R9 and R14 are read."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(DUMP)
+    code, out, _ = run(["count", str(file), "--json"], capsys)
+    found = json.loads(out)["functions"]
+    assert code == 0
+    assert found["nothing"] == []
+    (loop,) = found["dot"]
+    assert (loop["first"], loop["last"]) == ("0x0010", "0x0080")
+    counts = {
+        (row["word"], row["field"].split()[0]): row["count"] for row in loop["words"] if row["opcodes"] != "1 SHFL.BFLY"
+    }
+    assert counts == {
+        ("load", "bytes,"): 1, ("compute", "lds"): 1, ("compute", "ffma"): 3, ("compute", "other"): 2,
+        ("compute", "register_conflicts"): 2,
+    }  # fmt: skip
+
+
+def test_tables_name_function_and_loop(tmp_path, capsys):
+    """Without --json a table a loop."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(DUMP)
+    code, out, _ = run(["count", str(file), "--function", "dot"], capsys)
+    assert code == 0
+    assert "dot, loop from 0x0010 to 0x0080" in out
+    assert "nothing: " not in out
+
+
+@pytest.mark.parametrize(
+    ("content", "arguments", "message"),
+    [
+        (b"no dump", [], "holds no function"),
+        (b"\xff\xfe\x00", [], "perhaps the cubin itself"),
+        (DUMP.encode(), ["--function", "other"], "there are dot, nothing"),
+    ],
+)
+def test_what_is_no_disassembly_is_said_so(tmp_path, capsys, content, arguments, message):
+    """Exit 2, one message, no traceback."""
+    file = tmp_path / "kernel.sass"
+    file.write_bytes(content)
+    code, _, err = run(["count", str(file), *arguments], capsys)
+    assert code == 2
+    assert message in err
+    assert "Traceback" not in err
+
+
+def test_a_register_kept_from_the_instruction_before_is_not_fetched_again():
+    """Only in the same place, and only if it was marked."""
+    lines = "FFMA R12, R4.reuse, R9, R12 ;", "FFMA R14, R4, R9, R14 ;", "FFMA R16, R4, R9, R16 ;"
+    text = "".join(f"/*{16 * i:04x}*/ {line}\n" for i, line in enumerate(lines))
+    assert [sass.register_conflicts(sass.parse(text)[: i + 1]) for i in range(3)] == [1, 1, 2]
