@@ -17,6 +17,10 @@ from gpusim.program import Arrive, ExpectTx, KernelProgram, ProducerCommit, Rele
 __all__ = ["Cta", "Parts", "RingState"]
 
 
+_ROUNDING = 1e-6
+"""Of a sum of parts."""
+
+
 class RingState:
     """The stages of one ring in one CTA: their barriers and the tile each holds."""
 
@@ -30,6 +34,7 @@ class RingState:
             PhasedBarrier(sim, f"{name} empty barrier", ring.empty_arrivals, consumers) for name in self.lanes
         ]
         self._tile = [-1] * ring.stages
+        self._copied = [0.0] * ring.stages
         self._writing = [0] * ring.stages
         self._readers: list[dict[str, int]] = [{} for _ in range(ring.stages)]
 
@@ -37,8 +42,11 @@ class RingState:
         """The stage that ``tile`` uses."""
         return tile % self.ring.stages
 
-    def begin_write(self, role: str, tile: int) -> None:
-        """A copy of ``tile`` into its stage begins. Raises HazardError while the stage is read."""
+    def begin_write(self, role: str, tile: int, copied: float = 0.0) -> None:
+        """Something begins to write ``tile`` into its stage, a copy of ``copied`` bytes perhaps.
+
+        Raises HazardError while the stage is read, or if copies bring more of a tile than a stage holds.
+        """
         stage = tile % self.ring.stages
         if self._readers[stage]:
             reader, old = next(iter(self._readers[stage].items()))
@@ -46,6 +54,13 @@ class RingState:
                 role=role, ring=self.ring.name, stage=stage, tile=tile,
                 what=f"stage overwritten while {reader} still reads tile {old}",
                 remedy="let the producer acquire the stage (wait for its release) before it copies",
+            )  # fmt: skip
+        self._copied[stage] = copied + (self._copied[stage] if self._tile[stage] == tile else 0.0)
+        if self._copied[stage] > self.ring.bytes * (1.0 + _ROUNDING):
+            raise HazardError(
+                role=role, ring=self.ring.name, stage=stage, tile=tile,
+                what=f"copies bring {self._copied[stage]:.0f} bytes of one tile to a stage of {self.ring.bytes}",
+                remedy="copy each tile once: an op with `ahead` runs for the first tiles too, before the loop",
             )  # fmt: skip
         self._tile[stage] = tile
         self._writing[stage] += 1

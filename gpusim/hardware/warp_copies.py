@@ -129,7 +129,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     start = lane.sim.env.now
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
-    ring.begin_write(lane.lane, op.tile)
+    ring.begin_write(lane.lane, op.tile, op.bytes * lane.share)
     count = lane.instructions(op.bytes, op.width)
     yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.cp_async, lane.group, lane.cta.age)
     arrival = lane.sm.memory.load(
@@ -184,7 +184,7 @@ def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
 def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
-    ring.begin_write(lane.lane, op.tile)
+    ring.begin_write(lane.lane, op.tile, op.bytes)
     env, barrier = lane.sim.env, ring.full[stage]
     start = env.now
     # The thread is busy for longer than it takes until the copy unit has the request.

@@ -15,6 +15,7 @@ from gpusim.program import (
     Arrive,
     Barrier,
     BulkWait,
+    CommitGroup,
     Compute,
     CpAsync,
     Mix,
@@ -63,6 +64,18 @@ class TestHazard:
         error = hazard(ring_kernel(producer(), consumer(wait=False)))
         assert (error.role, error.stage, error.tile) == ("sm[0].cta[0].consumer", 0, 0)
         assert error.what == "stage read while its copy is still in flight"
+
+    def test_a_tile_that_is_copied_twice(self):
+        """Once in the prologue, once more by an op that runs ahead: the stage cannot hold both."""
+        ops = CpAsync(RING, SIZE, tile=0), CpAsync(RING, SIZE, tile=0)
+        error = hazard(one_role(*ops, rings=(Ring(RING, 2, SIZE),)))
+        assert error.what == f"copies bring {2 * SIZE} bytes of one tile to a stage of {SIZE}"
+        assert "`ahead`" in error.remedy
+
+    def test_a_tile_that_is_copied_in_parts(self):
+        """Two halves fill a stage; the next tile that uses it begins anew."""
+        halves = [CpAsync(RING, SIZE // 2, tile=tile) for tile in (0, 0, 2, 2)]
+        run(one_role(*halves, CommitGroup(), rings=(Ring(RING, 2, SIZE),)))
 
     def test_phase_of_the_turn_before(self):
         """It has completed, so the wait is none."""
