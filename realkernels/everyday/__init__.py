@@ -1,0 +1,44 @@
+"""Kernels as they are found everywhere, each spelled out in a scenario file and measured: no technique, no parameters.
+
+They show how far a prediction is off for a kernel that the model was not built around. ``kernels.cu`` has the
+kernels, ``scenarios`` what their SASS says in a scenario's words, ``recorded`` what `measure` found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+KERNELS, SCENARIOS, RECORDED = FOLDER / "kernels.cu", FOLDER / "scenarios", FOLDER / "recorded"
+TOTALS = "totals.json"
+SMS = 132
+
+
+@dataclass(frozen=True)
+class Case:
+    """One launch: the scenario ``file``, and what of it is set otherwise, as --set would."""
+
+    file: str
+    ctas_per_sm: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The file, and the CTAs per SM where they vary."""
+        return self.file if self.ctas_per_sm is None else f"{self.file}, {self.ctas_per_sm} CTAs per SM"
+
+    @property
+    def overrides(self) -> dict[str, int]:
+        """For `gpusim.with_overrides`."""
+        if self.ctas_per_sm is None:
+            return {}
+        return {"kernel.ctas_per_sm": self.ctas_per_sm, "kernel.grid": SMS * self.ctas_per_sm}
+
+
+CASES = (
+    Case("matmul_32x32"), Case("matmul_16x16"), Case("sgemm_64x64"), Case("sgemm_128x128"), Case("nbody"),
+    Case("triad"), Case("dot"), Case("layer_norm"), Case("transpose"), Case("stencil_17"), Case("gemv"),
+    *(Case("exponentials", ctas) for ctas in (1, 2, 4, 6)),
+    *(Case("polynomial", ctas) for ctas in (1, 2, 4)),
+    *(Case("in_place", ctas) for ctas in (1, 2, 4, 6)),
+)  # fmt: skip
