@@ -21,7 +21,10 @@ def count(file: Path, function: str | None, json: bool) -> None:
     if function is not None and function not in found:
         raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
     chosen = {name: text for name, text in found.items() if function in (None, name)}
-    data = {name: [_loop_data(loop) for loop in sass.loops(sass.parse(text))] for name, text in chosen.items()}
+    data = {
+        name: [_loop_data(loop) for loop in sass.loops(sass.parse(text)) if not sass.only_waits(loop.counts)]
+        for name, text in chosen.items()
+    }
     if json:
         print_json({"functions": data})
         return

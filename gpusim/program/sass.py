@@ -26,7 +26,18 @@ _WORDS = {
 _REST = ("compute", "other (setup where nothing hides it)")
 _BANKS = 2
 
-__all__ = ["Instruction", "Loop", "count", "family", "functions", "loops", "parse", "register_conflicts", "words"]
+__all__ = [
+    "Instruction",
+    "Loop",
+    "count",
+    "family",
+    "functions",
+    "loops",
+    "only_waits",
+    "parse",
+    "register_conflicts",
+    "words",
+]
 
 
 @dataclass(frozen=True)
@@ -113,6 +124,11 @@ def words(counts: Mapping[str, int]) -> dict[tuple[str, str], dict[str, int]]:
     for opcode, number in counts.items():
         found[_WORDS.get(opcode.split(".")[0], _REST)][opcode] = number
     return {place: opcodes for place, opcodes in found.items() if opcodes}
+
+
+def only_waits(counts: Mapping[str, int]) -> bool:
+    """Whether a loop does nothing but look at an mbarrier until its phase is complete."""
+    return 0 < family(counts, "SYNCS", "BRA", "YIELD") == sum(counts.values())
 
 
 def family(counts: dict[str, int], *opcodes: str) -> int:

@@ -53,6 +53,12 @@ def test_instructions_are_counted_by_the_words_that_state_them(tmp_path, capsys)
     }  # fmt: skip
 
 
+def test_loops_that_only_wait_are_left_out():
+    """The spin on a try_wait is no work; a loop with anything else is."""
+    assert sass.only_waits({"SYNCS.PHASECHK.TRANS64.TRYWAIT": 1, "YIELD": 1, "BRA": 1})
+    assert not sass.only_waits({"SYNCS.PHASECHK.TRANS64.TRYWAIT": 1, "IADD3": 1, "BRA": 1})
+
+
 def test_tables_name_function_and_loop(tmp_path, capsys):
     """Without --json a table a loop."""
     file = tmp_path / "kernel.sass"

@@ -1,7 +1,7 @@
 """Spelled-out kernels of the everyday kind against what the H200 needed for them.
 
-They share no code with the techniques, and no number of a profile comes from them. What they said about widths of shared
-loads, registers and writes in order has benches of its own now, so they are no longer unseen.
+They share no code with the techniques, and no number of a profile comes from them. What they said about shared loads,
+registers and writes in order has benches of its own now, so they are no longer unseen.
 """
 
 from __future__ import annotations
