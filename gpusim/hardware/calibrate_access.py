@@ -14,6 +14,8 @@ from gpusim.hardware.memory import IN_ORDER_BYTES, QUEUE_ROUNDING
 
 __all__ = ["ACCESS_STEPS"]
 
+_MANY_STORERS, _STORE_BYTES = 8, 512
+"""Warps that keep the queue full, with so many bytes an instruction."""
 UNSATURATED = 0.85
 """Utilisation of HBM up to which the latency of a load is taken: beyond it stores pile up."""
 
@@ -47,7 +49,20 @@ def _stores(b: Benches, _: dict) -> dict[str, Measured]:
         "lsu.store_queue": Measured(
             float(np.mean(queue)), "B", "loaded (issue of 16 KiB of stores)", float(np.ptp(queue))
         ),
+        "lsu.stores_ahead": _stores_ahead(b),
     }
+
+
+def _stores_ahead(b: Benches) -> Measured:
+    """Stores that a shared load waits for, over the warps whose next store finds the queue full."""
+    idle = b.one("behind", "cycles", op="lds", target="dram", sms=1, storers=0)
+    found = [
+        (row["cycles"] - idle) * row["stored_bytes_per_cycle"] / (row["storers"] * _STORE_BYTES)
+        for row in b.rows("behind", op="lds")
+        if row["storers"] >= _MANY_STORERS
+    ]
+    source = "behind (loads from shared memory, 8 to 31 storing warps)"
+    return Measured(float(np.mean(found)), "", source, float(np.ptp(found)))
 
 
 def _loads_beside_stores(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:

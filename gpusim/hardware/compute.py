@@ -35,7 +35,7 @@ class ComputeCost:
     ``slots``: issue slots of the loop; ``alone``: its time when no other warp is there;
     ``stall``: the part of it in which warps in step all wait; ``setup_slots``/``setup_alone``: the
     same of the code around the loop. Of the whole SM: ``data``, cycles of the path of shared memory and L1;
-    ``requests``, cycles of the load-store unit.
+    ``requests``, cycles of the load-store unit. ``batches``: loads from shared memory that wait for the one before.
     """
 
     slots: float
@@ -45,6 +45,7 @@ class ComputeCost:
     setup_alone: float
     data: float
     requests: float
+    batches: float = 0.0
 
     all_slots: float = field(init=False)
     """Issue slots in all."""
@@ -113,6 +114,7 @@ class ComputeModel:
             setup_alone=mix.setup * self._setup_latency,
             data=mix.lds * load + mix.sts * store,
             requests=mix.lds * self._requests(mix.lds_bytes) + mix.sts * self._requests(mix.sts_bytes),
+            batches=batches,
         )
 
     def memory_cost(self, count: float, other: float, lines: float, width: int, issue: MemoryIssue) -> ComputeCost:

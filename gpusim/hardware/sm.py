@@ -115,14 +115,20 @@ class Sm:
     def _rate(self, flow: Flow) -> float:
         """Issue slots per second of a flow among the other warps of its scheduler."""
         scheduler = flow.uses[0][0]
-        flows = scheduler.flows
+        flows, bound = scheduler.flows, self._in_step(flow)
         if len(flows) == 1:
-            return flow.bound
+            return bound
         changes, rates = self._served.get(scheduler, (-1, {}))
         if changes != scheduler.changes:
             rates = self._serve(flows)
             self._served[scheduler] = (scheduler.changes, rates)
-        return min(flow.bound, rates[flow])
+        return min(bound, rates[flow])
+
+    def _in_step(self, flow: Flow) -> float:
+        """Issue slots per second of a flow that is alone; each batch of shared loads waits behind stores."""
+        batches = flow.tag[2].batches
+        wait_s = self.memory.behind_stores_s() if batches else 0.0
+        return flow.amount / (flow.amount / flow.bound + batches * wait_s) if wait_s else flow.bound
 
     def _serve(self, flows: list[Flow]) -> dict[Flow, float]:
         """Issue slots per second of each of the flows of one scheduler."""

@@ -2,10 +2,10 @@
 
 Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), per CTA one for loads through the shared
   load-store path (LSU), all behind the SM's port; L1 with room for the lines of loads by threads that are under
-  way, and a queue of their stores: who finds them full waits; latency to L2; the bandwidth lost when copies do
-  not start on a line of 128 bytes or a sector of 32.
+  way, and a queue of their stores: who finds them full waits, and so do shared loads behind stores; latency to L2;
+  the bandwidth lost when copies do not start on a line of 128 bytes or a sector of 32.
 Omits: hits in L1.
-Source: realkernels.microbench (tma, ldg, cpasync, access, alignment, latency); see the profile.
+Source: realkernels.microbench (tma, ldg, cpasync, access, behind, alignment, latency); see the profile.
 """
 
 from __future__ import annotations
@@ -53,6 +53,10 @@ class SmMemory:
         self._lsu_stores: deque[tuple[Event, float]] = deque()
         self._lsu_stored = 0.0
         self._store_queue_bytes = profile.value("lsu.store_queue")
+        self.stores_waiting = 0.0
+        """Bytes of the store instructions that find the queue full, one of each warp."""
+        self._stores_ahead = profile.value("lsu.stores_ahead")
+        self._store_s_per_byte = self._last_stored_s = 0.0
         self._sparse = Capacity(f"{lane}.store_lines", multiplicity * profile.value("lsu.store_bandwidth") * clock)
         self._efficiency = {
             unit: (
@@ -136,6 +140,8 @@ class SmMemory:
         done = server.request(sent, uses, served=self._served(server, amount, tile, stage, cause))
         done.callbacks.append(self._stored)
         if path == "lsu":
+            given_s = self._memory.sim.now
+            done.callbacks.append(lambda _event: self._left_queue(sent, given_s))
             self._lsu_stores.append((done, sent))
             self._lsu_stored += sent
         return done
@@ -160,6 +166,15 @@ class SmMemory:
             if beyond <= 0.0:
                 return event
         return None
+
+    def behind_stores_s(self) -> float:
+        """How long a load from shared memory waits until the stores ahead of it have found room in their queue."""
+        return self._stores_ahead * self.stores_waiting * self._store_s_per_byte
+
+    def _left_queue(self, sent: float, given_s: float) -> None:
+        now = self._memory.sim.now
+        self._store_s_per_byte = (now - max(self._last_stored_s, given_s)) / sent
+        self._last_stored_s = now
 
     def _stored(self, _event: Event) -> None:
         self.stored_s = self._memory.sim.now

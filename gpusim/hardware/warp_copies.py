@@ -16,6 +16,7 @@ from gpusim.engine import Event, PhasedBarrier
 from gpusim.hardware.access import LINE_BYTES, access_of
 from gpusim.hardware.cta import RingState
 from gpusim.program import (
+    WARP_SIZE,
     BulkWait,
     CommitGroup,
     CpAsync,
@@ -118,10 +119,14 @@ def store(lane: WarpLane, op: Store) -> Generator:
     count = lane.instructions(op.bytes, op.width)
     access = access_of(op.width, op.stride, op.scatter)
     yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg, lane.group, lane.cta.age, access)
-    lane.sm.memory.store("lsu", op.bytes * lane.share, op.tile, access=access, l2_hit=op.l2_hit, cause=lane.last)
-    full = lane.sm.memory.store_queue()
+    memory, share = lane.sm.memory, op.bytes * lane.share
+    memory.store("lsu", share, op.tile, access=access, l2_hit=op.l2_hit, cause=lane.last)
+    full = memory.store_queue()
     if full is not None:
+        waiting = min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched
+        memory.stores_waiting += waiting
         yield full
+        memory.stores_waiting -= waiting
     lane.mark("store", start, "", op.tile)
 
 

@@ -11,6 +11,7 @@ issue      issue rate and dependent-issue latency per instruction kind; register
 operands   what FP32 instructions cost that read two registers of one bank; conflicts counted in their SASS
 lds        shared-memory latency (chase of one warp), throughput (independent, conflict-free), store-to-load
 pipes      whether loads from shared memory take turns with other traffic of the SM; nothing waits for anything
+behind     how long a shared load waits behind stores whose queue is full; one warp loads, the others only store
 lds_ffma   how load stalls and FFMA issue of co-resident warps interleave; the tile kernels' own inner loop
 barrier    cost of CTA, named and mbarrier synchronisation and hand-over; nothing is computed or copied
 latency    idle load latency by level (L1, near and far L2, DRAM); one lane, each address from the last load

@@ -22,6 +22,7 @@ BENCHES = (
     "operands",
     "lds",
     "pipes",
+    "behind",
     "lds_ffma",
     "placement",
     "fairness",

@@ -253,6 +253,24 @@ def test_writes_in_order_have_more_of_hbm():
     assert apart / in_order == pytest.approx(1 + 0.25 * (1 - resident / program.grid), rel=0.02)
 
 
+@pytest.mark.parametrize(("ahead", "expected"), [(0, 200), (1, 200 + 10 * 16)])
+def test_shared_loads_wait_behind_stores_that_find_the_queue_full(ahead, expected):
+    """Ten loads of 20 cycles, each behind one store of 512 bytes that takes 16; the writer stores all the time."""
+
+    def stores(_tiles):
+        for _ in range(100):
+            yield Store(512)
+
+    def loads(_tiles):
+        yield Compute(Mix(ffma=400))
+        yield Compute(Mix(lds=10, lds_bytes=4))
+
+    device = textbook(lsu__store_queue="512 B", lsu__stores_ahead=ahead, sm__lds_latency="20 cycles")
+    timeline = simulate_kernel(kernel(Role("writer", 1, stores), Role("reader", 1, loads)), device, exact=True)
+    chain = [i for i in timeline if i.lane.endswith("reader")][-1]
+    assert chain.duration_s / NS == pytest.approx(expected, rel=0.1)
+
+
 def test_stores_beyond_the_queue_block():
     """Two stores of 4096 bytes: the second one is given when the first has left the queue of 4096, and no earlier."""
     program = one_role(Store(SIZE), Store(SIZE), Compute(Mix(ffma=1000)), warps=4)
