@@ -23,7 +23,7 @@ BANDS = {
     "persistent": (0.055, 0.21),
     "occupancy_sweep": (0.025, 0.07),
     # L2 that holds part of what is swept over; everything else is within 15 %.
-    "strided_access": (0.065, 0.33),
+    "strided_access": (0.06, 0.30),
     # Starts of CTAs by the ten thousand, and the first wave's weights.
     "conv1d_async": (0.065, 0.29),
     # One warp that does everything: its address arithmetic is taken for a single chain.
