@@ -110,6 +110,11 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
     if word == "tma_load" and 0 < spec.align < BULK_ALIGNMENT:
         yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
                       f"at least {BULK_ALIGNMENT}")  # fmt: skip
+    if word == "compute" and spec.register_conflicts > spec.ffma:
+        yield Problem(
+            (*path, "register_conflicts"), f"{spec.register_conflicts:g} of {spec.ffma:g} ffma fetch two of a bank",
+            f"at most {spec.ffma:g}, those of the ffma that do",
+        )  # fmt: skip
     ring = getattr(spec, "ring", None)
     if spec.ahead == "full" and ring is None and len(kernel.rings) != 1:
         yield Problem((*path, "ahead"), "full needs to know the ring", "ring: name, or a number")

@@ -101,6 +101,8 @@ def test_alignment_of_copies_reaches_the_op(spelled):
         ("{load: {bytes: 4 KiB, stride: -1}}", "is negative"),
         ("{store: {bytes: 4 KiB, align: 32}}", "unknown key"),
         ("{compute: {setup: -1}}", "at least 0"),
+        ("{compute: {lds: 4, lds_wavefronts: 64}}", "lds_wavefronts: "),
+        ("{compute: {ffma: 8, register_conflicts: 9}}", "register_conflicts: 9 of 8 ffma .*at most 8"),
     ],
 )
 def test_what_cannot_be_is_explained(spelled, step, message):
