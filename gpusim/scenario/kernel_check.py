@@ -118,8 +118,12 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
     ring = getattr(spec, "ring", None)
     if spec.ahead == "full" and ring is None and len(kernel.rings) != 1:
         yield Problem((*path, "ahead"), "full needs to know the ring", "ring: name, or a number")
-    if not hasattr(spec, "bytes"):
-        return
+    if hasattr(spec, "bytes"):
+        yield from _size_problems(kernel, word, spec, path)
+
+
+def _size_problems(kernel: SpelledKernel, word: str, spec: Any, path: tuple) -> Iterator[Problem]:
+    ring = getattr(spec, "ring", None)
     if spec.bytes is None and ring is None and len(kernel.rings) != 1:
         yield Problem(path, "needs bytes, as the kernel has not exactly one ring", "bytes: 16 KiB")
         return
