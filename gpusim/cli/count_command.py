@@ -14,32 +14,32 @@ __all__ = ["count"]
 
 
 def count(file: Path, function: str | None, json: bool) -> None:
-    """Instructions of every loop by the word and field that states them."""
+    """Instructions of every loop, or of a function without one, by the word and field that states them."""
     found = sass.functions(_text(file))
     if not found:
         raise GpusimError(f"{file}: holds no function; it must be what `cuobjdump -sass kernel.cubin` prints")
     if function is not None and function not in found:
         raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
     chosen = {name: text for name, text in found.items() if function in (None, name)}
-    data = {
-        name: [_loop_data(loop) for loop in sass.loops(sass.parse(text)) if not sass.only_waits(loop.counts)]
-        for name, text in chosen.items()
-    }
+    data = {name: _parts(sass.parse(text)) for name, text in chosen.items()}
     if json:
         print_json({"functions": data})
         return
-    for name, loops in data.items():
-        if not loops:
-            console().print(f"{name}: no loop", markup=False)
-        for loop in loops:
-            rows = [(row["word"], row["field"], row["count"], row["opcodes"]) for row in loop["words"]]
-            print_table(
-                f"{name}, loop from {loop['first']} to {loop['last']}", ("word", "field", "count", "SASS"), rows
-            )
+    for name, parts in data.items():
+        for part in parts:
+            rows = [(row["word"], row["field"], row["count"], row["opcodes"]) for row in part["words"]]
+            title = f"{name}, {part['part']} from {part['first']} to {part['last']}"
+            print_table(title, ("word", "field", "count", "SASS"), rows)
     console().print("Per warp and turn; a loop's count holds the loops inside it once. See docs/programs.md.")
 
 
-def _loop_data(loop: sass.Loop) -> dict[str, Any]:
+def _parts(instructions: list[sass.Instruction]) -> list[dict[str, Any]]:
+    """Every loop that does something, or the whole of a function without one."""
+    loops = [_part("loop", loop) for loop in sass.loops(instructions) if not sass.only_waits(loop.counts)]
+    return loops or ([_part("whole", sass.whole(instructions))] if instructions else [])
+
+
+def _part(kind: str, loop: sass.Loop) -> dict[str, Any]:
     words = [
         {"word": word, "field": field, "count": sum(counts.values()), "opcodes": _listed(counts)}
         for (word, field), counts in sass.words(loop.counts).items()
@@ -48,7 +48,7 @@ def _loop_data(loop: sass.Loop) -> dict[str, Any]:
         "word": "compute", "field": "register_conflicts", "count": loop.register_conflicts,
         "opcodes": "of the ffma, two registers of one bank",
     }  # fmt: skip
-    return {"first": f"{loop.first:#06x}", "last": f"{loop.last:#06x}", "words": [*words, conflicts]}
+    return {"part": kind, "first": f"{loop.first:#06x}", "last": f"{loop.last:#06x}", "words": [*words, conflicts]}
 
 
 def _listed(counts: dict[str, int]) -> str:

@@ -36,6 +36,7 @@ __all__ = [
     "only_waits",
     "parse",
     "register_conflicts",
+    "whole",
     "words",
 ]
 
@@ -115,6 +116,13 @@ def loops(instructions: Sequence[Instruction]) -> list[Loop]:
         body = [i for i in instructions if first <= i.address <= branch.address]
         found.append(Loop(first, branch.address, count(body), register_conflicts(body)))
     return sorted(found, key=lambda loop: loop.last - loop.first)
+
+
+def whole(instructions: Sequence[Instruction]) -> Loop:
+    """All up to the last EXIT, as if it were one turn of a loop: what a kernel without one executes, at most."""
+    last = max((i.address for i in instructions if i.opcode.startswith("EXIT")), default=instructions[-1].address)
+    body = [i for i in instructions if i.address <= last]
+    return Loop(instructions[0].address, last, count(body), register_conflicts(body))
 
 
 def words(counts: Mapping[str, int]) -> dict[tuple[str, str], dict[str, int]]:

@@ -41,7 +41,8 @@ def test_instructions_are_counted_by_the_words_that_state_them(tmp_path, capsys)
     code, out, _ = run(["count", str(file), "--json"], capsys)
     found = json.loads(out)["functions"]
     assert code == 0
-    assert found["nothing"] == []
+    (whole,) = found["nothing"]
+    assert (whole["part"], whole["last"], whole["words"][0]["count"]) == ("whole", "0x0000", 1)
     (loop,) = found["dot"]
     assert (loop["first"], loop["last"]) == ("0x0010", "0x0080")
     counts = {
@@ -66,7 +67,7 @@ def test_tables_name_function_and_loop(tmp_path, capsys):
     code, out, _ = run(["count", str(file), "--function", "dot"], capsys)
     assert code == 0
     assert "dot, loop from 0x0010 to 0x0080" in out
-    assert "nothing: " not in out
+    assert "nothing, whole" not in out
 
 
 @pytest.mark.parametrize(
