@@ -95,6 +95,7 @@ class HostLauncher:
         make = from_records if "records" in traced else from_events
         return make(self.program, traced, {
             "technique": self.technique.name, "total_s": plain, "source_sha256": self.source_sha256(),
+            "overhead": traced["total_s"] / plain - 1.0,
         })  # fmt: skip
 
     def source_sha256(self) -> str:
