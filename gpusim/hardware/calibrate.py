@@ -72,7 +72,7 @@ def _register_conflict(b: Benches) -> Measured:
         / row["sass_turn"]["conflicts"]
         for row in rows
     ]
-    source = "operands (four loops, conflicts counted in their SASS)"
+    source = f"operands ({len(rows)} loops, conflicts counted in their SASS)"
     return Measured(float(np.mean(extra)), "cycles", source, float(np.std(extra)))
 
 

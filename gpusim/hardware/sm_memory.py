@@ -11,7 +11,7 @@ Source: realkernels.microbench (tma, ldg, cpasync, access, behind, alignment, la
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 from gpusim.engine import Capacity, Event, FifoServer
 from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access
@@ -53,8 +53,7 @@ class SmMemory:
         self._lsu_stores: deque[tuple[Event, float]] = deque()
         self._lsu_stored = 0.0
         self._store_queue_bytes = profile.value("lsu.store_queue")
-        self.stores_waiting = 0.0
-        """Bytes of the store instructions that find the queue full, one of each warp."""
+        self._stores_waiting = 0.0
         self._stores_ahead = profile.value("lsu.stores_ahead")
         self._store_s_per_byte = self._last_stored_s = 0.0
         self._sparse = Capacity(f"{lane}.store_lines", multiplicity * profile.value("lsu.store_bandwidth") * clock)
@@ -153,7 +152,18 @@ class SmMemory:
             self._l1_taken -= waiting.popleft()[1]
         return waiting[0][0] if waiting and self._l1_taken + amount > self.l1_bytes else None
 
-    def store_queue(self) -> Event | None:
+    def room_for_stores(self, waiting: float) -> Generator:
+        """Until those given so far find room in the queue; ``waiting`` bytes of them are ahead of shared loads so long.
+
+        ``waiting``: of one instruction of each warp.
+        """
+        full = self._store_queue()
+        if full is not None:
+            self._stores_waiting += waiting
+            yield full
+            self._stores_waiting -= waiting
+
+    def _store_queue(self) -> Event | None:
         """The store by threads whose end makes room for those that were given since, or None if there is room."""
         waiting = self._lsu_stores
         while waiting and waiting[0][0].processed:
@@ -169,7 +179,7 @@ class SmMemory:
 
     def behind_stores_s(self) -> float:
         """How long a load from shared memory waits until the stores ahead of it have found room in their queue."""
-        return self._stores_ahead * self.stores_waiting * self._store_s_per_byte
+        return self._stores_ahead * self._stores_waiting * self._store_s_per_byte
 
     def _left_queue(self, sent: float, given_s: float) -> None:
         now = self._memory.sim.now

@@ -121,12 +121,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg, lane.group, lane.cta.age, access)
     memory, share = lane.sm.memory, op.bytes * lane.share
     memory.store("lsu", share, op.tile, access=access, l2_hit=op.l2_hit, cause=lane.last)
-    full = memory.store_queue()
-    if full is not None:
-        waiting = min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched
-        memory.stores_waiting += waiting
-        yield full
-        memory.stores_waiting -= waiting
+    yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
     lane.mark("store", start, "", op.tile)
 
 
