@@ -204,27 +204,26 @@ class TestProbeExample:
         found = json.loads(capsys.readouterr().out)
         assert found["metrics"]["total_s"]["error"] == pytest.approx(-0.01, abs=1e-3)
         assert found["metrics"]["period_s"]["error"] == pytest.approx(0.0, abs=0.1)
-        # One CTA left stamps; the copies are hidden behind both of an SM.
-        hidden = found["metrics"]["hidden_fraction"]
-        assert 0.0 < hidden["measured"] < hidden["predicted"]
+        assert abs(found["metrics"]["hidden_fraction"]["error"]) < 0.2
         assert found["measured"]["timeline"] == "rmsnorm"
 
 
 def stamps_of(timeline) -> tuple[np.ndarray, np.ndarray, int]:
-    """What the instrumented kernel would leave if it ran as predicted: one CTA, its first rows."""
+    """What the instrumented kernel would leave if it ran as predicted: both CTAs of an SM, their first rows."""
     codes = {"wait": probe.WAIT_STAGE, "compute": probe.COMPUTE, "barrier": probe.BARRIER, "store": probe.STORE,
              "load": probe.SETUP}  # fmt: skip
     lanes = {"producer": probe.PRODUCER, "consumer": probe.HEAD}
-    buffers = Buffers(1)
-    for role, lane in lanes.items():
-        rows = [i for i in timeline if i.lane == f"sm[0].cta[0].{role}" and 0 <= i.tile < ROWS]
-        events = [(i.start_s, _event(role, i.kind, codes), i.tile, max(i.stage, 0)) for i in rows]
-        buffers.add(0, lane, 4, 1000, [*events, (rows[-1].end_s, probe.END, -1, 0)])
-    copies = [
-        i for i in timeline if i.lane.startswith("sm[0].cta[0].input[") and i.kind == "copy" and 0 <= i.tile < ROWS
-    ]
-    arrived = sorted((i.end_s, probe.ARRIVED, i.tile, i.stage) for i in copies)
-    buffers.add(0, probe.OBSERVER, 4, 1000, [*arrived, (arrived[-1][0], probe.END, -1, 0)])
+    lanes |= {f"consumer.warp[{warp}]": lane for warp, lane in zip((2, 3, 4), probe.MORE, strict=False)}
+    buffers = Buffers(2)
+    for cta in (0, 1):
+        for role, lane in lanes.items():
+            rows = [i for i in timeline if i.lane == f"sm[0].cta[{cta}].{role}" and 0 <= i.tile < ROWS]
+            events = [(i.start_s, _event(role, i.kind, codes), i.tile, max(i.stage, 0)) for i in rows]
+            buffers.add(cta, lane, 4, 1000, [*events, (rows[-1].end_s, probe.END, -1, 0)])
+        ring = f"sm[0].cta[{cta}].input["
+        copies = [i for i in timeline if i.lane.startswith(ring) and i.kind == "copy" and 0 <= i.tile < ROWS]
+        arrived = sorted((i.end_s, probe.ARRIVED, i.tile, i.stage) for i in copies)
+        buffers.add(cta, probe.OBSERVER, 4, 1000, [*arrived, (arrived[-1][0], probe.END, -1, 0)])
     return buffers.lanes.view(np.uint8).reshape(-1), buffers.stamps.view(np.uint8).reshape(-1), buffers.stamps.shape[2]
 
 
