@@ -24,6 +24,7 @@ hbm        device-memory bandwidth by read/write mix; everything resident, nothi
 in_order   writes by CTAs that come and go against those that stay; the same bytes in the same pieces
 l2         L2 bandwidth by footprint; past L1, lines dealt anew each pass
 hits       what random reads find in L2, by hardware counters; nothing else runs
+dirty      what is written and still in L2 at the end, by hardware counters; nothing else runs
 launch     launch, CTA dispatch, CTA turnaround and start skew; CTAs that do nothing or only spin
 clock      SM clock idle, under FFMA and under memory load; cycles over the global timer in one kernel
 ========== ==================================================================================================

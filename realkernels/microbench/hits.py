@@ -5,12 +5,10 @@ The launches are those of ``python -m realkernels.microbench.hits``, which `run`
 
 from __future__ import annotations
 
-import csv
-import subprocess
-import sys
 from collections.abc import Iterator
 
 from realkernels.microbench.bench import MIB, Context, i32, spec, u64
+from realkernels.microbench.counters import counted
 
 SOURCES = ("hits.cu",)
 NOTES = {
@@ -24,8 +22,6 @@ LANES = (1, 8)
 TURNS = (64, 128)
 CTAS_PER_SM, BLOCK = 4, 512
 METRIC = "dram__bytes_read.sum"
-PROFILER = ("ncu", "--clock-control", "none", "--cache-control", "all", "--csv", "--print-units", "base")
-LIMIT_S = 100.0
 
 
 def specs() -> list:
@@ -38,22 +34,10 @@ def points() -> list[tuple[int, int, int]]:
 
 
 def run(context: Context) -> Iterator[dict]:
-    command = [
-        *PROFILER,
-        "--kernel-name",
-        "random_reads",
-        "--metrics",
-        METRIC,
-        sys.executable,
-        "-m",
-        "realkernels.microbench.hits",
-    ]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT_S, check=True)
-    table = csv.DictReader(line for line in done.stdout.splitlines() if line.startswith('"'))
-    found = [float(row["Metric Value"].replace(",", "")) for row in table]
-    for (lanes, footprint, turns), dram in zip(points(), found, strict=True):
+    found = counted("hits", "random_reads", [METRIC], flush=True)
+    for (lanes, footprint, turns), counts in zip(points(), found, strict=True):
         reads = context.sms * CTAS_PER_SM * BLOCK // lanes * turns
-        yield {"footprint_bytes": footprint, "piece_bytes": 16 * lanes, "reads": reads, "dram_bytes": dram}
+        yield {"footprint_bytes": footprint, "piece_bytes": 16 * lanes, "reads": reads, "dram_bytes": counts[METRIC]}
 
 
 def launches(context: Context) -> None:

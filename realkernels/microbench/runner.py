@@ -43,6 +43,7 @@ BENCHES = (
     "in_order",
     "l2",
     "hits",
+    "dirty",
     "launch",
 )
 """Each is a module of this package with SOURCES, NOTES (field -> meaning and unit), specs() and run(context)."""
