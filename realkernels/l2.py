@@ -17,6 +17,9 @@ SHARPNESS = 6
 """How suddenly lines are thrown out when an array outgrows that, from the same bench: 4 % of 32 MiB, 16 % of 40."""
 SWEPT_BYTES = 41 << 20
 """The same for sweeps, from their bandwidth over 48 and 64 MiB (`realkernels.microbench` l2)."""
+AGAIN_ALL_BYTES, AGAIN_NONE_BYTES = 32 << 20, 52 << 20
+"""Read and written between two launches that touch the same in the same order: up to the first all is there again,
+from the second on nothing, by the device's counters (`realkernels.microbench` dirty, "same")."""
 
 _STEPS = 60
 
@@ -33,6 +36,15 @@ def random_hit(footprint_bytes: float, fetched_bytes: float = inf, piece_bytes: 
     pieces = max(LINE_BYTES // piece_bytes, 1)
     steady = 1.0 - (1.0 - line) / (1.0 - line * (1.0 - 1.0 / pieces))
     return min(steady, 1.0 - exp(-fetched_bytes / footprint_bytes))
+
+
+def again_hit(distance_bytes: float) -> float:
+    """Fraction of hits of a kernel that goes over what the one before has left, so many bytes of both ago.
+
+    Of its writes, too: those that find their line in L2 do not go on to DRAM. Lines leave in the order in which they
+    came, so that it is nearly all or nothing.
+    """
+    return min(max((AGAIN_NONE_BYTES - distance_bytes) / (AGAIN_NONE_BYTES - AGAIN_ALL_BYTES), 0.0), 1.0)
 
 
 def sweep_hit(distance_bytes: float) -> float:

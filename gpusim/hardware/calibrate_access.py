@@ -14,6 +14,7 @@ from gpusim.hardware.memory import IN_ORDER_BYTES, QUEUE_ROUNDING
 
 __all__ = ["ACCESS_STEPS"]
 
+MIB = 1 << 20
 _MANY_STORERS, _STORE_BYTES = 8, 512
 """Warps that keep the queue full, with so many bytes an instruction."""
 UNSATURATED = 0.85
@@ -21,7 +22,7 @@ UNSATURATED = 0.85
 
 
 def _stores(b: Benches, _: dict) -> dict[str, Measured]:
-    """What mixing costs by the share of writes; writes into L2; stores of one SM through the LSU."""
+    """What mixing costs by the share of writes; writes into L2, and those that stay there; stores of one SM."""
     reading, writing = stream_bandwidth(b, 1, 0), stream_bandwidth(b, 0, 1)
 
     def loss(reads: int, writes: int) -> float:
@@ -39,11 +40,17 @@ def _stores(b: Benches, _: dict) -> dict[str, Measured]:
     ]
     in_order = b.one("in_order", "bytes_per_s", kind="come_and_go", copy=False, cta_bytes=IN_ORDER_BYTES)
     apart = max(row["bytes_per_s"] for row in b.rows("in_order", kind="stay", copy=False))
+    left = [
+        (row["written_bytes"] - row["dram_written_bytes"]) / MIB
+        for row in b.rows("dirty", reads=0, before="clean")
+        if row["dram_written_bytes"] > 0.1 * row["written_bytes"]  # else all of it may fit
+    ]
     return {
         "hbm.write_in_order_gain": Measured(in_order / apart - 1.0, "", "in_order (16 KiB a CTA)"),
         "hbm.mix_loss_mostly_reads": Measured(loss(3, 1), "", "hbm (three reads to one write, against each alone)"),
         "hbm.mix_loss": Measured(loss(1, 1), "", "hbm (half reads, half writes, against each alone)"),
         "hbm.mix_loss_mostly_writes": Measured(loss(1, 3), "", "hbm (one read to three writes, against each alone)"),
+        "l2.written_capacity": Measured(float(np.median(left)), "MiB", "dirty (only writes)", float(np.ptp(left))),
         "l2.write_bandwidth": Measured(into_l2 / 1e12, "TB/s", "loaded (bulk stores to 16 MiB, no loads)"),
         "lsu.store_bandwidth": Measured(one_sm, "B/cycle", "access (stores, L2, one SM)"),
         "lsu.store_queue": Measured(

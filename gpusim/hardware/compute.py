@@ -7,22 +7,20 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   and stay in step: all of them stall for the load, and all of them run the code around the loop at the
   same time. ld.shared and st.shared occupy the SM's 128 B-a-clock data path, and so do loads and stores of global
   memory; the load-store unit takes 16 lanes of up to 16 bytes a clock.
-  A scheduler serves a few warps at a time, those of older CTAs first.
-Omits: which registers meet in a bank (the program says how many do), instruction-cache misses, the order among the
-  warps of one CTA.
-Source: realkernels.microbench (issue, operands, lds, pipes, lds_ffma, tile_turn, skeleton, fairness).
+Omits: which registers meet in a bank (the program says how many do), instruction-cache misses; warps that do different
+  things are a matter of `gpusim.hardware.schedule`.
+Source: realkernels.microbench (issue, operands, lds, pipes, lds_ffma, tile_turn, skeleton).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, Mix
 
-__all__ = ["ComputeCost", "ComputeModel", "round_cycles", "served"]
+__all__ = ["ComputeCost", "ComputeModel"]
 
 _WORD = 4
 """Bytes of a lane of which a whole warp's are one wavefront."""
@@ -49,16 +47,36 @@ class ComputeCost:
 
     all_slots: float = field(init=False)
     """Issue slots in all."""
+    demand: float = field(init=False)
+    """Issue slots per cycle that the warp takes when it is alone."""
+    runs: float = field(init=False)
+    """The same in its loop."""
+    density: float = field(init=False)
+    """The same between its loop's waits for shared memory: 1 if one instruction goes right behind the other."""
+    looping: float = field(init=False)
+    """Part of its time alone that is the loop."""
 
     def __post_init__(self) -> None:
+        cycles = (self.alone + self.setup_alone) or 1.0
         object.__setattr__(self, "all_slots", self.slots + self.setup_slots)
+        object.__setattr__(self, "demand", self.all_slots / cycles)
+        object.__setattr__(self, "runs", self.slots / (self.alone or 1.0))
+        object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
+        object.__setattr__(self, "looping", self.alone / cycles)
 
     def together(self, warps: float) -> float:
         """Cycles until ``warps`` such warps of one scheduler, in step, are done."""
         if warps <= 1:
             return max(self.alone + self.setup_alone, self.data, self.requests)
+        return max(self._issued(warps), self.data, self.requests)
+
+    def turn(self, warps: float) -> float:
+        """Cycles from one of its instructions to the next among ``warps`` such warps."""
+        return self._issued(warps) / self.all_slots
+
+    def _issued(self, warps: float) -> float:
         loop = max(self.alone, warps * self.slots + self.stall)
-        return max(loop + max(self.setup_alone, warps * self.setup_slots), self.data, self.requests)
+        return loop + max(self.setup_alone, warps * self.setup_slots)
 
 
 class ComputeModel:
@@ -137,36 +155,3 @@ class ComputeModel:
 
     def _requests(self, width: int) -> float:
         return max(WARP_SIZE * width / self._request_bytes, self._line_interval)
-
-
-def round_cycles(warps: Iterable[tuple[int, ComputeCost]]) -> float:
-    """Cycles of one round in which every warp of one scheduler gets one issue slot's worth of progress.
-
-    Different instructions blend in proportion to their slots: the stall and the code around the
-    loop are those of the average warp, the slots those of all.
-    """
-    count = slots = stall = alone = setup = setup_alone = 0.0
-    for number, cost in warps:
-        share = number / cost.all_slots
-        count += number
-        slots += share * cost.slots
-        stall += share * cost.stall
-        alone += share * cost.alone
-        setup += share * cost.setup_slots
-        setup_alone += share * cost.setup_alone
-    return max(alone / count, slots + stall / count) + max(setup_alone / count, setup)
-
-
-def served(warps: Sequence[tuple[int, float]], most: float) -> list[float]:
-    """Part of each group of ready warps of one scheduler that gets issue slots: ``most`` warps, oldest CTAs first.
-
-    ``warps``: (age of the CTA, smaller is older; number of warps). The oldest CTA is always served whole.
-    """
-    total = dict.fromkeys(sorted({age for age, _ in warps}), 0.0)
-    for age, number in warps:
-        total[age] += number
-    shares, before = {}, 0.0
-    for age, number in total.items():
-        shares[age] = min(max(most - before, 0.0) / number, 1.0) if before else 1.0
-        before += number
-    return [shares[age] for age, _ in warps]

@@ -5,8 +5,8 @@ Models: the bandwidth of HBM (reads and writes cost differently, mixing them cos
   latency to DRAM, where a copy of many lines waits for its slowest one; what a loaded HBM adds to it, by reads and
   by writes.
 Omits: the two halves of L2 unless the footprint is known, translation misses, channel conflicts beyond
-  what the measured latencies hold; that L2 holds written data back for a while.
-Source: realkernels.microbench (tma, burst, loaded, access, hbm, in_order, l2, latency); see the profile.
+  what the measured latencies hold; when it is that L2 begins to write back what it holds of written data.
+Source: realkernels.microbench (tma, burst, loaded, access, hbm, in_order, l2, dirty, latency); see the profile.
 
 All SMs of a class are simulated as one, as if they were in step. They are so at the start; then
 every load's jitter moves them further apart, and one SM's copy finds bandwidth that others leave
@@ -23,7 +23,7 @@ from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, Access
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Memory", "in_order_part"]
+__all__ = ["Memory", "in_order_part", "kept_part"]
 
 QUEUE_ROUNDING = 0.05
 """Keeps the queue finite at full load, where a closed system of SMs cannot wait for ever."""
@@ -49,12 +49,23 @@ def in_order_part(cta_bytes: float, resident: int, grid: int) -> float:
     return max(octaves, 0.0) * max(1.0 - resident / grid, 0.0)
 
 
+def kept_part(read_bytes: float, written_bytes: float, profile: DeviceProfile) -> float:
+    """Part of what a kernel writes that L2 still holds at the end, if it held nothing of the kind at the start.
+
+    The lines last touched stay, up to a capacity for written ones.
+    """
+    if not written_bytes:
+        return 0.0
+    share = written_bytes / (read_bytes + written_bytes)
+    return min(min(profile.value("l2.written_capacity"), share * profile.value("l2.capacity")) / written_bytes, 1.0)
+
+
 class Memory:
     """The memory system behind ``sms`` SMs.
 
     ``round_bytes`` is one tile of every resident CTA, ``rounds`` how many of them there will be. ``footprint_bytes``:
     what is read again and again, 0 if unknown. ``in_order``: part of the gain of writes in order of address that the
-    kernel has (`in_order_part`).
+    kernel has (`in_order_part`). ``kept``: part of what is written that never gets to HBM (`kept_part`).
     """
 
     def __init__(
@@ -66,6 +77,7 @@ class Memory:
         rounds: float,
         footprint_bytes: float = 0.0,
         in_order: float = 0.0,
+        kept: float = 0.0,
     ) -> None:
         self.sim = sim
         self.profile = profile
@@ -74,7 +86,9 @@ class Memory:
         read = value("hbm.read_bandwidth")
         write = value("hbm.write_bandwidth") * (1.0 + in_order * value("hbm.write_in_order_gain"))
         self._read_weight, self._write_weight = 1.0 / read, 1.0 / write
-        self._mix_loss = tuple(value(f"hbm.mix_loss{part}") for part in ("_mostly_reads", "", "_mostly_writes"))
+        # L2 takes writes no faster than HBM; what it keeps is only not mixed with the reads.
+        parts = ("_mostly_reads", "", "_mostly_writes")
+        self._mix_loss = tuple((1.0 - kept) * value(f"hbm.mix_loss{part}") for part in parts)
         self._block_share = value("hbm.read_block_share"), value("hbm.write_block_share")
         self._l2_write_weight = value("l2.read_bandwidth") / value("l2.write_bandwidth")
         # Each half of L2 keeps what its SMs read as far as it can; the rest is in the other half.

@@ -13,7 +13,7 @@ from gpusim.engine import Simulation
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_cycles
-from gpusim.hardware.memory import Memory, in_order_part
+from gpusim.hardware.memory import Memory, in_order_part, kept_part
 from gpusim.hardware.occupancy import Occupancy, occupancy
 from gpusim.hardware.periodic import (
     AGREEMENT,
@@ -56,18 +56,21 @@ class _Run:
 
 
 def simulate_kernel(
-    program: KernelProgram, profile: DeviceProfile, *, exact: bool = False, trace: bool = True
+    program: KernelProgram, profile: DeviceProfile, *, exact: bool = False, trace: bool = True, clean: bool = True
 ) -> Timeline:
     """Predict one launch of ``program``; times start when its first CTA is dispatched.
 
     ``exact`` simulates every tile; otherwise a loop that has become periodic is
-    extrapolated. Without ``trace`` the timeline has no intervals, only its ``meta``.
+    extrapolated. Without ``trace`` the timeline has no intervals, only its ``meta``. Unless L2 is ``clean`` at the
+    start, it has as much to write back from before as it keeps at the end.
 
     Raises ProgramError, DoesNotFit, HazardError, Deadlock.
     """
     check_program(program)
     fits = occupancy(program, profile)
-    run, cuts = _run_short(program, profile, fits, trace, exact)
+    traffic = Traffic.of(program)
+    kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
+    run, cuts = _run_short(program, profile, fits, traffic, kept, trace, exact)
     end_s = max(
         max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
         for sm in run.sms
@@ -85,16 +88,21 @@ def simulate_kernel(
 
 
 def _run_short(
-    program: KernelProgram, profile: DeviceProfile, fits: Occupancy, trace: bool, exact: bool
+    program: KernelProgram,
+    profile: DeviceProfile,
+    fits: Occupancy,
+    traffic: Traffic,
+    kept: float,
+    trace: bool,
+    exact: bool,
 ) -> tuple[_Run, list[Cut]]:
     """A run of fewer waves and tiles with what is missing in it, or of everything.
 
     The cuts are in the order in which they have to be put in.
     """
     tiles = program.tiles_per_cta
-    traffic = Traffic.of(program)
     if exact or not isinstance(tiles, int):
-        return _run(program, profile, fits, traffic, trace), []
+        return _run(program, profile, fits, traffic, kept, trace), []
     sms = int(profile.value("sm.count"))
     each, extra = divmod(program.grid, sms)
     shape = Shape(fits.ctas_per_sm, stride_of(program), drain_of(program))
@@ -106,7 +114,8 @@ def _run_short(
         count = shape.whole_turns(few_tiles, tiles) if few_tiles * 3 // 2 < tiles else tiles
         if ctas == each and count == tiles:
             break
-        run = _run(program.resized(grid=ctas * sms + extra, tiles_per_cta=count), profile, fits, traffic, trace)
+        shorter = program.resized(grid=ctas * sms + extra, tiles_per_cta=count)
+        run = _run(shorter, profile, fits, traffic, kept, trace)
         cuts = find_cuts(run.sms, shape, each - ctas, tiles - count, agreement)
         if cuts is not None:
             return run, cuts
@@ -129,10 +138,12 @@ def _run_short(
         mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, each - ctas, tiles - count) if much else None
         if mean is not None:
             return runs[-1], mean
-    return _run(program, profile, fits, traffic, trace), []
+    return _run(program, profile, fits, traffic, kept, trace), []
 
 
-def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, traffic: Traffic, trace: bool) -> _Run:
+def _run(
+    program: KernelProgram, profile: DeviceProfile, fits: Occupancy, traffic: Traffic, kept: float, trace: bool
+) -> _Run:
     builder = TimelineBuilder() if trace else None
     sim = Simulation()
     parts = Parts.of(program)
@@ -143,7 +154,7 @@ def _run(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, traffi
     round_bytes = resident * traffic.tile_bytes
     rounds = max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0
     in_order = in_order_part(traffic.cta_written_bytes, resident, traffic.ctas)
-    memory = Memory(sim, profile, used, round_bytes, rounds, program.footprint_bytes or 0.0, in_order)
+    memory = Memory(sim, profile, used, round_bytes, rounds, program.footprint_bytes or 0.0, in_order, kept)
     record = builder.add if builder is not None else None
     sms = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, record) for sm_class in classes

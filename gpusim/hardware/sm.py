@@ -4,23 +4,25 @@ Models: four warp schedulers (equal ones are simulated once), each issuing one w
   instruction a clock to the warps of all resident CTAs; one load-store unit, one data path of shared memory and L1
   and one unit for mbarriers for the whole SM; CTA slots that take the next CTA when one has ended.
 Omits: which of the ready warps are served, beyond the age of their CTA.
-Source: Hopper tuning guide; realkernels.microbench (issue, fairness, lds, pipes, ldg, cpasync, launch).
+Source: Hopper tuning guide; realkernels.microbench (issue, fairness, mixed, lds, pipes, ldg, cpasync, launch).
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
+from math import inf
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
 from gpusim.hardware.access import DENSE, Access
-from gpusim.hardware.compute import ComputeCost, ComputeModel, round_cycles, served
+from gpusim.hardware.compute import ComputeCost, ComputeModel
 from gpusim.hardware.costs import InstructionCosts, MemoryIssue
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
 from gpusim.hardware.l1 import l1_bytes
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.schedule import cycles_per_slot, served
 from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
 from gpusim.program import WARP_SIZE, KernelProgram, Mix
@@ -61,6 +63,9 @@ class Sm:
         self._arithmetic = ComputeModel(profile)
         self._served: dict[Capacity, tuple[int, dict[Flow, float]]] = {}
         self._warps_served = profile.value("sm.warps_served")
+        self._slot_wait = profile.value("sm.slot_wait")
+        self._cycles: dict[tuple[tuple[float, int], ...], list[float]] = {}
+        """What `cycles_per_slot` has found; costs are kept, so that their identity says which."""
         self._memory_costs: dict[tuple, ComputeCost] = {}
         self._fluid = FluidSystem(sim, self._rate)
         self._barrier_unit_s = 0.0
@@ -132,10 +137,15 @@ class Sm:
 
     def _serve(self, flows: list[Flow]) -> dict[Flow, float]:
         """Issue slots per second of each of the flows of one scheduler."""
-        shares = served([flow.tag[:2] for flow in flows], self._warps_served)
-        warps = [share * flow.tag[1] for share, flow in zip(shares, flows, strict=True)]
-        cycles = round_cycles((number, flow.tag[2]) for number, flow in zip(warps, flows, strict=True) if number)
-        return {flow: self._clock * number / cycles for number, flow in zip(warps, flows, strict=True)}
+        shares = served([(*flow.tag[:2], flow.tag[2].demand) for flow in flows], self._warps_served)
+        warps = [(share * flow.tag[1], flow.tag[2]) for share, flow in zip(shares, flows, strict=True)]
+        key = tuple((number, id(cost)) for number, cost in warps)
+        cycles = self._cycles.get(key)
+        if cycles is None:
+            present = [(number, cost) for number, cost in warps if number]
+            found = iter(cycles_per_slot(present, self._slot_wait))
+            cycles = self._cycles[key] = [next(found) if number else inf for number, _ in warps]
+        return {flow: self._clock * number / c for (number, _), c, flow in zip(warps, cycles, flows, strict=True)}
 
     def run(self, ctas_per_sm: int) -> list[Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""

@@ -130,7 +130,8 @@ class Device:
         known = self._kernels.get(id(kernel))
         if known is None:
             fits = occupancy(kernel, self.profile)
-            timeline = simulate_kernel(kernel, self.profile, exact=self._exact, trace=self._record is not None)
+            record = self._record is not None
+            timeline = simulate_kernel(kernel, self.profile, exact=self._exact, trace=record, clean=False)
             duration = timeline.total_s - self.profile.value("launch.overhead")
             wave = min(kernel.grid, fits.ctas_per_sm * int(self.profile.value("sm.count")))
             work = Work(FixedCost(duration), wave, kernel.threads, kernel.registers, kernel.shared_bytes, kernel.name)

@@ -9,7 +9,7 @@ from gpusim.program import Compute, KernelProgram, Load, Mix, Op, Role, Store, S
 from gpusim.program.host import Buffer, HostProgram, Launch, Stream
 from realkernels.fused_softmax_scale import WARPS_PER_SM, Params
 from realkernels.host_parts import one_thread
-from realkernels.l2 import sweep_hit
+from realkernels.l2 import again_hit
 from realkernels.padding import padded_shared_bytes
 
 STEPS = {"fused": ("fused",), "separate": ("scale", "softmax", "dropout")}
@@ -56,14 +56,14 @@ def kernel(params: Params, name: str) -> KernelProgram:
 
 
 def hit(params: Params, name: str) -> float:
-    """Fraction of its input that a kernel finds in L2.
+    """Fraction of what it reads and writes that a kernel finds in L2.
 
     Between two passes over an array lie what is left of it and of its neighbour in the first, and as much in the
     second: two arrays. The first kernel finds what the run before has left, all arrays ago.
     """
     names = STEPS[params.variant]
     arrays = len(names) + 1 if name == names[0] else 2
-    return sweep_hit(arrays * params.array_bytes)
+    return again_hit(arrays * params.array_bytes)
 
 
 def table_bytes(params: Params) -> int:
@@ -106,7 +106,7 @@ def _scale(params: Params, hit: float, rows: int) -> Iterator[Op]:
     for row in range(rows):
         yield Load(params.row_bytes, l2_hit=hit, tile=row)
         yield Compute(mix, tile=row)
-        yield Store(params.row_bytes, tile=row)
+        yield Store(params.row_bytes, l2_hit=hit, tile=row)
 
 
 def _softmax(params: Params, hit: float, rows: int) -> Iterator[Op]:
@@ -119,4 +119,4 @@ def _softmax(params: Params, hit: float, rows: int) -> Iterator[Op]:
         yield SyncThreads(tile=row)
         for mix in after:
             yield Compute(mix, tile=row)
-        yield Store(params.row_bytes, tile=row)
+        yield Store(params.row_bytes, l2_hit=hit, tile=row)

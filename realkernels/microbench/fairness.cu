@@ -1,5 +1,6 @@
-// Who gets the issue slots: warps of several CTAs with the same work, one after another in age. Each warp of a
-// scheduler has more than it can issue alone, so that what one gains another loses.
+// Who gets the issue slots: warps of several CTAs with the same work, one after another in age.
+// CHAINS 4: two warps of a scheduler have more than it can issue, so that what one gains another loses; 1: one FFMA
+// waits for the next, and four of them have; 0: one shuffle waits for the next, and there are slots for all.
 // LOADS 1: each 64 FFMAs begin with a load from shared memory, as in a tile loop.
 // HALFWAY 1: the clock is read half way, which adds a comparison and a branch to the loop and nothing else.
 #include "common.cuh"
@@ -29,10 +30,16 @@ fairness(long long *out, int turns, float a, float b, long long lead) {
 #endif
 #pragma unroll
         for (int i = 0; i < 16; ++i) {
+#if CHAINS == 0
+            x.x = __shfl_xor_sync(~0u, x.x, 1);
+#else
             x.x = fmaf(x.x, a, b);
+#endif
+#if CHAINS == 4
             x.y = fmaf(x.y, a, b);
             x.z = fmaf(x.z, a, b);
             x.w = fmaf(x.w, a, b);
+#endif
         }
 #if HALFWAY
         if (t == turns / 2) halfway = cycles();

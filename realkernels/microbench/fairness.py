@@ -10,6 +10,7 @@ from realkernels.microbench.bench import KIB, Context, f32, i32, spec
 
 SOURCES = ("fairness.cu",)
 NOTES = {
+    "chains": "independent chains of FFMAs of a warp; 0: one chain of shuffles",
     "loads": "each 64 FFMAs begin with a load from shared memory",
     "halfway": "the loop has a comparison and a branch more, to read the clock half way",
     "first": "cycles until the first warp of an SM is done, median over SMs; last: until the last one is",
@@ -17,23 +18,28 @@ NOTES = {
     "slots": "mean end of the warps by their number within the scheduler, over the last end",
 }
 TURNS = 400
-KINDS = ((0, 0), (1, 0), (0, 1), (1, 1))
-"""(LOADS, HALFWAY)."""
+KINDS = ((4, 0, 0), (4, 1, 0), (4, 0, 1), (4, 1, 1), (1, 0, 0), (1, 0, 1), (1, 1, 0), (0, 0, 0), (0, 0, 1))
+"""(CHAINS, LOADS, HALFWAY)."""
 
 
 def specs() -> list:
-    return [spec("fairness.cu", "fairness", LOADS=loads, HALFWAY=halfway) for loads, halfway in KINDS]
+    return [spec("fairness.cu", "fairness", **_defines(*kind)) for kind in KINDS]
+
+
+def _defines(chains: int, loads: int, halfway: int) -> dict[str, int]:
+    return {"CHAINS": chains, "LOADS": loads, "HALFWAY": halfway}
 
 
 def run(context: Context) -> Iterator[dict]:
-    for loads, halfway in KINDS:
-        kernel = context.kernel("fairness.cu", "fairness", LOADS=loads, HALFWAY=halfway)
+    for chains, loads, halfway in KINDS:
+        kernel = context.kernel("fairness.cu", "fairness", **_defines(chains, loads, halfway))
         for ctas, warps in ((1, 4), (1, 8), (1, 16), (2, 4), (2, 8), (2, 14), (2, 16), (3, 8), (4, 4), (4, 8)):
             grid = ctas * context.sms
             args = (i32(TURNS), f32(0.999), f32(0.001), np.int64(1 << 15))
             shared = max(16 * 32 * warps, 228 * KIB // (ctas + 1))
             stamps = context.stamps(kernel, grid, 32 * warps, args, 5 * grid * warps, shared).reshape(-1, 5)
             yield {
+                "chains": chains,
                 "loads": bool(loads),
                 "halfway": bool(halfway),
                 "ctas_per_sm": ctas,

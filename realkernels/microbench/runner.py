@@ -26,6 +26,7 @@ BENCHES = (
     "lds_ffma",
     "placement",
     "fairness",
+    "mixed",
     "barrier",
     "latency",
     "tma",

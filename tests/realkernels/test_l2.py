@@ -10,7 +10,7 @@ import pytest
 import realkernels
 from gpusim.hardware import load_profile
 from gpusim.hardware.access import GRANULE_BYTES
-from realkernels.l2 import HELD_BYTES, SWEPT_BYTES, random_hit, sweep_hit
+from realkernels.l2 import HELD_BYTES, SWEPT_BYTES, again_hit, random_hit, sweep_hit
 
 RECORDED = Path(realkernels.__file__).parent / "microbench" / "recorded" / "h200_sxm"
 MIB = 1 << 20
@@ -35,6 +35,17 @@ def test_hits_of_random_reads_are_those_counted() -> None:
         missed = (long["dram_bytes"] - short["dram_bytes"]) / (long["reads"] - short["reads"]) / fetched
         expected = random_hit(footprint, piece_bytes=fetched)
         assert expected == pytest.approx(1.0 - missed, abs=0.035), (piece_bytes, footprint)
+
+
+def test_what_the_launch_before_has_left_is_what_was_counted() -> None:
+    """Of launches that read and write: bytes that DRAM did not see, of those read and of those written."""
+    again = [row for row in rows("dirty") if row["before"] == "same" and row["reads"]]
+    assert len(again) == 33
+    for row in again:
+        read, written = row["read_bytes"], row["written_bytes"]
+        expected = again_hit(read + written)
+        assert expected == pytest.approx(1.0 - row["dram_read_bytes"] / read, abs=0.12), row
+        assert expected == pytest.approx(1.0 - row["dram_written_bytes"] / written, abs=0.12), row
 
 
 def test_hits_of_sweeps_are_those_measured() -> None:

@@ -1,0 +1,82 @@
+"""Who gets the issue slots of one scheduler, among warps that do different things.
+
+Models: a warp that can issue goes on, so that warps which wait much take little from those that wait little, and lose
+  a lot to them: they get on in the gaps. Of warps that all can issue, a few are served at a time, those of older CTAs first.
+Omits: the order among the warps of one CTA; that of a shuffle's wait more fits into somebody else's run than of an FFMA's.
+Source: realkernels.microbench (fairness, mixed).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpusim.hardware.compute import ComputeCost
+
+__all__ = ["cycles_per_slot", "served"]
+
+_FULL = 0.92
+"""Utilisation by others beyond which a warp's wait no longer grows: loops have gaps that nobody counts."""
+_MORE = 1.5
+"""Who needs so many times as long for an instruction begins to yield; one more, and it does so for good."""
+_CLOSE, _ROUNDS = 1e-3, 20
+
+
+def served(warps: Sequence[tuple[int, float, float]], most: float) -> list[float]:
+    """Part of each group of ready warps of one scheduler that gets issue slots, those of the oldest CTAs first.
+
+    So many are served as fill the slots, but ``most`` in any case: if they all can issue, warps take turns with each
+    other before a further one gets anything. The oldest CTA is always served whole.
+
+    ``warps``: (age of the CTA, smaller is older; number of warps; slots per cycle that one of them could use).
+    """
+    levels = {age: [0.0, 0.0] for age in sorted({age for age, _, _ in warps})}
+    for age, number, demand in warps:
+        levels[age][0] += number
+        levels[age][1] += number * demand
+    shares, before, used = {}, 0.0, 0.0
+    for age, (number, demand) in levels.items():
+        room = max((most - before) / number, (1.0 - used) / demand)
+        shares[age] = min(max(room, 0.0), 1.0) if before else 1.0
+        before += number
+        used += demand
+    return [shares[age] for age, _, _ in warps]
+
+
+def cycles_per_slot(warps: Sequence[tuple[float, ComputeCost]], wait: float) -> list[float]:
+    """Cycles from one instruction to the next of a warp of each group, all groups on one scheduler.
+
+    ``warps``: (number of warps, cost of each). Between two of its own a warp sees at most one instruction of each other
+    warp, and of slower ones fewer. Loops that issue one instruction right behind the other make those warps yield that
+    need much longer for each: these wait for gaps, and lose up to ``wait`` cycles of their latency as often as gaps are
+    few.
+    """
+    cycles = alone = [1.0 / cost.demand for _, cost in warps]
+    yields = [[_yields(own, cost) for _, cost in warps] for own in alone]
+    for _ in range(_ROUNDS):
+        before, cycles = cycles, []
+        for own, (_, cost) in enumerate(warps):
+            rivals = sum(
+                number * min(before[own] / before[other], 1.0) * (1.0 - yields[other][own])
+                for other, (number, _) in enumerate(warps)
+            )
+            cycles.append(cost.turn(rivals))
+        if all(abs(new - old) <= _CLOSE * old for new, old in zip(cycles, before, strict=True)):
+            break
+    return [c + _gap_wait(min(a, wait), c, row, warps) for c, a, row in zip(cycles, alone, yields, strict=True)]
+
+
+def _gap_wait(wait: float, cycles: float, yields: Sequence[float], warps: Sequence[tuple[float, ComputeCost]]) -> float:
+    """What waiting for gaps adds to the ``cycles`` of a warp: much while rivals are in their loops, else nothing."""
+    busy = [number * cost.runs * part for part, (number, cost) in zip(yields, warps, strict=True)]
+    runs = sum(busy)
+    if not runs:
+        return 0.0
+    looping = sum(part * cost.looping for part, (_, cost) in zip(busy, warps, strict=True)) / runs
+    runs = min(runs, _FULL)
+    slowed = cycles + wait * runs / (1.0 - runs)
+    return 1.0 / (looping / slowed + (1.0 - looping) / cycles) - cycles
+
+
+def _yields(own: float, rival: ComputeCost) -> float:
+    """Whether a warp that needs ``own`` cycles an instruction gets on only in the gaps of a rival, 0 … 1."""
+    return rival.density * min(max(own * rival.demand - _MORE, 0.0), 1.0)
