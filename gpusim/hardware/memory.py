@@ -158,12 +158,20 @@ class Memory:
 
     def dram_latency_s(self, amount: float, lines: float) -> float:
         """Latency beyond that of L2 of ``amount`` bytes from DRAM, until the slowest of ``lines`` is there."""
-        lines = max(lines, 1.0)
-        load, writes = self._seen(self._load)
-        left = 1.0 - load + QUEUE_ROUNDING
+        load, _ = self._seen(self._load)
         crowd = self._burst_s_per_byte * load * amount
-        behind_writes = _slowest(self._write_queue, lines, self._write_queue_lines) * (writes / left) ** 0.5
-        return _slowest(self._dram, lines, self._many_lines) + crowd + self._queue_s * load / left + behind_writes
+        return self._dram[0] + self.spread_s(lines) + crowd + self._queue_s * load / (1.0 - load + QUEUE_ROUNDING)
+
+    def behind_writes_s(self, lines: float) -> float:
+        """What writes of all SMs add to the latency of the slowest of ``lines``, from wherever they come."""
+        load, writes = self._seen(self._load)
+        wait = _slowest(self._write_queue, max(lines, 1.0), self._write_queue_lines)
+        return wait * (writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5
+
+    def spread_s(self, lines: float) -> float:
+        """By how much the slowest of ``lines`` comes later than one line."""
+        one, many = self._dram
+        return _slowest((0.0, many - one), max(lines, 1.0), self._many_lines)
 
     def _seen(self, averages: tuple[_Average, _Average]) -> tuple[float, float]:
         """Utilisation of HBM, and that by writes alone, averaged over the last `LOAD_AVERAGE_S`."""

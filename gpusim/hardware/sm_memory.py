@@ -101,7 +101,7 @@ class SmMemory:
         from_dram = 1.0 - l2_hit ** max(lines, 1.0)
 
         def latency() -> float:
-            hit = near + (1.0 - from_dram) * self._memory.far_s
+            hit = near + (1.0 - from_dram) * self._memory.far_s + self._memory.behind_writes_s(lines)
             return hit + from_dram * self._memory.dram_latency_s(missed, lines * (1.0 - l2_hit)) if missed else hit
 
         uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency)]
@@ -118,6 +118,13 @@ class SmMemory:
             self._lsu_in_flight.append((arrival, taken))
             self._l1_taken += taken
         return arrival
+
+    def spread_s(self, amount: float, own: float, l2_hit: float, access: Access) -> float:
+        """How much later the slowest of ``amount`` bytes arrive than those ``own`` bytes that one warp waits for."""
+        if l2_hit >= 1.0:
+            return 0.0
+        all_lines, own_lines = (size * access.lines * (1.0 - l2_hit) for size in (amount, own))
+        return self._memory.spread_s(all_lines) - self._memory.spread_s(own_lines)
 
     def store(
         self,

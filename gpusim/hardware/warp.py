@@ -62,6 +62,10 @@ class WarpLane:
         self.waits = 0
         """Loads this lane has waited for."""
         self.loads: list[Event] = []
+        self.slowest_s = 0.0
+        """When the slowest warp of the group has what it waited for."""
+        self.late_s = 0.0
+        """How much later than this lane, which is a typical warp, it will be at the next barrier."""
         self.open: list[tuple[CpAsync, Event]] = []
         """cp.async copies that belong to no group yet, with their arrival."""
         self.groups: deque[list[Event]] = deque()
@@ -201,6 +205,9 @@ class WarpLane:
         """Meet at ``barrier``, which takes ``base`` seconds when the last warp has come."""
         env = self.sim.env
         start = env.now
+        if self.late_s > 0.0:
+            yield env.timeout(self.late_s)
+            self.late_s = 0.0
         # The barrier takes one warp's arrival after another.
         cta, warps = self.cta, self.group.warps
         cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * self.cost.sync_per_warp

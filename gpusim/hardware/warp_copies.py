@@ -9,6 +9,7 @@ Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync,
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -66,20 +67,21 @@ def load(lane: WarpLane, op: Load) -> Generator:
         yield lane.sm.issue_memory(count, op.other / parts, op.width, lane.cost.ldg, lane.group, lane.cta.age, access)
         while (full := memory.load_room(taken / parts)) is not None:
             yield full
-        arrivals.append(
-            memory.load(
-                "ldg",
-                op.bytes * share / parts,
-                op.l2_hit,
-                _alignment(op),
-                lane.cta.lane,
-                op.tile,
-                # Each warp waits for its own lines only.
-                slowest_of=op.bytes / lane.role.warps / parts,
-                access=access,
-                cause=lane.last,
-            )
+        # Each warp waits for its own lines only.
+        own = op.bytes / lane.role.warps / parts
+        arrival = memory.load(
+            "ldg",
+            op.bytes * share / parts,
+            op.l2_hit,
+            _alignment(op),
+            lane.cta.lane,
+            op.tile,
+            slowest_of=own,
+            access=access,
+            cause=lane.last,
         )
+        arrival.callbacks.append(partial(_slowest, lane, memory.spread_s(op.bytes / parts, own, op.l2_hit, access)))
+        arrivals.append(arrival)
     lane.loads += arrivals
     if op.wait:
         yield from _await_loads(lane, op.tile)
@@ -88,12 +90,17 @@ def load(lane: WarpLane, op: Load) -> Generator:
         lane.mark("issue", start, "", op.tile)
 
 
+def _slowest(lane: WarpLane, late_s: float, _arrived: Event) -> None:
+    lane.slowest_s = max(lane.slowest_s, lane.sim.env.now + late_s)
+
+
 def _await_loads(lane: WarpLane, tile: int) -> Generator:
     for arrival in lane.loads:
         if not arrival.processed:
             lane.waits += 1
             yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), tile)
     lane.loads.clear()
+    lane.late_s = max(lane.late_s, lane.slowest_s - lane.sim.env.now)
 
 
 def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
