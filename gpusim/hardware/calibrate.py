@@ -22,6 +22,9 @@ _MANY_CONFLICTS = 10
 """In one turn of a loop; fewer vanish among the rest."""
 _MANY_WARPS = 8
 """More on one scheduler than are served at a time."""
+_CHAIN, _CHAIN_STEPS = "a chain of shuffles", 16
+_LOOPS = {"four chains of FFMAs": 64, "a shared load and 64 FFMAs": 69}
+"""Kinds of code of the bench `mixed`, and the instructions of a turn."""
 
 
 def measure_quantities(folder: Path) -> dict[str, Measured]:
@@ -84,7 +87,7 @@ def _fairness(b: Benches, _: dict) -> dict[str, Measured]:
     """
     counts = [
         sum(end <= 1.3 * min(row["slots"]) for end in row["slots"])
-        for row in b.rows("fairness")
+        for row in b.rows("fairness", chains=4)
         if len(row["slots"]) == _MANY_WARPS
     ]
     return {
@@ -94,16 +97,45 @@ def _fairness(b: Benches, _: dict) -> dict[str, Measured]:
     }
 
 
+def _waiting(b: Benches, _: dict) -> dict[str, Measured]:
+    """What each step of a chain of shuffles loses beside loops that take the part u of the slots, times (1 - u) / u."""
+    lost = []
+    for loop, instructions in _LOOPS.items():
+        rows = [(dict(zip(row["kinds"], row["warps"], strict=True)), dict(zip(row["kinds"], row["cycles_per_turn"], strict=True)))
+                for row in b.rows("mixed") if {_CHAIN, loop} == set(row["kinds"])]  # fmt: skip
+        alone = next(cycles[_CHAIN] for warps, cycles in rows if not warps[loop])
+        for warps, cycles in rows:
+            if warps[_CHAIN] and warps[loop]:
+                used = warps[loop] * instructions / cycles[loop]
+                lost.append((cycles[_CHAIN] - alone) / _CHAIN_STEPS * (1.0 - used) / used)
+    source = "mixed (a chain of shuffles beside loops)"
+    return {"sm.slot_wait": Measured(float(np.median(lost)), "cycles", source, float(np.std(lost)))}
+
+
 def _shared_memory(b: Benches, _: dict) -> dict[str, Measured]:
     """Shared-memory latency (pointer chase) and the interval at which one warp alone can issue."""
+    wavefronts = np.array([1.0, 2.0, 4.0])
+
+    def interval(kind: str, wide: float) -> float:
+        """Cycles that one more access in a turn takes."""
+        turns = sorted(
+            (row["batch"], row["batch"] * row["cycles"]) for row in b.rows("lds", kind=kind, bits=int(32 * wide))
+        )
+        slope, _ = np.polyfit(*zip(*turns, strict=True), 1)
+        return float(slope)
+
     found = {}
-    for kind, name in (("latency", "lds_latency"), ("load", "lds_interval"), ("store", "sts_interval")):
-        wavefronts = np.array([1.0, 2.0, 4.0])
-        cycles = [b.one("lds", "cycles", kind=kind, bits=32 * int(w), warps=1) for w in wavefronts]
+    latency = np.array([b.one("lds", "cycles", kind="latency", bits=int(32 * w), warps=1) for w in wavefronts])
+    storing = np.array([interval("store_batch", w) for w in wavefronts])
+    for cycles, name in ((latency, "lds_latency"), (storing, "sts_interval")):
         slope, start = np.polyfit(wavefronts - 1.0, cycles, 1)
         off = float(np.abs(start + slope * (wavefronts - 1.0) - cycles).max())
         found[f"sm.{name}"] = Measured(float(start), "cycles", "lds", off)
         found[f"sm.{name}_per_extra_wavefront"] = Measured(float(slope), "cycles", "lds", off)
+    found["sm.lds_interval"] = Measured(interval("load_batch", 1.0), "cycles", "lds (one warp, 32 bits)")
+    found["sm.lds_interval_per_wavefront"] = Measured(
+        interval("load_batch", 4.0) / 4.0, "cycles", "lds (one warp, 128 bits)"
+    )
     # All lanes load the same 16 bytes: what is left is the time of the request.
     request = 32 * 16 / b.one("lds", "cycles", kind="sharing", bits=128, sharing="all")
     found["lsu.request_bandwidth"] = Measured(request, "B/cycle", "lds (all lanes load the same 16 bytes)")
@@ -238,4 +270,4 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
     }
 
 
-_STEPS = (_clock, _issue, _fairness, _shared_memory, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch)
+_STEPS = (_clock, _issue, _fairness, _waiting, _shared_memory, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch)

@@ -91,7 +91,7 @@ class ComputeModel:
         self._lds_latency = value("sm.lds_latency")
         self._lds_latency_more = value("sm.lds_latency_per_extra_wavefront")
         self._lds_interval = value("sm.lds_interval")
-        self._lds_interval_more = value("sm.lds_interval_per_extra_wavefront")
+        self._lds_interval_more = value("sm.lds_interval_per_wavefront")
         self._sts_interval = value("sm.sts_interval")
         self._sts_interval_more = value("sm.sts_interval_per_extra_wavefront")
         self._mufu_interval = value("sm.mufu_issue_interval")
@@ -121,7 +121,7 @@ class ComputeModel:
             + mix.other * self._control_latency
         )
         # Further loads of a batch are issued while the first ones are worked on.
-        more_loads = (mix.lds - batches) * (self._lds_interval + self._lds_interval_more * (load - 1.0))
+        more_loads = (mix.lds - batches) * max(self._lds_interval, self._lds_interval_more * load)
         stores = mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0))
         alone = stall + max(arithmetic, more_loads) + special + stores
         return ComputeCost(

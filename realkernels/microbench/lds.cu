@@ -66,7 +66,11 @@ __device__ __forceinline__ u32 place(u32 thread) {
     return warp + (SHARING == 0 ? lane : SHARING == 1 ? lane / 2 : SHARING == 2 ? lane % 16 : 0);
 }
 
-// Eight independent loads per turn; consumption is one logic operation per word.
+#ifndef BATCH
+#define BATCH 8
+#endif
+
+// BATCH independent loads per turn; consumption is one logic operation per word, or nothing but the wait (QUIET).
 extern "C" __global__ void __launch_bounds__(1024) load_rate(long long *out, int turns, int repeats) {
     __shared__ Stopwatch watch;
     // Masked to the arena: conflict-free whatever the number of warps.
@@ -77,12 +81,16 @@ extern "C" __global__ void __launch_bounds__(1024) load_rate(long long *out, int
         long long start = cycles();
 #pragma unroll 1
         for (int t = 0; t < turns; ++t) {
-            u32 v[8][WORDS];
+            u32 v[BATCH][WORDS];
 #pragma unroll
-            for (int u = 0; u < 8; ++u) LOAD(v[u], at + u * 256 * WORDS * 4);
+            for (int u = 0; u < BATCH; ++u) LOAD(v[u], at + u % 8 * 256 * WORDS * 4);
+#ifdef QUIET
+            rest ^= v[BATCH - 1][0];
+#else
 #pragma unroll
-            for (int u = 0; u < 8; ++u)
+            for (int u = 0; u < BATCH; ++u)
                 for (int w = 0; w < WORDS; ++w) rest ^= v[u][w];
+#endif
         }
         long long stop = cycles();
         stopwatch_add(&watch, start, stop);
@@ -102,7 +110,7 @@ extern "C" __global__ void __launch_bounds__(1024) store_rate(long long *out, in
 #pragma unroll 1
         for (int t = 0; t < turns; ++t)
 #pragma unroll
-            for (int u = 0; u < 8; ++u) STORE(at + u * 256 * WORDS * 4, v);
+            for (int u = 0; u < BATCH; ++u) STORE(at + u % 8 * 256 * WORDS * 4, v);
         long long stop = cycles();
         stopwatch_add(&watch, start, stop);
         stopwatch_store(&watch, out + r);
