@@ -48,7 +48,13 @@ def _part(kind: str, loop: sass.Loop) -> dict[str, Any]:
         "word": "compute", "field": "register_conflicts", "count": loop.register_conflicts,
         "opcodes": "of the ffma, two registers of one bank",
     }  # fmt: skip
-    return {"part": kind, "first": f"{loop.first:#06x}", "last": f"{loop.last:#06x}", "words": [*words, conflicts]}
+    rows = [*words, conflicts]
+    if loop.interleaved is not None:
+        rows.append({
+            "word": "compute", "field": "interleaved", "count": loop.interleaved,
+            "opcodes": "of the other, those that the next one does not wait for",
+        })  # fmt: skip
+    return {"part": kind, "first": f"{loop.first:#06x}", "last": f"{loop.last:#06x}", "words": rows}
 
 
 def _listed(counts: dict[str, int]) -> str:

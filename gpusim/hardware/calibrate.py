@@ -14,17 +14,13 @@ import numpy as np
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_access import ACCESS_STEPS
 from gpusim.hardware.calibrate_memory import MEMORY_STEPS
+from gpusim.hardware.calibrate_schedule import SCHEDULE_STEPS
 
 __all__ = ["measure_quantities"]
 
 
 _MANY_CONFLICTS = 10
 """In one turn of a loop; fewer vanish among the rest."""
-_MANY_WARPS = 8
-"""More on one scheduler than are served at a time."""
-_CHAIN, _CHAIN_STEPS = "a chain of shuffles", 16
-_LOOPS = {"four chains of FFMAs": 64, "a shared load and 64 FFMAs": 69}
-"""Kinds of code of the bench `mixed`, and the instructions of a turn."""
 
 
 def measure_quantities(folder: Path) -> dict[str, Measured]:
@@ -77,39 +73,6 @@ def _register_conflict(b: Benches) -> Measured:
     ]
     source = f"operands ({len(rows)} loops, conflicts counted in their SASS)"
     return Measured(float(np.mean(extra)), "cycles", source, float(np.std(extra)))
-
-
-def _fairness(b: Benches, _: dict) -> dict[str, Measured]:
-    """Warps of a scheduler that end together with the first of eight: so many are served at a time.
-
-    The mean over four loops; it differs by what stands in the loop, and nobody knows by which rule. "Together" is
-    within 1.3 times the first one's end; up to 1.5 the counts are the same.
-    """
-    counts = [
-        sum(end <= 1.3 * min(row["slots"]) for end in row["slots"])
-        for row in b.rows("fairness", chains=4)
-        if len(row["slots"]) == _MANY_WARPS
-    ]
-    return {
-        "sm.warps_served": Measured(
-            float(np.mean(counts)), "", "fairness (eight warps on a scheduler)", float(np.std(counts))
-        )
-    }
-
-
-def _waiting(b: Benches, _: dict) -> dict[str, Measured]:
-    """What each step of a chain of shuffles loses beside loops that take the part u of the slots, times (1 - u) / u."""
-    lost = []
-    for loop, instructions in _LOOPS.items():
-        rows = [(dict(zip(row["kinds"], row["warps"], strict=True)), dict(zip(row["kinds"], row["cycles_per_turn"], strict=True)))
-                for row in b.rows("mixed") if {_CHAIN, loop} == set(row["kinds"])]  # fmt: skip
-        alone = next(cycles[_CHAIN] for warps, cycles in rows if not warps[loop])
-        for warps, cycles in rows:
-            if warps[_CHAIN] and warps[loop]:
-                used = warps[loop] * instructions / cycles[loop]
-                lost.append((cycles[_CHAIN] - alone) / _CHAIN_STEPS * (1.0 - used) / used)
-    source = "mixed (a chain of shuffles beside loops)"
-    return {"sm.slot_wait": Measured(float(np.median(lost)), "cycles", source, float(np.std(lost)))}
 
 
 def _shared_memory(b: Benches, _: dict) -> dict[str, Measured]:
@@ -270,4 +233,4 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
     }
 
 
-_STEPS = (_clock, _issue, _fairness, _waiting, _shared_memory, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch)
+_STEPS = (_clock, _issue, *SCHEDULE_STEPS, _shared_memory, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch)

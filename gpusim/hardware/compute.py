@@ -118,6 +118,7 @@ class ComputeModel:
         arithmetic = (
             mix.ffma * max(self._ffma_slots, self._ffma_latency / max(mix.ilp, 1.0))
             + conflicts
+            + mix.interleaved
             + mix.other * self._control_latency
         )
         # Further loads of a batch are issued while the first ones are worked on.
@@ -125,7 +126,11 @@ class ComputeModel:
         stores = mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0))
         alone = stall + max(arithmetic, more_loads) + special + stores
         return ComputeCost(
-            slots=max(mix.ffma * self._ffma_slots + conflicts + mix.mufu, special) + mix.other + mix.lds + mix.sts,
+            slots=max(mix.ffma * self._ffma_slots + conflicts + mix.mufu, special)
+            + mix.other
+            + mix.interleaved
+            + mix.lds
+            + mix.sts,
             alone=alone,
             stall=stall,
             setup_slots=mix.setup,

@@ -1,8 +1,9 @@
 """Who gets the issue slots of one scheduler, among warps that do different things.
 
 Models: a warp that can issue goes on, so that warps which wait much take little from those that wait little, and lose
-  a lot to them: they get on in the gaps. Of warps that all can issue, a few are served at a time, those of older CTAs first.
-Omits: the order among the warps of one CTA; that of a shuffle's wait more fits into somebody else's run than of an FFMA's.
+  a lot to them: they get on in the gaps. Of warps that all can issue, a few are served at a time, those of older CTAs
+  first.
+Omits: the order among the warps of one CTA; where in a loop its gaps are.
 Source: realkernels.microbench (fairness, mixed).
 """
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
-from math import inf
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
 from gpusim.hardware.access import DENSE, Access
@@ -64,8 +63,8 @@ class Sm:
         self._served: dict[Capacity, tuple[int, dict[Flow, float]]] = {}
         self._warps_served = profile.value("sm.warps_served")
         self._slot_wait = profile.value("sm.slot_wait")
-        self._cycles: dict[tuple[tuple[float, int], ...], list[float]] = {}
-        """What `cycles_per_slot` has found; costs are kept, so that their identity says which."""
+        self._shared_rates: dict[tuple[tuple[int, float, int], ...], list[float]] = {}
+        """What `_rates` has found; costs are kept, so that their identity says which."""
         self._memory_costs: dict[tuple, ComputeCost] = {}
         self._fluid = FluidSystem(sim, self._rate)
         self._barrier_unit_s = 0.0
@@ -137,15 +136,20 @@ class Sm:
 
     def _serve(self, flows: list[Flow]) -> dict[Flow, float]:
         """Issue slots per second of each of the flows of one scheduler."""
-        shares = served([(*flow.tag[:2], flow.tag[2].demand) for flow in flows], self._warps_served)
-        warps = [(share * flow.tag[1], flow.tag[2]) for share, flow in zip(shares, flows, strict=True)]
-        key = tuple((number, id(cost)) for number, cost in warps)
-        cycles = self._cycles.get(key)
-        if cycles is None:
-            present = [(number, cost) for number, cost in warps if number]
-            found = iter(cycles_per_slot(present, self._slot_wait))
-            cycles = self._cycles[key] = [next(found) if number else inf for number, _ in warps]
-        return {flow: self._clock * number / c for (number, _), c, flow in zip(warps, cycles, flows, strict=True)}
+        oldest = min(flow.tag[0] for flow in flows)
+        key = tuple((flow.tag[0] - oldest, flow.tag[1], id(flow.tag[2])) for flow in flows)
+        rates = self._shared_rates.get(key)
+        if rates is None:
+            rates = self._shared_rates[key] = self._rates([flow.tag for flow in flows])
+        return dict(zip(flows, rates, strict=True))
+
+    def _rates(self, groups: list[tuple[int, float, ComputeCost]]) -> list[float]:
+        """Of (age, warps, cost of each) on one scheduler."""
+        shares = served([(age, warps, cost.demand) for age, warps, cost in groups], self._warps_served)
+        warps = [(share * number, cost) for share, (_, number, cost) in zip(shares, groups, strict=True)]
+        present = [(number, cost) for number, cost in warps if number]
+        cycles = iter(cycles_per_slot(present, self._slot_wait))
+        return [self._clock * number / next(cycles) if number else 0.0 for number, _ in warps]
 
     def run(self, ctas_per_sm: int) -> list[Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""

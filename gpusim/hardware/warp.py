@@ -214,7 +214,7 @@ class WarpLane:
         event = barrier.arrive(warps, self.last)
         if not event.triggered:
             yield from self.sim.wait(event, self.lane, "barrier", barrier, tile)
-            self.mark("wait", start, "barrier", tile, -1, barrier.cause)
+        self.mark("wait", start, "barrier", tile, -1, barrier.cause)
         yield from self.spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base, tile)
 
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:

@@ -53,14 +53,15 @@ class Mix:
 
     The counts are those of the compiled kernel (SASS), summed over the op.
 
-    Units: ``ffma``/``lds``/``sts``/``mufu``/``other``/``setup`` are warp instructions;
+    Units: ``ffma``/``lds``/``sts``/``mufu``/``other``/``setup``/``interleaved`` are warp instructions;
     ``lds_bytes``/``sts_bytes`` are bytes per lane (4, 8 or 16).
 
     ``ilp`` is the number of independent FP32 chains. ``loads_in_flight`` is how many
     ``lds`` the warp issues before it needs the first of them (the unroll factor of the
     loop around them). ``bank_conflict`` multiplies the shared-memory cycles. ``setup`` counts
     the instructions before and after the loop (addresses, stage bookkeeping, branches), where
-    the warp has no arithmetic to hide them behind; ``other`` those inside it.
+    the warp has no arithmetic to hide them behind; ``other`` those inside it. ``interleaved`` are others that the
+    compiler has put between instructions that do not wait for them: each takes its issue slot and no more.
 
     ``lds_wavefronts`` is how often one ``lds`` passes the 128 bytes a clock of shared memory; 0 stands for
     ``lds_bytes`` / 4, each lane its own words. Where neighbours load the same words it is half of that or less.
@@ -80,11 +81,12 @@ class Mix:
     lds_wavefronts: float = 0.0
     register_conflicts: float = 0.0
     setup: float = 0.0
+    interleaved: float = 0.0
 
     @property
     def issue_slots(self) -> float:
         """Warp instructions in total; each takes one issue slot."""
-        return self.ffma + self.lds + self.other + self.sts + self.mufu + self.setup
+        return self.ffma + self.lds + self.other + self.sts + self.mufu + self.setup + self.interleaved
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-_INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,6})\*/\s+(.+?)\s*;")
+_INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,6})\*/\s+(.+?)\s*;(?:\s*/\* 0x[0-9a-f]{16} \*/\s*/\* 0x([0-9a-f]{16}) \*/)?")
 _FUNCTION = re.compile(r"^\s*Function : (\S+)", re.MULTILINE)
 _TARGET = re.compile(r"\b0x([0-9a-f]+)\b")
 _REGISTER = re.compile(r"[-|~]*R(\d+)(\.reuse)?")
@@ -25,6 +25,10 @@ _WORDS = {
 """Word and field of a scenario that state an opcode."""
 _REST = ("compute", "other (setup where nothing hides it)")
 _BANKS = 2
+_STALL_SHIFT, _STALL_MASK = 41, 15
+"""Where the upper half of an instruction's code says for how many cycles the warp issues nothing after it."""
+_NO_WAIT = 2
+"""Cycles up to which the next instruction is none that waits for the result."""
 
 __all__ = [
     "Instruction",
@@ -32,6 +36,7 @@ __all__ = [
     "count",
     "family",
     "functions",
+    "interleaved",
     "loops",
     "only_waits",
     "parse",
@@ -43,21 +48,29 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Instruction:
-    """One line: its address, opcode with modifiers and whole text."""
+    """One line: its address, opcode with modifiers and whole text.
+
+    ``stall``: cycles until the warp's next instruction, as the compiler has set them; None without machine code.
+    """
 
     address: int
     opcode: str
     text: str
+    stall: int | None = None
 
 
 @dataclass(frozen=True)
 class Loop:
-    """Instructions from a backward branch's target to the branch; inner loops are counted in as well."""
+    """Instructions from a backward branch's target to the branch; inner loops are counted in as well.
+
+    ``interleaved``: those that are stated as ``other`` or ``setup`` unless nothing waits for them; None if unknown.
+    """
 
     first: int
     last: int
     counts: dict[str, int]
     register_conflicts: int
+    interleaved: int | None
 
 
 def functions(text: str) -> dict[str, str]:
@@ -76,7 +89,9 @@ def parse(text: str) -> list[Instruction]:
         # The assembler pads asynchronous copies with loads that never execute: a slot, but no access.
         if words[0] == "@!PT":
             opcode = f"@!PT.{opcode}"
-        found.append(Instruction(int(match.group(1), 16), opcode, match.group(2)))
+        code = match.group(3)
+        stall = int(code, 16) >> _STALL_SHIFT & _STALL_MASK if code else None
+        found.append(Instruction(int(match.group(1), 16), opcode, match.group(2), stall))
     return found
 
 
@@ -114,7 +129,7 @@ def loops(instructions: Sequence[Instruction]) -> list[Loop]:
             continue
         first = int(targets[-1], 16)
         body = [i for i in instructions if first <= i.address <= branch.address]
-        found.append(Loop(first, branch.address, count(body), register_conflicts(body)))
+        found.append(_loop(first, branch.address, body))
     return sorted(found, key=lambda loop: loop.last - loop.first)
 
 
@@ -122,7 +137,19 @@ def whole(instructions: Sequence[Instruction]) -> Loop:
     """All up to the last EXIT, as if it were one turn of a loop: what a kernel without one executes, at most."""
     last = max((i.address for i in instructions if i.opcode.startswith("EXIT")), default=instructions[-1].address)
     body = [i for i in instructions if i.address <= last]
-    return Loop(instructions[0].address, last, count(body), register_conflicts(body))
+    return _loop(instructions[0].address, last, body)
+
+
+def interleaved(instructions: Sequence[Instruction]) -> int | None:
+    """Instructions without a word of their own that the next one does not wait for; None without machine code."""
+    if any(i.stall is None for i in instructions):
+        return None
+    rest = [i for i in instructions if i.opcode.split(".")[0] not in _WORDS and i.opcode != "NOP"]
+    return sum(i.stall <= _NO_WAIT for i in rest if i.stall is not None)
+
+
+def _loop(first: int, last: int, body: Sequence[Instruction]) -> Loop:
+    return Loop(first, last, count(body), register_conflicts(body), interleaved(body))
 
 
 def words(counts: Mapping[str, int]) -> dict[tuple[str, str], dict[str, int]]:

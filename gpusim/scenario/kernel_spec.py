@@ -216,7 +216,7 @@ _WITH_BYTES = {
 }
 _MIX = (
     "ffma", "lds", "other", "setup", "sts", "mufu", "ilp", "loads_in_flight", "lds_bytes", "sts_bytes", "bank_conflict",
-    "lds_wavefronts", "register_conflicts",
+    "lds_wavefronts", "register_conflicts", "interleaved",
 )  # fmt: skip
 
 

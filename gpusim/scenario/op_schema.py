@@ -140,6 +140,8 @@ class ComputeMix(Schedule):
     """All others inside the loop: addresses, counter, branch."""
     setup: Amount = 0.0
     """Those before and after the loop, once per tile: nothing hides their latency."""
+    interleaved: Amount = 0.0
+    """Others that stand between instructions which do not wait for them: an issue slot each."""
     sts: Amount = 0.0
     mufu: Amount = 0.0
     ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0

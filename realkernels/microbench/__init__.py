@@ -18,6 +18,7 @@ latency    idle load latency by level (L1, near and far L2, DRAM); one lane, eac
 tma        bulk-copy latency, issue cost and bytes in flight; one thread per CTA does nothing else
 tma_store  bulk-store drain time and throughput, source reusable and written told apart
 cpasync    cp.async issue cost, group latency, throughput; no CTA barrier, each thread waits for its own
+meeting    when a warp has its data and when all of its CTA have; nothing is computed
 ldg        register loads: latency per batch against loads in flight; the rival of every asynchronous copy
 burst      load, wait, spin without a ring: do SMs fall into step on HBM or drift apart
 hbm        device-memory bandwidth by read/write mix; everything resident, nothing computed

@@ -37,6 +37,7 @@ BENCHES = (
     "tma_store",
     "cpasync",
     "ldg",
+    "meeting",
     "burst",
     "loaded",
     "access",

@@ -96,11 +96,14 @@ def row_mix(params: Params) -> Mix:
     lds = 2 * params.radius + 3
     ffma = 4 * (4 * params.radius + 1 + params.fma_per_element)
     rolls = params.fma_per_element // FMA_UNROLL if params.fma_per_element > FMA_UNROLL else 0
-    setup = row_other(params) + (ROLL_SETUP * params.vectors if rolls else 0)
+    # With one vector the compiler spreads the addresses of the rows among the FFMAs.
+    spread = ROW_OTHER_PER_RADIUS * params.radius if params.vectors == 1 else 0
+    setup = row_other(params) - spread + (ROLL_SETUP * params.vectors if rolls else 0)
     return Mix(
         ffma=float(params.vectors * ffma),
         lds=float(params.vectors * lds),
         other=float(params.vectors * (vector_other(params) + ROLL_OTHER * rolls)),
+        interleaved=float(spread),
         setup=float(setup),
         ilp=4.0,
         loads_in_flight=float(lds),

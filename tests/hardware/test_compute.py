@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.hardware import simulate_kernel
-from gpusim.hardware.compute import served
 from gpusim.program import Compute, Load, Mix, Role
 from tests.tile_programs import kernel, one_role, padded, textbook, total_ns
 
@@ -102,40 +100,18 @@ def test_code_around_the_loop_waits_for_each_instruction(warps, expected):
     assert cycles(Mix(setup=30), warps, sm__setup_latency="4 cycles") == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("warps", "expected"), [(1, 100), (16, 400)])
+def test_interleaved_instructions_take_a_slot_and_no_more(warps, expected):
+    """⌈warps / 4⌉ × (60 FFMAs and 40 others), which nobody waits for."""
+    assert cycles(Mix(ffma=60, interleaved=40), warps, sm__control_latency="4 cycles") == pytest.approx(expected)
+
+
 def test_resident_ctas_share_the_schedulers():
     """Two CTAs of four warps on each SM take as long together as one after the other: 2 × 128."""
     one = one_role(Compute(Mix(ffma=128)), warps=4, grid=264)
     together, in_turn = (total_ns(padded(one, n)) for n in (2, 1))
     assert together == pytest.approx(256)
     assert in_turn == pytest.approx(256)
-
-
-@pytest.mark.parametrize(("most", "ends"), [(64, [1024, 1024]), (4, [512, 1024]), (6, [768, 1024])])
-def test_older_ctas_are_served_first_a_few_warps_at_a_time(most, ends):
-    """Two CTAs with four warps on each scheduler, 128 FFMAs each.
-
-    Served four at a time: 4 × 128, then the same again. Six: 6 × 128, while half of the younger one's four have
-    done 128 too; its other half takes 2 × 128.
-    """
-    program = padded(one_role(Compute(Mix(ffma=128)), warps=16, grid=264), 2)
-    timeline = simulate_kernel(program, textbook(sm__warps_served=most), exact=True)
-    found = {i.lane: i.end_s * 1e9 for i in timeline if i.kind == "compute" and i.lane.startswith("sm[0]")}
-    assert [found[f"sm[0].cta[{slot}].worker"] for slot in (0, 1)] == pytest.approx(ends)
-
-
-@pytest.mark.parametrize(
-    ("warps", "expected"),
-    [
-        ([(0, 2), (1, 2)], [1, 1]),
-        ([(0, 2), (1, 2), (2, 2)], [1, 1, 0]),
-        ([(3, 2), (1, 3)], [0.5, 1]),
-        ([(0, 6), (1, 1)], [1, 0]),
-        ([(0, 1), (0, 1), (5, 4)], [1, 1, 0.5]),
-    ],
-)
-def test_part_of_the_warps_that_is_served(warps, expected):
-    """Four at a time, the oldest CTA always whole; warps of one CTA are alike."""
-    assert served(warps, 4) == pytest.approx(expected)
 
 
 def test_an_idle_sm_costs_nothing():

@@ -103,13 +103,13 @@ def test_each_kernel_reads_what_the_one_before_wrote(variant) -> None:
 
 def test_small_arrays_are_found_in_l2_and_large_ones_are_not() -> None:
     """All arrays fit; only neighbours do; none does."""
-    tiny, small, large = (sized(Params(variant="separate"), size * MIB) for size in (8, 18, 256))
+    tiny, small, large = (sized(Params(variant="separate"), size * MIB) for size in (4, 12, 256))
     assert [model.hit(tiny, name) for name in model.STEPS["separate"]] == [1.0, 1.0, 1.0]
     first, second, third = (model.hit(small, name) for name in model.STEPS["separate"])
     assert 0.1 < first < 0.5
     assert second == third == 1.0
     assert [model.hit(large, name) < 1e-3 for name in model.STEPS["separate"]] == [True, True, True]
-    assert model.hit(sized(Params(), 18 * MIB), "fused") == 1.0
+    assert model.hit(sized(Params(), 12 * MIB), "fused") == 1.0
 
 
 def test_fusing_gains_most_of_three_times_where_memory_is_the_limit() -> None:

@@ -2,26 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
-
 import pytest
 
-import realkernels
 from gpusim.hardware import load_profile
 from gpusim.hardware.access import GRANULE_BYTES
 from realkernels.l2 import HELD_BYTES, SWEPT_BYTES, again_hit, random_hit, sweep_hit
+from tests.bench_rows import rows
 
-RECORDED = Path(realkernels.__file__).parent / "microbench" / "recorded" / "h200_sxm"
 MIB = 1 << 20
-
-
-def rows(bench: str) -> list[dict]:
-    """Rows of a recorded bench, or skip."""
-    path = RECORDED / f"{bench}.json"
-    if not path.exists():
-        pytest.skip(f"{bench} is not recorded")
-    return json.loads(path.read_text(encoding="utf-8"))["rows"]
 
 
 def test_hits_of_random_reads_are_those_counted() -> None:

@@ -15,9 +15,10 @@ import gpusim
 from gpusim.validation.recording import source_hash
 from realkernels.everyday import CASES, KERNELS, RECORDED, SCENARIOS, TOTALS, Case
 
-MEAN, WORST = 0.03, 0.09
-"""Relative errors, as they are. The worst: a matrix multiplication with 16 x 16 tiles, whose CTAs the model packs too
-well, and a transpose, whose writes of single lines it takes for neighbours."""
+MEAN, WORST = 0.03, 0.11
+"""Relative errors, as they are. The worst are three kernels of many short CTAs with barriers (a matrix multiplication
+with 16 x 16 tiles, a stencil, a transpose), 8 to 10 % too fast. It was 9 % as long as a shared load was thought to need
+7.5 cycles of a warp, which was twice too much (bench `lds`) and hid what is missing there."""
 
 
 @cache

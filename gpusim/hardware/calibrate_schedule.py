@@ -1,0 +1,51 @@
+"""From microbenchmarks to who gets the issue slots of a scheduler.
+
+Each function isolates one mechanism; its docstring says which benches and how.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gpusim.hardware.benches import Benches, Measured
+
+__all__ = ["SCHEDULE_STEPS"]
+
+_MANY_WARPS = 8
+"""More on one scheduler than are served at a time."""
+_CHAIN, _CHAIN_STEPS = "a chain of shuffles", 16
+_LOOPS = {"four chains of FFMAs": 64, "a shared load and 64 FFMAs": 69}
+"""Kinds of code of the bench `mixed`, and the instructions of a turn."""
+
+
+def _served(b: Benches, _: dict) -> dict[str, Measured]:
+    """Warps of a scheduler that end together with the first of eight: so many are served at a time.
+
+    The mean over four loops of which two warps fill the slots; it differs by what stands in the loop, and nobody knows
+    by which rule. "Together" is within 1.3 times the first one's end; up to 1.5 the counts are the same.
+    """
+    counts = [
+        sum(end <= 1.3 * min(row["slots"]) for end in row["slots"])
+        for row in b.rows("fairness", chains=4)
+        if len(row["slots"]) == _MANY_WARPS
+    ]
+    source = "fairness (eight warps on a scheduler)"
+    return {"sm.warps_served": Measured(float(np.mean(counts)), "", source, float(np.std(counts)))}
+
+
+def _slot_wait(b: Benches, _: dict) -> dict[str, Measured]:
+    """What each step of a chain of shuffles loses beside loops that take the part u of the slots, times (1 - u) / u."""
+    lost = []
+    for loop, instructions in _LOOPS.items():
+        rows = [row for row in b.rows("mixed") if set(row["kinds"]) == {_CHAIN, loop}]
+        chain = rows[0]["kinds"].index(_CHAIN)
+        alone = next(row["cycles_per_turn"][chain] for row in rows if not row["warps"][1 - chain])
+        for row in rows:
+            if all(row["warps"]):
+                used = row["warps"][1 - chain] * instructions / row["cycles_per_turn"][1 - chain]
+                lost.append((row["cycles_per_turn"][chain] - alone) / _CHAIN_STEPS * (1.0 - used) / used)
+    source = "mixed (a chain of shuffles beside loops)"
+    return {"sm.slot_wait": Measured(float(np.median(lost)), "cycles", source, float(np.std(lost)))}
+
+
+SCHEDULE_STEPS = (_served, _slot_wait)

@@ -1,0 +1,40 @@
+// Each warp of a CTA loads 512 bytes, and then all meet: when a warp has its own, and when the last one has.
+#include "common.cuh"
+
+// The clock once `v` is there: a stamp that does not depend on it would be taken before.
+__device__ __forceinline__ long long cycles_with(u32 v) {
+    long long t = 0;
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %1, 0x12345677; @p mov.u64 %0, %%clock64;}" : "+l"(t) : "r"(v) : "memory");
+    return t;
+}
+
+// out per warp: sums over the turns, until its own data are there and until all have met.
+extern "C" __global__ void __launch_bounds__(512)
+meeting(long long *out, const uint4 *source, int turns, u64 mask, int pause) {
+    __shared__ volatile u32 flag[32];
+    const int warp = threadIdx.x / 32;
+    u32 rest = 0;
+    u64 at = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+    const u64 step = (u64)gridDim.x * blockDim.x;
+    long long own = 0, met = 0;
+    if (threadIdx.x < 32) flag[threadIdx.x] = 1;
+    __syncthreads();
+    for (int t = 0; t < turns; ++t, at += step) {
+        __syncthreads();
+        const long long begin = cycles_with(flag[warp]);
+        const uint4 x = __ldcg(source + (at & mask));
+        const u32 v = x.x ^ x.y ^ x.z ^ x.w;
+        own += cycles_with(v) - begin;
+        __syncthreads();
+        const long long now = cycles_with(flag[(warp + 1) % 32]);
+        met += now - begin;
+        rest ^= v;
+        while (pause && cycles() < now + pause) __nanosleep(40);
+    }
+    if (rest == 1) out[0] = rest;
+    if (threadIdx.x % 32 == 0) {
+        long long *mine = out + 2 * (blockIdx.x * (blockDim.x / 32) + warp);
+        mine[0] = own;
+        mine[1] = met;
+    }
+}
