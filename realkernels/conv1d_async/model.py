@@ -41,6 +41,8 @@ TRUE_HALO_OTHER = 9
 """Per warp with a true halo: indices held inside the signal, and their addresses."""
 OFFSET_REACH, BASE_OTHER = 0x1000, 2
 """Bytes of global addresses that LDGSTS reaches from one base, and the instructions for each further base."""
+FETCH_WAITS = 8
+"""Of these, those that the next instruction waits for, by the stall counts in the machine code."""
 OUTPUT_OTHER = 4
 """Per warp: where the output goes."""
 LOOP_ENTRY_OTHER = 5
@@ -99,7 +101,7 @@ def output_mix(params: Params) -> Mix:
     return Mix(
         ffma=float(params.kernel_points * outputs),
         lds=float(lds),
-        other=float(LOOP_OTHER * outputs if outputs > 1 else 0),
+        interleaved=float(LOOP_OTHER * outputs if outputs > 1 else 0),
         setup=float(OUTPUT_OTHER + (LOOP_ENTRY_OTHER if outputs > 1 else 0)),
         ilp=1.0,
         loads_in_flight=lds / outputs,
@@ -119,8 +121,8 @@ def _worker(params: Params, tiles: int) -> Iterator[Op]:
 
 def _fetch_ahead(params: Params, tile: int) -> Iterator[Op]:
     """The tile by cp.async, the weights meanwhile."""
-    other = _fetch_other(params)
-    yield CpAsync(TILE, params.tile_bytes, width=params.vector, other=other, align=LINE_BYTES, tile=tile)
+    yield Compute(_fetch_mix(params), tile=tile)
+    yield CpAsync(TILE, params.tile_bytes, width=params.vector, align=LINE_BYTES, tile=tile)
     if halo := halo_bytes(params):
         # Their own CTAs ask for these sectors at about the same time, so that they come from L2.
         yield CpAsync(TILE, halo, width=4, other=_skipped(params, halo, 4, 2), l2_hit=1.0, tile=tile)
@@ -132,8 +134,9 @@ def _fetch_ahead(params: Params, tile: int) -> Iterator[Op]:
 
 def _fetch_in_turn(params: Params, tile: int) -> Iterator[Op]:
     """The tile through registers, then the weights."""
-    other, width = _fetch_other(params), params.vector
-    yield Load(params.tile_bytes, width=width, other=other, wait=False, align=LINE_BYTES, tile=tile)
+    width = params.vector
+    yield Compute(_fetch_mix(params), tile=tile)
+    yield Load(params.tile_bytes, width=width, wait=False, align=LINE_BYTES, tile=tile)
     halo = halo_bytes(params)
     if halo:
         yield Load(halo, width=4, other=_skipped(params, halo, 4, 2), l2_hit=1.0, wait=False, tile=tile)
@@ -147,13 +150,14 @@ def _fetch_in_turn(params: Params, tile: int) -> Iterator[Op]:
     yield from _weights(params, tile)
 
 
-def _fetch_other(params: Params) -> float:
+def _fetch_mix(params: Params) -> Mix:
     """Instructions of one warp before the tile is there, its copies left out."""
     true_halo = TRUE_HALO_OTHER if params.halo == "true" else 0
     stride = params.vector * WARP_SIZE * params.warps
     bases = (copies(params) - 1) * stride // OFFSET_REACH if params.asynchronous else 0
     skipped = _skipped(params, params.tile_bytes, params.vector, copies(params))
-    return FETCH_OTHER[params.asynchronous] + true_halo + BASE_OTHER * bases + skipped
+    other = FETCH_OTHER[params.asynchronous] + true_halo + BASE_OTHER * bases + skipped
+    return Mix(setup=float(FETCH_WAITS), interleaved=other - FETCH_WAITS)
 
 
 def _skipped(params: Params, amount: int, width: int, slots: int) -> float:

@@ -54,6 +54,32 @@ def test_instructions_are_counted_by_the_words_that_state_them(tmp_path, capsys)
     }  # fmt: skip
 
 
+WITH_CODE = """
+		Function : sum
+        /*0000*/                   FFMA R12, R4, R8, R12 ;   /* 0x000000080c0c7223 */
+                                                             /* 0x000fe2000000000c */
+        /*0010*/                   IADD3 R2, R2, 0x10, RZ ;  /* 0x0000001002027810 */
+                                                             /* 0x000fe20007ffe0ff */
+        /*0020*/                   ISETP.NE.AND P0, PT, R2, R3, PT ;  /* 0x000000030200720c */
+                                                             /* 0x000fda0003f05270 */
+        /*0030*/               @P0 BRA 0x0 ;                 /* 0xfffffffc00f08947 */
+                                                             /* 0x000fea000383ffff */
+        /*0040*/                   EXIT ;                    /* 0x000000000000794d */
+                                                             /* 0x000fea0003800000 */
+"""
+
+
+def test_stall_counts_say_what_is_interleaved(tmp_path, capsys):
+    """IADD3 is followed at once; the comparison and the branch are waited for, 13 and 5 cycles."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(WITH_CODE)
+    assert [i.stall for i in sass.parse(WITH_CODE)] == [1, 1, 13, 5, 5]
+    _, out, _ = run(["count", str(file), "--json"], capsys)
+    (loop,) = json.loads(out)["functions"]["sum"]
+    fields = {row["field"].split()[0]: row["count"] for row in loop["words"]}
+    assert (fields["other"], fields["interleaved"]) == (3, 1)
+
+
 def test_loops_that_only_wait_are_left_out():
     """The spin on a try_wait is no work; a loop with anything else is."""
     assert sass.only_waits({"SYNCS.PHASECHK.TRANS64.TRYWAIT": 1, "YIELD": 1, "BRA": 1})
