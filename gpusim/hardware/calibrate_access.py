@@ -14,7 +14,7 @@ from gpusim.hardware.memory import IN_ORDER_BYTES, QUEUE_ROUNDING
 
 __all__ = ["ACCESS_STEPS"]
 
-MIB = 1 << 20
+_MIB = 1 << 20
 _MANY_STORERS, _STORE_BYTES = 8, 512
 """Warps that keep the queue full, with so many bytes an instruction."""
 UNSATURATED = 0.85
@@ -41,7 +41,7 @@ def _stores(b: Benches, _: dict) -> dict[str, Measured]:
     in_order = b.one("in_order", "bytes_per_s", kind="come_and_go", copy=False, cta_bytes=IN_ORDER_BYTES)
     apart = max(row["bytes_per_s"] for row in b.rows("in_order", kind="stay", copy=False))
     left = [
-        (row["written_bytes"] - row["dram_written_bytes"]) / MIB
+        (row["written_bytes"] - row["dram_written_bytes"]) / _MIB
         for row in b.rows("dirty", reads=0, before="clean")
         if row["dram_written_bytes"] > 0.1 * row["written_bytes"]  # else all of it may fit
     ]

@@ -6,8 +6,9 @@ from math import exp
 
 import pytest
 
-from gpusim.hardware import simulate_kernel
-from gpusim.hardware.memory import in_order_part
+from gpusim.engine import Simulation
+from gpusim.hardware import load_profile, simulate_kernel
+from gpusim.hardware.memory import Memory, in_order_part, kept_part
 from gpusim.program import (
     BulkWait,
     CommitGroup,
@@ -19,12 +20,14 @@ from gpusim.program import (
     Role,
     Store,
     StoreShared,
+    SyncThreads,
     TmaLoad,
     TmaStore,
     WaitFull,
     WaitGroup,
     WaitLoads,
 )
+from tests.bench_rows import rows
 from tests.tile_programs import NS, RING, kernel, one_role, textbook, total_ns
 
 SIZE = 4096
@@ -277,3 +280,50 @@ def test_stores_beyond_the_queue_block():
     assert total_ns(program) == pytest.approx(2 + 2 + 1000)
     blocked = total_ns(program, textbook(lsu__store_queue="4096 B"))
     assert blocked == pytest.approx(2 + COPY + 1000)
+
+
+def test_l2_keeps_of_the_writes_what_was_counted():
+    """Bytes that DRAM did not see of kernels that found L2 clean, by reads to writes and by size."""
+    profile = load_profile("h200_sxm")
+    clean = [row for row in rows("dirty") if row["before"] == "clean"]
+    assert len(clean) == 44
+    for row in clean:
+        counted = 1.0 - row["dram_written_bytes"] / row["written_bytes"]
+        assert kept_part(row["read_bytes"], row["written_bytes"], profile) == pytest.approx(counted, abs=0.12), row
+    assert kept_part(1e6, 0.0, profile) == 0.0
+
+
+def test_what_l2_keeps_is_not_mixed_with_reads():
+    """Half reads, half writes, of which mixing would cost a quarter: nothing if L2 keeps them all."""
+    device = {"hbm__read_bandwidth": "132 GB/s", "hbm__write_bandwidth": "132 GB/s", "hbm__mix_loss": 0.25}
+    roles = Role("reader", 4, lambda _tiles: iter([Load(SIZE)])), Role("writer", 4, lambda _tiles: iter([Store(SIZE)]))
+    profile = textbook(**device, l2__written_capacity="1 GiB")
+    kept, mixed = (
+        simulate_kernel(kernel(*roles, grid=132), profile, exact=True, clean=clean).total_s for clean in (True, False)
+    )
+    assert kept / NS == pytest.approx(2 * SIZE, abs=6)
+    assert mixed / NS == pytest.approx(2 * SIZE / 0.75, abs=6)
+
+
+def test_the_slowest_warp_of_a_cta_is_as_late_as_measured():
+    """What a barrier behind loads from DRAM waits longer than behind loads from L2, HBM nearly idle."""
+    profile = load_profile("h200_sxm")
+    memory = Memory(Simulation(), profile, 132, 1e6, 10)
+    meeting = {(row["source"], row["warps"]): row["met_cycles"] - row["own_cycles"]
+               for row in rows("meeting") if row["pause"] and row["ctas_per_sm"] == 1}  # fmt: skip
+    for warps in (1, 2, 4, 8, 16):
+        late = (memory.spread_s(4.0 * warps) - memory.spread_s(4.0)) * profile.clock_hz
+        assert late == pytest.approx(meeting["dram", warps] - meeting["l2", warps], abs=40), warps
+
+
+def test_a_barrier_behind_loads_waits_for_the_slowest_warp():
+    """Eight warps, 512 bytes each: the slowest of 32 lines comes later than the slowest of four."""
+    device = {"dram__latency": "100 cycles", "dram__latency_many_lines": "1100 cycles", "dram__many_lines": "200"}
+
+    def meets(_tiles):
+        yield Load(8 * 512)
+        yield SyncThreads()
+
+    timeline = simulate_kernel(kernel(Role("worker", 8, meets)), textbook(**device), exact=True)
+    (wait,) = [i for i in timeline if i.kind == "wait" and i.reason == "barrier"]
+    assert wait.duration_s / NS == pytest.approx(1000 * (exp(-3 / 200) - exp(-31 / 200)), rel=0.01)

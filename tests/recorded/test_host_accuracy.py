@@ -19,9 +19,9 @@ NAMES = (
     "stream_pipeline", "pageable_copies", "allocators", "default_streams", "event_graph", "host_callback_pool",
     "concurrent_kernels", "copy_engines", "cuda_graph", "two_level", "fused_softmax_scale",
 )  # fmt: skip
-# Kernels of a few microseconds behind each other: launches with more arguments than the one that was measured cost
-# Python up to 2 us more each, and hosts differ.
-MEAN = {"stream_pipeline": 0.03, "fused_softmax_scale": 0.10}
+# Kernels of a few microseconds behind each other: their launches took Python 3 us more than those that were measured on
+# another day, because hosts differ.
+MEAN = {"stream_pipeline": 0.03, "fused_softmax_scale": 0.09}
 WORST = {"stream_pipeline": 0.10, "fused_softmax_scale": 0.33}
 VARIANTS = {
     "allocators": "mode", "default_streams": "stray", "event_graph": "ordering", "host_callback_pool": "slots",
