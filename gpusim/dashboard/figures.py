@@ -19,6 +19,7 @@ from gpusim.dashboard.lanes import LanePattern, Row
 from gpusim.dashboard.marks import critical_trace, end_marks, selection_marks
 from gpusim.dashboard.match import Match
 from gpusim.dashboard.palette import colour, ink, label, meaning, order
+from gpusim.dashboard.ticks import time_ticks
 from gpusim.dashboard.track import Track
 from gpusim.dashboard.view import View
 
@@ -223,8 +224,7 @@ def _layout(stack: Stack, window: tuple[float, float], view: View) -> dict[str, 
         "xaxis": {
             "type": "linear", "range": list(window), "anchor": stack.panels[-1].axis, "side": "bottom",
             "gridcolor": tones.grid, "zeroline": False, "showline": True, "linecolor": tones.grid, "ticks": "outside",
-            "tickcolor": tones.dim, "ticklen": 4, "ticksuffix": " µs", "nticks": 14, "separatethousands": True,
-            "exponentformat": "none", "tickfont": {"size": 11},
+            "tickcolor": tones.dim, "ticklen": 4, "tickfont": {"size": 11}, **time_ticks(*window),
         },
     }  # fmt: skip
     for panel in stack.panels:

@@ -24,6 +24,7 @@
   function timeText(us) {
     const size = Math.abs(us);
     if (size < 0.9995) return (us * 1000).toPrecision(3).replace(/\.0+$/, "") + " ns";
+    if (size >= 999.95) return (us / 1000).toFixed(size < 1e4 ? 3 : 2) + " ms";
     return us.toFixed(size < 10 ? 3 : size < 100 ? 2 : 1) + " µs";
   }
 
