@@ -91,12 +91,24 @@ class SmClass:
     tiles: tuple[int, ...]
 
 
-def place_ctas(program: KernelProgram, sms: int, ctas_per_sm: int) -> list[SmClass]:
+def place_ctas(program: KernelProgram, sms: int, ctas_per_sm: int, packed: bool = False) -> list[SmClass]:
     """CTAs on SMs: one to each SM in turn until all are full, then wherever one has ended first.
 
-    Tiles stand for time when CTAs differ. SMs without a CTA are left out.
+    Tiles stand for time when CTAs differ. SMs without a CTA are left out. ``packed``: equal CTAs of an SM end together,
+    so that of those left for the last wave an SM takes as many at once.
     """
     grid = program.grid
+    if packed:
+        waves, left = divmod(grid, sms * ctas_per_sm)
+        filled, rest = divmod(left, ctas_per_sm)
+        counts = [(filled, (waves + 1) * ctas_per_sm), (1 if rest else 0, waves * ctas_per_sm + rest)]
+        counts.append((sms - filled - counts[1][0], waves * ctas_per_sm))
+        firsts = (0, filled, filled + counts[1][0])
+        return [
+            SmClass(first, number, (program.tiles_of(0),) * ctas)
+            for first, (number, ctas) in zip(firsts, counts, strict=True)
+            if number and ctas
+        ]
     if isinstance(program.tiles_per_cta, int):
         each, extra = divmod(grid, sms)
         # With several slots an SM takes its next CTA when any of them is free, which keeps

@@ -44,6 +44,10 @@ MANY_TILES = 1000
 """Tiles per SM of a run that is not repeated with more of them: the slope against the one before it has to do."""
 IN_TURN_TILES = 1500
 """The same if CTAs of an SM run one after the other, so that no turn stands for the others."""
+TOGETHER = 0.05
+"""CTAs of an SM that end within this part of their time end together: SMs differ by more."""
+PACKED_WAVES = 6
+"""Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,8 @@ def simulate_kernel(
     traffic = Traffic.of(program)
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
     run, cuts = _run_short(program, profile, fits, traffic, kept, trace, exact)
+    if _leaves_packed(program, profile, fits, run):
+        run, cuts = _run_short(program, profile, fits, traffic, kept, trace, exact, packed=True)
     end_s = max(
         max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
         for sm in run.sms
@@ -95,6 +101,7 @@ def _run_short(
     kept: float,
     trace: bool,
     exact: bool,
+    packed: bool = False,
 ) -> tuple[_Run, list[Cut]]:
     """A run of fewer waves and tiles with what is missing in it, or of everything.
 
@@ -102,9 +109,11 @@ def _run_short(
     """
     tiles = program.tiles_per_cta
     if exact or not isinstance(tiles, int):
-        return _run(program, profile, fits, traffic, kept, trace), []
+        return _run(program, profile, fits, traffic, kept, trace, packed), []
     sms = int(profile.value("sm.count"))
-    each, extra = divmod(program.grid, sms)
+    unit = fits.ctas_per_sm if packed else 1
+    each = program.grid // (sms * unit) * unit
+    extra = program.grid - each * sms
     shape = Shape(fits.ctas_per_sm, stride_of(program), drain_of(program))
     few_ctas, few_tiles = shape.fewest(each)
     runs: list[_Run] = []
@@ -115,7 +124,7 @@ def _run_short(
         if ctas == each and count == tiles:
             break
         shorter = program.resized(grid=ctas * sms + extra, tiles_per_cta=count)
-        run = _run(shorter, profile, fits, traffic, kept, trace)
+        run = _run(shorter, profile, fits, traffic, kept, trace, packed)
         cuts = find_cuts(run.sms, shape, each - ctas, tiles - count, agreement)
         if cuts is not None:
             return run, cuts
@@ -138,17 +147,33 @@ def _run_short(
         mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, each - ctas, tiles - count) if much else None
         if mean is not None:
             return runs[-1], mean
-    return _run(program, profile, fits, traffic, kept, trace), []
+    return _run(program, profile, fits, traffic, kept, trace, packed), []
+
+
+def _leaves_packed(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, run: _Run) -> bool:
+    """Whether the CTAs left after the last full wave go to SMs all of whose CTAs have just ended."""
+    resident = fits.ctas_per_sm
+    waves, left = divmod(program.grid, int(profile.value("sm.count")) * resident)
+    if resident == 1 or left < 2 or not 1 <= waves <= PACKED_WAVES or not isinstance(program.tiles_per_cta, int):
+        return False
+    ended_s = max((sm.ended_s for sm in run.sms), key=len)[(waves - 1) * resident : waves * resident]
+    return ended_s[-1] - ended_s[0] <= TOGETHER * ended_s[-1] / waves
 
 
 def _run(
-    program: KernelProgram, profile: DeviceProfile, fits: Occupancy, traffic: Traffic, kept: float, trace: bool
+    program: KernelProgram,
+    profile: DeviceProfile,
+    fits: Occupancy,
+    traffic: Traffic,
+    kept: float,
+    trace: bool,
+    packed: bool = False,
 ) -> _Run:
     builder = TimelineBuilder() if trace else None
     sim = Simulation()
     parts = Parts.of(program)
     groups, scheduler_classes = group_warps(program, fits.ctas_per_sm, int(profile.value("sm.schedulers")))
-    classes = place_ctas(program, int(profile.value("sm.count")), fits.ctas_per_sm)
+    classes = place_ctas(program, int(profile.value("sm.count")), fits.ctas_per_sm, packed)
     resident = sum(c.multiplicity * min(len(c.tiles), fits.ctas_per_sm) for c in classes)
     used = sum(c.multiplicity for c in classes)
     round_bytes = resident * traffic.tile_bytes

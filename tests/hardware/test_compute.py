@@ -114,6 +114,13 @@ def test_resident_ctas_share_the_schedulers():
     assert in_turn == pytest.approx(256)
 
 
+def test_the_last_wave_is_packed_where_ctas_end_together():
+    """Two CTAs an SM that share the slots evenly: 396 of them take as long as 528, 256 + 256, and not 256 + 128."""
+    one = padded(one_role(Compute(Mix(ffma=128)), warps=4, grid=396), 2)
+    assert total_ns(one) == pytest.approx(512)
+    assert total_ns(one, textbook(sm__warps_served=1)) == pytest.approx(384)
+
+
 def test_an_idle_sm_costs_nothing():
     """132 CTAs on 132 SMs take as long as one."""
     mix = Compute(Mix(ffma=128))

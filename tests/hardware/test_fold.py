@@ -147,8 +147,14 @@ class TestSms:
         assert placed == Counter(tiles)
         assert sum(sm.multiplicity for sm in found) == min(sms, len(tiles))
 
-    @given(st.integers(1, 2000), st.integers(1, 150), st.integers(1, 8))
-    def test_equal_ctas_are_conserved(self, grid, sms, slots):
+    def test_those_left_over_are_packed_where_ctas_end_together(self):
+        """401 on 132 SMs with two slots: the last 137 two by two, one alone, and nothing more for the other 63."""
+        found = place_ctas(program(4, grid=401), 132, 2, packed=True)
+        assert [(sm.sm, sm.multiplicity, len(sm.tiles)) for sm in found] == [(0, 68, 4), (68, 1, 3), (69, 63, 2)]
+
+    @given(st.integers(1, 2000), st.integers(1, 150), st.integers(1, 8), st.booleans())
+    def test_equal_ctas_are_conserved(self, grid, sms, slots, packed):
         """Whatever the remainder."""
-        found = place_ctas(program(4, grid=grid), sms, slots)
+        found = place_ctas(program(4, grid=grid), sms, slots, packed)
         assert sum(sm.multiplicity * len(sm.tiles) for sm in found) == grid
+        assert sum(sm.multiplicity for sm in found) <= sms
