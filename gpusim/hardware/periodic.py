@@ -31,12 +31,14 @@ __all__ = [
     "stride_of",
 ]
 
-AGREEMENT = (3e-4, 1e-3, 1e-3, 1e-3)
+AGREEMENT = (1e-4, 1e-3, 1e-3, 1e-3)
 """Largest relative difference of the period between the two halves of the window, on each longer run. CTAs
 that share an SM need not fall into a strict period; then the mean slope between two runs is taken, once
 two such slopes agree or after the last run."""
 
 _SLOPES_AGREE = 1e-3
+_WAVES_AGREE = 3e-4
+"""Enough for waves, of which fewer are left out."""
 
 _FEWEST_TILES = 20
 _FEWEST_WAVES = 6
@@ -134,7 +136,7 @@ def find_cuts(
         in_tiles = _tile_cuts(sm, shape, missing_tiles, agreement)
         if in_tiles is None:
             return None
-        in_waves = _wave_cut(sm, shape, missing_ctas, in_tiles, agreement)
+        in_waves = _wave_cut(sm, shape, missing_ctas, in_tiles, max(agreement, _WAVES_AGREE))
         if in_waves is None:
             return None
         cuts += in_tiles + in_waves
@@ -149,8 +151,10 @@ def slope_cuts(
     apart = in_turn(longer, shape)
     for less, more in zip(shorter, longer, strict=True):
         of_tiles = missing_tiles > 0
-        steps = len(more.ctas[-1].done_s) - len(less.ctas[-1].done_s) if of_tiles else len(more.ctas) - len(less.ctas)
-        if steps <= 0 or (of_tiles and len(more.ctas) != len(less.ctas)):
+        ctas, tiles = len(more.ctas) - len(less.ctas), len(more.ctas[-1].done_s) - len(less.ctas[-1].done_s)
+        # Only one of the two may differ.
+        steps, others = (tiles, ctas) if of_tiles else (ctas, tiles)
+        if steps <= 0 or others:
             return None
         if not of_tiles:
             period = (more.ended_s[-1] - less.ended_s[-1]) / steps

@@ -60,6 +60,10 @@ def _cases():
         "tma waves",
         *real("tma_warp_specialized", stages=4, consumer_warps=8, ctas_per_sm=2, grid=132 * 14 + 5, tiles_per_cta=30),
     )
+    yield (
+        "waves of long CTAs",
+        *real("tma_warp_specialized", stages=2, consumer_warps=4, ctas_per_sm=1, grid=132 * 16, tiles_per_cta=64),
+    )
 
 
 CASES = {name: (program, profile) for name, program, profile in _cases()}
