@@ -1,4 +1,4 @@
-"""Kernel launch, CTA dispatch, CTA turnaround and start skew."""
+"""Kernel launch, CTA dispatch, turnover of CTAs and start skew."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ from realkernels.microbench.bench import KIB, Context, i32, spec
 SOURCES = ("launch.cu",)
 NOTES = {
     "kind": "event_pair: empty kernel between two events; queue: per kernel in a full queue; waves: CTAs that spin "
-    "`duration` cycles, in full waves; skew: first instructions of one full wave",
+    "`duration` cycles, in full waves; skew: first instructions of one full wave; turnover: waves of empty CTAs",
     "seconds": "median event-to-event time (queue: divided by the kernels)",
+    "cycles_per_wave": "turnover: device cycles from one wave of empty CTAs to the next",
     "gap_cycles_median": "waves: end of a CTA to the start of its successor in the same slot, clock64 of the SM",
     "extra_per_wave_s": "waves: event time beyond one wave per further wave, less the spin itself",
     "p50_s": "skew: start after the first CTA's start, by the global timer (see clock.json for its step)",
@@ -21,6 +22,7 @@ NOTES = {
 GRIDS = (1, 132, 264, 1056, 4224, 16896, 135168)
 BLOCKS = (32, 128, 512)
 QUEUED = 200
+WAVES = (8, 40)
 DURATION = 4000
 
 
@@ -36,6 +38,9 @@ def run(context: Context) -> Iterator[dict]:
     for block in (128, 1024):
         for shared in (0, 64 * KIB, 200 * KIB):
             yield from _waves(context, block, shared)
+    for block in (32, 64, 128, 256, 512, 1024):
+        for shared in (0, 100 * KIB, 200 * KIB):
+            yield _turnover(context, kernel, block, shared)
 
 
 def _empty(kernel, grid: int, block: int) -> Iterator[dict]:
@@ -56,6 +61,22 @@ def _empty(kernel, grid: int, block: int) -> Iterator[dict]:
         "block": block,
         "seconds": times.median_s / QUEUED,
         "iqr_s": times.iqr / QUEUED,
+    }
+
+
+def _turnover(context: Context, kernel, block: int, shared: int) -> dict:
+    slots = kernel.max_active_ctas(block, shared)
+    seconds = []
+    for waves in WAVES:
+        grid = context.sms * slots * waves
+        seconds.append(time_launch(lambda g=grid: kernel.launch(g, block, (), shared), repeats=10).median_s)
+    each = (seconds[1] - seconds[0]) / (WAVES[1] - WAVES[0])
+    return {
+        "kind": "turnover",
+        "block": block,
+        "shared_bytes": shared,
+        "ctas_per_sm": slots,
+        "cycles_per_wave": each * context.clock_hz,
     }
 
 

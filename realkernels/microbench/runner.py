@@ -27,6 +27,7 @@ BENCHES = (
     "placement",
     "fairness",
     "mixed",
+    "turns",
     "barrier",
     "latency",
     "tma",
