@@ -15,6 +15,7 @@ from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_access import ACCESS_STEPS
 from gpusim.hardware.calibrate_memory import MEMORY_STEPS
 from gpusim.hardware.calibrate_schedule import SCHEDULE_STEPS
+from gpusim.program import WARP_SIZE
 
 __all__ = ["measure_quantities"]
 
@@ -221,7 +222,11 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
     few, many = 16896, 135168
     interval = (pair(many) - pair(few)) / (many - few)
-    gaps = [row["gap_cycles_median"] for row in b.rows("launch", kind="waves") if row["waves"] >= 4]
+    turnover = b.rows("launch", kind="turnover", ctas_per_sm=1)
+    warps = np.array([row["block"] / WARP_SIZE for row in turnover])
+    cycles = np.array([row["cycles_per_wave"] for row in turnover])
+    per_warp, restart = np.polyfit(warps, cycles, 1)
+    off = float(np.abs(restart + per_warp * warps - cycles).max())
     clock = b.file("launch")["clock_hz"]
     one = [row["seconds"] - row["duration"] / clock for row in b.rows("launch", kind="waves", waves=1, ctas_per_sm=1)]
     start = min(one) - pair(1)
@@ -229,7 +234,8 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
         "launch.overhead": Measured(pair(1) * 1e6, "us", "launch (event pair around an empty kernel)"),
         "launch.cta_interval": Measured(interval * 1e9, "ns", "launch (empty kernels of 16,896 and 135,168 CTAs)"),
         "cta.start": Measured(start * clock, "cycles", "launch (one wave of spinning CTAs, less the empty kernel)"),
-        "cta.restart": Measured(float(np.median(gaps)), "cycles", "launch (waves)", float(np.ptp(gaps))),
+        "cta.restart": Measured(float(restart), "cycles", "launch (turnover of empty CTAs)", off),
+        "cta.restart_per_warp": Measured(float(per_warp), "cycles", "launch (turnover, 1 to 32 warps)"),
     }
 
 

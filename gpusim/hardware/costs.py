@@ -22,7 +22,10 @@ class MemoryIssue:
 
 @dataclass(frozen=True, slots=True)
 class InstructionCosts:
-    """Seconds, except those of loads and stores by threads."""
+    """Seconds, except those of loads and stores by threads.
+
+    ``tma_submit``, ``tma_issue``: instructions that wait for each other, until the copy unit has a request, and in all.
+    """
 
     ldg: MemoryIssue
     cp_async: MemoryIssue
@@ -47,8 +50,8 @@ class InstructionCosts:
         return InstructionCosts(
             ldg=MemoryIssue(profile.value("lsu.ldg_interval"), profile.value("lsu.ldg_data_interval")),
             cp_async=MemoryIssue(profile.value("lsu.cp_async_interval"), profile.value("lsu.cp_async_data_interval")),
-            tma_submit=cycles("tma.submit"),
-            tma_issue=cycles("tma.issue"),
+            tma_submit=profile.value("tma.submit") / profile.value("sm.setup_latency"),
+            tma_issue=profile.value("tma.issue") / profile.value("sm.setup_latency"),
             mbarrier_poll=cycles("mbarrier.poll"),
             mbarrier_wake=cycles("mbarrier.wake"),
             mbarrier_arrive=cycles("mbarrier.arrive_latency"),

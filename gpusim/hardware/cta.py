@@ -153,8 +153,8 @@ class Cta:
         self.sync_threads = CountingBarrier(
             sim, f"{lane} __syncthreads", warps, [f"{lane}.{group.lane}" for group in groups]
         )
-        self.waits = 0
-        """Loads that the lane which waited most has waited for."""
+        self.waits = self.later_waits = 0
+        """Loads that the lane which waited most has waited for, in all and in the second half of its tiles."""
         self.arrivals_done_s = 0.0
         """When the barrier unit has taken all arrivals so far."""
         self._named: dict[int, CountingBarrier] = {}

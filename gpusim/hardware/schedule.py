@@ -1,19 +1,21 @@
 """Who gets the issue slots of one scheduler, among warps that do different things.
 
 Models: a warp that can issue goes on, so that warps which wait much take little from those that wait little, and lose
-  a lot to them: they get on in the gaps. Of warps that all can issue, a few are served at a time, those of older CTAs
-  first.
-Omits: the order among the warps of one CTA; where in a loop its gaps are.
-Source: realkernels.microbench (fairness, mixed).
+  a lot to them: they get on in the gaps. Of warps that all can issue, a few are served at a time, and the others queue:
+  who has waited for something goes to the end of the queue.
+Omits: the order among the warps of one CTA; where in a loop its gaps are; that an odd warp which is left at the end
+  issues at its own rate.
+Source: realkernels.microbench (fairness, turns, mixed).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from gpusim.hardware.compute import ComputeCost
 
-__all__ = ["cycles_per_slot", "served"]
+__all__ = ["Turn", "cycles_per_slot", "served"]
 
 _FULL = 0.92
 """Utilisation by others beyond which a warp's wait no longer grows: loops have gaps that nobody counts. From a chain
@@ -24,25 +26,35 @@ that share evenly, 1.2 times, and chains that yield, 3 times (`mixed`); no bench
 _CLOSE, _ROUNDS = 1e-3, 20
 
 
-def served(warps: Sequence[tuple[int, float, float]], most: float) -> list[float]:
-    """Part of each group of ready warps of one scheduler that gets issue slots, those of the oldest CTAs first.
+class Turn(NamedTuple):
+    """Place in the queue for issue slots: since when warps have been ready, and the number of their CTA on the SM."""
+
+    since_s: float
+    cta: int
+
+
+def served(warps: Sequence[tuple[Turn, float, ComputeCost]], most: float) -> list[float]:
+    """Part of each group of ready warps of one scheduler that gets issue slots: who has been ready longest goes first.
 
     So many are served as fill the slots, but ``most`` in any case: if they all can issue, warps take turns with each
-    other before a further one gets anything. The oldest CTA is always served whole.
+    other before one of another CTA gets anything. Who waits for each instruction holds up nobody.
 
-    ``warps``: (age of the CTA, smaller is older; number of warps; slots per cycle that one of them could use).
+    ``warps``: (turn, number of warps, cost of each).
     """
-    levels = {age: [0.0, 0.0] for age in sorted({age for age, _, _ in warps})}
-    for age, number, demand in warps:
-        levels[age][0] += number
-        levels[age][1] += number * demand
-    shares, before, used = {}, 0.0, 0.0
-    for age, (number, demand) in levels.items():
-        room = max((most - before) / number, (1.0 - used) / demand)
-        shares[age] = min(max(room, 0.0), 1.0) if before else 1.0
-        before += number
-        used += demand
-    return [shares[age] for age, _, _ in warps]
+    shares = []
+    for turn, _, cost in warps:
+        before, used, beside, wanted = 0.0, 0.0, 0.0, 0.0
+        for other, rivals, rival in warps:
+            ahead = rivals * (1.0 - _yields(1.0 / rival.demand, cost))
+            if other.cta == turn.cta:
+                beside += ahead
+                wanted += ahead * rival.demand
+            elif other < turn:
+                before += ahead
+                used += ahead * rival.demand
+        room = max((most - before) / beside, (1.0 - used) / wanted)
+        shares.append(min(max(room, 0.0), 1.0) if before else 1.0)
+    return shares
 
 
 def cycles_per_slot(warps: Sequence[tuple[float, ComputeCost]], wait: float) -> list[float]:

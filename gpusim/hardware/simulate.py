@@ -46,8 +46,22 @@ IN_TURN_TILES = 1500
 """The same if CTAs of an SM run one after the other, so that no turn stands for the others."""
 TOGETHER = 0.05
 """CTAs of an SM that end within this part of their time end together: SMs differ by more."""
+ISSUE_BOUND = 0.9
+"""Utilisation of the schedulers from which on waiting for memory no longer moves the ends of CTAs apart."""
 PACKED_WAVES = 6
 """Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
+
+
+@dataclass(frozen=True)
+class _Launch:
+    """What is simulated. ``traffic`` is that of all CTAs, ``kept`` the part of its writes that stays in L2."""
+
+    program: KernelProgram
+    profile: DeviceProfile
+    fits: Occupancy
+    traffic: Traffic
+    kept: float
+    trace: bool
 
 
 @dataclass(frozen=True)
@@ -74,15 +88,16 @@ def simulate_kernel(
     fits = occupancy(program, profile)
     traffic = Traffic.of(program)
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
-    run, cuts = _run_short(program, profile, fits, traffic, kept, trace, exact)
-    if _leaves_packed(program, profile, fits, run):
-        run, cuts = _run_short(program, profile, fits, traffic, kept, trace, exact, packed=True)
+    launch = _Launch(program, profile, fits, traffic, kept, trace)
+    run, cuts = _run_short(launch, exact)
+    if _leaves_packed(launch, run):
+        run, cuts = _run_short(launch, exact, packed=True)
     end_s = max(
         max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
         for sm in run.sms
     )
-    late_s = _lateness(program, profile, run, end_s)
-    meta = _meta(program, profile, fits, run, end_s + late_s)
+    late_s = _lateness(launch, run, end_s)
+    meta = _meta(launch, run, end_s + late_s)
     meta["lateness_s"] = late_s
     meta["exact"] = exact
     meta["extrapolated_s"] = max((cut.added_s for cut in cuts), default=0.0)
@@ -93,28 +108,20 @@ def simulate_kernel(
     return timeline
 
 
-def _run_short(
-    program: KernelProgram,
-    profile: DeviceProfile,
-    fits: Occupancy,
-    traffic: Traffic,
-    kept: float,
-    trace: bool,
-    exact: bool,
-    packed: bool = False,
-) -> tuple[_Run, list[Cut]]:
+def _run_short(launch: _Launch, exact: bool, packed: bool = False) -> tuple[_Run, list[Cut]]:
     """A run of fewer waves and tiles with what is missing in it, or of everything.
 
     The cuts are in the order in which they have to be put in.
     """
+    program, resident = launch.program, launch.fits.ctas_per_sm
     tiles = program.tiles_per_cta
     if exact or not isinstance(tiles, int):
-        return _run(program, profile, fits, traffic, kept, trace, packed), []
-    sms = int(profile.value("sm.count"))
-    unit = fits.ctas_per_sm if packed else 1
+        return _run(launch, program, packed), []
+    sms = int(launch.profile.value("sm.count"))
+    unit = resident if packed else 1
     each = program.grid // (sms * unit) * unit
     extra = program.grid - each * sms
-    shape = Shape(fits.ctas_per_sm, stride_of(program), drain_of(program))
+    shape = Shape(resident, stride_of(program), drain_of(program))
     few_ctas, few_tiles = shape.fewest(each)
     runs: list[_Run] = []
     slopes: list[list[Cut] | None] = []
@@ -124,7 +131,7 @@ def _run_short(
         if ctas == each and count == tiles:
             break
         shorter = program.resized(grid=ctas * sms + extra, tiles_per_cta=count)
-        run = _run(shorter, profile, fits, traffic, kept, trace, packed)
+        run = _run(launch, shorter, packed)
         cuts = find_cuts(run.sms, shape, each - ctas, tiles - count, agreement)
         if cuts is not None:
             return run, cuts
@@ -147,63 +154,63 @@ def _run_short(
         mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, each - ctas, tiles - count) if much else None
         if mean is not None:
             return runs[-1], mean
-    return _run(program, profile, fits, traffic, kept, trace, packed), []
+    return _run(launch, program, packed), []
 
 
-def _leaves_packed(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, run: _Run) -> bool:
+def _leaves_packed(launch: _Launch, run: _Run) -> bool:
     """Whether the CTAs left after the last full wave go to SMs all of whose CTAs have just ended."""
-    resident = fits.ctas_per_sm
-    waves, left = divmod(program.grid, int(profile.value("sm.count")) * resident)
+    program, resident = launch.program, launch.fits.ctas_per_sm
+    waves, left = divmod(program.grid, int(launch.profile.value("sm.count")) * resident)
     if resident == 1 or left < 2 or not 1 <= waves <= PACKED_WAVES or not isinstance(program.tiles_per_cta, int):
         return False
-    ended_s = max((sm.ended_s for sm in run.sms), key=len)[(waves - 1) * resident : waves * resident]
+    fullest = max(run.sms, key=lambda sm: len(sm.ended_s))
+    if fullest.issuing() < ISSUE_BOUND:
+        return False
+    ended_s = fullest.ended_s[(waves - 1) * resident : waves * resident]
     return ended_s[-1] - ended_s[0] <= TOGETHER * ended_s[-1] / waves
 
 
-def _run(
-    program: KernelProgram,
-    profile: DeviceProfile,
-    fits: Occupancy,
-    traffic: Traffic,
-    kept: float,
-    trace: bool,
-    packed: bool = False,
-) -> _Run:
-    builder = TimelineBuilder() if trace else None
+def _run(launch: _Launch, program: KernelProgram, packed: bool) -> _Run:
+    """Simulate ``program``, which is the launch's own or one with fewer CTAs and tiles."""
+    profile, traffic, resident_ctas = launch.profile, launch.traffic, launch.fits.ctas_per_sm
+    builder = TimelineBuilder() if launch.trace else None
     sim = Simulation()
     parts = Parts.of(program)
-    groups, scheduler_classes = group_warps(program, fits.ctas_per_sm, int(profile.value("sm.schedulers")))
-    classes = place_ctas(program, int(profile.value("sm.count")), fits.ctas_per_sm, packed)
-    resident = sum(c.multiplicity * min(len(c.tiles), fits.ctas_per_sm) for c in classes)
+    groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")))
+    classes = place_ctas(program, int(profile.value("sm.count")), resident_ctas, packed)
+    resident = sum(c.multiplicity * min(len(c.tiles), resident_ctas) for c in classes)
     used = sum(c.multiplicity for c in classes)
     round_bytes = resident * traffic.tile_bytes
     rounds = max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0
     in_order = in_order_part(traffic.cta_written_bytes, resident, traffic.ctas)
-    memory = Memory(sim, profile, used, round_bytes, rounds, program.footprint_bytes or 0.0, in_order, kept)
+    memory = Memory(sim, profile, used, round_bytes, rounds, program.footprint_bytes or 0.0, in_order, launch.kept)
     record = builder.add if builder is not None else None
     sms = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, record) for sm_class in classes
     ]
     for sm in sms:
-        sm.run(fits.ctas_per_sm)
+        sm.run(resident_ctas)
     sim.run()
     end_s = max(sm.ended_s[-1] for sm in sms)
     return _Run(sms, min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0, builder)
 
 
-def _lateness(program: KernelProgram, profile: DeviceProfile, run: _Run, end_s: float) -> float:
+def _lateness(launch: _Launch, run: _Run, end_s: float) -> float:
     """Seconds by which the slowest CTA ends after those that were simulated."""
+    program, profile = launch.program, launch.profile
     last = max((sm.ctas[-1] for sm in run.sms), key=lambda cta: cta.waits)
-    waits = last.waits * program.tiles_of(program.grid - 1) / max(last.tiles, 1)
-    load = Traffic.of(program).read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
+    # Those of tiles that were left out are like those of the second half.
+    missing = program.tiles_of(program.grid - 1) - last.tiles
+    waits = last.waits + last.later_waits * missing / max(last.tiles - last.tiles // 2, 1)
+    load = launch.traffic.read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
     cycles = lateness_cycles(
         waits, program.grid, profile.value("dram.latency_jitter"), profile.value("dram.drift"), min(load, 1.0)
     )
     return profile.seconds(cycles)
 
 
-def _meta(program: KernelProgram, profile: DeviceProfile, fits: Occupancy, run: _Run, end_s: float) -> dict[str, Any]:
-    traffic = Traffic.of(program)
+def _meta(launch: _Launch, run: _Run, end_s: float) -> dict[str, Any]:
+    program, profile, fits, traffic = launch.program, launch.profile, launch.fits, launch.traffic
     lanes = WARP_SIZE * profile.value("sm.schedulers") * profile.value("sm.count")
     return {
         "source": "predicted",

@@ -3,8 +3,8 @@
 Models: four warp schedulers (equal ones are simulated once), each issuing one warp
   instruction a clock to the warps of all resident CTAs; one load-store unit, one data path of shared memory and L1
   and one unit for mbarriers for the whole SM; CTA slots that take the next CTA when one has ended.
-Omits: which of the ready warps are served, beyond the age of their CTA.
-Source: Hopper tuning guide; realkernels.microbench (issue, fairness, mixed, lds, pipes, ldg, cpasync, launch).
+Omits: the order among the warps of one CTA; how far CTAs of many tiles drift apart.
+Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mixed, lds, pipes, ldg, cpasync, launch).
 """
 
 from __future__ import annotations
@@ -21,12 +21,15 @@ from gpusim.hardware.fold import SmClass, WarpGroup
 from gpusim.hardware.l1 import l1_bytes
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.hardware.schedule import cycles_per_slot, served
+from gpusim.hardware.schedule import Turn, cycles_per_slot, served
 from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
 from gpusim.program import WARP_SIZE, KernelProgram, Mix
 
 __all__ = ["Sm"]
+
+_GOLDEN = 0.5 * (5.0**0.5 - 1.0)
+"""Its multiples, less whole numbers, are spread evenly and follow no period."""
 
 
 class Sm:
@@ -69,15 +72,21 @@ class Sm:
         self._fluid = FluidSystem(sim, self._rate)
         self._barrier_unit_s = 0.0
         """When the unit for mbarriers has done all operations so far."""
+        # Of an even spread with the same standard deviation.
+        self._jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter") if memory.round_bytes else 0.0
+        self.hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
+        """From one CTA for this SM to the next: they are handed out one after another over the whole device."""
+        self._handed_out_s = 0.0
+        """When this SM got its last CTA."""
         clock = profile.clock_hz
         self._clock = clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
         self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
         self._lsu = Capacity(f"{self.name}.lsu", clock)
 
-    def compute(self, mix: Mix, group: WarpGroup, age: int) -> Event:
-        """All warps of ``group`` execute ``mix``; ``age`` is the number of their CTA on this SM."""
-        return self._flow(self._arithmetic.cost(mix), group, age)
+    def compute(self, mix: Mix, group: WarpGroup, turn: Turn) -> Event:
+        """All warps of ``group`` execute ``mix``; ``turn`` says since when they have been ready."""
+        return self._flow(self._arithmetic.cost(mix), group, turn)
 
     def issue_memory(
         self,
@@ -86,7 +95,7 @@ class Sm:
         width: int,
         issue: MemoryIssue,
         group: WarpGroup,
-        age: int,
+        turn: Turn,
         access: Access = DENSE,
     ) -> Event:
         """All warps of ``group`` issue ``count`` global-memory instructions and ``other`` ones each."""
@@ -94,7 +103,7 @@ class Sm:
         cost = self._memory_costs.get(key)
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
-        return self._flow(cost, group, age)
+        return self._flow(cost, group, turn)
 
     def synchronise(self, warps: int, interval_s: float) -> float:
         """Seconds until the unit for mbarriers has done an operation of each of ``warps`` warps, after all others."""
@@ -102,7 +111,7 @@ class Sm:
         self._barrier_unit_s = max(self._barrier_unit_s, now) + warps * interval_s
         return self._barrier_unit_s - now
 
-    def _flow(self, cost: ComputeCost, group: WarpGroup, age: int) -> Event:
+    def _flow(self, cost: ComputeCost, group: WarpGroup, turn: Turn) -> Event:
         if not cost.all_slots:
             return self.sim.event().succeed()
         uses = [(self._issue[group.scheduler_class], 1.0)]
@@ -114,7 +123,7 @@ class Sm:
         # The amount is the issue slots of one scheduler.
         amount = cost.all_slots * group.per_scheduler
         in_step = self._clock * amount / cost.together(group.per_scheduler)
-        return self._fluid.start(amount, uses, bound=in_step, tag=(age, group.per_scheduler, cost))
+        return self._fluid.start(amount, uses, bound=in_step, tag=(turn, group.per_scheduler, cost))
 
     def _rate(self, flow: Flow) -> float:
         """Issue slots per second of a flow among the other warps of its scheduler."""
@@ -136,20 +145,26 @@ class Sm:
 
     def _serve(self, flows: list[Flow]) -> dict[Flow, float]:
         """Issue slots per second of each of the flows of one scheduler."""
-        oldest = min(flow.tag[0] for flow in flows)
-        key = tuple((flow.tag[0] - oldest, flow.tag[1], id(flow.tag[2])) for flow in flows)
+        queue = sorted(flows, key=lambda flow: flow.tag[0])
+        # Which CTA it is does not matter, only which warps are of the same one.
+        ctas: dict[int, int] = {}
+        key = tuple((ctas.setdefault(turn.cta, len(ctas)), n, id(cost)) for turn, n, cost in (f.tag for f in queue))
         rates = self._shared_rates.get(key)
         if rates is None:
-            rates = self._shared_rates[key] = self._rates([flow.tag for flow in flows])
-        return dict(zip(flows, rates, strict=True))
+            rates = self._shared_rates[key] = self._rates([flow.tag for flow in queue])
+        return dict(zip(queue, rates, strict=True))
 
-    def _rates(self, groups: list[tuple[int, float, ComputeCost]]) -> list[float]:
-        """Of (age, warps, cost of each) on one scheduler."""
-        shares = served([(age, warps, cost.demand) for age, warps, cost in groups], self._warps_served)
+    def _rates(self, groups: list[tuple[Turn, float, ComputeCost]]) -> list[float]:
+        """Of (turn, warps, cost of each) on one scheduler."""
+        shares = served(groups, self._warps_served)
         warps = [(share * number, cost) for share, (_, number, cost) in zip(shares, groups, strict=True)]
         present = [(number, cost) for number, cost in warps if number]
         cycles = iter(cycles_per_slot(present, self._slot_wait))
         return [self._clock * number / next(cycles) if number else 0.0 for number, _ in warps]
+
+    def issuing(self) -> float:
+        """Utilisation of the busiest scheduler until the last CTA ended."""
+        return max(scheduler.used_total for scheduler in self._issue) / (self._clock * self.ended_s[-1])
 
     def run(self, ctas_per_sm: int) -> list[Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""
@@ -160,14 +175,12 @@ class Sm:
         profile = self._profile
         sim = self.sim
         lane = f"{self.name}.cta[{slot}]"
-        # CTAs are handed out one after another over the whole device.
-        dispatch = profile.value("launch.cta_interval") * profile.value("sm.count") * (slot + 1)
-        yield sim.timeout(dispatch)
         first = True
         while waiting:
             tiles = waiting.popleft()
-            start = sim.now
-            yield sim.timeout(profile.cycles("cta.start" if first else "cta.restart"))
+            start = self._handed_out_s = max(sim.now, self._handed_out_s + self.hand_out_s)
+            yield sim.timeout(start - sim.now)
+            yield sim.timeout(profile.cycles("cta.start") if first else self._restart_s(len(self.ctas)))
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
@@ -177,5 +190,15 @@ class Sm:
             lanes = [WarpLane(self, cta, group) for group in groups]
             for process in [sim.process(lane.run()) for lane in lanes]:  # noqa: UP028 - a list cannot take what SimPy sends
                 yield process
-            cta.waits = max(lane.waits for lane in lanes)
+            most = max(lanes, key=lambda lane: lane.waits)
+            cta.waits, cta.later_waits = most.waits, most.waits - most.waits_half_way
             self.ended_s.append(sim.now)
+
+    def _restart_s(self, number: int) -> float:
+        """From one CTA's end to the start of the ``number``-th of this SM, which the latency of its loads moves.
+
+        Without that all CTAs would run after each other like on a conveyor belt, and never want the same thing at once.
+        """
+        cycles = self._profile.cycles
+        mean_s = cycles("cta.restart") + self._program.warps * cycles("cta.restart_per_warp")
+        return max(mean_s + self._jitter_s * (2.0 * (number * _GOLDEN % 1.0) - 1.0), 0.0)

@@ -1,6 +1,6 @@
 """The way of one SM to memory: its copy unit, its load-store path and its port.
 
-Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), per CTA one for loads through the shared
+Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), one for loads through the
   load-store path (LSU), all behind the SM's port; L1 with room for the lines of loads by threads that are under
   way, and a queue of their stores: who finds them full waits, and so do shared loads behind stores; latency to L2;
   the bandwidth lost when copies do not start on a line of 128 bytes or a sector of 32.
@@ -10,7 +10,7 @@ Source: realkernels.microbench (tma, ldg, cpasync, access, behind, alignment, la
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import deque
 from collections.abc import Callable, Generator
 
 from gpusim.engine import Capacity, Event, FifoServer
@@ -39,12 +39,7 @@ class SmMemory:
             rate = profile.value(key) * clock
             return FifoServer(memory.sim, f"{lane}.{name}", memory.fluid, rate, multiplicity=multiplicity)
 
-        self._bulk_loads = server("tma", "tma.bandwidth")
-        # The warps of an SM take turns at the load-store pipe, so one CTA's requests do not hold up another's.
-        self._lsu_rate = profile.value("lsu.bandwidth") * clock
-        self._lsu = Capacity(f"{lane}.lsu", multiplicity * self._lsu_rate)
-        self._lsu_loads: dict[str, FifoServer] = defaultdict(lambda: server("lsu", "lsu.bandwidth"))
-        self._lsu_drawn_s = 0.0
+        self._loads = {unit: server(unit, f"{unit}.bandwidth") for unit in ("tma", "lsu")}
         self._stores = {unit: server(f"{unit}.store", f"{unit}.store_bandwidth") for unit in ("tma", "lsu")}
         self.l1_bytes = l1_bytes
         """Room for the lines of loads by threads that are under way."""
@@ -76,22 +71,19 @@ class SmMemory:
         amount: float,
         l2_hit: float,
         align: int,
-        cta: str,
         tile: int = -1,
         stage: int = -1,
         slowest_of: float | None = None,
         access: Access = DENSE,
         cause: int = -1,
     ) -> Event:
-        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async" for the CTA in slot ``cta``.
-
-        The event is the arrival of the last of them.
+        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
 
         ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched
         for a byte that is wanted. ``cause``: index of the interval that issued the request.
         """
         unit = "tma" if path == "tma" else "lsu"
-        server = self._bulk_loads if unit == "tma" else self._lsu_loads[cta]
+        server = self._loads[unit]
         sector, line = self._efficiency[unit]
         efficiency = 1.0 if align >= LINE_BYTES else line if align >= SECTOR_BYTES else sector
         near = self._near_s[path]
@@ -105,8 +97,6 @@ class SmMemory:
             return hit + from_dram * self._memory.dram_latency_s(missed, lines * (1.0 - l2_hit)) if missed else hit
 
         uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency)]
-        if unit == "lsu":
-            uses.append((self._lsu, 1.0))
         arrival = server.request(
             amount * access.fetched,
             uses,
@@ -201,14 +191,9 @@ class SmMemory:
     ) -> Callable[[float, float], None] | None:
         if self._trace is None:
             return None
-        trace, lane = self._trace, server.name
-        shared_s = amount / self._lsu_rate if lane == self._lsu.name else 0.0
+        trace = self._trace
 
         def draw(start_s: float, end_s: float) -> None:
-            if shared_s:
-                # The CTAs' loads share this pipe: drawn one after another, each as long as it keeps the pipe busy.
-                start_s = max(start_s, self._lsu_drawn_s)
-                end_s = self._lsu_drawn_s = start_s + shared_s
-            trace(lane, "transfer", start_s, end_s, "", tile, stage, int(amount), cause)
+            trace(server.name, "transfer", start_s, end_s, "", tile, stage, int(amount), cause)
 
         return draw

@@ -17,8 +17,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpusim.engine import CountingBarrier, Event, PhasedBarrier
 from gpusim.errors import HazardError
+from gpusim.hardware.access import DENSE, Access
+from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.cta import Cta, RingState
 from gpusim.hardware.fold import WarpGroup
+from gpusim.hardware.schedule import Turn
 from gpusim.hardware.warp_copies import COPY_HANDLERS
 from gpusim.program import (
     WARP_SIZE,
@@ -61,9 +64,13 @@ class WarpLane:
         self.last = -1
         self.waits = 0
         """Loads this lane has waited for."""
+        self.waits_half_way = 0
+        """The same when half of its tiles were done."""
         self.loads: list[Event] = []
         self.slowest_s = 0.0
         """When the slowest warp of the group has what it waited for."""
+        self._issued_s = -1.0
+        self._turn = Turn(0.0, cta.age)
         self.late_s = 0.0
         """How much later than this lane, which is a typical warp, it will be at the next barrier."""
         self.open: list[tuple[CpAsync, Event]] = []
@@ -75,10 +82,13 @@ class WarpLane:
         """The process: every op in turn."""
         handlers = self.handlers
         done, env = self.cta.done_s, self.sim.env
+        half_way = len(done) // 2
         for op in self.role.body(self.cta.tiles):
             yield from handlers[type(op)](self, op)
             if 0 <= op.tile < len(done):
                 done[op.tile] = env.now
+                if op.tile == half_way:
+                    self.waits_half_way = self.waits
         if self.open:
             ring, tile = self.open[0][0].ring, self.open[0][0].tile
             raise HazardError(
@@ -95,8 +105,30 @@ class WarpLane:
             self.last = self.trace(self.lane, kind, start, self.sim.env.now, reason, tile, stage, 0, cause)
 
     def issue(self, mix: Mix) -> Event:
-        """Execute ``mix`` on every warp of the group."""
-        return self.sm.compute(mix, self.group, self.cta.age)
+        """Execute ``mix`` on every warp of the group, which keeps its turn if it has not waited for anything."""
+        if self.sim.env.now > self._issued_s:
+            self._queue_again()
+        return self._issuing(self.sm.compute(mix, self.group, self._turn))
+
+    def issue_code(self, count: float) -> Event:
+        """Execute ``count`` instructions that wait for each other."""
+        self._queue_again()
+        return self._issuing(self.sm.compute(Mix(setup=count), self.group, self._turn))
+
+    def issue_memory(self, count: float, other: float, width: int, issue: MemoryIssue, access: Access = DENSE) -> Event:
+        """Issue ``count`` global-memory instructions on every warp, and ``other`` ones."""
+        self._queue_again()
+        return self._issuing(self.sm.issue_memory(count, other, width, issue, self.group, self._turn, access))
+
+    def _queue_again(self) -> None:
+        self._turn = Turn(self.sim.env.now, self.cta.age)
+
+    def _issuing(self, event: Event) -> Event:
+        event.callbacks.append(self._has_issued)
+        return event
+
+    def _has_issued(self, _event: Event) -> None:
+        self._issued_s = self.sim.env.now
 
     def spend(self, kind: str, delay: float, tile: int, stage: int = -1, reason: str = "") -> Generator:
         """Be busy for ``delay`` seconds."""

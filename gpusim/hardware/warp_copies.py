@@ -64,7 +64,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     count = lane.instructions(op.bytes, op.width) / parts
     arrivals = []
     for _ in range(parts):
-        yield lane.sm.issue_memory(count, op.other / parts, op.width, lane.cost.ldg, lane.group, lane.cta.age, access)
+        yield lane.issue_memory(count, op.other / parts, op.width, lane.cost.ldg, access)
         while (full := memory.load_room(taken / parts)) is not None:
             yield full
         # Each warp waits for its own lines only.
@@ -74,7 +74,6 @@ def load(lane: WarpLane, op: Load) -> Generator:
             op.bytes * share / parts,
             op.l2_hit,
             _alignment(op),
-            lane.cta.lane,
             op.tile,
             slowest_of=own,
             access=access,
@@ -125,7 +124,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     start = lane.sim.env.now
     count = lane.instructions(op.bytes, op.width)
     access = access_of(op.width, op.stride, op.scatter)
-    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.ldg, lane.group, lane.cta.age, access)
+    yield lane.issue_memory(count, op.other, op.width, lane.cost.ldg, access)
     memory, share = lane.sm.memory, op.bytes * lane.share
     memory.store("lsu", share, op.tile, access=access, l2_hit=op.l2_hit, cause=lane.last)
     yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
@@ -138,9 +137,9 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     stage = ring.stage(op.tile)
     ring.begin_write(lane.lane, op.tile, op.bytes * lane.share)
     count = lane.instructions(op.bytes, op.width)
-    yield lane.sm.issue_memory(count, op.other, op.width, lane.cost.cp_async, lane.group, lane.cta.age)
+    yield lane.issue_memory(count, op.other, op.width, lane.cost.cp_async)
     arrival = lane.sm.memory.load(
-        "cp_async", op.bytes * lane.share, op.l2_hit, _alignment(op), lane.cta.lane, op.tile, stage, cause=lane.last
+        "cp_async", op.bytes * lane.share, op.l2_hit, _alignment(op), op.tile, stage, cause=lane.last
     )
     lane.mark("issue", start, "", op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)
@@ -195,13 +194,11 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     env, barrier = lane.sim.env, ring.full[stage]
     start = env.now
     # The thread is busy for longer than it takes until the copy unit has the request.
-    yield env.timeout(lane.cost.tma_submit)
+    yield lane.issue_code(lane.cost.tma_submit)
     barrier.arrive(1, op.bytes, lane.last)
-    arrival = lane.sm.memory.load(
-        "tma", op.bytes, op.l2_hit, _alignment(op), lane.cta.lane, op.tile, stage, cause=lane.last
-    )
+    arrival = lane.sm.memory.load("tma", op.bytes, op.l2_hit, _alignment(op), op.tile, stage, cause=lane.last)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, barrier)
-    yield env.timeout(lane.cost.tma_issue - lane.cost.tma_submit)
+    yield lane.issue_code(lane.cost.tma_issue - lane.cost.tma_submit)
     lane.mark("issue", start, "", op.tile, stage)
 
 
@@ -210,7 +207,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     stage = ring.stage(op.tile)
     start = lane.sim.env.now
     ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
-    yield lane.sim.env.timeout(lane.cost.tma_submit)
+    yield lane.issue_code(lane.cost.tma_submit)
     name, trace = f"{lane.lane} (bulk store)", lane.trace
     done = lane.sm.memory.store("tma", op.bytes, op.tile, stage, cause=lane.last)
 
@@ -221,7 +218,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
 
     done.callbacks.append(source_read)
     lane.stores.append(done)
-    yield lane.sim.env.timeout(lane.cost.tma_issue - lane.cost.tma_submit)
+    yield lane.issue_code(lane.cost.tma_issue - lane.cost.tma_submit)
     lane.mark("issue", start, "", op.tile, stage)
 
 

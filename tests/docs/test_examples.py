@@ -20,6 +20,7 @@ from gpusim.program import Compute, Load, NamedBarrier, Store, sass
 from gpusim.scenario import load, predict
 from gpusim.scenario.op_schema import OPS
 from gpusim.scenario.overrides import grid_points
+from gpusim.timeline.metrics import hidden_fraction
 from gpusim.validation.recording import list_timelines, load_timeline
 from realkernels._harness import probe
 from realkernels._harness.disassembler import disassemble
@@ -204,7 +205,9 @@ class TestProbeExample:
         found = json.loads(capsys.readouterr().out)
         assert found["metrics"]["total_s"]["error"] == pytest.approx(-0.01, abs=1e-3)
         assert found["metrics"]["period_s"]["error"] == pytest.approx(0.0, abs=0.1)
-        assert abs(found["metrics"]["hidden_fraction"]["error"]) < 0.2
+        # In their first rows the CTAs of an SM are still in step and hide less than later.
+        first = predicted.select(np.array([i.tile < ROWS for i in predicted]))
+        assert found["metrics"]["hidden_fraction"]["measured"] == pytest.approx(hidden_fraction(first), abs=0.1)
         assert found["measured"]["timeline"] == "rmsnorm"
 
 

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.compute import ComputeModel
-from gpusim.hardware.schedule import cycles_per_slot, served
-from gpusim.program import Compute, Mix
+from gpusim.hardware.compute import ComputeCost, ComputeModel
+from gpusim.hardware.schedule import Turn, cycles_per_slot, served
+from gpusim.program import (
+    CommitGroup,
+    Compute,
+    CpAsync,
+    KernelProgram,
+    Mix,
+    Op,
+    Ring,
+    Role,
+    SyncThreads,
+    WaitGroup,
+)
 from tests.bench_rows import rows
-from tests.tile_programs import one_role, padded, textbook
+from tests.tile_programs import kernel, one_role, padded, textbook
 
 KINDS = {
     "four chains of FFMAs": Mix(ffma=64, ilp=4),
@@ -33,6 +48,11 @@ def test_older_ctas_are_served_first_a_few_warps_at_a_time(most, ends):
     assert [found[f"sm[0].cta[{slot}].worker"] for slot in (0, 1)] == pytest.approx(ends)
 
 
+def loop(demand: float) -> ComputeCost:
+    """Code that takes so many slots a cycle when it is alone, evenly."""
+    return ComputeCost(100.0 * demand, 100.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
 @pytest.mark.parametrize(
     ("warps", "expected"),
     [
@@ -43,11 +63,81 @@ def test_older_ctas_are_served_first_a_few_warps_at_a_time(most, ends):
         ([(0, 1, 1), (0, 1, 1), (5, 4, 1)], [1, 1, 0.5]),
         ([(0, 4, 0.1), (1, 4, 0.1), (2, 4, 0.1)], [1, 1, 0.5]),
         ([(0, 4, 0.2), (1, 4, 0.1)], [1, 0.5]),
+        ([(0, 9, 0.1), (1, 4, 1)], [1, 1]),
+        ([(0, 4, 1), (1, 9, 0.1)], [1, 0]),
     ],
 )
 def test_part_of_the_warps_that_is_served(warps, expected):
-    """Four at a time, or more of them if they leave slots; the oldest CTA always whole; warps of one CTA are alike."""
-    assert served(warps, 4) == pytest.approx(expected)
+    """Four at a time, or more of them if they leave slots; who has been ready longest whole.
+
+    Warps of one CTA are alike; those that wait for each instruction hold up nobody, and are held up.
+    """
+    queue = [(Turn(1e-6 * cta, cta), number, loop(demand)) for cta, number, demand in warps]
+    assert served(queue, 4) == pytest.approx(expected)
+
+
+def test_who_has_waited_goes_to_the_end_of_the_queue():
+    """Two CTAs with four warps on each scheduler, 128 FFMAs each and a barrier, over and over: 4 × 128 by turns."""
+
+    def ops(tiles: int) -> Iterator[Op]:
+        for tile in range(tiles):
+            yield SyncThreads(tile=tile)
+            yield Compute(Mix(ffma=128), tile=tile)
+
+    program = padded(kernel(Role("all", 16, ops), tiles=4, grid=264), 2)
+    timeline = simulate_kernel(program, textbook(sm__warps_served=4, barrier__base="1 cycles"), exact=True)
+    first, second = (
+        [i.end_s * 1e9 for i in timeline if i.kind == "compute" and i.lane == f"sm[0].cta[{slot}].all"]
+        for slot in (0, 1)
+    )
+    assert np.diff(first) == pytest.approx([1024.0] * 3, rel=0.01)
+    assert np.subtract(second, first) == pytest.approx([512.0] * 4, rel=0.01)
+
+
+def turn_program(row: dict, tiles: int) -> KernelProgram:
+    """The kernel of a row of the bench `turns`, counted from its machine code."""
+    turn, inner = Counter(row["sass_turn"]), Counter(row["sass_loop"])
+    runs = row["fmas"] // 16
+    modelled = inner + Counter({"FADD": 4, "LDS.128": 1, "BAR.SYNC.DEFER_BLOCKING": 2, "LDGSTS.E.BYPASS.128": 1})
+    around = sum((turn - modelled).values())
+    mix = Mix(ffma=4.0 * row["fmas"] + 4, ilp=4, lds=1, other=runs * (inner.total() - inner["FFMA"]))
+    size = 512 * row["warps"]
+
+    def ops(count: int) -> Iterator[Op]:
+        for tile in range(count):
+            if row["copy"]:
+                yield CpAsync("ring", size, other=around, l2_hit=1.0, tile=tile)
+                yield CommitGroup(tile=tile)
+                yield WaitGroup(0, tile=tile)
+            else:
+                yield Compute(Mix(setup=around), tile=tile)
+            yield SyncThreads(tile=tile)
+            yield Compute(mix, tile=tile)
+            yield SyncThreads(tile=tile)
+
+    ctas = row["ctas_per_sm"]
+    return padded(
+        kernel(Role("all", row["warps"], ops), tiles=tiles, grid=132 * ctas, rings=(Ring("ring", 1, size),)), ctas
+    )
+
+
+def test_ctas_take_turns_as_on_the_h200():
+    """Turns of two to four CTAs that meet at barriers, with and without copies: 4 % off on average.
+
+    At worst 19 %: an odd warp that is left at the end of a turn issues at its own rate there.
+    """
+    profile, off = load_profile("h200_sxm"), []
+    for row in rows("turns"):
+        if row["sass_turn"] is None:
+            pytest.skip("recorded without a disassembler")
+        few, many = (
+            simulate_kernel(turn_program(row, tiles), profile, exact=True, trace=False).meta["total_s"]
+            for tiles in (8, 16)
+        )
+        off.append((many - few) / 8.0 * profile.clock_hz / row["cycles_per_turn"] - 1.0)
+    assert len(off) == 84
+    assert np.abs(off).mean() < 0.05
+    assert np.abs(off).max() < 0.19
 
 
 def test_a_warp_that_can_issue_goes_on():
