@@ -30,13 +30,13 @@ class Bottleneck:
 
 
 _BY_KIND = {
-    "copy": ("copy latency", "more stages or larger tiles, so that more bytes are in flight"),
-    "load": ("load latency", "asynchronous copies, more loads in flight per thread, or more CTAs per SM"),
-    "compute": ("instruction issue of the computing warps", "more computing warps, more chains, or less work per byte"),
+    "copy": ("copy latency", "more stages or larger tiles: more bytes in flight"),
+    "load": ("load latency", "asynchronous copies, more loads per thread, more CTAs"),
+    "compute": ("instruction issue", "more computing warps, more chains, less work per byte"),
     "issue": ("issuing copies", "wider or bulk copies, or a warp of its own for them"),
     "store": ("stores", "wider or bulk stores, or a warp of its own for them"),
     "wait": ("hand-over between warps", "larger tiles, or fewer warps to hand over to"),
-    "barrier": ("barriers", "larger tiles, fewer warps per barrier, or mbarriers in place of __syncthreads"),
+    "barrier": ("barriers", "larger tiles, fewer warps per barrier, or mbarriers"),
 }  # fmt: skip
 
 
