@@ -74,7 +74,7 @@ class Sm:
         """When the unit for mbarriers has done all operations so far."""
         # Of an even spread with the same standard deviation.
         self._jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter") if memory.round_bytes else 0.0
-        self.hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
+        self._hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
         """From one CTA for this SM to the next: they are handed out one after another over the whole device."""
         self._handed_out_s = 0.0
         """When this SM got its last CTA."""
@@ -178,7 +178,7 @@ class Sm:
         first = True
         while waiting:
             tiles = waiting.popleft()
-            start = self._handed_out_s = max(sim.now, self._handed_out_s + self.hand_out_s)
+            start = self._handed_out_s = max(sim.now, self._handed_out_s + self._hand_out_s)
             yield sim.timeout(start - sim.now)
             yield sim.timeout(profile.cycles("cta.start") if first else self._restart_s(len(self.ctas)))
             if self.trace is not None:

@@ -18,16 +18,16 @@ BANDS = {
     # Tiles of which many warps have little or nothing to do.
     "three_role": (0.045, 0.24),
     # CTAs of one SM that stay in step on the device and take turns here, or the reverse.
-    "register_prefetch": (0.045, 0.20),
+    "register_prefetch": (0.04, 0.20),
     # Restart of short work items, the last wave of CTAs, and tiles of 40 KiB and more.
-    "persistent": (0.05, 0.21),
+    "persistent": (0.045, 0.22),
     "occupancy_sweep": (0.025, 0.07),
     # L2 that holds part of what is swept over; everything else is within 15 %.
     "strided_access": (0.06, 0.29),
     # Starts of CTAs by the ten thousand, and the first wave's weights.
-    "conv1d_async": (0.057, 0.21),
+    "conv1d_async": (0.05, 0.16),
     # One warp that does everything: what is around its loop is taken for a single chain.
-    "stencil2d": (0.065, 0.27),
+    "stencil2d": (0.06, 0.25),
     # Spilled values of which L1 holds some; without spills the worst is 14 %.
     "register_split": (0.10, 0.45),
 }
