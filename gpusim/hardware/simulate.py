@@ -158,10 +158,17 @@ def _run_short(launch: _Launch, exact: bool, packed: bool = False) -> tuple[_Run
 
 
 def _leaves_packed(launch: _Launch, run: _Run) -> bool:
-    """Whether the CTAs left after the last full wave go to SMs all of whose CTAs have just ended."""
+    """Whether the CTAs left after the last full wave go to SMs all of whose CTAs have just ended.
+
+    They end at once if they share evenly: one warp each on a scheduler, and always at work. Where several queue, or
+    wait for memory, CTAs are apart by then.
+    """
     program, resident = launch.program, launch.fits.ctas_per_sm
-    waves, left = divmod(program.grid, int(launch.profile.value("sm.count")) * resident)
+    value = launch.profile.value
+    waves, left = divmod(program.grid, int(value("sm.count")) * resident)
     if resident == 1 or left < 2 or not 1 <= waves <= PACKED_WAVES or not isinstance(program.tiles_per_cta, int):
+        return False
+    if program.warps > value("sm.schedulers"):
         return False
     fullest = max(run.sms, key=lambda sm: len(sm.ended_s))
     if fullest.issuing() < ISSUE_BOUND:
