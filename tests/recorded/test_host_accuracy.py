@@ -20,7 +20,7 @@ NAMES = (
     "concurrent_kernels", "copy_engines", "cuda_graph", "two_level", "fused_softmax_scale",
 )  # fmt: skip
 # Kernels of a few microseconds behind each other: their launches took Python 3 us more than those that were measured on
-# another day, because hosts differ. (It was 9.0 % as long as the start of a CTA was thought to take 364 cycles, not 282.)
+# another day, because hosts differ. (It was 9.0 % when the start of a CTA was thought to take 364 cycles, not 282.)
 MEAN = {"stream_pipeline": 0.03, "fused_softmax_scale": 0.095}
 WORST = {"stream_pipeline": 0.10, "fused_softmax_scale": 0.33}
 VARIANTS = {
