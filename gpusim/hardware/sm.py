@@ -76,6 +76,8 @@ class Sm:
         self._jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter") if memory.round_bytes else 0.0
         self._hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
         """From one CTA for this SM to the next: they are handed out one after another over the whole device."""
+        self._restart_s = profile.cycles("cta.restart") + program.warps * profile.cycles("cta.restart_per_warp")
+        """From the end of a CTA to the start of the next, in the mean."""
         self._handed_out_s = 0.0
         """When this SM got its last CTA."""
         clock = profile.clock_hz
@@ -180,7 +182,7 @@ class Sm:
             tiles = waiting.popleft()
             start = self._handed_out_s = max(sim.now, self._handed_out_s + self._hand_out_s)
             yield sim.timeout(start - sim.now)
-            yield sim.timeout(profile.cycles("cta.start") if first else self._restart_s(len(self.ctas)))
+            yield sim.timeout(profile.cycles("cta.start") if first else self._next_restart_s())
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
@@ -194,11 +196,10 @@ class Sm:
             cta.waits, cta.later_waits = most.waits, most.waits - most.waits_half_way
             self.ended_s.append(sim.now)
 
-    def _restart_s(self, number: int) -> float:
-        """From one CTA's end to the start of the ``number``-th of this SM, which the latency of its loads moves.
+    def _next_restart_s(self) -> float:
+        """From one CTA's end to the start of the next, which the latency of its loads moves.
 
         Without that all CTAs would run after each other like on a conveyor belt, and never want the same thing at once.
         """
-        cycles = self._profile.cycles
-        mean_s = cycles("cta.restart") + self._program.warps * cycles("cta.restart_per_warp")
-        return max(mean_s + self._jitter_s * (2.0 * (number * _GOLDEN % 1.0) - 1.0), 0.0)
+        spread = 2.0 * (len(self.ctas) * _GOLDEN % 1.0) - 1.0
+        return max(self._restart_s + self._jitter_s * spread, 0.0)

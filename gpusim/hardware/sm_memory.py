@@ -1,9 +1,9 @@
 """The way of one SM to memory: its copy unit, its load-store path and its port.
 
-Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), one for loads through the
-  load-store path (LSU), all behind the SM's port; L1 with room for the lines of loads by threads that are under
-  way, and a queue of their stores: who finds them full waits, and so do shared loads behind stores; latency to L2;
-  the bandwidth lost when copies do not start on a line of 128 bytes or a sector of 32.
+Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), one for loads through the load-store path (LSU),
+  all behind the SM's port; L1 with room for the lines of loads by threads that are under way, and a queue of their
+  stores: who finds them full waits, and so do shared loads behind stores; latency to L2; the bandwidth lost when
+  copies do not start on a line of 128 bytes or a sector of 32.
 Omits: hits in L1.
 Source: realkernels.microbench (tma, ldg, cpasync, access, behind, alignment, latency); see the profile.
 """

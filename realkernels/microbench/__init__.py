@@ -12,14 +12,24 @@ operands   what FP32 instructions cost that read two registers of one bank; conf
 lds        shared-memory latency (chase of one warp), throughput (independent, conflict-free), store-to-load
 pipes      whether loads from shared memory take turns with other traffic of the SM; nothing waits for anything
 behind     how long a shared load waits behind stores whose queue is full; one warp loads, the others only store
+fairness   how evenly a scheduler serves warps of different age; equal work, no barrier, nothing copied
+mixed      what warps that do different things get of a scheduler; registers only
+placement  which scheduler each warp of a CTA issues on; the hardware slot of each warp is read, nothing timed
 lds_ffma   how load stalls and FFMA issue of co-resident warps interleave; the tile kernels' own inner loop
 barrier    cost of CTA, named and mbarrier synchronisation and hand-over; nothing is computed or copied
+syncs      throughput of mbarrier operations on one SM; all warps do nothing else
+skeleton   what a turn of a tile pipeline costs besides copies and arithmetic, which it does not have
+tile_turn  what entering and leaving a short loop over vectors costs; tiles stay in shared memory
+turns      how CTAs that wait, meet and compute take turns; copies from L2 or none, all warps do the same
 latency    idle load latency by level (L1, near and far L2, DRAM); one lane, each address from the last load
 tma        bulk-copy latency, issue cost and bytes in flight; one thread per CTA does nothing else
+alignment  bandwidth of bulk copies and cp.async whose tiles do not start on a line
 tma_store  bulk-store drain time and throughput, source reusable and written told apart
 cpasync    cp.async issue cost, group latency, throughput; no CTA barrier, each thread waits for its own
 meeting    when a warp has its data and when all of its CTA have; nothing is computed
 ldg        register loads: latency per batch against loads in flight; the rival of every asynchronous copy
+loaded     latency of a chain of loads beside reads or stores of other CTAs
+access     strided and random access, loads and stores; no shared memory, no arithmetic
 burst      load, wait, spin without a ring: do SMs fall into step on HBM or drift apart
 hbm        device-memory bandwidth by read/write mix; everything resident, nothing computed
 in_order   writes by CTAs that come and go against those that stay; the same bytes in the same pieces
