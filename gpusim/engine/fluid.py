@@ -36,11 +36,13 @@ class Capacity:
     their number or mix). ``reserve`` is in units; 0 means no saving.
     """
 
-    __slots__ = ("changes", "credit", "flows", "limit", "name", "reserve", "used_rate", "used_total")
+    __slots__ = ("changes", "credit", "flows", "limit", "limit_now", "name", "reserve", "used_rate", "used_total")
 
     def __init__(self, name: str, limit: float | Callable[[list[Flow]], float], reserve: float = 0.0) -> None:
         self.name = name
         self.limit = limit
+        self.limit_now = 0.0
+        """The limit for the flows that were active when rates were last solved."""
         self.reserve = reserve
         self.credit = 0.0
         self.used_rate = 0.0
@@ -49,19 +51,20 @@ class Capacity:
         self.changes = 0
         """Counts arrivals and departures of flows, so that what depends on them can be remembered."""
 
-    def limit_now(self) -> float:
-        """The limit for the flows that are active."""
+    def crowded(self) -> bool:
+        """Whether flows want more than there is, and nothing is saved. Looks at the limit anew."""
         limit = self.limit
-        return limit(self.flows) if callable(limit) else limit
+        self.limit_now = limit = limit(self.flows) if callable(limit) else limit
+        return self.used_rate > limit and self.credit <= _TOLERANCE * self.reserve
 
 
 class Flow:
     """An amount being worked off at a rate that `FluidSystem` sets.
 
-    ``multiplicity`` identical flows are represented by this one.
+    ``multiplicity`` identical flows are represented by this one; its ``uses`` are those of them all.
     """
 
-    __slots__ = ("amount", "bound", "done", "multiplicity", "rate", "remaining", "tag", "uses")
+    __slots__ = ("amount", "bound", "done", "multiplicity", "rate", "remaining", "rest", "tag", "uses")
 
     def __init__(
         self,
@@ -74,7 +77,9 @@ class Flow:
     ) -> None:
         self.amount = amount
         self.remaining = amount
-        self.uses = uses
+        self.rest = _TOLERANCE * amount
+        """So little that it counts as nothing."""
+        self.uses = uses if multiplicity == 1.0 else [(capacity, multiplicity * weight) for capacity, weight in uses]
         self.bound = bound
         self.multiplicity = multiplicity
         self.done = done
@@ -94,9 +99,12 @@ class FluidSystem:
         self._bound_now = bound_now
         self._flows: list[Flow] = []
         self._capacities: dict[Capacity, None] = {}
+        self._saving: list[Capacity] = []
+        """Those with a reserve."""
         self._last = sim.now
         self._solving = False
-        self._version = 0
+        self._next: simpy.Event | None = None
+        """When something changes by itself; any earlier one has become meaningless."""
 
     def start(
         self,
@@ -107,7 +115,7 @@ class FluidSystem:
         multiplicity: float = 1.0,
         tag: object = None,
     ) -> simpy.Event:
-        """Begin a flow of ``amount`` units; the event happens when it is worked off.
+        """Begin a flow of ``amount`` units, which uses each capacity once; the event happens when it is worked off.
 
         Raises ValueError if nothing limits the flow.
         """
@@ -122,7 +130,10 @@ class FluidSystem:
         for capacity, _ in uses:
             capacity.flows.append(flow)
             capacity.changes += 1
-            self._capacities[capacity] = None
+            if capacity not in self._capacities:
+                self._capacities[capacity] = None
+                if capacity.reserve > 0.0:
+                    self._saving.append(capacity)
         self._changed()
         return done
 
@@ -141,27 +152,25 @@ class FluidSystem:
             flow.remaining -= flow.rate * elapsed
         for capacity in self._capacities:
             capacity.used_total += capacity.used_rate * elapsed
-            if capacity.reserve > 0.0:
-                credit = capacity.credit + (capacity.limit_now() - capacity.used_rate) * elapsed
-                capacity.credit = min(max(credit, 0.0), capacity.reserve)
+        for capacity in self._saving:
+            credit = capacity.credit + (capacity.limit_now - capacity.used_rate) * elapsed
+            capacity.credit = min(max(credit, 0.0), capacity.reserve)
 
     def _resolve(self, _event: simpy.Event) -> None:
         self._solving = False
         self._advance()
-        self._finish()
-        if self._solving:
+        if self._finish():
             return
         self._solve()
         self._schedule()
 
-    def _finish(self) -> None:
-        for flow in self._flows:
-            if flow.remaining <= _TOLERANCE * flow.amount:
-                break
-        else:
-            return
-        finished = [flow for flow in self._flows if flow.remaining <= _TOLERANCE * flow.amount]
-        self._flows = [flow for flow in self._flows if flow.remaining > _TOLERANCE * flow.amount]
+    def _finish(self) -> bool:
+        """End the flows that are worked off; False if there are none."""
+        left = [flow for flow in self._flows if flow.remaining > flow.rest]
+        if len(left) == len(self._flows):
+            return False
+        finished = [flow for flow in self._flows if flow.remaining <= flow.rest]
+        self._flows = left
         for flow in finished:
             for capacity, _ in flow.uses:
                 capacity.flows.remove(flow)
@@ -169,61 +178,60 @@ class FluidSystem:
             flow.done.succeed()
         # Whoever was waiting may start the next flow in this same instant: solve after that.
         self._changed()
+        return True
 
     def _solve(self) -> None:
         bound_now = self._bound_now
+        for flow in self._flows:
+            flow.rate = flow.bound if bound_now is None else bound_now(flow)
+        self._add_up()
+        # Usually everybody gets the own bound and nothing is full.
+        crowded = [capacity for capacity in self._capacities if capacity.flows and capacity.crowded()]
+        if crowded:
+            if len(crowded) == 1:
+                _share(crowded[0])
+            else:
+                self._fill()
+            self._add_up()
+
+    def _add_up(self) -> None:
         for capacity in self._capacities:
             capacity.used_rate = 0.0
         for flow in self._flows:
-            flow.rate = rate = flow.bound if bound_now is None else bound_now(flow)
+            rate = flow.rate
             for capacity, weight in flow.uses:
-                capacity.used_rate += flow.multiplicity * weight * rate
-        # Usually everybody gets the own bound and nothing is full.
-        limits = {}
-        crowded = False
-        for capacity in self._capacities:
-            limit = capacity.limit_now()
-            limits[capacity] = inf if capacity.credit > _TOLERANCE * capacity.reserve else limit
-            if capacity.used_rate > limits[capacity]:
-                crowded = True
-        if crowded:
-            self._fill(limits)
+                capacity.used_rate += weight * rate
 
-    def _fill(self, limits: dict[Capacity, float]) -> None:
+    def _fill(self) -> None:
         """Progressive filling; ``flow.rate`` holds the bounds on entry and the rates on return."""
         bounds = {flow: flow.rate for flow in self._flows}
         active = list(self._flows)
-        room = dict(limits)
+        room = {
+            capacity: inf if capacity.credit > _TOLERANCE * capacity.reserve else capacity.limit_now
+            for capacity in self._capacities
+        }
         load = dict.fromkeys(room, 0.0)
         for flow in active:
             flow.rate = 0.0
             for capacity, weight in flow.uses:
-                load[capacity] += flow.multiplicity * weight
+                load[capacity] += weight
         level = 0.0
         while active:
             step, tight = _largest_step(min(bounds[flow] for flow in active) - level, room, load)
             level += step
             active = _freeze(active, bounds, level, tight, load)
-        for capacity in self._capacities:
-            capacity.used_rate = sum(
-                flow.multiplicity * weight * flow.rate
-                for flow in capacity.flows
-                for other, weight in flow.uses
-                if other is capacity
-            )
 
     def _schedule(self) -> None:
-        self._version += 1
-        version = self._version
         delay = inf
         for flow in self._flows:
-            if flow.rate > 0.0:
-                delay = min(delay, flow.remaining / flow.rate)
-        for capacity in self._capacities:
-            if capacity.credit > 0.0:
-                overdraft = capacity.used_rate - capacity.limit_now()
-                if overdraft > 0.0:
-                    delay = min(delay, capacity.credit / overdraft)
+            rate = flow.rate
+            if rate > 0.0 and flow.remaining < delay * rate:
+                delay = flow.remaining / rate
+        for capacity in self._saving:
+            overdraft = capacity.used_rate - capacity.limit_now
+            if overdraft > 0.0 and capacity.credit > 0.0:
+                delay = min(delay, capacity.credit / overdraft)
+        self._next = None
         if delay == inf:
             return
         # The clock must move: below its resolution a flow is finished.
@@ -232,29 +240,44 @@ class FluidSystem:
             for flow in self._flows:
                 if flow.rate > 0.0 and flow.remaining / flow.rate <= delay:
                     flow.remaining = 0.0
-            for capacity in self._capacities:
-                if capacity.used_rate > capacity.limit_now():
+            for capacity in self._saving:
+                if capacity.used_rate > capacity.limit_now:
                     capacity.credit = 0.0
             self._changed()
             return
-        self._sim.call_at(delay, lambda _event: self._wake(version))
+        self._next = self._sim.call_at(delay, self._wake)
 
-    def _wake(self, version: int) -> None:
-        if version == self._version:
-            self._advance()
-            # Everything that ends within the tolerance of this instant ends now.
-            for flow in self._flows:
-                if flow.remaining <= _TOLERANCE * flow.amount:
-                    self._finish_now()
-                    break
-            else:
-                for capacity in self._capacities:
-                    if capacity.credit <= 1e-9 * capacity.reserve:
-                        capacity.credit = 0.0
-                self._changed()
+    def _wake(self, event: simpy.Event) -> None:
+        if event is not self._next:
+            return
+        self._advance()
+        # Everything that ends within the tolerance of this instant ends now.
+        if not self._finish():
+            for capacity in self._saving:
+                if capacity.credit <= _TOLERANCE * capacity.reserve:
+                    capacity.credit = 0.0
+            self._changed()
 
-    def _finish_now(self) -> None:
-        self._finish()
+
+def _share(capacity: Capacity) -> None:
+    """Divide the only capacity that is full; ``flow.rate`` holds the bounds on entry and the rates on return."""
+    wanted = sorted(
+        ((flow.rate, weight, flow) for flow in capacity.flows for other, weight in flow.uses if other is capacity),
+        key=_bound,
+    )
+    room, load = capacity.limit_now, sum(weight for _, weight, _ in wanted)
+    for position, (bound, weight, _) in enumerate(wanted):
+        if bound * load > room:
+            break
+        room -= bound * weight
+        load -= weight
+    level = max(room / load, 0.0)
+    for _, _, flow in wanted[position:]:
+        flow.rate = level
+
+
+def _bound(wanted: tuple[float, float, Flow]) -> float:
+    return wanted[0]
 
 
 def _largest_step(
@@ -283,7 +306,7 @@ def _freeze(
         if full or bounds[flow] <= level * (1.0 + 1e-12):
             flow.rate = level
             for capacity, weight in flow.uses:
-                load[capacity] -= flow.multiplicity * weight
+                load[capacity] -= weight
                 if load[capacity] < 1e-12 * weight:
                     load[capacity] = 0.0
         else:

@@ -128,12 +128,13 @@ class Simulation:
         event.callbacks.append(callback)
         self.env.schedule(event, priority=LATE)
 
-    def call_at(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> None:
-        """Call back once after ``delay_s``."""
+    def call_at(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> simpy.Event:
+        """Call back once after ``delay_s``, with the event that is returned."""
         event = simpy.Event(self.env)
         event._ok, event._value = True, None  # noqa: SLF001 - as SimPy's own Timeout, without its checks
         event.callbacks.append(callback)
         self.env.schedule(event, delay=delay_s)
+        return event
 
     def wait(self, event: simpy.Event, lane: str, reason: str, target: Any, tile: int = -1) -> Generator:
         """Yield ``event`` while ``lane`` counts as waiting for ``target`` because of ``reason``.

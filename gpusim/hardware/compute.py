@@ -26,9 +26,9 @@ _WORD = 4
 """Bytes of a lane of which a whole warp's are one wavefront."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class ComputeCost:
-    """One warp's instructions, in cycles.
+    """One warp's instructions, in cycles; compared by identity, because each mix has one.
 
     ``slots``: issue slots of the loop; ``alone``: its time when no other warp is there;
     ``stall``: the part of it in which warps in step all wait; ``setup_slots``/``setup_alone``: the

@@ -40,6 +40,9 @@ _SLOPES_AGREE = 1e-3
 _WAVES_AGREE = 3e-4
 """Enough for waves, of which fewer are left out."""
 
+_TOTAL_AGREES = 1e-3
+"""What a period that goes on changing, as it does between the two halves, may do to the total."""
+
 _FEWEST_TILES = 20
 _FEWEST_WAVES = 6
 _LARGEST_STRIDE = 24
@@ -133,7 +136,7 @@ def find_cuts(
     """Where the missing tiles and CTAs of every SM go, in the order to put them in; None if not steady."""
     cuts: list[Cut] = []
     for sm in sms:
-        in_tiles = _tile_cuts(sm, shape, missing_tiles, agreement)
+        in_tiles = _tile_cuts(sm, shape, missing_tiles, _enough(agreement, len(sm.ctas[-1].done_s), missing_tiles))
         if in_tiles is None:
             return None
         in_waves = _wave_cut(sm, shape, missing_ctas, in_tiles, max(agreement, _WAVES_AGREE))
@@ -223,6 +226,12 @@ def agree(slopes: Sequence[Sequence[Cut] | None]) -> bool:
         return False
     less, more = ({(cut.sm, cut.tiles): cut.period_s for cut in cuts} for cuts in slopes[-2:])
     return all(abs(less[key] - more[key]) <= _SLOPES_AGREE * more[key] for key in more)
+
+
+def _enough(agreement: float, steps: int, missing: int) -> float:
+    """How far the periods of the two halves may differ: by more if few tiles are missing after ``steps``."""
+    half = steps / 3.0
+    return max(agreement, _TOTAL_AGREES * 2.0 * half * (steps + missing) / missing**2) if missing else agreement
 
 
 def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cut] | None:

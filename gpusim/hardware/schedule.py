@@ -11,6 +11,7 @@ Source: realkernels.microbench (fairness, turns, mixed).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from gpusim.hardware.compute import ComputeCost
@@ -45,7 +46,7 @@ def served(warps: Sequence[tuple[Turn, float, ComputeCost]], most: float) -> lis
     for turn, _, cost in warps:
         before, used, beside, wanted = 0.0, 0.0, 0.0, 0.0
         for other, rivals, rival in warps:
-            ahead = rivals * (1.0 - _yields(1.0 / rival.demand, cost))
+            ahead = rivals * (1.0 - _yields(rival, cost))
             if other.cta == turn.cta:
                 beside += ahead
                 wanted += ahead * rival.demand
@@ -66,7 +67,7 @@ def cycles_per_slot(warps: Sequence[tuple[float, ComputeCost]], wait: float) -> 
     few.
     """
     cycles = alone = [1.0 / cost.demand for _, cost in warps]
-    yields = [[_yields(own, cost) for _, cost in warps] for own in alone]
+    yields = [[_yields(own, cost) for _, cost in warps] for _, own in warps]
     for _ in range(_ROUNDS):
         before, cycles = cycles, []
         for own, (_, cost) in enumerate(warps):
@@ -92,6 +93,7 @@ def _gap_wait(wait: float, cycles: float, yields: Sequence[float], warps: Sequen
     return 1.0 / (looping / slowed + (1.0 - looping) / cycles) - cycles
 
 
-def _yields(own: float, rival: ComputeCost) -> float:
-    """Whether a warp that needs ``own`` cycles an instruction gets on only in the gaps of a rival, 0 … 1."""
-    return rival.density * min(max(own * rival.demand - _MORE, 0.0), 1.0)
+@lru_cache(maxsize=4096)
+def _yields(own: ComputeCost, rival: ComputeCost) -> float:
+    """Whether a warp gets on only in the gaps of a rival, because it needs longer for an instruction, 0 … 1."""
+    return rival.density * min(max(rival.demand / own.demand - _MORE, 0.0), 1.0)

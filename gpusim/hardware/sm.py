@@ -66,8 +66,8 @@ class Sm:
         self._served: dict[Capacity, tuple[int, dict[Flow, float]]] = {}
         self._warps_served = profile.value("sm.warps_served")
         self._slot_wait = profile.value("sm.slot_wait")
-        self._shared_rates: dict[tuple[tuple[int, float, int], ...], list[float]] = {}
-        """What `_rates` has found; costs are kept, so that their identity says which."""
+        self._shared_rates: dict[tuple[tuple[int, float, ComputeCost], ...], list[float]] = {}
+        """What `_rates` has found."""
         self._memory_costs: dict[tuple, ComputeCost] = {}
         self._fluid = FluidSystem(sim, self._rate)
         self._barrier_unit_s = 0.0
@@ -150,7 +150,7 @@ class Sm:
         queue = sorted(flows, key=lambda flow: flow.tag[0])
         # Which CTA it is does not matter, only which warps are of the same one.
         ctas: dict[int, int] = {}
-        key = tuple((ctas.setdefault(turn.cta, len(ctas)), n, id(cost)) for turn, n, cost in (f.tag for f in queue))
+        key = tuple((ctas.setdefault(turn.cta, len(ctas)), n, cost) for turn, n, cost in (f.tag for f in queue))
         rates = self._shared_rates.get(key)
         if rates is None:
             rates = self._shared_rates[key] = self._rates([flow.tag for flow in queue])
@@ -160,9 +160,14 @@ class Sm:
         """Of (turn, warps, cost of each) on one scheduler."""
         shares = served(groups, self._warps_served)
         warps = [(share * number, cost) for share, (_, number, cost) in zip(shares, groups, strict=True)]
-        present = [(number, cost) for number, cost in warps if number]
-        cycles = iter(cycles_per_slot(present, self._slot_wait))
-        return [self._clock * number / next(cycles) if number else 0.0 for number, _ in warps]
+        # Those that do the same get on equally.
+        present: dict[ComputeCost, float] = {}
+        for number, cost in warps:
+            if number:
+                present[cost] = present.get(cost, 0.0) + number
+        cycles = cycles_per_slot([(number, cost) for cost, number in present.items()], self._slot_wait)
+        slots_per_s = {cost: self._clock / each for cost, each in zip(present, cycles, strict=True)}
+        return [number * slots_per_s[cost] if number else 0.0 for number, cost in warps]
 
     def issuing(self) -> float:
         """Utilisation of the busiest scheduler until the last CTA ended."""

@@ -119,3 +119,24 @@ def test_capacity_is_never_exceeded_and_work_is_conserved(flows):
     first = min(start for *_, start in flows)
     work = sum(amount * weight for amount, weight, *_ in flows)
     assert max(ends) >= first + work - 1e-6
+
+
+@given(
+    st.lists(st.tuples(st.floats(0.1, 3), st.floats(0.1, 5)), min_size=2, max_size=6),
+    st.booleans(),
+)
+def test_rates_are_one_level_or_the_own_bound(flows, second_is_full):
+    """Max-min on one capacity: all rates are min(bound, level), and the capacity is full; so also beside a second."""
+    sim = Simulation()
+    fluid = FluidSystem(sim)
+    capacity, other = Capacity("c", 1.0), Capacity("other", 0.5 if second_is_full else 1e6)
+    for weight, bound in flows:
+        fluid.start(100.0, [(capacity, weight)], bound=bound)
+    fluid.start(100.0, [(other, 1.0)], bound=1.0)
+    *started, beside = fluid._flows
+    sim.env.run(1e-3)
+    assert beside.rate == pytest.approx(0.5 if second_is_full else 1.0)
+    used = sum(weight * flow.rate for (weight, _), flow in zip(flows, started, strict=True))
+    assert used == pytest.approx(min(1.0, sum(weight * bound for weight, bound in flows)))
+    level = max(flow.rate for flow in started)
+    assert [flow.rate for flow in started] == pytest.approx([min(bound, level) for _, bound in flows])
