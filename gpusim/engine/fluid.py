@@ -266,14 +266,12 @@ def _share(capacity: Capacity) -> None:
         key=_bound,
     )
     room, load = capacity.limit_now, sum(weight for _, weight, _ in wanted)
-    for position, (bound, weight, _) in enumerate(wanted):
+    for bound, weight, flow in wanted:
         if bound * load > room:
-            break
-        room -= bound * weight
-        load -= weight
-    level = max(room / load, 0.0)
-    for _, _, flow in wanted[position:]:
-        flow.rate = level
+            flow.rate = max(room / load, 0.0)
+        else:
+            room -= bound * weight
+            load -= weight
 
 
 def _bound(wanted: tuple[float, float, Flow]) -> float:

@@ -21,10 +21,10 @@ _LOOPS = {"four chains of FFMAs": 64, "a shared load and 64 FFMAs": 69}
 def _served(b: Benches, _: dict) -> dict[str, Measured]:
     """Warps of a scheduler that end together with the first of eight: so many are served at a time.
 
-    The mean over the two loops without a stopwatch in them, of which two warps fill the slots: one goes on while the other
-    is stopped, and nobody else gets anything. Loops that read the clock half way stop twice within a few instructions,
-    as the stall counts in their machine code say, and four of them are served; that is the stopwatch's doing. "Together"
-    is within 1.3 times the first one's end; up to 1.5 the counts are the same.
+    The mean over the two loops without a stopwatch in them, of which two warps fill the slots: one goes on while the
+    other is stopped, and nobody else gets anything. Loops that read the clock half way stop twice within a few
+    instructions, as the stall counts in their machine code say, and four of them are served; that is the stopwatch's
+    doing. "Together" is within 1.3 times the first one's end; up to 1.5 the counts are the same.
     """
     counts = [
         sum(end <= 1.3 * min(row["slots"]) for end in row["slots"])

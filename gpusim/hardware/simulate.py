@@ -49,7 +49,8 @@ TOGETHER = 0.05
 ISSUE_BOUND = 0.9
 """Utilisation of the schedulers from which on waiting for memory no longer moves the ends of CTAs apart.
 
-Chosen by looking at kernels whose last wave is packed on the H200 and at some whose is not: no bench tells them apart."""
+Chosen by looking at kernels whose last wave is packed on the H200 and at others: no bench tells them apart.
+"""
 PACKED_WAVES = 6
 """Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
 
