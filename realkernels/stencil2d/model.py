@@ -29,8 +29,10 @@ from realkernels.tile_loop import FMA_UNROLL, ROLL_OTHER, ROLL_SETUP, VECTOR_BYT
 RING = "rows"
 HALO_BYTES = 2 * VECTOR_BYTES
 """Of a row: one vector of the neighbours' columns on either side."""
-REGISTERS, REGISTERS_ONE_WARP = {1: 40, 2: 40, 3: 56, 4: 64}, 64
-"""Upper bound on the registers per thread, by radius; of a CTA of one warp the compiler is less sparing."""
+REGISTERS, REGISTERS_LOOP = {1: 32, 2: 32, 3: 48, 4: 48}, {1: 40, 2: 40, 3: 48, 4: 56}
+REGISTERS_ONE_WARP = {1: 40, 2: 56, 3: 64, 4: 64}
+"""Registers per thread that the compiler takes, by radius, in allocation steps of 8; one step off in one of five kernels.
+With one vector per thread, and with several; for a CTA of one warp it is less sparing."""
 
 PROLOGUE = Mix(setup=70)
 """Before the first row: thread number, strip and band, addresses of inputs and outputs."""
@@ -70,8 +72,10 @@ def shared_bytes(params: Params) -> int:
 
 
 def registers(params: Params) -> int:
-    """Upper bound on the registers per thread."""
-    return REGISTERS[params.radius] if params.warps > 1 else REGISTERS_ONE_WARP
+    """Registers per thread that the compiler takes, in allocation steps of 8."""
+    if params.warps == 1:
+        return REGISTERS_ONE_WARP[params.radius]
+    return (REGISTERS if params.vectors == 1 else REGISTERS_LOOP)[params.radius]
 
 
 def row_other(params: Params) -> int:

@@ -18,6 +18,8 @@ TILE_OTHER = 10
 """Per tile: addresses, tile counter, entry into the vector loop."""
 UNEVEN_OTHER = 3
 """Per tile when the vectors do not divide evenly: comparison and predicated moves."""
+LONG_LOOP = 6
+"""Vectors in full batches from which on the rest behind them costs registers."""
 LOOP_SETUP = 4
 """Per tile with a rolled batch loop: copies of the addresses, its counter."""
 
@@ -42,13 +44,14 @@ def shared_bytes(params: Params) -> int:
 
 
 def registers(params: Params) -> int:
-    """Upper bound on the registers per thread that the compiler takes, in allocation steps of 8.
+    """Registers per thread that the compiler takes, in allocation steps of 8; one step off in one of five kernels.
 
-    Fewer where the vectors divide evenly: no thread has to find out whether it takes part in the last one.
+    A float4 for each vector of a batch; a bit more where another batch, not a full one, comes after those of a loop.
     """
     held = min(params.batch, shares(params.tile_bytes, params.warps)[0].iterations)
-    besides = 30 if uneven(params) else 22
-    return 32 if held == 1 else -(-(besides + 4 * held) // 8) * 8
+    full, rest = batches(params)
+    besides = 26 if full * params.batch >= LONG_LOOP and 0 < rest < params.batch else 20
+    return max(-(-(besides + 4 * held) // 8) * 8, 32) if held > 1 else 32
 
 
 def uneven(params: Params) -> bool:

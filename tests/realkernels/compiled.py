@@ -16,6 +16,14 @@ from gpusim.program import sass
 from realkernels._harness.compile import KernelSpec
 from realkernels._harness.disassembler import disassemble, disassembler
 
+REGISTER_STEP = 8
+"""Registers per thread are allocated in so many."""
+
+
+def allocated(registers: int) -> int:
+    """Registers per thread that a kernel occupies which was compiled to use ``registers``."""
+    return -(-registers // REGISTER_STEP) * REGISTER_STEP
+
 
 @dataclass(frozen=True)
 class Compiled:

@@ -13,14 +13,15 @@ import pytest
 from gpusim.errors import HazardError
 from gpusim.hardware import load_profile, occupancy, simulate_kernel
 from gpusim.hardware.traffic import Traffic
-from gpusim.program import Compute, CpAsync, KernelProgram, Op, Ring, Store, WaitGroup, sass
+from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Op, Ring, Store, WaitGroup, sass
 from gpusim.timeline.metrics import hidden_fraction, period_s
 from realkernels._harness import design
 from realkernels._harness.launcher import A, B
+from realkernels.register_split import REGISTERS_PER_SM
 from realkernels.stencil2d import TECHNIQUE, Params, launch, model, oracle
 from realkernels.stencil2d.design import ONE_PER_SM, TWO_PER_SM
 from realkernels.tile_loop import FMA_UNROLL, ROLL_SETUP
-from tests.realkernels.compiled import compile_spec
+from tests.realkernels.compiled import REGISTER_STEP, allocated, compile_spec
 from tests.realkernels.test_oracle import Device
 from tests.tile_programs import NS, textbook
 
@@ -86,7 +87,7 @@ def other(counts: Counter) -> int:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_model_states_the_instructions_of_the_compiled_kernel(case) -> None:
-    """Loads, FFMAs, copies and stores exactly, what stands around within the tolerance, registers as a bound."""
+    """Loads, FFMAs, copies and stores exactly, what stands around within the tolerance, registers within a step."""
     params = params_of(case)
     compiled = compile_spec(launch.build(params).plan.spec())
     found, mix = Loops.of(compiled.instructions), model.row_mix(params)
@@ -107,7 +108,7 @@ def test_the_model_states_the_instructions_of_the_compiled_kernel(case) -> None:
         <= model.ROW_TOLERANCE
     )
     assert compiled.spilled == 0
-    assert compiled.registers <= model.registers(params)
+    assert abs(allocated(compiled.registers) - model.registers(params)) <= REGISTER_STEP
 
 
 @pytest.mark.slow
@@ -117,7 +118,7 @@ def test_the_instrumented_kernel_compiles_without_spills(params) -> None:
     plan = launch.build(params).plan
     compiled = compile_spec(plan.spec(instrumented=True))
     assert compiled.spilled == 0
-    assert compiled.registers <= model.registers(params) + 16
+    assert (params.warps + 1) * WARP_SIZE * allocated(compiled.registers) * params.ctas_per_sm <= REGISTERS_PER_SM
     assert plan.threads(instrumented=True) == 32 * (params.warps + 1)
 
 
