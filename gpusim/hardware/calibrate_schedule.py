@@ -50,4 +50,10 @@ def _slot_wait(b: Benches, _: dict) -> dict[str, Measured]:
     return {"sm.slot_wait": Measured(float(np.median(lost)), "cycles", source, float(np.std(lost)))}
 
 
-SCHEDULE_STEPS = (_served, _slot_wait)
+def _spread(b: Benches, _: dict) -> dict[str, Measured]:
+    """How far SMs are apart when equal CTAs end, in parts of their time; the median over what CTAs wait for."""
+    found = [row["sm_spread"] for row in b.rows("last_wave")]
+    return {"sm.spread": Measured(float(np.median(found)), "", "last_wave (first wave)", float(np.std(found)))}
+
+
+SCHEDULE_STEPS = (_served, _slot_wait, _spread)

@@ -91,23 +91,22 @@ class SmClass:
     tiles: tuple[int, ...]
 
 
-def place_ctas(program: KernelProgram, sms: int, ctas_per_sm: int, packed: bool = False) -> list[SmClass]:
+def place_ctas(
+    program: KernelProgram, sms: int, ctas_per_sm: int, taken: tuple[int, ...] | None = None
+) -> list[SmClass]:
     """CTAs on SMs: one to each SM in turn until all are full, then wherever one has ended first.
 
-    Tiles stand for time when CTAs differ. SMs without a CTA are left out. ``packed``: equal CTAs of an SM end together,
-    so that of those left for the last wave an SM takes as many at once.
+    Tiles stand for time when CTAs differ. SMs without a CTA are left out. ``taken``: how many SMs take 0, 1, 2 … of the
+    equal CTAs that are left after the last full wave (`gpusim.hardware.last_wave`); else they are dealt evenly.
     """
     grid = program.grid
-    if packed:
-        waves, left = divmod(grid, sms * ctas_per_sm)
-        filled, rest = divmod(left, ctas_per_sm)
-        counts = [(filled, (waves + 1) * ctas_per_sm), (1 if rest else 0, waves * ctas_per_sm + rest)]
-        counts.append((sms - filled - counts[1][0], waves * ctas_per_sm))
-        firsts = (0, filled, filled + counts[1][0])
+    if taken is not None:
+        before = grid // (sms * ctas_per_sm) * ctas_per_sm
+        firsts = [sum(taken[more + 1 :]) for more in range(len(taken))]
         return [
-            SmClass(first, number, (program.tiles_of(0),) * ctas)
-            for first, (number, ctas) in zip(firsts, counts, strict=True)
-            if number and ctas
+            SmClass(first, number, (program.tiles_of(0),) * (before + more))
+            for more, (first, number) in reversed(list(enumerate(zip(firsts, taken, strict=True))))
+            if number and before + more
         ]
     if isinstance(program.tiles_per_cta, int):
         each, extra = divmod(grid, sms)

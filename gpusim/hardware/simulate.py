@@ -13,6 +13,7 @@ from gpusim.engine import Simulation
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_cycles
+from gpusim.hardware.last_wave import older_get_ahead, taken
 from gpusim.hardware.memory import Memory, in_order_part, kept_part
 from gpusim.hardware.occupancy import Occupancy, occupancy
 from gpusim.hardware.periodic import (
@@ -44,14 +45,7 @@ MANY_TILES = 1000
 """Tiles per SM of a run that is not repeated with more of them: the slope against the one before it has to do."""
 IN_TURN_TILES = 1500
 """The same if CTAs of an SM run one after the other, so that no turn stands for the others."""
-TOGETHER = 0.05
-"""CTAs of an SM that end within this part of their time end together. Chosen, not measured: see `ISSUE_BOUND`."""
-ISSUE_BOUND = 0.9
-"""Utilisation of the schedulers from which on waiting for memory no longer moves the ends of CTAs apart.
-
-Chosen by looking at kernels whose last wave is packed on the H200 and at others: no bench tells them apart.
-"""
-PACKED_WAVES = 6
+WAVES_IN_STEP = 6
 """Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
 
 
@@ -93,8 +87,9 @@ def simulate_kernel(
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
     launch = _Launch(program, profile, fits, traffic, kept, trace)
     run, cuts = _run_short(launch, exact)
-    if _leaves_packed(launch, run):
-        run, cuts = _run_short(launch, exact, packed=True)
+    left = _taken(launch, run)
+    if left is not None:
+        run, cuts = _run_short(launch, exact, left)
     end_s = max(
         max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
         for sm in run.sms
@@ -111,17 +106,17 @@ def simulate_kernel(
     return timeline
 
 
-def _run_short(launch: _Launch, exact: bool, packed: bool = False) -> tuple[_Run, list[Cut]]:
+def _run_short(launch: _Launch, exact: bool, left: tuple[int, ...] | None = None) -> tuple[_Run, list[Cut]]:
     """A run of fewer waves and tiles with what is missing in it, or of everything.
 
-    The cuts are in the order in which they have to be put in.
+    The cuts are in the order in which they have to be put in. ``left``: see `_taken`.
     """
     program, resident = launch.program, launch.fits.ctas_per_sm
     tiles = program.tiles_per_cta
     if exact or not isinstance(tiles, int):
-        return _run(launch, program, packed), []
+        return _run(launch, program, left), []
     sms = int(launch.profile.value("sm.count"))
-    unit = resident if packed else 1
+    unit = 1 if left is None else resident
     each = program.grid // (sms * unit) * unit
     extra = program.grid - each * sms
     shape = Shape(resident, stride_of(program), drain_of(program))
@@ -134,7 +129,7 @@ def _run_short(launch: _Launch, exact: bool, packed: bool = False) -> tuple[_Run
         if ctas == each and count == tiles:
             break
         shorter = program.resized(grid=ctas * sms + extra, tiles_per_cta=count)
-        run = _run(launch, shorter, packed)
+        run = _run(launch, shorter, left)
         cuts = find_cuts(run.sms, shape, each - ctas, tiles - count, agreement)
         if cuts is not None:
             return run, cuts
@@ -157,37 +152,35 @@ def _run_short(launch: _Launch, exact: bool, packed: bool = False) -> tuple[_Run
         mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, each - ctas, tiles - count) if much else None
         if mean is not None:
             return runs[-1], mean
-    return _run(launch, program, packed), []
+    return _run(launch, program, left), []
 
 
-def _leaves_packed(launch: _Launch, run: _Run) -> bool:
-    """Whether the CTAs left after the last full wave go to SMs all of whose CTAs have just ended.
-
-    They end at once if they share evenly: one warp each on a scheduler, and always at work. Where several queue, or
-    wait for memory, CTAs are apart by then.
-    """
+def _taken(launch: _Launch, run: _Run) -> tuple[int, ...] | None:
+    """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave; None if evenly dealt, as in ``run``."""
     program, resident = launch.program, launch.fits.ctas_per_sm
     value = launch.profile.value
-    waves, left = divmod(program.grid, int(value("sm.count")) * resident)
-    if resident == 1 or left < 2 or not 1 <= waves <= PACKED_WAVES or not isinstance(program.tiles_per_cta, int):
-        return False
-    if program.warps > value("sm.schedulers"):
-        return False
+    sms = int(value("sm.count"))
+    waves, left = divmod(program.grid, sms * resident)
+    if resident == 1 or left < 2 or not 1 <= waves <= WAVES_IN_STEP or not isinstance(program.tiles_per_cta, int):
+        return None
     fullest = max(run.sms, key=lambda sm: len(sm.ended_s))
-    if fullest.issuing() < ISSUE_BOUND:
-        return False
-    ended_s = fullest.ended_s[(waves - 1) * resident : waves * resident]
-    return ended_s[-1] - ended_s[0] <= TOGETHER * ended_s[-1] / waves
+    if older_get_ahead(program.warps * resident / value("sm.schedulers"), fullest.issuing()):
+        return None
+    ends_s = fullest.ended_s[(waves - 1) * resident : waves * resident]
+    found = taken(ends_s, value("sm.spread") * ends_s[-1] / waves**0.5, left, sms)
+    each, more = divmod(left, sms)
+    evenly = tuple({each: sms - more, each + 1: more}.get(count, 0) for count in range(resident + 1))
+    return None if found == evenly else found
 
 
-def _run(launch: _Launch, program: KernelProgram, packed: bool) -> _Run:
+def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None) -> _Run:
     """Simulate ``program``, which is the launch's own or one with fewer CTAs and tiles."""
     profile, traffic, resident_ctas = launch.profile, launch.traffic, launch.fits.ctas_per_sm
     builder = TimelineBuilder() if launch.trace else None
     sim = Simulation()
     parts = Parts.of(program)
     groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")))
-    classes = place_ctas(program, int(profile.value("sm.count")), resident_ctas, packed)
+    classes = place_ctas(program, int(profile.value("sm.count")), resident_ctas, left)
     resident = sum(c.multiplicity * min(len(c.tiles), resident_ctas) for c in classes)
     used = sum(c.multiplicity for c in classes)
     round_bytes = resident * traffic.tile_bytes

@@ -15,12 +15,14 @@ behind     how long a shared load waits behind stores whose queue is full; one w
 fairness   how evenly a scheduler serves warps of different age; equal work, no barrier, nothing copied
 mixed      what warps that do different things get of a scheduler; registers only
 placement  which scheduler each warp of a CTA issues on; the hardware slot of each warp is read, nothing timed
+local      whether values spilled to local memory are found in L1 again; each thread has its own, nothing is shared
 lds_ffma   how load stalls and FFMA issue of co-resident warps interleave; the tile kernels' own inner loop
 barrier    cost of CTA, named and mbarrier synchronisation and hand-over; nothing is computed or copied
 syncs      throughput of mbarrier operations on one SM; all warps do nothing else
 skeleton   what a turn of a tile pipeline costs besides copies and arithmetic, which it does not have
 tile_turn  what entering and leaving a short loop over vectors costs; tiles stay in shared memory
 turns      how CTAs that wait, meet and compute take turns; copies from L2 or none, all warps do the same
+last_wave  when equal CTAs end and which SMs take those that are left; the same work in all of them
 latency    idle load latency by level (L1, near and far L2, DRAM); one lane, each address from the last load
 tma        bulk-copy latency, issue cost and bytes in flight; one thread per CTA does nothing else
 alignment  bandwidth of bulk copies and cp.async whose tiles do not start on a line

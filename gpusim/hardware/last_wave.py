@@ -1,0 +1,38 @@
+"""Which SMs take the CTAs that are left when the last full wave ends.
+
+Models: a CTA goes to whichever slot is free first. CTAs of one SM end almost together, because they share everything,
+  while SMs end a little apart; so some SMs take several of those left, others none, and the last wave takes as long as
+  a full one. Where CTAs of an SM end further apart than SMs do, each SM takes one before any takes two.
+Omits: by how much older CTAs get ahead where many warps queue for the schedulers; there each SM takes one, too.
+Source: realkernels.microbench (last_wave).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import NormalDist
+
+__all__ = ["older_get_ahead", "taken"]
+
+_ISSUE_BOUND, _IN_TURN = 0.7, 4.0
+"""Utilisation of the schedulers, and warps on each, beyond which CTAs of an SM end 4 to 40 % of their time apart; below
+1 to 3 % for each (`last_wave`: with 6 warps CTAs that wait are together at a utilisation of 0.66, apart at 0.73)."""
+
+
+def older_get_ahead(warps: float, utilisation: float) -> bool:
+    """Whether CTAs with ``warps`` on each scheduler, which issues for ``utilisation`` of the time, end apart."""
+    return warps > _IN_TURN and utilisation > _ISSUE_BOUND
+
+
+def taken(ends_s: Sequence[float], spread_s: float, left: int, sms: int) -> tuple[int, ...]:
+    """How many SMs take 0, 1, 2 … of ``left`` CTAs, one for each of their slots at most.
+
+    ``ends_s``: when the CTAs in the slots of a typical SM end; ``spread_s``: standard deviation between SMs.
+    """
+    normal = NormalDist()
+    earlier = (spread_s * normal.inv_cdf((sm + 0.5) / sms) for sm in range(sms))
+    free = sorted((offset + end, sm) for sm, offset in enumerate(earlier) for end in ends_s)
+    by_sm = Counter(sm for _, sm in free[:left])
+    sharing = Counter(by_sm.values())
+    return (sms - len(by_sm), *(sharing[count] for count in range(1, len(ends_s) + 1)))
