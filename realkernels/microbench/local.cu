@@ -3,6 +3,8 @@
 // after the other (needs OP 3), so that each load waits behind the store before it.
 #include "common.cuh"
 
+#ifndef SUMS
+
 // out per CTA: cycles of all turns.
 extern "C" __global__ void __launch_bounds__(1024) local_turns(long long *out, int turns, long long pause, int first) {
     __shared__ Stopwatch watch;
@@ -47,3 +49,26 @@ extern "C" __global__ void __launch_bounds__(1024) local_turns(long long *out, i
     stopwatch_add(&watch, start, cycles_after(__float_as_uint(sum), &sink));
     stopwatch_store(&watch, out + blockIdx.x);
 }
+#else
+
+// The compiler's own spills: SUMS floats per thread where a launch of 1024 threads leaves 64 registers for each.
+extern "C" __global__ void __launch_bounds__(1024) spilled_turns(long long *out, int turns, float step) {
+    __shared__ Stopwatch watch;
+    __shared__ u32 sink;
+    float sums[SUMS];
+#pragma unroll
+    for (int i = 0; i < SUMS; ++i) sums[i] = threadIdx.x;
+    stopwatch_reset(&watch);
+    const long long start = cycles();
+#pragma unroll 1
+    for (int turn = 0; turn < turns; ++turn) {
+#pragma unroll
+        for (int i = 0; i < SUMS; ++i) asm volatile("add.f32 %0, %0, %1;" : "+f"(sums[i]) : "f"(step));
+    }
+    float total = 0.f;
+#pragma unroll
+    for (int i = 0; i < SUMS; ++i) total += sums[i];
+    stopwatch_add(&watch, start, cycles_after(__float_as_uint(total), &sink));
+    stopwatch_store(&watch, out + blockIdx.x);
+}
+#endif

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from realkernels.microbench.bench import KIB, Context, i32, spec
+from realkernels._harness.compile import CompiledKernel
+from realkernels.microbench.bench import KIB, Context, f32, i32, spec
 
 SOURCES = ("local.cu",)
 NOTES = {
-    "op": "of each turn: loads, stores, or loads and then stores of the same values",
+    "op": "of each turn: loads, stores, or loads and then stores of the same values; spilled: what the compiler makes "
+    "of more sums than it has registers for",
+    "sass_turn": "instructions of a turn of spilled sums; null without cuobjdump",
     "apart": "each value is loaded and stored before the next one is loaded",
     "values": "of 4 bytes per thread, 128 bytes of a warp",
     "warps": "of the one CTA on each SM",
@@ -24,30 +27,35 @@ KINDS = ((1, 0), (2, 0), (3, 0), (3, 1))
 VALUES = (1, 4, 10, 16, 32, 64)
 WARPS = (1, 4, 8, 16)
 SHARED_KIB = (0, 100, 224)
+SUMS = (56, 64, 72, 80, 96, 128)
+"""Where there are 64 registers."""
 TURNS, PAUSE = 100, 2000
 
 
 def specs() -> list:
-    return [
+    loops = [
         spec("local.cu", "local_turns", OP=op, VALUES=values, APART=apart) for op, apart in KINDS for values in VALUES
     ]
+    return loops + [spec("local.cu", "spilled_turns", SUMS=sums) for sums in SUMS]
 
 
 def run(context: Context) -> Iterator[dict]:
     for op, apart in KINDS:
         for values in VALUES:
             kernel = context.kernel("local.cu", "local_turns", OP=op, VALUES=values, APART=apart)
-            for warps in WARPS:
-                for shared_kib in SHARED_KIB:
-                    for pause in (0, PAUSE):
-                        args, shared = (i32(TURNS), np.int64(pause), i32(0)), shared_kib * KIB
-                        stamps = context.warm(kernel, context.sms, 32 * warps, args, context.sms, shared)
-                        yield {
-                            "op": OPS[op],
-                            "apart": bool(apart),
-                            "values": values,
-                            "warps": warps,
-                            "shared_kib": shared_kib,
-                            "pause": pause,
-                            "cycles": float(np.median(stamps)) / TURNS,
-                        }
+            for pause in (0, PAUSE):
+                row = {"op": OPS[op], "apart": bool(apart), "values": values, "pause": pause}
+                yield from _measured(context, kernel, row, (i32(TURNS), np.int64(pause), i32(0)))
+    for sums in SUMS:
+        kernel = context.kernel("local.cu", "spilled_turns", SUMS=sums)
+        loops = [loop.counts for loop in kernel.sass_loops() or [] if loop.counts.get("FADD")]
+        row = {"op": "spilled", "values": sums, "sass_turn": dict(loops[0]) if loops else None}
+        yield from _measured(context, kernel, row, (i32(TURNS), f32(1.0)))
+
+
+def _measured(context: Context, kernel: CompiledKernel, row: dict, args: tuple) -> Iterator[dict]:
+    for warps in WARPS:
+        for shared_kib in SHARED_KIB:
+            stamps = context.warm(kernel, context.sms, 32 * warps, args, context.sms, shared_kib * KIB)
+            cycles = float(np.median(stamps)) / TURNS
+            yield row | {"warps": warps, "shared_kib": shared_kib, "cycles": cycles}

@@ -3,12 +3,12 @@
 What does not fit into a consumer's registers is spilled. The counts of local loads and stores
 (LDL, STL) are those of the compiled kernel; a test compares them with the SASS.
 
-Models: local loads that L1 holds as shared accesses, whose pipe they take: LDL in ``lds`` by quarters (four accesses of
-  4 bytes per lane take it as long as one of 16), the three other slots of each four in ``other``. L1 writes
-  through, so that local stores go to L2; and once the spilled values of all threads exceed L1, each round
-  over them finds none of them there, so that the loads come from L2 as well. Neither reaches DRAM.
-Omits: what a single vector waits for its local loads (most are issued well before they are needed), and L1 that holds
-  some of them although not all. ``setmaxnreg`` itself has an assumed cost, paid once per CTA.
+Models: local stores go through L1 to L2, at the rate at which all SMs can write it; local loads behind them, as if they
+  came from L2 too. Where L1 holds the values they do not, by hardware counters, but wait in the same queue: warps
+  wait for them for two thirds of the time, and kernels whose loads all hit take as long as this says. What all threads
+  spill goes on to DRAM, round after round, where L2 has no room for it.
+Omits: what a single vector waits for its local loads, and L2 that holds some of them although not all. ``setmaxnreg``
+  itself has an assumed cost, paid once per CTA.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from gpusim.program import (
     WaitFull,
     WaitLoads,
 )
+from realkernels._harness.design import SMS
 from realkernels.padding import padded_shared_bytes
 from realkernels.register_split import PRODUCER_WARPS, Params
 from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
@@ -62,8 +63,8 @@ STEEP, SPILLED_PER_REGISTER_LATER = 48, 1.125
 one more up to `STEEP`, and from there on: the compiler also needs registers to swap through."""
 SPILLED_END = 2
 """Per vector of a spilling consumer with one stage: computing where the stage ends (with more it is loaded)."""
-L1_BYTES = 28 << 10
-"""What the padded shared memory (228 KiB) leaves of the 256 KiB they have in common (Hopper tuning guide)."""
+L2_BYTES, L2_WRITTEN_BYTES = 50 << 20, 28 << 20
+"""What L2 holds, and how much of it may be written and not yet in DRAM (realkernels.microbench dirty)."""
 LOCAL_BYTES = 4
 """A spilled value of a thread."""
 STATE_LOADS, STATE_STORES = 7, 3
@@ -145,23 +146,21 @@ def producer_other(params: Params) -> int:
     return PRODUCER_OTHER if params.stages > 1 else PRODUCER_OTHER_SINGLE
 
 
-def from_l2(params: Params) -> bool:
-    """Whether the spilled values of an SM's threads are too many for L1."""
-    threads = WARP_SIZE * params.consumer_warps * params.ctas_per_sm
-    return LOCAL_BYTES * swapped(params) * threads > L1_BYTES
+def spilled_bytes(params: Params) -> int:
+    """What all resident threads keep in local memory."""
+    ctas = min(params.grid, SMS * params.ctas_per_sm)
+    return LOCAL_BYTES * swapped(params) * WARP_SIZE * params.consumer_warps * ctas
 
 
 def consumer_mix(params: Params, iterations: int) -> Mix:
     """Instructions of one warp for ``iterations`` vectors per lane of one tile, what goes to L2 left out."""
     base = tile_mix(iterations, params.fma_per_element, tile_other(params))
-    loads = 0 if from_l2(params) else vector_loads(params)
     return Mix(
         ffma=float(iterations * (4 * params.fma_per_element + params.accumulators)),
-        lds=iterations * (1.0 + loads / 4),
-        other=base.other + iterations * (0.75 * loads + vector_other(params)),
+        lds=float(iterations),
+        other=base.other + iterations * vector_other(params),
         setup=base.setup,
         ilp=base.ilp,
-        loads_in_flight=1.0 + loads / 4,
         lds_bytes=VECTOR_BYTES,
     )
 
@@ -184,8 +183,10 @@ def _producer(params: Params, tiles: int) -> Iterator[Op]:
 def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     mix = consumer_mix(params, part.iterations)
     vectors = LOCAL_BYTES * WARP_SIZE * part.warps * part.iterations
-    loaded = vectors * vector_loads(params) if from_l2(params) else 0
+    loaded = vectors * vector_loads(params)
     stored = vectors * swapped(params)
+    spilled = spilled_bytes(params)
+    loads_hit, stores_hit = float(spilled <= L2_BYTES), float(spilled <= L2_WRITTEN_BYTES)
     reads = RING if part.iterations else None
     yield Compute(PROLOGUE)
     yield SyncThreads()
@@ -194,10 +195,10 @@ def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     for tile in range(tiles):
         yield WaitFull(RING, tile=tile)
         if loaded:
-            yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=1.0, tile=tile)
+            yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=loads_hit, tile=tile)
         yield Compute(mix, tile=tile, reads=reads)
         if stored:
-            yield Store(stored, width=LOCAL_BYTES, l2_hit=1.0, tile=tile)
+            yield Store(stored, width=LOCAL_BYTES, l2_hit=stores_hit, tile=tile)
         if loaded:
             yield WaitLoads(tile=tile)
         yield Release(RING, tile=tile)

@@ -31,8 +31,8 @@ HALO_BYTES = 2 * VECTOR_BYTES
 """Of a row: one vector of the neighbours' columns on either side."""
 REGISTERS, REGISTERS_LOOP = {1: 32, 2: 32, 3: 48, 4: 48}, {1: 40, 2: 40, 3: 48, 4: 56}
 REGISTERS_ONE_WARP = {1: 40, 2: 56, 3: 64, 4: 64}
-"""Registers per thread that the compiler takes, by radius, in allocation steps of 8: with one vector per thread, and
-with several; for a CTA of one warp it is less sparing. One step off in one of five kernels."""
+"""Registers per thread that the compiler takes, by radius, in allocation steps of 8: with one vector per thread, with
+several, and in a CTA of one warp, where it is less sparing. One step off in one of five kernels."""
 
 PROLOGUE = Mix(setup=70)
 """Before the first row: thread number, strip and band, addresses of inputs and outputs."""

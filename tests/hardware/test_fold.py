@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpusim.hardware.fold import group_warps, place_ctas
+from gpusim.hardware.last_wave import taken
 from gpusim.program import Compute, KernelProgram, Load, Mix, Role, Store, SyncThreads
 
 RECORDED = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm/placement.json"
@@ -147,14 +148,19 @@ class TestSms:
         assert placed == Counter(tiles)
         assert sum(sm.multiplicity for sm in found) == min(sms, len(tiles))
 
-    def test_those_left_over_are_packed_where_ctas_end_together(self):
-        """401 on 132 SMs with two slots: the last 137 two by two, one alone, and nothing more for the other 63."""
-        found = place_ctas(program(4, grid=401), 132, 2, packed=True)
+    def test_those_left_over_go_where_they_are_taken(self):
+        """401 on 132 SMs with two slots: of the last 137, 68 SMs take two each and one takes one."""
+        found = place_ctas(program(4, grid=401), 132, 2, taken=(63, 1, 68))
         assert [(sm.sm, sm.multiplicity, len(sm.tiles)) for sm in found] == [(0, 68, 4), (68, 1, 3), (69, 63, 2)]
 
-    @given(st.integers(1, 2000), st.integers(1, 150), st.integers(1, 8), st.booleans())
-    def test_equal_ctas_are_conserved(self, grid, sms, slots, packed):
-        """Whatever the remainder."""
-        found = place_ctas(program(4, grid=grid), sms, slots, packed)
+    @given(st.integers(1, 2000), st.integers(1, 150), st.integers(1, 8), st.floats(0, 3), st.booleans())
+    def test_equal_ctas_are_conserved(self, grid, sms, slots, spread, evenly):
+        """Whatever the remainder, and however far apart SMs are when they take it."""
+        found = place_ctas(
+            program(4, grid=grid),
+            sms,
+            slots,
+            None if evenly else taken(range(slots), spread, grid % (sms * slots), sms),
+        )
         assert sum(sm.multiplicity * len(sm.tiles) for sm in found) == grid
         assert sum(sm.multiplicity for sm in found) <= sms

@@ -1,0 +1,56 @@
+"""Who takes the CTAs left after the last full wave: the rule, and the H200 as `last_wave` has recorded it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gpusim.hardware.last_wave import older_get_ahead, taken
+from tests.bench_rows import rows
+
+SMS, SCHEDULERS = 132, 4
+
+
+def test_ctas_that_end_together_are_followed_together():
+    """Two slots that are free at once: half of the SMs take two of 132, the others none; three of 5 and one alone."""
+    assert taken([1.0, 1.0], 0.1, 132, SMS) == (66, 0, 66)
+    assert taken([1.0, 1.0, 1.0], 0.0, 5, 4) == (2, 0, 1, 1)
+
+
+def test_ctas_that_end_apart_are_followed_one_by_one():
+    """The second slot is free when all SMs have taken one; when SMs are as far apart as slots, all counts occur."""
+    assert taken([1.0, 2.0], 0.1, 132, SMS) == (0, 132, 0)
+    none, one, two = taken([1.0, 1.1], 0.1, 132, SMS)
+    assert none == two
+    assert 20 < two < 60
+    assert none + one + two == SMS
+
+
+def test_older_ctas_get_ahead_where_many_warps_queue():
+    """More than four on a scheduler that issues most of the time."""
+    assert older_get_ahead(6.0, 0.9)
+    assert not older_get_ahead(4.0, 0.9)
+    assert not older_get_ahead(6.0, 0.5)
+
+
+def test_the_h200_deals_what_is_left_as_its_ctas_end():
+    """From the recorded ends of the first wave: SMs that take none within a tenth of all, in nine of ten kernels."""
+    off = []
+    for row in rows("last_wave"):
+        ends = np.asarray(row["apart"])
+        found = taken(ends, row["sm_spread"], row["grid"] - SMS * row["ctas_per_sm"], SMS)
+        off.append(abs(found[0] - row["taken"][0]) / SMS)
+    assert np.quantile(off, 0.9) < 0.1
+
+
+@pytest.mark.parametrize("load", ["none", "ahead"])
+def test_few_warps_share_evenly_on_the_h200(load: str):
+    """Kernels that compute most of the time: 1, 2 or 4 warps on each scheduler end within 10 %, six and more do not."""
+    for row in rows("last_wave"):
+        if (row["load"], row["fmas"]) != (load, 256):
+            continue
+        warps, rest = divmod(row["warps"] * row["ctas_per_sm"], SCHEDULERS)
+        if not rest and warps in (1, 2, 4):
+            assert row["apart"][-1] < 0.1
+        elif older_get_ahead(warps, 0.9):
+            assert row["apart"][-1] > (0.2 if row["ctas_per_sm"] > 2 else 0.05)
