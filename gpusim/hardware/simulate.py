@@ -87,7 +87,7 @@ def simulate_kernel(
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
     launch = _Launch(program, profile, fits, traffic, kept, trace)
     run, cuts = _run_short(launch, exact)
-    left = _taken(launch, run)
+    left = _taken(launch, run, cuts)
     if left is not None:
         run, cuts = _run_short(launch, exact, left)
     end_s = max(
@@ -155,7 +155,7 @@ def _run_short(launch: _Launch, exact: bool, left: tuple[int, ...] | None = None
     return _run(launch, program, left), []
 
 
-def _taken(launch: _Launch, run: _Run) -> tuple[int, ...] | None:
+def _taken(launch: _Launch, run: _Run, cuts: list[Cut]) -> tuple[int, ...] | None:
     """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave; None if evenly dealt, as in ``run``."""
     program, resident = launch.program, launch.fits.ctas_per_sm
     value = launch.profile.value
@@ -167,7 +167,8 @@ def _taken(launch: _Launch, run: _Run) -> tuple[int, ...] | None:
     if older_get_ahead(program.warps * resident / value("sm.schedulers"), fullest.issuing()):
         return None
     ends_s = fullest.ended_s[(waves - 1) * resident : waves * resident]
-    found = taken(ends_s, value("sm.spread") * ends_s[-1] / waves**0.5, left, sms)
+    last_s = ends_s[-1] + sum(cut.added_s for cut in cuts if cut.sm == fullest.name and cut.at_s <= ends_s[-1])
+    found = taken(ends_s, value("sm.spread") * last_s / waves**0.5, left, sms)
     each, more = divmod(left, sms)
     evenly = tuple({each: sms - more, each + 1: more}.get(count, 0) for count in range(resident + 1))
     return None if found == evenly else found
