@@ -5,10 +5,11 @@ What does not fit into a consumer's registers is spilled. The counts of local lo
 
 Models: local stores go through L1 to L2, at the rate at which all SMs can write it; local loads behind them, as if they
   came from L2 too. Where L1 holds the values they do not, by hardware counters, but wait in the same queue: warps
-  wait for them for two thirds of the time, and kernels whose loads all hit take as long as this says. What all threads
-  spill goes on to DRAM, round after round, where L2 has no room for it.
-Omits: what a single vector waits for its local loads, and L2 that holds some of them although not all. ``setmaxnreg``
-  itself has an assumed cost, paid once per CTA.
+  wait for them for two thirds of the time, and kernels whose loads all hit take as long as this says. Besides, a warp
+  waits for them one after the other, as far as FMAs do not hide it. What all threads spill goes on to DRAM, round
+  after round, where L2 has no room for it.
+Omits: L2 that holds some of the spilled values although not all. ``setmaxnreg`` itself has an assumed cost, paid once
+  per CTA.
 """
 
 from __future__ import annotations
@@ -67,6 +68,10 @@ L2_BYTES, L2_WRITTEN_BYTES = 50 << 20, 28 << 20
 """What L2 holds, and how much of it may be written and not yet in DRAM (realkernels.microbench dirty)."""
 LOCAL_BYTES = 4
 """A spilled value of a thread."""
+FEW_SWAPPED, LOADS_IN_FLIGHT, LOCAL_CYCLES, FMA_CYCLES = 26, 3.0, 33.0, 4.0
+"""So few sums are swapped through one register, each waited for; of more, so many are on their way at once (bench
+``local``: 28 to 35 cycles for each of 11 and 26 sums, 10 to 11 for each of 36 to 84). Latency of a load and of a
+dependent FMA."""
 STATE_LOADS, STATE_STORES = 7, 3
 """Per tile of a consumer that spills: stage, parity, addresses."""
 
@@ -165,6 +170,19 @@ def consumer_mix(params: Params, iterations: int) -> Mix:
     )
 
 
+def local_waits(params: Params, iterations: int) -> Mix:
+    """What one warp waits for its local loads: for one after the other if few sums are swapped, else for several.
+
+    Loads are on their way while the vector's FMAs are computed.
+    """
+    loads = vector_loads(params)
+    batches = loads / (1.0 if swapped(params) <= FEW_SWAPPED else LOADS_IN_FLIGHT)
+    batches -= params.fma_per_element * FMA_CYCLES / LOCAL_CYCLES
+    if batches <= 0.0 or not loads:
+        return Mix()
+    return Mix(lds=float(iterations * loads), lds_bytes=LOCAL_BYTES, loads_in_flight=loads / batches)
+
+
 def _excess(params: Params) -> int:
     """Sums beyond the registers of a consumer thread; both are multiples of eight."""
     return params.accumulators - params.consumer_registers
@@ -185,6 +203,7 @@ def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     vectors = LOCAL_BYTES * WARP_SIZE * part.warps * part.iterations
     loaded = vectors * vector_loads(params)
     stored = vectors * swapped(params)
+    waits = local_waits(params, part.iterations)
     spilled = spilled_bytes(params)
     loads_hit, stores_hit = float(spilled <= L2_BYTES), float(spilled <= L2_WRITTEN_BYTES)
     reads = RING if part.iterations else None
@@ -197,6 +216,8 @@ def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
         if loaded:
             yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=loads_hit, tile=tile)
         yield Compute(mix, tile=tile, reads=reads)
+        if waits.lds:
+            yield Compute(waits, tile=tile)
         if stored:
             yield Store(stored, width=LOCAL_BYTES, l2_hit=stores_hit, tile=tile)
         if loaded:
