@@ -1,10 +1,9 @@
-"""Allocation, pools, pageable memory and host functions: from bench rows to quantities."""
+"""Allocation, pools and pageable memory: from bench rows to quantities."""
 
 from __future__ import annotations
 
 from gpusim.hardware.benches import Measured
 from gpusim.host.benches import KIB, MIB, Found, HostBenches, line, rate, us
-from gpusim.host.sleep import POINTS_US
 
 __all__ = ["STEPS"]
 
@@ -104,15 +103,13 @@ def _pageable(b: HostBenches, found: Found) -> Found:
     result["pageable.inline"] = Measured(64.0, "KiB", "calls (64 KiB and four bytes more)")
     result["pageable.piece"] = Measured(1.0, "MiB", "calls (with_sync less call: the last piece's copy)")
     source = "copies (pageable_chunks, 8 MiB and 1 MiB of {} MiB)"
-    hot, mixed, out = (
-        line([MIB, 8 * MIB], [_chunk_us(b, direction, whole, s) for s in (MIB, 8 * MIB)])[1]
-        for direction, whole in (("h2d", 64), ("h2d", 256), ("d2h", 64))
-    )
-    result["pageable.h2d_rate"] = rate(hot, source.format(64))
+    found_rates = {whole: _chunk_rate(b, "h2d", whole) for whole in _wholes(b)}
+    hot, out, largest = found_rates[8], _chunk_rate(b, "d2h", 64), max(found_rates)
+    result["pageable.h2d_rate"] = rate(hot, source.format(8))
     result["pageable.d2h_rate"] = rate(out, source.format(64))
-    # A quarter of 256 MiB is taken to be in the cache that 64 MiB fit in.
-    cold_s = (1.0 / mixed - 0.25 / hot) / 0.75
-    result["pageable.h2d_cold_rate"] = rate(1.0 / cold_s, source.format(256))
+    cache, cold = _cache(found_rates)
+    result["pageable.cache"] = Measured(float(cache), "MiB", source.format(f"8 to {largest}"))
+    result["pageable.h2d_cold_rate"] = rate(cold, source.format(f"8 to {largest}"))
     source = "copies (pageable_chunks, 256 KiB and 1 MiB of 8 MiB)"
     bandwidth = found["copy.d2h_bandwidth"].value * 1e9
     way = ("stream.copy_start", "copy.d2h_overhead", "host.cupy.sync_wake")
@@ -123,6 +120,33 @@ def _pageable(b: HostBenches, found: Found) -> Found:
         result[f"pageable.{name}small_rate"] = rate(per_second, source)
         result[f"pageable.{direction}_overhead"] = us(max(fixed - call, 0.0), source)
     return result
+
+
+def _wholes(b: HostBenches) -> list[int]:
+    """MiB of the arrays that were copied in chunks of 1 and 8 MiB."""
+    return sorted({r["whole"] // MIB for r in b.rows("copies", kind="pageable_chunks", direction="h2d", bytes=8 * MIB)})
+
+
+def _chunk_rate(b: HostBenches, direction: str, whole: int) -> float:
+    """Bytes per second by which chunks of 8 MiB take longer than those of 1 MiB."""
+    return line([MIB, 8 * MIB], [_chunk_us(b, direction, whole, size) for size in (MIB, 8 * MIB)])[1]
+
+
+def _cache(rates: dict[int, float]) -> tuple[int, float]:
+    """(MiB that stay in the host's cache, bytes per second of the rest) with which the rates by size fit best.
+
+    Arrays of up to 8 MiB are taken to fit in; of larger ones the part beyond the cache is read from memory.
+    """
+    hot = 1.0 / rates[8]
+    extra = {whole: max(1.0 / value - hot, 0.0) for whole, value in rates.items() if whole > 8}
+
+    def fit(cache: int) -> tuple[float, float]:
+        outside = {whole: max(1.0 - cache / whole, 0.0) for whole in extra}
+        cold = sum(extra[w] * outside[w] for w in extra) / sum(part**2 for part in outside.values())
+        return sum((extra[w] - cold * outside[w]) ** 2 for w in extra), cold
+
+    cache = min(range(8, max(rates), 8), key=lambda size: fit(size)[0])
+    return cache, 1.0 / (hot + fit(cache)[1])
 
 
 def _chunk_us(b: HostBenches, direction: str, whole: int, size: int) -> float:
@@ -140,51 +164,6 @@ def _rules(b: HostBenches, _: Found) -> Found:
     }
 
 
-def _host_functions(b: HostBenches, found: Found) -> Found:
-    """The way to a host function and back to the device, and to a thread that waits for what it releases.
-
-    A second function right behind the first costs the way to a function whose thread is awake. How much longer a
-    thread takes that has slept comes from functions behind kernels of several lengths: seen by a thread that is
-    awake, and by one that waits, too. The rest of the gap between two kernels of 10 us is the way back.
-    """
-    gaps = [b.us("device", "gap_median_s", kind="kernel_host_func_kernel", count=count) for count in (1, 2)]
-    there, launch = gaps[1] - gaps[0], b.call("cupy", "launch")
-    before = launch + found["stream.start"].value + found["restart"].value
-    times = {
-        call: {
-            round(1e6 * r["kernel_s"]): 1e6 * r["median_s"] for r in b.rows("calls", call=f"launch_host_func_{call}")
-        }
-        for call in ("seen", "acquire")
-    }
-    source = "calls (launch_host_func_seen, launch_host_func_acquire)"
-    result: Found = {}
-    func = {us_: max(times["seen"][us_] - before - there, 0.0) for us_ in POINTS_US}
-    awake = max(min(times["acquire"][us_] - times["seen"][us_] for us_ in (0, *POINTS_US)), 0.0)
-    for slept in POINTS_US:
-        slot = max(times["acquire"][slept] - times["seen"][slept] - awake, 0.0)
-        result[f"wake.func_{slept}us"] = us(func[slept], source)
-        result[f"wake.slot_{slept}us"] = us(slot, source)
-    back = gaps[0] - found["restart"].value - there - func[POINTS_US[0]]
-    result["stream.func_kernel"] = us(max(back, 0.0), "device (kernel_host_func_kernel), calls")
-    for api in ("cupy", "cuda"):
-        result[f"host.{api}.host_func_run"] = us(there, "device (kernel_host_func_kernel, one and two functions)")
-        result[f"host.{api}.slot_wake"] = us(awake, source)
-    return result
-
-
-def _threads(b: HostBenches, _: Found) -> Found:
-    """How long a launch keeps those of other threads out, when four threads launch at the same time.
-
-    In Python the threads take turns altogether, and taking turns costs; in C++ a part of the call is under a lock.
-    """
-    cupy = 1e6 * b.rows("calls", call="launch_from_threads", bytes=4)[0]["row_s"] / 4
-    cuda = b.us("cpp", call="launch_from_threads", bytes=4) / 4
-    return {
-        "host.cupy.lock": us(cupy, "calls (launch_from_threads)"),
-        "host.cuda.lock": us(cuda, "cpp (launch_from_threads)"),
-    }
-
-
 def _dispatch(b: HostBenches, _: Found) -> Found:
     """The front end starts one kernel after the other; an empty kernel still takes a moment."""
     rows = b.rows("device", kind="fan_out")
@@ -196,4 +175,4 @@ def _dispatch(b: HostBenches, _: Found) -> Found:
     }
 
 
-STEPS = (_rules, _threads, _dispatch, _host_functions, _device_memory, _host_memory, _pools, _caching, _pageable)
+STEPS = (_rules, _dispatch, _device_memory, _host_memory, _pools, _caching, _pageable)

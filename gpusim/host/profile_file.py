@@ -11,7 +11,7 @@ import yaml
 from gpusim.hardware.benches import Measured
 from gpusim.hardware.profile import DeviceProfile, profile_from_yaml
 from gpusim.host.benches import HostBenches
-from gpusim.host.calibrate import measure_host_quantities
+from gpusim.host.calibrate import host_runs, measure_host_quantities
 
 __all__ = ["OTHERS", "host_profile", "host_profile_text", "write_host_profile"]
 
@@ -28,8 +28,8 @@ OTHERS: dict[str, tuple[str, str, str]] = {
     "copy.p2p_overhead": ("2.5 us", "published", "p2pBandwidthLatencyTest on an H100 SXM"),
     "host.cuda.cache_hit": ("0.2 us", "assumed", "a map and a lock; not measured"),
     "host.cuda.cache_give": ("0.1 us", "assumed", "a map and a lock; not measured"),
+    "host.cuda.func_steals": ("0 us", "assumed", "a C++ function needs no interpreter"),
     "pageable.buffers": ("2", "assumed", "copies (pageable_behind_kernel): more than 1 MiB and less than 16 MiB"),
-    "pageable.cache": ("64 MiB", "assumed", "copies (pageable_chunks h2d): the rate falls between 64 and 256 MiB"),
     "stream.resident_grids": ("128", "specified", "CUDA C++ Programming Guide, table of technical specifications"),
     "graph.start": ("2.3 us", "assumed", "as a kernel's: stream.start"),
 }
@@ -76,6 +76,8 @@ def host_profile(folder: Path, device: DeviceProfile) -> str:
     ``device`` is the rest of the profile, of which one number is needed. Raises RecordingError if a bench is missing.
     """
     measured = measure_host_quantities(folder, device.cycles("cta.restart"))
-    about = HostBenches(folder).head("calls")["device"]
-    title = f"Host, copies and streams of {about['name']} (measured {about['date'][:10]}, driver {about['driver']})"
+    runs = [HostBenches(run).head("calls")["device"] for run in host_runs(folder)]
+    about, days = runs[-1], sorted({run["date"][:10] for run in runs})
+    when = f"{len(runs)} runs, {' and '.join(days)}" if len(runs) > 1 else f"measured {days[0]}"
+    title = f"Host, copies and streams of {about['name']} ({when}, driver {about['driver']})"
     return host_profile_text(title, measured)

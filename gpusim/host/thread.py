@@ -1,7 +1,8 @@
 """A host thread: makes its calls one after another, each for its cost, some until something has happened.
 
-Models: the cost of every call; calls that wait (synchronisation, cudaFree, blocking copies, full queues); staging of
-  pageable memory inside the call.
+Models: the cost of every call, and what it costs more that is the first of its kind after a host function has run on
+  the driver's thread; calls that wait (synchronisation, cudaFree, blocking copies, full queues); staging of pageable
+  memory inside the call.
 Omits: scheduling of threads on cores (each has one of its own).
 Source: CUDA Runtime API (stream synchronization behavior); realkernels.microbench.host (calls, cpp, alloc, rules).
 """
@@ -49,6 +50,8 @@ class HostThreadModel:
     def __init__(self, shared: Shared, thread: ops.HostThread, number: int, record: Callable[..., int] | None) -> None:
         self._shared, self._thread, self._record = shared, thread, record
         self._sim, self._device, self._costs = shared.sim, shared.device, shared.costs
+        self._made_s: dict[str, float] = {}
+        """When each kind of call was made last."""
         self.lane = f"host[{number}]"
         self.name = self.lane
         self.satisfiers = (self.lane,)
@@ -74,9 +77,11 @@ class HostThreadModel:
 
     def _issue(self, shown: str, seconds: float, chunk: int) -> Generator:
         """A call that puts work into a stream; threads in such calls keep each other out for a part of it."""
-        shared = self._shared
+        shared, before = self._shared, self._device.functions
         if shared.running < 2:
             yield from self.busy(shown, seconds, chunk)
+            # In Python a host function needs the interpreter, which the thread then waits for.
+            yield from self.busy(shown, (self._device.functions - before) * self._costs.call("func_steals"), chunk)
             return
         locked = seconds * shared.lock_share
         yield from self.busy(shown, max(seconds - locked, 0.0), chunk)
@@ -87,6 +92,11 @@ class HostThreadModel:
             yield self._sim.timeout(turn - begin)
             self._waited(begin, "launch", chunk, -1)
         yield from self.busy(shown, locked, chunk)
+
+    def _after_function(self, cost: str) -> float:
+        """How much longer a call takes that is the first of its kind since a host function has run elsewhere."""
+        before, self._made_s[cost] = self._made_s.get(cost, 0.0), self._sim.now
+        return self._costs.call("after_func") if self._device.function_ended_s > before else 1.0
 
     def until(self, item: Item, reason: str, chunk: int = -1) -> Generator:
         """Wait for the end of a piece of work."""
@@ -111,7 +121,7 @@ class HostThreadModel:
             stream.queued.popleft()
         if len(stream.queued) >= depth:
             yield from self.until(stream.queued[0], "launch", op.chunk)
-        yield from self._issue(shown, self._costs.call(cost), op.chunk)
+        yield from self._issue(shown, self._costs.call(cost) * self._after_function(cost), op.chunk)
         return self._device.streams.enqueue(stream, kind, label, op.chunk, op)
 
     @call.register
@@ -184,6 +194,7 @@ class HostThreadModel:
         slot = self._device.slots.get(op.slots)
         if slot is None:
             raise GpusimError(f"slots {op.slots!r} are not declared")
+        yield from self.busy("issue", self._costs.call("acquire"), op.chunk)
         if slot.free:
             slot.free -= 1
             return

@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import itertools
 import json
 import os
 import platform
@@ -45,7 +46,7 @@ CHILD_LIMIT_S = 60.0
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m realkernels.microbench.host", description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--install", type=Path, help="put the results of an earlier --out beside the other recordings")
+    parser.add_argument("--install", type=Path, help="add the results of an earlier --out as a run of its own")
     parser.add_argument("--only", help="comma-separated benches; default all")
     parser.add_argument("--connections", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
@@ -144,9 +145,12 @@ def _write(path: Path, document: dict) -> None:
 
 
 def install(folder: Path) -> int:
-    """One file per bench in ``recorded/<device>``, one row a line. Needs no GPU."""
+    """A further run in ``recorded/<device>/host``: one file per bench, one row a line. Needs no GPU."""
     document = json.loads((folder / "host_microbench.json").read_text(encoding="utf-8"))
-    target = HERE / "recorded" / device_folder(document["device"]["name"])
+    runs = HERE / "recorded" / device_folder(document["device"]["name"]) / "host"
+    day = document["device"]["date"][:10]
+    target = next(run for n in itertools.count(1) if not (run := runs / f"{day}_{n}").exists())
+    target.mkdir(parents=True)
     _split(document, target)
     print(f"{len(document['benches'])} benches in {target}")
     return 0

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import threading
-import time
 from collections.abc import Callable, Iterator
 
 from gpusim.program import host as ops
-from realkernels._harness.host_calls import CallMaker, let_go, work_for
+from realkernels._harness.host_calls import CallMaker
 from realkernels._harness.host_memory import Arena
 from realkernels._harness.timing import hold_stream
+from realkernels.microbench import host_threads
 from realkernels.microbench.bench import KIB, MIB
 from realkernels.microbench.host_lab import Lab, spread, time_calls, time_row
 
@@ -18,7 +17,6 @@ NOTES = {
     "median_s": "one call timed on its own (includes some 50 ns of the clock)",
     "row_s": "mean of calls one right after the other",
 }
-WAITS = (0.0, 20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 3e-3)
 WORK = ops.Work(ops.FixedCost(0.0))
 SIZES = (4, 4 * KIB, 64 * KIB, 1 * MIB, 16 * MIB)
 PAGEABLE = (4, 4 * KIB, 32 * KIB, 64 * KIB, 64 * KIB + 4, 128 * KIB, 256 * KIB, MIB, 4 * MIB, 16 * MIB, 64 * MIB)
@@ -191,88 +189,4 @@ def _rows(lab: Lab) -> Iterator[dict]:
         lab.runtime.deviceSynchronize()
 
 
-def _wake(_lab: Lab) -> Iterator[dict]:
-    """A kernel, a host function behind it that gives back a slot, and a thread that waits for the slot."""
-    program = ops.HostProgram("wake", (), (ops.Stream("s", "non_blocking"),), slots=(ops.Slots("slot", 0),))
-    maker = CallMaker(program, Arena(MIB))
-    for seconds in WAITS:
-        steps = (
-            ops.Launch(ops.Work(ops.FixedCost(seconds)), "s"),
-            ops.HostFunc("s", releases="slot"),
-            ops.AcquireSlot("slot"),
-        )
-        calls = maker.calls(steps)
-
-        def all_of_them(calls=calls) -> None:
-            for call in calls:
-                call()
-
-        time_row(all_of_them, 5)
-        samples = time_calls(all_of_them, 60) - seconds
-        yield {"call": "launch_host_func_acquire", "state": "idle", "bytes": 0, "kernel_s": seconds, **spread(samples)}
-        launch, stream, seen = calls[0], maker.streams["s"], []
-
-        def awake(launch=launch, stream=stream, seen=seen) -> None:
-            seen.clear()
-            launch()
-            stream.launch_host_func(seen.append, None)
-            while not seen:
-                let_go()
-
-        time_row(awake, 5)
-        yield {"call": "launch_host_func_seen", "state": "idle", "bytes": 0, "kernel_s": seconds,
-               **spread(time_calls(awake, 60) - seconds)}  # fmt: skip
-    yield from _sleeping_threads()
-    for seconds in (0.0, 20e-6, 100e-6):
-        call = maker.call(ops.HostWork(seconds))
-        yield {"call": "host_work", "state": "idle", "bytes": 0, "asked_s": seconds, **spread(time_calls(call, 60))}
-
-
-def _sleeping_threads() -> Iterator[dict]:
-    """From a semaphore's release to the waking of a thread that has slept for a while; no GPU in it."""
-    for seconds in WAITS:
-        samples = []
-        for _ in range(30):
-            slot, times = threading.Semaphore(0), []
-
-            def sleeper(slot=slot, times=times) -> None:
-                slot.acquire()
-                times.append(time.perf_counter())
-
-            thread = threading.Thread(target=sleeper)
-            thread.start()
-            work_for(seconds + 50e-6)
-            begin = time.perf_counter()
-            slot.release()
-            thread.join()
-            samples.append(times[0] - begin)
-        yield {"call": "wake_thread", "state": "idle", "bytes": 0, "slept_s": seconds, **spread(samples)}
-
-
-def _two_threads(lab: Lab) -> Iterator[dict]:
-    """Launches from several threads at once, each on a stream of its own: locks show as longer calls."""
-    for count in (1, 2, 4):
-        names = [f"s{i}" for i in range(count)]
-        maker = CallMaker(
-            ops.HostProgram("threads", (), tuple(ops.Stream(n, "non_blocking") for n in names)), Arena(MIB)
-        )
-        results: list[float] = []
-        gate = threading.Barrier(count)
-
-        def body(name: str, maker=maker, results=results, gate=gate) -> None:
-            lab.runtime.setDevice(0)
-            call = maker.call(ops.Launch(WORK, name))
-            time_row(call, 20)
-            gate.wait()
-            results.append(time_row(call, 300))
-
-        threads = [threading.Thread(target=body, args=(name,)) for name in names]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        lab.runtime.deviceSynchronize()
-        yield {"call": "launch_from_threads", "state": "running", "bytes": count, "row_s": max(results)}
-
-
-SECTIONS = (_cheap_calls, _blocking_calls, _graph_calls, _round_trips, _rows, _wake, _two_threads)
+SECTIONS = (_cheap_calls, _blocking_calls, _graph_calls, _round_trips, _rows, *host_threads.SECTIONS)

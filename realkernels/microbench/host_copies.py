@@ -150,7 +150,7 @@ def _pageable_chunks(lab: Lab) -> Iterator[dict]:
     """A large array of ordinary memory copied chunk by chunk, again and again: what the host's caches hold of it."""
     (stream,) = lab.streams(1)
     for kind in (H2D, D2H):
-        for whole in (MIB, 8 * MIB, 64 * MIB, 256 * MIB):
+        for whole in (MIB, 8 * MIB, 16 * MIB, 32 * MIB, 64 * MIB, 128 * MIB, 256 * MIB):
             for size in (32 * KIB, 256 * KIB, MIB, 8 * MIB):
                 if size > whole:
                     continue

@@ -233,6 +233,46 @@ static void host_functions() {
   }
 }
 
+static int slots;
+static void CUDART_CB release(void*) {
+  { std::lock_guard<std::mutex> hold(gate); ++slots; }
+  bell.notify_one();
+}
+
+// The same calls turn by turn, with and without a host function that runs between two turns on its own thread.
+// `bytes` is the place of a call in its turn.
+static void beside_functions() {
+  void *device, *pinned;
+  CHECK(cudaMalloc(&device, 4096));
+  CHECK(cudaMallocHost(&pinned, 4096));
+  const auto copy = [&] { cudaMemcpyAsync(device, pinned, 4096, cudaMemcpyHostToDevice, stream); };
+  const auto launch = [] { spin<<<1, 32, 0, stream>>>(0); };
+  const auto acquire = [] { std::unique_lock<std::mutex> hold(gate); bell.wait(hold, [] { return slots-- > 0; }); };
+  for (bool functions : {false, true}) {
+    const auto last = [&] { if (functions) cudaLaunchHostFunc(stream, release, nullptr); };
+    slots = 1000;
+    const std::vector<std::pair<const char*, std::function<void()>>> turn = {
+        {"beside: AcquireSlot", acquire}, {"beside: MemcpyAsync", copy}, {"beside: Launch", launch},
+        {"beside: MemcpyAsync", copy}, {"beside: Launch", launch}, {"beside: HostFunc", last}};
+    std::vector<std::vector<double>> samples(turn.size());
+    for (int i = 0; i < 70; ++i) {
+      const auto start = Clock::now();
+      while (seconds(start, Clock::now()) < 100e-6) {
+      }
+      for (size_t place = 0; place < turn.size(); ++place) {
+        const auto begin = Clock::now();
+        turn[place].second();
+        if (i >= 10) samples[place].push_back(seconds(begin, Clock::now()));
+      }
+    }
+    CHECK(cudaStreamSynchronize(stream));
+    for (size_t place = 0; place < turn.size(); ++place)
+      report(turn[place].first, functions ? "functions" : "nothing", place, samples[place]);
+  }
+  CHECK(cudaFreeHost(pinned));
+  CHECK(cudaFree(device));
+}
+
 static void contention() {
   for (int threads : {1, 2, 4}) {
     std::vector<std::vector<double>> each(threads);
@@ -266,5 +306,6 @@ int main() {
   allocations();
   graphs();
   host_functions();
+  beside_functions();
   contention();
 }

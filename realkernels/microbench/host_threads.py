@@ -1,0 +1,150 @@
+"""What host functions and other threads cost a Python thread, and how soon it wakes up: a part of ``host_calls``."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+
+from gpusim.program import host as ops
+from realkernels._harness.host_calls import CallMaker, let_go, work_for
+from realkernels._harness.host_memory import Arena
+from realkernels.microbench.bench import KIB, MIB
+from realkernels.microbench.host_lab import Lab, spread, time_calls, time_row
+
+__all__ = ["SECTIONS"]
+
+WAITS = (0.0, 20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 3e-3)
+WORK = ops.Work(ops.FixedCost(0.0))
+
+
+def _wake(_lab: Lab) -> Iterator[dict]:
+    """A kernel, a host function behind it that gives back a slot, and a thread that waits for the slot."""
+    program = ops.HostProgram("wake", (), (ops.Stream("s", "non_blocking"),), slots=(ops.Slots("slot", 0),))
+    maker = CallMaker(program, Arena(MIB))
+    for seconds in WAITS:
+        steps = (
+            ops.Launch(ops.Work(ops.FixedCost(seconds)), "s"),
+            ops.HostFunc("s", releases="slot"),
+            ops.AcquireSlot("slot"),
+        )
+        calls = maker.calls(steps)
+
+        def all_of_them(calls=calls) -> None:
+            for call in calls:
+                call()
+
+        time_row(all_of_them, 5)
+        samples = time_calls(all_of_them, 60) - seconds
+        yield {"call": "launch_host_func_acquire", "state": "idle", "bytes": 0, "kernel_s": seconds, **spread(samples)}
+        launch, stream, seen = calls[0], maker.streams["s"], []
+
+        def awake(launch=launch, stream=stream, seen=seen) -> None:
+            seen.clear()
+            launch()
+            stream.launch_host_func(seen.append, None)
+            while not seen:
+                let_go()
+
+        time_row(awake, 5)
+        yield {"call": "launch_host_func_seen", "state": "idle", "bytes": 0, "kernel_s": seconds,
+               **spread(time_calls(awake, 60) - seconds)}  # fmt: skip
+    yield from _sleeping_threads()
+    for seconds in (0.0, 20e-6, 100e-6):
+        call = maker.call(ops.HostWork(seconds))
+        yield {"call": "host_work", "state": "idle", "bytes": 0, "asked_s": seconds, **spread(time_calls(call, 60))}
+
+
+def _beside_functions(lab: Lab) -> Iterator[dict]:
+    """The same calls turn by turn, with and without a host function that runs between two turns on its own thread."""
+    turns, warm_up = 70, 10
+    program = ops.HostProgram("beside", (), (ops.Stream("s", "non_blocking"),), slots=(ops.Slots("slot", turns),))
+    copy, kernel = ops.MemcpyAsync("h2d", 4 * KIB, "s"), ops.Launch(WORK, "s")
+    for beside, last in (("nothing", ops.EventRecord("e", "s")), ("functions", ops.HostFunc("s", releases="slot"))):
+        steps = (ops.HostWork(100e-6), ops.AcquireSlot("slot"), copy, kernel, copy, kernel, last)
+        calls, samples = CallMaker(program, Arena(MIB)).calls(steps), []
+        for turn in range(turns):
+            times = [float(time_calls(call, 1)[0]) for call in calls]
+            if turn >= warm_up:
+                samples.append(times)
+        lab.runtime.deviceSynchronize()
+        for place, (step, times) in enumerate(zip(steps, zip(*samples, strict=True), strict=True)):
+            yield {"call": f"beside: {type(step).__name__}", "state": beside, "bytes": place, **spread(times)}
+
+
+def _interrupted(lab: Lab) -> Iterator[dict]:
+    """A thread that only makes calls, with and without host functions on a stream of their own that run meanwhile."""
+    turns = 200
+    streams = (ops.Stream("s", "non_blocking"), ops.Stream("t", "non_blocking"))
+    program = ops.HostProgram("interrupted", (), streams, slots=(ops.Slots("slot", 0),))
+    launches = (ops.Launch(WORK, "s"),) * 8
+    for beside, last in (("nothing", ops.EventRecord("e", "t")), ("functions", ops.HostFunc("t", releases="slot"))):
+        maker = CallMaker(program, Arena(MIB))
+        calls = maker.calls((*launches, last))
+
+        def turn(calls=calls) -> None:
+            for call in calls:
+                call()
+
+        time_row(turn, 10)
+        lab.runtime.deviceSynchronize()
+        _count(maker)
+        seconds = time_row(turn, turns)
+        ran = _count(maker)
+        lab.runtime.deviceSynchronize()
+        yield {"call": "interrupted: 8 Launch", "state": beside, "bytes": 0, "row_s": seconds, "functions": ran / turns}
+
+
+def _count(maker: CallMaker) -> int:
+    """How often the program's slot has been given back since the last time that this was asked."""
+    return len(list(iter(lambda: maker.slots["slot"].acquire(blocking=False), False)))
+
+
+def _sleeping_threads() -> Iterator[dict]:
+    """From a semaphore's release to the waking of a thread that has slept for a while; no GPU in it."""
+    for seconds in WAITS:
+        samples = []
+        for _ in range(30):
+            slot, times = threading.Semaphore(0), []
+
+            def sleeper(slot=slot, times=times) -> None:
+                slot.acquire()
+                times.append(time.perf_counter())
+
+            thread = threading.Thread(target=sleeper)
+            thread.start()
+            work_for(seconds + 50e-6)
+            begin = time.perf_counter()
+            slot.release()
+            thread.join()
+            samples.append(times[0] - begin)
+        yield {"call": "wake_thread", "state": "idle", "bytes": 0, "slept_s": seconds, **spread(samples)}
+
+
+def _two_threads(lab: Lab) -> Iterator[dict]:
+    """Launches from several threads at once, each on a stream of its own: locks show as longer calls."""
+    for count in (1, 2, 4):
+        names = [f"s{i}" for i in range(count)]
+        maker = CallMaker(
+            ops.HostProgram("threads", (), tuple(ops.Stream(n, "non_blocking") for n in names)), Arena(MIB)
+        )
+        results: list[float] = []
+        gate = threading.Barrier(count)
+
+        def body(name: str, maker=maker, results=results, gate=gate) -> None:
+            lab.runtime.setDevice(0)
+            call = maker.call(ops.Launch(WORK, name))
+            time_row(call, 20)
+            gate.wait()
+            results.append(time_row(call, 300))
+
+        threads = [threading.Thread(target=body, args=(name,)) for name in names]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        lab.runtime.deviceSynchronize()
+        yield {"call": "launch_from_threads", "state": "running", "bytes": count, "row_s": max(results)}
+
+
+SECTIONS = (_wake, _beside_functions, _interrupted, _two_threads)
