@@ -11,8 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
+from statistics import median_low
 
 from gpusim.hardware.benches import Measured
 from gpusim.host.benches import Found, HostBenches
@@ -51,8 +50,11 @@ def _one_run(folder: Path, cta_restart_s: float) -> Found:
 
 
 def _middle(runs: list[Measured]) -> Measured:
-    """The median, and from the lowest to the highest run; one run keeps its own spread."""
+    """The median (of an even number the lower one: sizes and answers have no mean), and from the lowest to the highest.
+
+    One run keeps its own spread.
+    """
     if len(runs) == 1:
         return runs[0]
     values = [run.value for run in runs]
-    return replace(runs[0], value=float(np.median(values)), spread=float(np.ptp(values)))
+    return replace(runs[0], value=median_low(values), spread=max(values) - min(values))
