@@ -17,14 +17,13 @@ def _calls(b: HostBenches, _: Found) -> Found:
 
     From Python as they cost in a running program: rows of several calls in turn (h2d, launch, d2h and two
     launches) where there are such, else the call on its own while the stream is held. A launch takes 7 or 10 us on
-    the same machine, for some hundred calls each, so that it is the median of all rows that there are of it.
+    the same machine, for some hundred calls each, so that it is the median of the rows that there are of it.
     """
     two = b.us("calls", "row_s", call="row: launch on two streams") / 2
-    alone = [b.call("cupy", name, "busy", field="row_s") for name in ("launch", "launch_full_grid")]
-    single = [b.call("cupy", name, state) for name in ("launch", "launch_full_grid") for state in ("idle", "busy")]
+    rows = [two, *(b.call("cupy", name, "busy", field="row_s") for name in ("launch", "launch_full_grid"))]
     trio = b.us("calls", "row_s", call="row: h2d,launch,d2h")
     cupy = {
-        "launch": (float(np.median([two, *alone, *single])), "calls (launch, launch_full_grid, two launches in turn)"),
+        "launch": (float(np.median(rows)), "calls (launch, launch_full_grid, two launches in turn)"),
         "memcpy_async": ((trio - two) / 2, "calls (h2d, launch, d2h in turn)"),
         "event_record": (b.call("cupy", "event_record", "busy", field="row_s"), "calls"),
         "stream_wait_event": (b.call("cupy", "stream_wait_event", "busy", field="row_s"), "calls"),

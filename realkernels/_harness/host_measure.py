@@ -1,11 +1,12 @@
 """Measures the host techniques on the attached GPU.
 
     python -m realkernels._harness.host_measure --out DIR [--technique a,b] [--limit N] [--seconds S]
-    python -m realkernels._harness.host_measure --install DIR
+    python -m realkernels._harness.host_measure --install DIR [DIR ...]
 
 ``--out`` leaves ``host_totals.json`` (per technique: meta and one row per configuration) and
 ``host_traces.json.gz`` (activity records of the traced runs, as they came). ``--install`` makes of them
-``realkernels/<technique>/recorded/<device>/`` and needs no GPU. A configuration that fails, or does not
+``realkernels/<technique>/recorded/<device>/`` and needs no GPU; of several runs, which should be from several
+machines, the median, because hosts differ. Timelines are those of the last. A configuration that fails, or does not
 compute what it must, is reported and left out. Each technique runs in a process of its own.
 """
 
@@ -24,6 +25,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import import_module
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from gpusim.validation.recording import TIMELINES, TOTALS, TotalRow, Totals, device_folder, save_timeline
@@ -40,7 +42,7 @@ MOST_RECORDS = 12_000
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m realkernels._harness.host_measure")
     parser.add_argument("--out", type=Path)
-    parser.add_argument("--install", type=Path)
+    parser.add_argument("--install", type=Path, nargs="+")
     parser.add_argument("--technique", help="comma-separated; default all")
     parser.add_argument("--limit", type=int, help="first N configurations of each")
     parser.add_argument(
@@ -185,19 +187,18 @@ def _trace(technique: Any, params: Any, rows: list[dict[str, Any]]) -> dict[str,
     return {"params": asdict(params), "plain_total_s": plain, "source_sha256": launcher.source_sha256(), **traced}
 
 
-def install(folder: Path) -> int:
-    """Spread the files of one run over the techniques' folders."""
-    everything = json.loads((folder / TOTALS_FILE).read_text())
-    with gzip.open(folder / TRACES_FILE, "rt") as file:
+def install(folders: list[Path]) -> int:
+    """Spread the files of the runs over the techniques' folders."""
+    runs = [json.loads((folder / TOTALS_FILE).read_text()) for folder in folders]
+    with gzip.open(folders[-1] / TRACES_FILE, "rt") as file:
         traces = json.load(file)
-    known = {field.name for field in dataclasses.fields(TotalRow)}
-    for name, data in everything.items():
+    for name, data in runs[-1].items():
         technique = import_module(f"realkernels.{name}").TECHNIQUE
         target = technique.folder / "recorded" / device_folder(data["meta"]["device"]["name"])
         path = target / TOTALS
         totals = Totals.load(path) if path.exists() else Totals(name, data["meta"])
-        totals.meta = data["meta"]
-        totals.merge(TotalRow(**{key: value for key, value in row.items() if key in known}) for row in data["rows"])
+        totals.meta = {**data["meta"], "runs": [run[name]["meta"]["date"] for run in runs if name in run]}
+        totals.merge(_middle_rows([run[name]["rows"] for run in runs if name in run]))
         totals.save(path)
         for number, traced in enumerate(traces[name]):
             program = technique.build(technique.params(**traced["params"]))
@@ -209,6 +210,25 @@ def install(folder: Path) -> int:
             save_timeline(target / TIMELINES, f"case{number}", make(program, traced, meta))
         print(f"{name}: {len(data['rows'])} totals, {len(traces[name])} timelines")
     return 0
+
+
+def _middle_rows(runs: list[list[dict[str, Any]]]) -> list[TotalRow]:
+    """Each configuration's median over the runs that have it; of several runs the spread is what lies between them."""
+    known = {field.name for field in dataclasses.fields(TotalRow)}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in (row for run in runs for row in run):
+        found.setdefault(json.dumps(row["params"], sort_keys=True), []).append(row)
+    rows = []
+    for same in found.values():
+        row = {key: value for key, value in same[-1].items() if key in known}
+        times = [each["total_s"] for each in same]
+        if len(same) > 1:
+            row |= {
+                "total_s": median(times), "iqr_s": max(times) - min(times), "min_s": min(r["min_s"] for r in same),
+                "max_s": max(r["max_s"] for r in same), "repeats": sum(r["repeats"] for r in same),
+            }  # fmt: skip
+        rows.append(TotalRow(**row))
+    return rows
 
 
 if __name__ == "__main__":
