@@ -14,6 +14,7 @@ from gpusim.cli.doctor_command import gpu_names
 from gpusim.cli.inputs import scenario_and_axes
 from gpusim.cli.output import console, print_json, seconds
 from gpusim.errors import GpusimError
+from gpusim.hardware.profile import profile_text
 from gpusim.scenario import with_overrides
 from gpusim.scenario.overrides import grid_points
 from gpusim.validation import measurement_of
@@ -23,6 +24,7 @@ __all__ = ["calibrate", "measure"]
 # This package knows no real kernel; who brings them says how they are run.
 CALIBRATION_GROUP = "gpusim.calibration"
 MEASUREMENT_GROUP = "gpusim.measurement"
+NO_KERNELS = "no real kernels are installed; install the project: pip install -e ."
 
 
 def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, timeline: bool) -> None:
@@ -55,21 +57,29 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
         console().print(f"recorded in {folder}", markup=False)
 
 
-def calibrate(name: str, output: Path | None, json: bool) -> None:
-    """Run the microbenchmarks and make a device profile of what they say."""
-    benches = _plugins(CALIBRATION_GROUP)
+def calibrate(name: str, output: Path | None, host_of: str | None, json: bool) -> None:
+    """Run the microbenchmarks and make a device profile of what they say; with ``host_of`` those of the host alone."""
+    benches = dict(sorted((point.name, point) for point in entry_points(group=CALIBRATION_GROUP)))
+    device_text = profile_text(host_of) if host_of is not None else None
+    chosen = [point.load() for key, point in benches.items() if host_of is None or key == "host"]
+    if not chosen:
+        raise GpusimError(NO_KERNELS)
     _require_gpu()
     target = output or Path(f"{name}.yaml")
     with tempfile.TemporaryDirectory() as folder:
-        for bench in benches:
+        for bench in chosen:
             if bench(["--out", folder]) != 0:
                 raise GpusimError("the microbenchmarks failed; their messages stand above")
-        import_module("gpusim.hardware.profile_file").write_profile(Path(folder), target)
+        if device_text is None:
+            import_module("gpusim.hardware.profile_file").write_profile(Path(folder), target)
+        else:
+            target.write_text(device_text, encoding="utf-8")
         host = import_module("gpusim.host.profile_file").write_host_profile(Path(folder), target)
     if json:
         print_json({"file": str(target), "host_file": str(host), "device": name})
     else:
-        console().print(f"{target}: written\n{host}: written", markup=False)
+        told = f"{target}: written\n{host}: written\nin a scenario: device: {target}"
+        console().print(told, markup=False)
 
 
 def _plugin(group: str) -> Callable[..., Any]:
@@ -79,7 +89,7 @@ def _plugin(group: str) -> Callable[..., Any]:
 def _plugins(group: str) -> list[Callable[..., Any]]:
     points = sorted(entry_points(group=group), key=lambda point: point.name)
     if not points:
-        raise GpusimError("no real kernels are installed; install the project: pip install -e .")
+        raise GpusimError(NO_KERNELS)
     return [point.load() for point in points]
 
 

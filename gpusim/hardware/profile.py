@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -18,7 +19,10 @@ import yaml
 from gpusim.errors import ProfileError, UnitError
 from gpusim.units import parse, parse_any
 
-__all__ = ["HOST_GROUPS", "KINDS", "DeviceProfile", "Quantity", "load_profile", "profile_names"]
+__all__ = [
+    "HOST_GROUPS", "KINDS", "DeviceProfile", "Quantity", "is_profile_file", "load_profile", "profile_from_yaml",
+    "profile_names", "profile_text",
+]  # fmt: skip
 
 KINDS = ("specified", "measured", "published", "assumed")
 """Where a number comes from: vendor document, our microbenchmark, somebody else's
@@ -109,19 +113,46 @@ def profile_names() -> list[str]:
     return sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".yaml"))
 
 
-def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> DeviceProfile:
-    """The profile called ``name``, with ``overrides`` applied.
-
-    Raises ProfileError for an unknown device, an unknown quantity or a wrong unit.
-    """
+def profile_text(name: str) -> str:
+    """The file of a profile that ships with the package. Raises ProfileError for an unknown device."""
     if name not in profile_names():
         raise ProfileError(f"unknown device {name!r}", given=name, allowed=profile_names())
+    return _text(f"{name}.yaml")
+
+
+def is_profile_file(name: str) -> bool:
+    """Whether a device is named by its profile's file, as `gpusim calibrate` writes it, and not by its name."""
+    return name.endswith((".yaml", ".yml"))
+
+
+def load_profile(name: str, overrides: Mapping[str, Any] | None = None) -> DeviceProfile:
+    """The profile called ``name``, or in the file ``name`` if that ends in .yaml, with ``overrides`` applied.
+
+    Raises ProfileError for an unknown device, a file that cannot be read, an unknown quantity or a wrong unit.
+    """
+    if is_profile_file(name):
+        path = Path(name).resolve()
+        half = path.parent / "host" / path.name
+        changed = tuple(file.stat().st_mtime_ns if file.is_file() else 0 for file in (path, half))
+        return _load_file(path, half, changed).overridden(overrides or {})
     return _load(name).overridden(overrides or {})
 
 
 @lru_cache
 def _load(name: str) -> DeviceProfile:
-    return profile_from_yaml(name, _text(f"{name}.yaml"))
+    return profile_from_yaml(name, profile_text(name))
+
+
+@lru_cache
+def _load_file(path: Path, half: Path, _changed: tuple[int, ...]) -> DeviceProfile:
+    try:
+        text = path.read_text(encoding="utf-8")
+        host = half.read_text(encoding="utf-8") if half.is_file() else None
+        return profile_from_yaml(path.stem, text, host)
+    except OSError as error:
+        raise ProfileError(f"device {path.name}: {error.strerror}", given=str(path)) from None
+    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
+        raise ProfileError(f"device {path.name} is not a device profile: {error}", given=str(path)) from None
 
 
 def _text(path: str) -> str:
@@ -133,8 +164,8 @@ def _read(text: str) -> dict[str, Any]:
     return yaml.load(text, Loader=loader)  # noqa: S506 - safe either way, quick where there is a C version
 
 
-def profile_from_yaml(name: str, text: str) -> DeviceProfile:
-    """A profile from the text of its file.
+def profile_from_yaml(name: str, text: str, host_text: str | None = None) -> DeviceProfile:
+    """A profile from the text of its file; ``host_text`` is that of its own host half, if there is one beside it.
 
     ``limits`` names a file of ``profiles/limits`` with the limits of the compute capability;
     ``like`` another profile whose quantities are taken over as assumed. Host calls, copies and
@@ -151,7 +182,9 @@ def profile_from_yaml(name: str, text: str) -> DeviceProfile:
         limits = _read(_text(f"limits/{data['limits']}.yaml"))
         quantities.update(_quantities(f"limits {data['limits']}", limits["quantities"]))
     host = data.get("host", name)
-    if "host" in data or (resources.files("gpusim.hardware") / "profiles" / "host" / f"{host}.yaml").is_file():
+    if host_text is not None:
+        quantities.update(_quantities(f"host {name}", _read(host_text)["quantities"]))
+    elif "host" in data or (resources.files("gpusim.hardware") / "profiles" / "host" / f"{host}.yaml").is_file():
         half = _read(_text(f"host/{host}.yaml"))
         quantities.update(_quantities(f"host {host}", half["quantities"]))
     quantities.update(_quantities(f"profile {name}", data["quantities"]))

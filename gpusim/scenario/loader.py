@@ -11,7 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gpusim.errors import GpusimError, ProfileError, listing, nearest
-from gpusim.hardware.profile import load_profile, profile_names
+from gpusim.hardware.profile import is_profile_file, load_profile, profile_names
 from gpusim.scenario import schema
 from gpusim.scenario.host_schema import HOST_OPS, SpelledHost, ThreadSpec, WorkSpec
 from gpusim.scenario.host_spec import host_problems
@@ -187,7 +187,12 @@ def _shown(value: Any) -> str:
 def _check_device(device: DeviceSpec, source: Source) -> None:
     names = profile_names()
     base = ("device", "base") if ("device", "base") in source.marks else ("device",)
-    if device.base not in names:
+    if is_profile_file(device.base):
+        try:
+            load_profile(device.base)
+        except ProfileError as error:
+            raise source.error(str(error), base, given=device.base, allowed="a file of gpusim calibrate") from None
+    elif device.base not in names:
         raise source.error(
             f"unknown device {_shown(device.base)}", base, given=device.base, allowed=listing(names),
             suggestion=nearest(device.base, names),

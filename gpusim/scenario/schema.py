@@ -19,7 +19,7 @@ class DeviceSpec(Model):
     """A device profile, and quantities of it to replace."""
 
     base: str
-    """Name of a device profile; `gpusim devices` lists them."""
+    """Name of a device profile (`gpusim devices` lists them), or the file that `gpusim calibrate` has written."""
     set: dict[str, str | int | float] = {}
     """What if: quantity name to value with unit, as {hbm.read_bandwidth: 8 TB/s}."""
 

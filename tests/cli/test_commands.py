@@ -172,7 +172,9 @@ def test_device_shows_every_quantity_with_its_source(answer, gpusim):
     assert "textbook" in err
 
 
-@pytest.mark.parametrize("command", [("measure", "SCENARIO"), ("calibrate", "mine")])
+@pytest.mark.parametrize(
+    "command", [("measure", "SCENARIO"), ("calibrate", "mine"), ("calibrate", "mine", "--host-of", "h200_sxm")]
+)
 def test_measuring_without_a_gpu_says_what_is_missing(gpusim, path, monkeypatch, command):
     """And what to do."""
     monkeypatch.setattr("gpusim.cli.gpu_commands.gpu_names", lambda: ([], ""))

