@@ -4,7 +4,7 @@ Models: threads, warps, block slots, registers and shared memory of every SM; a 
   most room; the next kernel of a priority starts placing only when all blocks of the one before are placed
   (leftover); a higher priority goes first whenever blocks end; at most ``stream.resident_grids`` grids at once.
   Blocks of one cost placed together end together. A kernel program takes the slots of its first wave for its whole
-  simulated duration.
+  simulated duration; where several find room, they share what the device does of them at most.
 Omits: preemption, clusters across kernels, equal-priority sharing by time slices.
 Source: CUDA C++ Programming Guide (stream priorities; resident grids); realkernels.microbench.host (rules: sharing,
   resident).
@@ -24,7 +24,18 @@ from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE
 from gpusim.program.host import FixedCost, Work
 
-__all__ = ["BlockScheduler", "Grid"]
+__all__ = ["BlockScheduler", "Grid", "SimulatedCost"]
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedCost:
+    """The cost of a kernel whose warps were simulated: ``seconds`` alone on the device.
+
+    Beside as many of its kind as find room the device does ``per_second`` of them altogether.
+    """
+
+    seconds: float
+    per_second: float
 
 
 @dataclass(eq=False, slots=True)
@@ -63,6 +74,7 @@ class BlockScheduler:
         clock = profile.clock_hz
         self._flop_per_sm = 2 * WARP_SIZE * value("sm.schedulers") * value("sm.ffma_issue_rate") * clock
         self._hbm = Capacity("hbm", value("hbm.read_bandwidth"))
+        self._programs = Capacity("programs", 1.0)
         self._scheduled = False
 
     def launch(self, work: Work, priority: int, started: Callable[[], None]) -> Event:
@@ -162,6 +174,9 @@ class BlockScheduler:
                 dispatch_s + max(cost.seconds, self._least_s), lambda _event: self._end(grid, taken, count)
             )
             return
+        if isinstance(cost, SimulatedCost):
+            self._sim.call_at(dispatch_s, lambda _event: self._simulated(cost, grid, taken, count))
+            return
         share = count / grid.work.grid
         sms = int(np.count_nonzero(taken))
         flop, moved = cost.flop * share, cost.bytes * share
@@ -171,6 +186,12 @@ class BlockScheduler:
             self._sim.call_at(dispatch_s, lambda _event: self._end(grid, taken, count))
             return
         self._fluid.start(1.0, uses, bound=bound).callbacks.append(lambda _event: self._end(grid, taken, count))
+
+    def _simulated(self, cost: SimulatedCost, grid: Grid, taken: np.ndarray, count: int) -> None:
+        """All blocks of a kernel program: as quick as alone, until others want the same SMs."""
+        uses = [(self._programs, 1.0 / cost.per_second)]
+        flow = self._fluid.start(1.0, uses, bound=1.0 / max(cost.seconds, self._least_s))
+        flow.callbacks.append(lambda _event: self._end(grid, taken, count))
 
     def _end(self, grid: Grid, taken: np.ndarray, count: int) -> None:
         self._free += taken[:, None] * grid.need

@@ -18,7 +18,7 @@ from gpusim.engine import Simulation
 from gpusim.hardware.occupancy import occupancy
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.simulate import simulate_kernel
-from gpusim.host.blocks import BlockScheduler
+from gpusim.host.blocks import BlockScheduler, SimulatedCost
 from gpusim.host.costs import HostCosts
 from gpusim.host.engines import CopyEngines
 from gpusim.host.sleep import POINTS_US, Sleep
@@ -61,8 +61,9 @@ class Device:
         """When the last host function ended; 0: there was none."""
         self.slots = {slots.name: Slot(slots.name, slots.count) for slots in program.slots}
         self._kernels: dict[int, tuple[Work, Timeline]] = {}
-        self.zooms: list[tuple[str, float, Timeline]] = []
-        """(lane, start, timeline) of each kernel program that ran."""
+        self._launches = sum(isinstance(op, Launch) for thread in program.threads for op in thread.ops)
+        self.zooms: list[tuple[str, float, float, Timeline]] = []
+        """(lane, start, end, timeline alone on the device) of each kernel program that ran."""
 
     def _execute(self, item: Item) -> Generator:
         op, reason, stream = item.payload
@@ -125,7 +126,7 @@ class Device:
         yield self.blocks.launch(work, stream.spec.priority, started)
         self._lane(item, "kernel", "cta_slot" if item.start_s > ready else reason, stream, 0)
         if zoom is not None:
-            self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, zoom))
+            self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, self.sim.now, zoom))
 
     def _work(self, kernel: Work | KernelProgram) -> tuple[Work, Timeline | None]:
         """A kernel program as its first wave's slots for its simulated duration."""
@@ -137,10 +138,25 @@ class Device:
             record = self._record is not None
             timeline = simulate_kernel(kernel, self.profile, exact=self._exact, trace=record, clean=False)
             duration = timeline.total_s - self.profile.value("launch.overhead")
-            wave = min(kernel.grid, fits.ctas_per_sm * int(self.profile.value("sm.count")))
-            work = Work(FixedCost(duration), wave, kernel.threads, kernel.registers, kernel.shared_bytes, kernel.name)
+            room = fits.ctas_per_sm * int(self.profile.value("sm.count"))
+            wave = min(kernel.grid, room)
+            work = Work(
+                self._cost(kernel, duration, room // kernel.grid),
+                wave,
+                kernel.threads,
+                kernel.registers,
+                kernel.shared_bytes,
+                kernel.name,
+            )
             known = self._kernels[id(kernel)] = (work, timeline)
         return known
+
+    def _cost(self, kernel: KernelProgram, alone_s: float, beside: int) -> FixedCost | SimulatedCost:
+        """What a kernel program takes alone, and beside as many of its kind as find room."""
+        if beside < 2 or self._launches < 2 or not isinstance(kernel.tiles_per_cta, int):
+            return FixedCost(alone_s)
+        crowd = simulate_kernel(kernel.resized(grid=beside * kernel.grid), self.profile, trace=False, clean=False)
+        return SimulatedCost(alone_s, beside / (crowd.total_s - self.profile.value("launch.overhead")))
 
     def _func(self, item: Item, op: HostFunc, reason: str, stream: StreamState) -> Generator:
         sim = self.sim

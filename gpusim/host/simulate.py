@@ -53,8 +53,8 @@ def simulate_host(
     if builder is None:
         return TimelineBuilder().build(**meta)
     if zoom:
-        for lane, start_s, timeline in device.zooms:
-            _embed(builder, lane, start_s, timeline)
+        for lane, start_s, end_s, timeline in device.zooms:
+            _embed(builder, lane, start_s, end_s, timeline)
     return builder.build(**meta)
 
 
@@ -65,12 +65,13 @@ def _all(sim: Simulation, threads: list[HostThreadModel], ended: list[float]) ->
     ended.append(sim.now)
 
 
-def _embed(builder: TimelineBuilder, lane: str, start_s: float, timeline: Timeline) -> None:
-    offset = start_s
+def _embed(builder: TimelineBuilder, lane: str, start_s: float, end_s: float, timeline: Timeline) -> None:
+    """The intervals of a kernel alone; of one that shared its SMs they are stretched to the time that it took."""
+    offset, stretch = start_s, max((end_s - start_s) / timeline.total_s, 1.0)
     for interval in timeline:
+        begin, end = (offset + stretch * at for at in (interval.start_s, interval.end_s))
         builder.add(
-            f"{lane}.{interval.lane}", interval.kind, interval.start_s + offset, interval.end_s + offset,
-            interval.reason, interval.tile, interval.stage, interval.bytes,
+            f"{lane}.{interval.lane}", interval.kind, begin, end, interval.tile, interval.stage, interval.bytes,
         )  # fmt: skip
 
 
