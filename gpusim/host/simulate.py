@@ -71,7 +71,8 @@ def _embed(builder: TimelineBuilder, lane: str, start_s: float, end_s: float, ti
     for interval in timeline:
         begin, end = (offset + stretch * at for at in (interval.start_s, interval.end_s))
         builder.add(
-            f"{lane}.{interval.lane}", interval.kind, begin, end, interval.tile, interval.stage, interval.bytes,
+            f"{lane}.{interval.lane}", interval.kind, begin, end,
+            interval.reason, interval.tile, interval.stage, interval.bytes,
         )  # fmt: skip
 
 
