@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 
 from gpusim.errors import UnitError, listing, nearest
 
@@ -23,6 +24,10 @@ class Unit:
     symbol: str
     dimension: str
     scale: float
+
+    def of(self, number: float) -> float:
+        """``number`` of this unit in SI: 60 us is the same float as 6e-05, which 60 * 1e-06 is not."""
+        return number * self.scale if self.scale >= 1.0 else float(Decimal(repr(number)) * Decimal(repr(self.scale)))
 
 
 _DECIMAL = {"": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15}
@@ -86,7 +91,7 @@ def parse_any(text: str | float, default_dimension: str | None = None) -> tuple[
         fitting = tuple(name for name, known in UNITS.items() if default_dimension in (None, known.dimension))
         raise UnitError(_unfitting(f"unit {symbol!r} of {_shown(text)} is unknown", symbol, fitting))
     dimension = default_dimension if symbol == "" and default_dimension else unit.dimension
-    return _finite(number * unit.scale, text), dimension
+    return _finite(unit.of(number), text), dimension
 
 
 def parse(text: str | float, dimension: str, *, bare: bool = False, negative: bool = False) -> float:
@@ -109,7 +114,7 @@ def parse(text: str | float, dimension: str, *, bare: bool = False, negative: bo
     if unit.dimension != dimension:
         problem = f"{_shown(text)} is a {_words(unit.dimension)}, not a {_words(dimension)}"
         raise UnitError(_unfitting(problem, symbol, fitting))
-    value = _finite(number * unit.scale, text)
+    value = _finite(unit.of(number), text)
     if value < 0 and not negative:
         raise UnitError(f"{_shown(text)} is negative")
     return value

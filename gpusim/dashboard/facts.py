@@ -46,7 +46,12 @@ def parameter_text(params: type, values: Mapping[str, Any]) -> tuple[str, ...]:
     for field in dataclasses.fields(params):
         if field.name in values:
             unit = (field.metadata or {}).get("unit")
-            name = field.name.removesuffix("_bytes").replace("_per_sm", "/SM").replace("_per_cta", "/CTA")
+            name = (
+                field.name.removesuffix("_bytes")
+                .removesuffix("_s" if unit == "s" else "")
+                .replace("_per_sm", "/SM")
+                .replace("_per_cta", "/CTA")
+            )
             name = name.replace("ctas", "CTAs").replace("fma_per_element", "FMA/element").replace("_", " ")
             texts.append(f"{name} {_value(values[field.name], unit)}")
     return tuple(texts)
@@ -55,6 +60,8 @@ def parameter_text(params: type, values: Mapping[str, Any]) -> tuple[str, ...]:
 def _value(value: Any, unit: str | None) -> str:
     if unit == "bytes" and isinstance(value, int):
         return bytes_text(value)
+    if unit == "s":
+        return time_text(1e6 * value)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
 
 

@@ -2,19 +2,23 @@
 
 from functools import cache
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from gpusim import load
 from gpusim.hardware.profile import load_profile
 from gpusim.host import simulate_host
 from gpusim.scenario import predict_params, techniques
 from gpusim.timeline.bottleneck import bottleneck
 from gpusim.timeline.metrics import hidden_fraction
+from gpusim.validation import measurement_of
 from gpusim.validation.band import known_gaps
 from gpusim.validation.recording import TIMELINES, TOTALS, Totals, list_timelines, load_timeline
 
 DEVICE = "h200_sxm"
+SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 NAMES = (
     "stream_pipeline", "pageable_copies", "allocators", "default_streams", "event_graph", "host_callback_pool",
     "concurrent_kernels", "copy_engines", "cuda_graph", "two_level", "fused_softmax_scale",
@@ -173,3 +177,10 @@ def test_overlap_and_engine_order_are_as_traced(name, case, meta):
         streams = meta["params"].get("streams", 1)
         moved = max((abs(ours.index(chunk) - at) for at, chunk in enumerate(theirs)), default=0)
         assert moved < 2 * streams
+
+
+@pytest.mark.parametrize("name", sorted(set(NAMES) - {"copy_engines"}))  # that one asks what other engines would do
+def test_its_scenario_was_measured(name):
+    """So that the first thing one sees of a technique is a prediction beside its measurement."""
+    (path,) = [path for path in SCENARIOS.glob("*.yaml") if path.stem in (name, name.removesuffix("_scale"))]
+    assert measurement_of(load(path)) is not None

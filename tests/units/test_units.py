@@ -35,6 +35,15 @@ def test_quantity_is_read_in_si(text, dimension, expected):
     assert parse(text, dimension) == pytest.approx(expected, rel=1e-15)
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("80 us", 8e-05), ("60 us", 6e-05), ("4.194304 ms", 0.004194304), ("7 ns", 7e-9), ("35%", 0.35)],
+)
+def test_small_units_give_the_float_that_is_meant(text, expected):
+    """Not its neighbour: parameters are compared with those of recordings."""
+    assert parse_any(text)[0] == expected
+
+
 def test_gb_is_not_gib():
     """Decimal and binary prefixes differ by 7.4 %."""
     assert parse_bytes("1 GB") == 10**9
