@@ -188,8 +188,8 @@ class BlockScheduler:
         self._fluid.start(1.0, uses, bound=bound).callbacks.append(lambda _event: self._end(grid, taken, count))
 
     def _simulated(self, cost: SimulatedCost, grid: Grid, taken: np.ndarray, count: int) -> None:
-        """All blocks of a kernel program: as quick as alone, until others want the same SMs."""
-        uses = [(self._programs, 1.0 / cost.per_second)]
+        """Blocks of a kernel program: as quick as alone, until others want the same SMs."""
+        uses = [(self._programs, count / grid.work.grid / cost.per_second)]
         flow = self._fluid.start(1.0, uses, bound=1.0 / max(cost.seconds, self._least_s))
         flow.callbacks.append(lambda _event: self._end(grid, taken, count))
 
