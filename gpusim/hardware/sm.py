@@ -68,6 +68,8 @@ class Sm:
         self._slot_wait = profile.value("sm.slot_wait")
         self._shared_rates: dict[tuple[tuple[int, float, ComputeCost], ...], list[float]] = {}
         """What `_rates` has found."""
+        self._cycles: dict[tuple[tuple[ComputeCost, float], ...], list[float]] = {}
+        """What `cycles_per_slot` has found, by (cost, warps)."""
         self._memory_costs: dict[tuple, ComputeCost] = {}
         self._fluid = FluidSystem(sim, self._rate)
         self._barrier_unit_s = 0.0
@@ -165,7 +167,10 @@ class Sm:
         for number, cost in warps:
             if number:
                 present[cost] = present.get(cost, 0.0) + number
-        cycles = cycles_per_slot([(number, cost) for cost, number in present.items()], self._slot_wait)
+        mix = tuple(present.items())
+        cycles = self._cycles.get(mix)
+        if cycles is None:
+            cycles = self._cycles[mix] = cycles_per_slot([(n, cost) for cost, n in mix], self._slot_wait)
         slots_per_s = {cost: self._clock / each for cost, each in zip(present, cycles, strict=True)}
         return [number * slots_per_s[cost] if number else 0.0 for number, cost in warps]
 
