@@ -18,6 +18,7 @@ from gpusim.hardware.profile import profile_text
 from gpusim.scenario import with_overrides
 from gpusim.scenario.overrides import grid_points
 from gpusim.validation import measurement_of
+from gpusim.validation.recording import device_folder
 
 __all__ = ["calibrate", "measure"]
 
@@ -75,6 +76,8 @@ def calibrate(name: str, output: Path | None, host_of: str | None, json: bool) -
         else:
             target.write_text(device_text, encoding="utf-8")
         host = import_module("gpusim.host.profile_file").write_host_profile(Path(folder), target)
+    recorded = host_of or device_folder(gpu_names()[0][0])
+    target.write_text(f"recordings: {recorded}\n{target.read_text(encoding='utf-8')}", encoding="utf-8")
     if json:
         print_json({"file": str(target), "host_file": str(host), "device": name})
     else:

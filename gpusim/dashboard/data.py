@@ -146,7 +146,7 @@ def _points(scenario: Scenario) -> dict[str, Measurement]:
         return {}
     found = [
         m for m in measurements()
-        if m.technique.name == technique.name and m.device == scenario.device and m.has_timeline
+        if m.technique.name == technique.name and m.device == scenario.recorded_device and m.has_timeline
     ]  # fmt: skip
     return {",".join(f"{k}={v}" for k, v in _distinct(m, found).items()) or f"p{i}": m for i, m in enumerate(found)}
 

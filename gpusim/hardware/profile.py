@@ -54,6 +54,8 @@ class DeviceProfile:
     title: str
     description: str
     quantities: Mapping[str, Quantity]
+    recordings: str
+    """Which device's recordings its predictions are compared with: its own name, if its file says no other."""
 
     def value(self, key: str) -> float:
         """The SI value of a quantity. Raises ProfileError for an unknown name."""
@@ -188,7 +190,7 @@ def profile_from_yaml(name: str, text: str, host_text: str | None = None) -> Dev
         half = _read(_text(f"host/{host}.yaml"))
         quantities.update(_quantities(f"host {host}", half["quantities"]))
     quantities.update(_quantities(f"profile {name}", data["quantities"]))
-    return DeviceProfile(name, data["title"], data.get("description", ""), quantities)
+    return DeviceProfile(name, data["title"], data.get("description", ""), quantities, data.get("recordings", name))
 
 
 def _quantities(where: str, entries: Mapping[str, Any]) -> dict[str, Quantity]:

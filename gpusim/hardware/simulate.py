@@ -218,7 +218,7 @@ def _meta(launch: _Launch, run: _Run, end_s: float) -> dict[str, Any]:
     lanes = WARP_SIZE * profile.value("sm.schedulers") * profile.value("sm.count")
     return {
         "source": "predicted",
-        "device": profile.name,
+        "device": profile.recordings,
         "kernel": program.name,
         "total_s": end_s + profile.value("launch.overhead"),
         "launch_s": profile.value("launch.overhead"),

@@ -47,7 +47,7 @@ def simulate_host(
     except Deadlock as deadlock:
         raise HostDeadlock(deadlock.at_s, deadlock.blocked, _cycle(deadlock)) from None
     meta = {
-        "source": "predicted", "device": profile.name, "program": program.name, "host": host, "exact": exact,
+        "source": "predicted", "device": profile.recordings, "program": program.name, "host": host, "exact": exact,
         "total_s": ended[0], "assumed": profile.assumed_with_host,
     }  # fmt: skip
     if builder is None:

@@ -57,6 +57,11 @@ class Scenario:
         return self.model.device.base
 
     @property
+    def recorded_device(self) -> str:
+        """Name of the device whose recordings it is compared with; another one if the profile is a file."""
+        return load_profile(self.device).recordings
+
+    @property
     def technique(self) -> Technique | None:
         """The technique, or None for a spelled-out kernel."""
         kernel = self.model.kernel

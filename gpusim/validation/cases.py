@@ -119,11 +119,11 @@ def measurement_of(scenario: Scenario, *, required: bool = False) -> Measurement
     if technique is None:
         reason = "a spelled-out kernel has no real kernel and so no recording"
     elif scenario.model.device.set:
-        reason = f"the scenario changes {', '.join(scenario.model.device.set)} of {scenario.device}"
+        reason = f"the scenario changes {', '.join(scenario.model.device.set)} of {scenario.recorded_device}"
     else:
-        row = find_total(technique, scenario.params, scenario.device)
+        row = find_total(technique, scenario.params, scenario.recorded_device)
         if row is not None:
-            return Measurement(technique, scenario.device, row)
+            return Measurement(technique, scenario.recorded_device, row)
         reason = _nothing_recorded(technique, scenario)
     if required:
         raise RecordingError(f"nothing to compare with: {reason}")
@@ -132,19 +132,19 @@ def measurement_of(scenario: Scenario, *, required: bool = False) -> Measurement
 
 def _nothing_recorded(technique: Technique, scenario: Scenario) -> str:
     devices = recorded_devices(technique)
-    if scenario.device not in devices:
+    if scenario.recorded_device not in devices:
         known = ", ".join(devices) or "no device"
-        return f"{technique.name} is recorded on {known}, not on {scenario.device}"
-    rows = Totals.load(technique.folder / "recorded" / scenario.device / TOTALS).rows
+        return f"{technique.name} is recorded on {known}, not on {scenario.recorded_device}"
+    rows = Totals.load(technique.folder / "recorded" / scenario.recorded_device / TOTALS).rows
     wanted = dataclasses.asdict(scenario.params)
     closest = max(rows, key=lambda row: sum(row.params.get(k) == v for k, v in wanted.items()), default=None)
     if closest is None:
-        return f"no parameters of {technique.name} are recorded on {scenario.device}"
+        return f"no parameters of {technique.name} are recorded on {scenario.recorded_device}"
     differences = ", ".join(
         f"kernel.params.{name}={closest.params.get(name)}" for name, value in wanted.items()
         if closest.params.get(name) != value
     )  # fmt: skip
-    return f"these parameters are not recorded on {scenario.device}; the nearest recording has {differences}"
+    return f"these parameters are not recorded on {scenario.recorded_device}; the nearest recording has {differences}"
 
 
 def compare_with(predicted: Timeline, measurement: Measurement, *, band: Band = DEFAULT_BAND) -> Comparison:

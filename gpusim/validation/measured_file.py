@@ -61,8 +61,8 @@ def _problem(meta: Mapping[str, Any], scenario: Scenario) -> str:
     if not (isinstance(total_s, int | float) and math.isfinite(total_s) and total_s > 0):
         return f"has no run time of the kernel (total_s is {total_s!r}, expected seconds)"
     device = meta.get("device")
-    if device is not None and device_folder(str(device)) != scenario.device:
-        return f"was measured on {device} ({device_folder(str(device))}), the scenario is for {scenario.device}"
+    if device is not None and device_folder(str(device)) != (wanted := scenario.recorded_device):
+        return f"was measured on {device} ({device_folder(str(device))}), the scenario is for {wanted}"
     if scenario.technique is None or "technique" not in meta:
         return ""
     if meta["technique"] != scenario.technique.name:

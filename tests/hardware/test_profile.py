@@ -12,6 +12,7 @@ from gpusim.errors import ProfileError, ScenarioError
 from gpusim.hardware import load_profile, profile_names
 from gpusim.hardware.profile import HOST_GROUPS, KINDS, profile_from_yaml, profile_text
 from gpusim.units import DIMENSIONS
+from gpusim.validation import measurement_of
 from tests.tile_programs import textbook, tma_ring, total_ns
 
 MINIMAL = "title: Test\nquantities:\n  sm.clock: {{{entry}}}\n"
@@ -154,6 +155,16 @@ class TestOwnFile:
         assert load_profile(path, {"hbm.read_bandwidth": "8 TB/s"}).value("hbm.read_bandwidth") == 8e12
         self.write(tmp_path, "30.5 us")
         assert load_profile(path).value("host.cupy.launch") == pytest.approx(30.5e-6)
+
+    def test_is_compared_with_the_recordings_of_its_gpu(self, tmp_path):
+        """If it says which that is, as `gpusim calibrate` makes it do."""
+        path = self.write(tmp_path)
+        text = f"question: q\ndevice: {path}\nkernel: {{technique: cuda_graph, params: {{mode: stream, nodes: 100}}}}\n"
+        assert measurement_of(loads(text)) is None
+        path.write_text("recordings: h200_sxm\n" + path.read_text())
+        scenario = loads(text)
+        assert measurement_of(scenario).device == "h200_sxm"
+        assert predict(scenario).meta["device"] == "h200_sxm"
 
     def test_predicts(self, tmp_path):
         """A scenario names it."""
