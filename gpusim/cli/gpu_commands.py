@@ -25,7 +25,6 @@ __all__ = ["calibrate", "measure"]
 # This package knows no real kernel; who brings them says how they are run.
 CALIBRATION_GROUP = "gpusim.calibration"
 MEASUREMENT_GROUP = "gpusim.measurement"
-NO_KERNELS = "no real kernels are installed; install the project: pip install -e ."
 
 
 def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, timeline: bool) -> None:
@@ -60,15 +59,12 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
 
 def calibrate(name: str, output: Path | None, host_of: str | None, json: bool) -> None:
     """Run the microbenchmarks and make a device profile of what they say; with ``host_of`` those of the host alone."""
-    benches = dict(sorted((point.name, point) for point in entry_points(group=CALIBRATION_GROUP)))
+    benches = _plugins(CALIBRATION_GROUP)
     device_text = profile_text(host_of) if host_of is not None else None
-    chosen = [point.load() for key, point in benches.items() if host_of is None or key == "host"]
-    if not chosen:
-        raise GpusimError(NO_KERNELS)
-    _require_gpu()
+    gpu = _require_gpu()
     target = output or Path(f"{name}.yaml")
     with tempfile.TemporaryDirectory() as folder:
-        for bench in chosen:
+        for bench in benches.values() if host_of is None else [benches["host"]]:
             if bench(["--out", folder]) != 0:
                 raise GpusimError("the microbenchmarks failed; their messages stand above")
         if device_text is None:
@@ -76,7 +72,7 @@ def calibrate(name: str, output: Path | None, host_of: str | None, json: bool) -
         else:
             target.write_text(device_text, encoding="utf-8")
         host = import_module("gpusim.host.profile_file").write_host_profile(Path(folder), target)
-    recorded = host_of or device_folder(gpu_names()[0][0])
+    recorded = host_of or device_folder(gpu)
     target.write_text(f"recordings: {recorded}\n{target.read_text(encoding='utf-8')}", encoding="utf-8")
     if json:
         print_json({"file": str(target), "host_file": str(host), "device": name})
@@ -86,18 +82,18 @@ def calibrate(name: str, output: Path | None, host_of: str | None, json: bool) -
 
 
 def _plugin(group: str) -> Callable[..., Any]:
-    return _plugins(group)[0]
+    return next(iter(_plugins(group).values()))
 
 
-def _plugins(group: str) -> list[Callable[..., Any]]:
+def _plugins(group: str) -> dict[str, Callable[..., Any]]:
     points = sorted(entry_points(group=group), key=lambda point: point.name)
     if not points:
-        raise GpusimError(NO_KERNELS)
-    return [point.load() for point in points]
+        raise GpusimError("no real kernels are installed; install the project: pip install -e .")
+    return {point.name: point.load() for point in points}
 
 
-def _require_gpu() -> None:
-    """Raise GpusimError saying what is missing and what to do about it."""
+def _require_gpu() -> str:
+    """The first GPU's name. Raises GpusimError saying what is missing and what to do about it."""
     names, _ = gpu_names()
     if not names:
         raise GpusimError(
@@ -108,3 +104,4 @@ def _require_gpu() -> None:
         raise GpusimError(
             "measuring needs CuPy: pip install 'gpusim[gpu-cuda13]', or gpu-cuda12 with a driver for CUDA 12"
         )
+    return names[0]

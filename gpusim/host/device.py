@@ -54,11 +54,9 @@ class Device:
         self.streams = Streams(sim, program, profile, self._execute)
         self.engines = CopyEngines(sim, profile, record)
         self.blocks = BlockScheduler(sim, profile)
-        self._func_wake = Sleep(profile, "func")
+        self._func_wake, self._func_idle_since_s = Sleep(profile, "func"), 0.0
         self.functions = 0
         """Host functions that have run."""
-        self.function_ended_s = 0.0
-        """When the last host function ended; 0: there was none."""
         self.slots = {slots.name: Slot(slots.name, slots.count) for slots in program.slots}
         self._kernels: dict[int, tuple[Work, Timeline]] = {}
         self._launches = sum(isinstance(op, Launch) for thread in program.threads for op in thread.ops)
@@ -167,7 +165,7 @@ class Device:
             if awaited is not None and not awaited.finished:
                 yield from sim.wait(awaited.done, item.name, "host_sync", awaited)
         yield sim.timeout(op.seconds)
-        self.function_ended_s = sim.now
+        self._func_idle_since_s = sim.now
         self.functions += 1
         self._lane(item, "host", reason, stream, 0)
         if op.releases:
@@ -176,7 +174,7 @@ class Device:
     def _woken_s(self, item: Item) -> float:
         """What the driver's thread takes to wake up: nothing if the function need not wait for the device."""
         waited = [dep for dep, _ in item.deps if dep.after != "func" and dep.end_s > item.enqueued_s]
-        slept = max(self.sim.now - self.function_ended_s, 1e-6 * POINTS_US[0])
+        slept = max(self.sim.now - self._func_idle_since_s, 1e-6 * POINTS_US[0])
         return self._func_wake.extra_s(slept) if waited else 0.0
 
     def release(self, name: str) -> None:

@@ -50,8 +50,8 @@ class HostThreadModel:
     def __init__(self, shared: Shared, thread: ops.HostThread, number: int, record: Callable[..., int] | None) -> None:
         self._shared, self._thread, self._record = shared, thread, record
         self._sim, self._device, self._costs = shared.sim, shared.device, shared.costs
-        self._made_s: dict[str, float] = {}
-        """When each kind of call was made last."""
+        self._functions_seen: dict[str, int] = {}
+        """How many host functions had run when each kind of call was made last."""
         self.lane = f"host[{number}]"
         self.name = self.lane
         self.satisfiers = (self.lane,)
@@ -95,8 +95,8 @@ class HostThreadModel:
 
     def _after_function(self, cost: str) -> float:
         """How much longer a call takes that is the first of its kind since a host function has run elsewhere."""
-        before, self._made_s[cost] = self._made_s.get(cost, 0.0), self._sim.now
-        return self._costs.call("after_func") if self._device.function_ended_s > before else 1.0
+        before, self._functions_seen[cost] = self._functions_seen.get(cost, 0), self._device.functions
+        return self._costs.call("after_func") if self._device.functions > before else 1.0
 
     def until(self, item: Item, reason: str, chunk: int = -1) -> Generator:
         """Wait for the end of a piece of work."""
