@@ -8,6 +8,7 @@ JSON files of ``realkernels.microbench`` (one per bench, rows of parameters and 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -154,8 +155,8 @@ def _loop(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
 def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
     """bar.sync against the number of warps; mbarrier operations and hand-over round trips."""
 
-    def line(kind: str) -> tuple[float, float, float]:
-        rows = b.rows("barrier", kind=kind)
+    def line(**where: Any) -> tuple[float, float, float]:
+        rows = b.rows("barrier", **where)
         warps = np.array([row["warps"] for row in rows], dtype=float)
         cycles = np.array([row["cycles"] for row in rows])
         slope, base = np.polyfit(warps, cycles, 1)
@@ -173,11 +174,13 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
 
         return float(np.mean([turn(4, fmas) - turn(0, fmas) for fmas in (0, 1, 16, 64)]))
 
-    bare, bare_slope, off = line("cta_sync")
-    named, _, _ = line("named_sync")
+    bare, bare_slope, off = line(kind="cta_sync")
+    named, _, _ = line(kind="named_sync")
     # Back to back all warps arrive at once; in a loop the last one comes later, the more there are.
     slope = (in_loop(16) - in_loop(8)) / 8.0
     base = in_loop(16) - 16.0 * slope
+    # Those who came long before cost nothing but their release.
+    _, release, release_off = line(kind="late", work=40)
     poll = b.one("skeleton", "cycles_per_turn", kind="consumer", mode="wait")
     poll -= b.one("skeleton", "cycles_per_turn", kind="consumer", mode="loop")
 
@@ -193,12 +196,13 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
     one_way = (trip(1, False) - per_warp) / 2.0
     return {
         "barrier.base": Measured(bare, "cycles", "barrier (cta_sync)", off),
-        "barrier.per_warp": Measured(
-            max(bare_slope, (slope * 16 + base - bare) / 16),
+        "barrier.arrive_per_warp": Measured(
+            max(bare_slope, (slope * 16 + base - bare) / 16) - release,
             "cycles",
-            "tile_turn (with and without __syncthreads, 16 warps)",
+            "tile_turn (with and without __syncthreads, 16 warps, less the release)",
             off,
         ),
+        "barrier.release_per_warp": Measured(release, "cycles", "barrier (late, 1 to 32 warps)", release_off),
         "barrier.named_extra": Measured(named - bare, "cycles", "barrier (named_sync)"),
         "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
         "mbarrier.wake": Measured(poll, "cycles", "skeleton: a woken waiter looks once more"),

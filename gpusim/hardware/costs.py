@@ -25,6 +25,7 @@ class InstructionCosts:
     """Seconds, except those of loads and stores by threads.
 
     ``tma_submit``, ``tma_issue``: instructions that wait for each other, until the copy unit has a request, and in all.
+    ``sync_arrive``, ``sync_release``: of each warp at a barrier of warps, when it comes and when all are let go.
     """
 
     ldg: MemoryIssue
@@ -39,7 +40,8 @@ class InstructionCosts:
     mbarrier_arrive_interval: float
     mbarrier_arrive_issue: float
     sync_base: float
-    sync_per_warp: float
+    sync_arrive: float
+    sync_release: float
     sync_named_extra: float
     set_max_nreg: float
 
@@ -60,7 +62,8 @@ class InstructionCosts:
             mbarrier_arrive_interval=cycles("mbarrier.arrive_interval"),
             mbarrier_arrive_issue=cycles("mbarrier.arrive_issue"),
             sync_base=cycles("barrier.base"),
-            sync_per_warp=cycles("barrier.per_warp"),
+            sync_arrive=cycles("barrier.arrive_per_warp"),
+            sync_release=cycles("barrier.release_per_warp"),
             sync_named_extra=cycles("barrier.named_extra"),
             set_max_nreg=cycles("sm.setmaxnreg"),
         )

@@ -156,17 +156,16 @@ class WarpLane:
             )  # fmt: skip
         event = barrier.wait(phase)
         warps, cost = self.group.warps, self.cost
-        queue = sharing * cost.mbarrier_per_warp
         served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
         if event.triggered:
-            yield from self.spend("barrier", max(cost.mbarrier_poll + queue, served), tile, stage)
+            yield from self.spend("barrier", max(cost.mbarrier_poll, served), tile, stage)
             return
         yield from self.sim.wait(event, self.lane, reason, barrier, tile)
         if reason == "stage_empty":
             self.waits += 1
-        # It looks once more.
+        # It looks once more, as all who share the barrier do.
         served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
-        yield env.timeout(max(cost.mbarrier_wake + queue, served))
+        yield env.timeout(max(cost.mbarrier_wake + sharing * cost.mbarrier_per_warp, served))
         self.mark("wait", start, reason, tile, stage, barrier.cause)
 
     def instructions(self, amount: float, width: int) -> float:
@@ -240,14 +239,15 @@ class WarpLane:
         if self.late_s > 0.0:
             yield env.timeout(self.late_s)
             self.late_s = 0.0
-        # The barrier takes one warp's arrival after another.
-        cta, warps = self.cta, self.group.warps
-        cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * self.cost.sync_per_warp
+        # The barrier takes one warp's arrival after another, and lets one after another go when all are there.
+        cta, warps, cost = self.cta, self.group.warps, self.cost
+        cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * cost.sync_arrive
         event = barrier.arrive(warps, self.last)
         if not event.triggered:
             yield from self.sim.wait(event, self.lane, "barrier", barrier, tile)
         self.mark("wait", start, "barrier", tile, -1, barrier.cause)
-        yield from self.spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base, tile)
+        release = barrier.parties * cost.sync_release
+        yield from self.spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base + release, tile)
 
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:
         yield from self.spend("barrier", self.cost.set_max_nreg, op.tile)

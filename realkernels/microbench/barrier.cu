@@ -35,23 +35,25 @@ extern "C" __global__ void __launch_bounds__(1024) named_sync(long long *out, in
     }
 }
 
-// Warp `late` arrives `delay` cycles after all others. out: per repeat and warp, cycles from the
-// late warp's arrival to that warp's release.
-extern "C" __global__ void __launch_bounds__(1024)
-late_warp(long long *out, int late, int delay, int repeats) {
-    __shared__ long long arrival;
-    int warp = threadIdx.x / 32;
+// All but warp 0 wait for it, which works before each barrier: what they cost although they came long before.
+extern "C" __global__ void __launch_bounds__(1024) late_warp(long long *out, int work, int turns, int repeats) {
+    __shared__ Stopwatch watch;
+    const int mine = threadIdx.x < 32 ? work : 0;
+    float x = threadIdx.x;
     for (int r = 0; r < repeats; ++r) {
-        __syncthreads();
-        if (warp == late) spin(delay);
-        long long arrive = cycles();
-        __syncthreads();
-        long long release = cycles();
-        // Published afterwards: a store between stamp and barrier would count as barrier time.
-        if (warp == late) arrival = arrive;
-        __syncthreads();
-        if ((threadIdx.x & 31) == 0) out[r * (blockDim.x / 32) + warp] = release - arrival;
+        stopwatch_reset(&watch);
+        long long start = cycles();
+#pragma unroll 1
+        for (int t = 0; t < turns; ++t) {
+#pragma unroll 1
+            for (int i = 0; i < mine; ++i) asm volatile("fma.rn.f32 %0, %0, %0, %0;" : "+f"(x));
+            __syncthreads();
+        }
+        long long stop = cycles();
+        stopwatch_add(&watch, start, stop);
+        stopwatch_store(&watch, out + r);
     }
+    if (x == 1234.5f) out[0] = 1;
 }
 
 #define ARRIVE 0

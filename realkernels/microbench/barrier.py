@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from realkernels.microbench.bench import Context, i32, settled, spec
 
 SOURCES = ("barrier.cu",)
 NOTES = {
-    "kind": "cta_sync, named_sync: back to back; late: last arrival to release; mbarrier: one operation by one warp; "
-    "ping_pong: full hand-over and back",
-    "cycles": "SM cycles per barrier, operation or round trip",
+    "kind": "cta_sync, named_sync: back to back; late: a turn in which all wait for one warp's work; "
+    "mbarrier: one operation by one warp; ping_pong: full hand-over and back",
+    "cycles": "SM cycles per barrier, turn, operation or round trip",
+    "work": "late: dependent FMAs of the warp that comes last",
     "op": "all_lanes: 32 lanes of one warp instruction; wait_done: try_wait loop on a phase already complete",
     "producer_lane": "ping_pong: the producer is one thread, not a whole warp",
     "consumer_lane_waits": "ping_pong: lane 0 waits and the rest follow by __syncwarp; else all lanes wait",
     "all_arrive": "ping_pong: every consumer thread arrives; else one lane per warp",
-    "others_min": "late: fastest release among the warps that had waited; others_max the slowest; own: the late warp",
 }
 REPEATS = 8
 TURNS = 64
@@ -53,22 +51,12 @@ def _syncs(context: Context) -> Iterator[dict]:
 
 
 def _late(context: Context) -> Iterator[dict]:
-    kernel = context.kernel("barrier.cu", "late_warp")
-    repeats = 17
-    for warps in (2, 4, 8, 16, 32):
-        for late in sorted({0, warps - 1}):
-            stamps = context.stamps(kernel, 1, 32 * warps, (i32(late), i32(4000), i32(repeats)), repeats * warps)
-            released = np.median(stamps.reshape(repeats, warps)[1:], axis=0)
-            others = np.delete(released, late)
-            yield {
-                "kind": "late",
-                "warps": warps,
-                "late_warp": late,
-                "cycles": float(np.median(others)),
-                "others_min": float(others.min()),
-                "others_max": float(others.max()),
-                "own": float(released[late]),
-            }
+    kernel, turns = context.kernel("barrier.cu", "late_warp"), 512
+    for work in (10, 40):
+        for warps in (1, 2, 4, 8, 16, 24, 32):
+            args = (i32(work), i32(turns), i32(REPEATS))
+            found = settled(context.stamps(kernel, 1, 32 * warps, args, REPEATS))
+            yield {"kind": "late", "warps": warps, "work": work, "cycles": found["cycles_min"] / turns}
 
 
 def _ping_pong(context: Context) -> Iterator[dict]:

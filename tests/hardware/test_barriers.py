@@ -26,7 +26,8 @@ SIZE = 4096
 COSTS = {
     "mbarrier.poll": "11 cycles", "mbarrier.wake": "13 cycles", "mbarrier.per_warp": "2 cycles",
     "mbarrier.arrive_latency": "30 cycles", "mbarrier.arrive_issue": "5 cycles",
-    "barrier.base": "17 cycles", "barrier.per_warp": "3 cycles", "barrier.named_extra": "7 cycles",
+    "barrier.base": "17 cycles", "barrier.arrive_per_warp": "1 cycles", "barrier.release_per_warp": "2 cycles",
+    "barrier.named_extra": "7 cycles",
 }  # fmt: skip
 
 
@@ -41,8 +42,8 @@ def cycles(*roles, **fields):
 
 
 def test_waiter_of_a_completed_phase_looks_once():
-    """Look and be served, poll + per_warp × 1 = 11 + 2 for phase -1, which has always completed."""
-    assert cycles(role("a", Wait("bar", -1)), barriers=(Barrier("bar", 1),)) == pytest.approx(13)
+    """Poll = 11 for phase -1, which has always completed."""
+    assert cycles(role("a", Wait("bar", -1)), barriers=(Barrier("bar", 1),)) == pytest.approx(11)
 
 
 def test_arrival_takes_effect_late_and_wakes_the_waiter():
@@ -101,15 +102,21 @@ def test_turn_of_a_single_stage_is_copy_hand_over_compute_hand_back():
 
 
 @pytest.mark.parametrize(("warps", "expected"), [(1, 20), (4, 29), (32, 113)])
-def test_syncthreads_takes_one_arrival_after_another(warps, expected):
-    """A fixed cost and one arrival after another, base + warps × per_warp = 17 + 3 × warps."""
+def test_syncthreads_takes_one_warp_after_another(warps, expected):
+    """A fixed cost, one arrival and one release after another, 17 + (1 + 2) × warps."""
     assert cycles(role("a", SyncThreads(), warps=warps)) == pytest.approx(expected)
 
 
 def test_syncthreads_waits_for_every_role():
-    """The slow role arrives at 100; the fast one leaves with it, 3 + 17 later."""
+    """The slow role arrives at 100; both leave 1 + 17 + 2 × 2 later."""
     fast, slow = role("fast", SyncThreads()), role("slow", Compute(Mix(ffma=100)), SyncThreads())
-    assert cycles(fast, slow) == pytest.approx(120)
+    assert cycles(fast, slow) == pytest.approx(122)
+
+
+def test_warps_that_came_long_before_still_cost_their_release():
+    """31 that wait for one: 100 + 1 + 17 + 2 × 32; their own arrivals are hidden."""
+    fast, slow = role("fast", SyncThreads(), warps=31), role("slow", Compute(Mix(ffma=100)), SyncThreads())
+    assert cycles(fast, slow) == pytest.approx(182)
 
 
 def test_named_barrier_lets_other_warps_pass():
@@ -118,10 +125,10 @@ def test_named_barrier_lets_other_warps_pass():
 
 
 def test_named_barriers_of_different_numbers_are_different():
-    """Role a passes barrier 1 alone and barrier 2 with role b, who comes at 100: 100 + 3 + 17 + 7."""
+    """Role a passes barrier 1 alone and barrier 2 with role b, who comes at 100: 100 + 1 + 17 + 7 + 2 × 2."""
     a = role("a", NamedBarrier(1, 1), NamedBarrier(2, 2))
     b = role("b", Compute(Mix(ffma=100)), NamedBarrier(2, 2))
-    assert cycles(a, b) == pytest.approx(127)
+    assert cycles(a, b) == pytest.approx(129)
 
 
 def test_moving_registers_costs_what_the_profile_says():
