@@ -24,7 +24,7 @@ SAMPLE = 16
 class Access:
     """Counts per byte that is wanted: 1/32, 1/128, 1/64 and 1/256 where everything fetched is used.
 
-    ``dense`` says that it is so.
+    ``dense`` says that it is so; ``scattered``, that what is wanted lies anywhere.
     """
 
     sectors: float
@@ -32,6 +32,7 @@ class Access:
     granules: float
     blocks: float
     dense: bool
+    scattered: bool = False
 
     @property
     def fetched(self) -> float:
@@ -52,7 +53,7 @@ def access_of(width: int, stride: int = 0, scatter: int = 0) -> Access:
         def count(unit: int) -> float:
             return -(-bytes_of_one // unit) / bytes_of_one
 
-        return _access(count(SECTOR_BYTES), count(LINE_BYTES), count(GRANULE_BYTES), count(BLOCK_BYTES))
+        return _access(count(SECTOR_BYTES), count(LINE_BYTES), count(GRANULE_BYTES), count(BLOCK_BYTES), scattered=True)
     if stride in {0, width}:
         return DENSE
     wanted = width * WARP_SIZE * SAMPLE
@@ -70,5 +71,6 @@ def access_of(width: int, stride: int = 0, scatter: int = 0) -> Access:
                    touched(BLOCK_BYTES, SAMPLE))  # fmt: skip
 
 
-def _access(sectors: float, lines: float, granules: float, blocks: float) -> Access:
-    return Access(sectors, lines, granules, blocks, dense=sectors * SECTOR_BYTES <= 1.0 and lines * LINE_BYTES <= 1.0)
+def _access(sectors: float, lines: float, granules: float, blocks: float, scattered: bool = False) -> Access:
+    dense = sectors * SECTOR_BYTES <= 1.0 and lines * LINE_BYTES <= 1.0
+    return Access(sectors, lines, granules, blocks, dense, scattered)

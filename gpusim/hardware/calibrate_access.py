@@ -133,6 +133,14 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         granules = BLOCK_BYTES / GRANULE_BYTES
         return (small - 1.0 / granules) / (1.0 - 1.0 / granules)
 
+    # Each lane wants one granule of a block, or of half a block.
+    per_block = rate(4096, "dram", False) * 4096
+    strided = [
+        (per_block * row["lane_bytes"] / row["bytes_per_s"] - GRANULE_BYTES)
+        / (min(row["stride"] * row["lane_bytes"], BLOCK_BYTES) - GRANULE_BYTES)
+        for row in b.rows("access", kind="throughput", store=False, source="dram")
+        if row["sms"] > 1 and row["stride"] * row["lane_bytes"] >= LINE_BYTES
+    ]
     lines = [
         row["lane_bytes"] / row["bytes_per_cycle_per_sm"]
         for row in b.rows("access", kind="throughput", store=False, source="l2", sms=1, stride=0)
@@ -149,6 +157,9 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
             bytes_per_s / rate(32, "l2", True), "B", "access (random sectors, L2: as many bytes could have been read)"
         ),
         "hbm.read_block_share": Measured(opening(False), "", "access (random 64 B against 4 KiB)"),
+        "hbm.read_block_share_strided": Measured(
+            float(np.median(strided)), "", "access (strides of 128 B to 1 KiB)", float(np.ptp(strided))
+        ),
         "hbm.write_block_share": Measured(opening(True), "", "access (random 64 B against 4 KiB, stores)"),
     }
 

@@ -91,6 +91,7 @@ class Memory:
         parts = ("_mostly_reads", "", "_mostly_writes")
         self._mix_loss = tuple((1.0 - kept) * value(f"hbm.mix_loss{part}") for part in parts)
         self._block_share = value("hbm.read_block_share"), value("hbm.write_block_share")
+        self._strided_block_share = value("hbm.read_block_share_strided")
         self._l2_write_weight = value("l2.read_bandwidth") / value("l2.write_bandwidth")
         # Each half of L2 keeps what its SMs read as far as it can; the rest is in the other half.
         far = max(1.0 - value("l2.capacity") / 2.0 / footprint_bytes, 0.0) if footprint_bytes else 0.0
@@ -133,7 +134,7 @@ class Memory:
         fetched = access.fetched
         uses = [(self.l2, max(1.0, access.lines * self._l2_request[0] / fetched))]
         if l2_hit < 1.0:
-            opened = self._opened(access, self._block_share[0])
+            opened = self._opened(access, self._block_share[0] if access.scattered else self._strided_block_share)
             uses.append((self.hbm, (1.0 - l2_hit) * opened / fetched * self._read_weight / efficiency))
         return uses
 

@@ -72,8 +72,13 @@ FEW_SWAPPED, LOADS_IN_FLIGHT, LOCAL_CYCLES, FMA_CYCLES = 26, 3.0, 33.0, 4.0
 """So few sums are swapped through one register, each waited for; of more, so many are on their way at once (bench
 ``local``: 28 to 35 cycles for each of 11 and 26 sums, 10 to 11 for each of 36 to 84). Latency of a load and of a
 dependent FMA."""
-STATE_LOADS, STATE_STORES = 7, 3
-"""Per tile of a consumer that spills: stage, parity, addresses."""
+STATE = {
+    "uniform": {"single": (5, 2), "straight": (7, 4), "rolled": (9, 5)},
+    "split": {"single": (4, 1), "straight": (6, 3), "rolled": (2, 0)},
+}
+"""Local loads and stores per tile of a consumer that spills, by the kind of code: stage, parity, addresses."""
+STATE_ROLLED_ONLY = 3, 1
+"""The same where only the count of rolled FMAs has no register."""
 
 
 def build(params: Params) -> KernelProgram:
@@ -135,15 +140,26 @@ def vector_loads(params: Params) -> int:
     return swapped(params) + (constants if _excess(params) >= -8 else 0)
 
 
+def tile_local(params: Params) -> tuple[int, int]:
+    """Local loads and stores (LDL, STL) per tile around the vector loop."""
+    excess, rolled = _excess(params), params.fma_per_element > FMA_UNROLL
+    if excess < -8:
+        return STATE_ROLLED_ONLY if rolled and excess == -16 else (0, 0)
+    if params.mode == "split":
+        kind = "rolled" if rolled and excess >= 0 else "single" if params.stages == 1 else "straight"
+    else:
+        kind = "single" if params.stages == 1 else "rolled" if rolled else "straight"
+    return STATE[params.mode][kind]
+
+
 def vector_other(params: Params) -> int:
     """Instructions for each vector to compute what no register holds; those of every tile pipeline left out."""
     return SPILLED_END if params.stages == 1 and _excess(params) >= -8 else 0
 
 
 def tile_other(params: Params) -> int:
-    """Instructions per tile of a consumer warp around its vector loop, barrier operations left out."""
-    own = CONSUMER_OTHER if params.stages > 1 else CONSUMER_OTHER_SINGLE
-    return own + (STATE_LOADS + STATE_STORES if _excess(params) >= -8 else 0)
+    """Instructions per tile of a consumer warp around its vector loop; barriers and local memory left out."""
+    return CONSUMER_OTHER if params.stages > 1 else CONSUMER_OTHER_SINGLE
 
 
 def producer_other(params: Params) -> int:
@@ -154,7 +170,7 @@ def producer_other(params: Params) -> int:
 def spilled_bytes(params: Params) -> int:
     """What all resident threads keep in local memory."""
     ctas = min(params.grid, SMS * params.ctas_per_sm)
-    return LOCAL_BYTES * swapped(params) * WARP_SIZE * params.consumer_warps * ctas
+    return LOCAL_BYTES * (swapped(params) + tile_local(params)[1]) * WARP_SIZE * params.consumer_warps * ctas
 
 
 def consumer_mix(params: Params, iterations: int) -> Mix:
@@ -200,9 +216,10 @@ def _producer(params: Params, tiles: int) -> Iterator[Op]:
 
 def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     mix = consumer_mix(params, part.iterations)
-    vectors = LOCAL_BYTES * WARP_SIZE * part.warps * part.iterations
-    loaded = vectors * vector_loads(params)
-    stored = vectors * swapped(params)
+    each = LOCAL_BYTES * WARP_SIZE * part.warps
+    tile_loads, tile_stores = tile_local(params)
+    loaded = each * (part.iterations * vector_loads(params) + tile_loads)
+    stored = each * (part.iterations * swapped(params) + tile_stores)
     waits = local_waits(params, part.iterations)
     spilled = spilled_bytes(params)
     loads_hit, stores_hit = float(spilled <= L2_BYTES), float(spilled <= L2_WRITTEN_BYTES)

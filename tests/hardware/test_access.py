@@ -78,6 +78,13 @@ def test_opening_a_block_of_dram_is_paid_for_once_per_block():
     assert alone == pytest.approx(4096 / 4 * 160, abs=80)
 
 
+def test_blocks_in_order_are_opened_quicker_than_scattered_ones():
+    """A stride of 256 bytes with a quarter of a block's time for opening it: (0.25 × 256 + 0.75 × 64) / 64."""
+    slow = {"hbm__read_bandwidth": "132 GB/s", "hbm__read_block_share": 0.5, "hbm__read_block_share_strided": 0.25}
+    strided = total_ns(one_role(Load(4096, width=4, stride=256), warps=4, grid=132), textbook(**slow))
+    assert strided == pytest.approx(4096 / 4 * 112, abs=80)
+
+
 def test_sectors_written_in_part_are_read_first():
     """4 of every 8 bytes: 8192 bytes of sectors are read and written, 16,384 in all."""
     slow = {"hbm__read_bandwidth": "132 GB/s", "hbm__write_bandwidth": "132 GB/s"}
