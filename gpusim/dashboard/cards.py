@@ -13,6 +13,8 @@ from gpusim.dashboard.track import MICRO
 
 __all__ = ["badge_row", "card_row", "message_panel"]
 
+FAR_APART = 0.2
+"""Spread of repeated measurements, relative to their median, from which on the card says from where to where."""
 _TONES = {"good": "teal", "plain": "gray", "warn": "orange"}
 
 
@@ -52,8 +54,16 @@ def _measured_card(case: Case) -> html.Div:
         detail = f"{others} recorded points above" if others > 0 else "no recording"
         return card("Measured", "–", detail, tone="dim",
                     why="No recording of this kernel with these parameters on this device.")  # fmt: skip
-    spread = f"repeats spread {percent(numbers.spread)}" if numbers.spread is not None else "median"
-    return card("Measured", _us(numbers.total_s), spread, why="Median duration of the un-instrumented kernel.")
+    why = "Median of the un-instrumented runs; those of host programs are of several machines."
+    return card("Measured", _us(numbers.total_s), _spread(numbers), why=why)
+
+
+def _spread(numbers: Numbers) -> str:
+    if numbers.spread is None:
+        return "median"
+    if numbers.spread <= FAR_APART or numbers.range_s is None:
+        return f"repeats spread {percent(numbers.spread)}"
+    return f"runs {_us(numbers.range_s[0], 3)} – {_us(numbers.range_s[1], 3)}"
 
 
 def _pair(theirs: str | None) -> str:

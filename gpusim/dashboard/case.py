@@ -70,6 +70,8 @@ class Numbers:
     speedup: float | None = None
     spread: float | None = None
     """Relative spread of repeated measurements."""
+    range_s: tuple[float, float] | None = None
+    """The quickest and the slowest of them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,7 +174,8 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
         comparison = compare_with(predicted, measurement)
         band, gap = comparison.band.worst, comparison.gap
         measured = comparison.measured
-        numbers = _numbers(comparison.measured, spread=measurement.spread)
+        row = measurement.row
+        numbers = _numbers(comparison.measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
     has_lanes = measured is not None and len(measured) > 0
     return Case(
         name=own.name,
@@ -195,13 +196,13 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
     )
 
 
-def _numbers(timeline: Timeline, *, speedup: float | None = None, spread: float | None = None) -> Numbers:
+def _numbers(timeline: Timeline, **more: Any) -> Numbers:
     found = summary(timeline)
     names = ("total_s", "hidden_fraction", "exposed_s", "period_s")
     shown = {name: found[name] for name in names}
     if not len(timeline):
         shown |= dict.fromkeys(("hidden_fraction", "exposed_s", "period_s"))
-    return Numbers(**shown, speedup=speedup, spread=spread)
+    return Numbers(**shown, **more)
 
 
 def _choices(own: Scenario, points: Mapping[str, Measurement]) -> tuple[Point, ...]:

@@ -94,9 +94,10 @@ def badges_of(
         badges.append(Badge(f"{scenario.device}, changed", "warn", f"Device with other quantities: {text}"))
     else:
         badges.append(Badge(scenario.device, "plain", "Device profile of the prediction."))
-    if measured is not None and measured.meta.get("overhead") is not None:
-        overhead = float(measured.meta["overhead"])
-        why = "Run time with probes against without. The lanes are of the probed run, the total of the plain one."
+    probed = measured.meta.get("instrumented_total_s") if measured is not None else None
+    if probed is not None:
+        overhead = float(probed) / measured.total_s - 1.0
+        why = "The lanes are of a probed run, which took so much longer than the total says, that of the plain runs."
         badges.append(Badge(f"instrumented {signed_percent(overhead)}", "warn" if overhead > 0.03 else "plain", why))
         dropped = int(measured.meta.get("dropped") or 0)
         if dropped:

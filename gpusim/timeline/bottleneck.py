@@ -72,7 +72,7 @@ _UNITS = (
         r"^host\[",
         ("issue", "launch", "alloc", "host"),
         "host",
-        "fewer and larger chunks, a graph, or another host thread",
+        "fewer and larger chunks, or a graph",
     ),
     (r"^copy_engine\[", None, "copy engine", "move fewer bytes, or keep them on the device"),
     (r"^stream\[[^.]*$", ("kernel",), "kernels", "faster kernels; the copies are hidden already"),
