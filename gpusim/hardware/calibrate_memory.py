@@ -27,7 +27,7 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     per_byte, _ = np.polyfit(sizes, [near[int(size)] for size in sizes], 1)
     rate = max(row["bytes_per_cycle_per_sm"] for row in b.rows("tma", kind="ring", source="l2", ctas=1))
     turn = b.one("skeleton", "cycles_per_turn", kind="hand_over", copy=True, stages=8, consumer_warps=1)
-    issue = turn - found["mbarrier.poll"].value
+    issue = turn - found["mbarrier.poll"].value - found["mbarrier.per_warp"].value
     submit = b.one("barrier", "cycles", kind="mbarrier", op="expect_tx")
     lines = np.array([size / 128 for size in sorted(far) if size >= 128])
     extra = np.array([far[int(size * 128)] - near[int(size * 128)] for size in lines])

@@ -156,16 +156,17 @@ class WarpLane:
             )  # fmt: skip
         event = barrier.wait(phase)
         warps, cost = self.group.warps, self.cost
+        queue = sharing * cost.mbarrier_per_warp
         served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
         if event.triggered:
-            yield from self.spend("barrier", max(cost.mbarrier_poll, served), tile, stage)
+            yield from self.spend("barrier", max(cost.mbarrier_poll + queue, served), tile, stage)
             return
         yield from self.sim.wait(event, self.lane, reason, barrier, tile)
         if reason == "stage_empty":
             self.waits += 1
-        # It looks once more, as all who share the barrier do.
+        # It looks once more.
         served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
-        yield env.timeout(max(cost.mbarrier_wake + sharing * cost.mbarrier_per_warp, served))
+        yield env.timeout(max(cost.mbarrier_wake + queue, served))
         self.mark("wait", start, reason, tile, stage, barrier.cause)
 
     def instructions(self, amount: float, width: int) -> float:

@@ -42,8 +42,8 @@ def cycles(*roles, **fields):
 
 
 def test_waiter_of_a_completed_phase_looks_once():
-    """Poll = 11 for phase -1, which has always completed."""
-    assert cycles(role("a", Wait("bar", -1)), barriers=(Barrier("bar", 1),)) == pytest.approx(11)
+    """Look and be served, poll + per_warp × 1 = 11 + 2 for phase -1, which has always completed."""
+    assert cycles(role("a", Wait("bar", -1)), barriers=(Barrier("bar", 1),)) == pytest.approx(13)
 
 
 def test_arrival_takes_effect_late_and_wakes_the_waiter():

@@ -28,8 +28,9 @@ BANDS = {
     "conv1d_async": (0.05, 0.16),
     # One warp that does everything: what is around its loop is taken for a single chain.
     "stencil2d": (0.06, 0.25),
-    # Spilled values, some of which L1 holds; without spills the worst is 14 %.
-    "register_split": (0.07, 0.32),
+    # Spilled values, some of which L1 holds; without spills the worst is 14 %. 0.32 until what is spilled once per tile
+    # was counted too: the mean and random kernels (one 52 % too fast) came nearer, one case went from 29 to 33 %.
+    "register_split": (0.07, 0.34),
 }
 """Mean and worst absolute error of the total."""
 
