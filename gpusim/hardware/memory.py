@@ -145,6 +145,7 @@ class Memory:
         if l2_hit >= 1.0:
             return [into_l2]
         opened = self._opened(access, self._block_share[1])
+        # What fills a sector is read between writes, not in the order of a stride.
         filled = self._opened(access, self._block_share[0]) if sent > 1.0 else 0.0
         share = (1.0 - l2_hit) / sent
         return [
