@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from math import inf, lcm
+from itertools import pairwise
+from math import fsum, inf, lcm
 from typing import Protocol
 
 import numpy as np
@@ -42,6 +43,9 @@ _WAVES_AGREE = 3e-4
 
 _TOTAL_AGREES = 1e-3
 """What a period that goes on changing, as it does between the two halves, may do to the total."""
+
+_SPREADS = 10.0
+"""So many times as much may the CTAs of a wave spread or close up, which is soon over: `occupancy` by nine times."""
 
 _FEWEST_TILES = 20
 _FEWEST_WAVES = 6
@@ -125,9 +129,17 @@ def steady_state(done_s: Sequence[float], stride: int, drain: int, agreement: fl
         return None
     early = (done_s[last - half] - done_s[last - 2 * half]) / half
     late = (done_s[last] - done_s[last - half]) / half
-    if late <= 0.0 or abs(late - early) > agreement * late:
+    if late > 0.0 and abs(late - early) <= agreement * late:
+        return (done_s[last] - done_s[last - 2 * half]) / (2 * half), done_s[last]
+    # Perhaps it was reached within the window: then all quarters of a window half as long agree.
+    part = max(last // 8 // stride, 1) * stride
+    if last - 4 * part < 1:
         return None
-    return (done_s[last] - done_s[last - 2 * half]) / (2 * half), done_s[last]
+    ends = [done_s[last - quarters * part] for quarters in range(5)]
+    periods = [(later - sooner) / part for later, sooner in pairwise(ends)]
+    if periods[0] <= 0.0 or max(periods) - min(periods) > agreement * periods[0]:
+        return None
+    return (periods[0] + periods[1]) / 2.0, done_s[last]
 
 
 def find_cuts(
@@ -237,27 +249,25 @@ def _enough(agreement: float, steps: int, missing: int) -> float:
 def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cut] | None:
     """Where ``missing`` tiles of every CTA of an SM go, the last wave first; None if not steady.
 
-    All CTAs of a wave must have the same period, so that one cut serves them all.
+    The CTAs of a wave have to stay together, so that one cut with their mean period serves them all.
     """
     if missing == 0:
         return []
     cuts = []
     for first in range(0, len(sm.ctas), shape.resident):
-        wave = sm.ctas[first : first + shape.resident]
-        found = [steady_state(cta.done_s, shape.stride, shape.drain, agreement) for cta in wave]
-        if None in found:
+        wave = [cta.done_s for cta in sm.ctas[first : first + shape.resident]]
+        steady = steady_state([fsum(done) for done in zip(*wave, strict=True)], shape.stride, shape.drain, agreement)
+        if steady is None:
             return None
-        periods = [period for period, _ in found]
-        if max(periods) - min(periods) > 2.0 * agreement * max(periods):
-            return None
+        period = steady[0] / len(wave)
+        last = len(wave[0]) - 1 - shape.drain
+        half = (last // 3) // shape.stride * shape.stride
+        spread, before = (max(done[at] for done in wave) - min(done[at] for done in wave) for at in (last, last - half))
         # Not of CTAs that run one after the other, because the schedulers serve older ones first.
-        moments = [at_s for _, at_s in found]
-        if max(moments) - min(moments) > len(wave[0].done_s) / 4.0 * max(periods):
+        if spread > len(wave[0]) / 4.0 * period or abs(spread - before) > _SPREADS * agreement * period * half:
             return None
-        period = sum(periods) / len(periods)
-        done = wave[0].done_s
         until_s = max(sm.ended_s[first : first + shape.resident])
-        cuts.append(_repeats(sm.name, done, shape.stride, shape.drain, period, missing, True, until_s))
+        cuts.append(_repeats(sm.name, wave[0], shape.stride, shape.drain, period, missing, True, until_s))
     return [cut for in_wave in reversed(cuts) for cut in in_wave]
 
 
