@@ -22,6 +22,8 @@ __all__ = ["measure_quantities"]
 
 
 _MANY_CONFLICTS = 10
+_MANY_WARPS = 16
+"""So many do not wait for themselves."""
 """In one turn of a loop; fewer vanish among the rest."""
 
 
@@ -107,6 +109,34 @@ def _shared_memory(b: Benches, _: dict) -> dict[str, Measured]:
     for unit, beside in (("ldg", "ld.global"), ("cp_async", "cp.async")):
         found[f"lsu.{unit}_data_interval"] = _beside_shared_loads(b, beside)
     return found
+
+
+def _masked(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
+    """Time of the load-store unit for an access that no lane executes, for a cp.async, and for the end of a group."""
+
+    def beside(access: str, loads: int) -> float:
+        """What an access and its placeholders add to ``loads`` loads from shared memory, 32 warps."""
+        rows = [b.rows("masked", access=kind, beside=loads, warps=32)[0] for kind in (access, "none")]
+        return rows[0]["cycles"] - rows[1]["cycles"]
+
+    names, loads = ("ld.shared", "st.shared", "ld.global"), (1, 2)
+    masked = [beside(access, n) for access in names for n in loads]
+    placeholders = b.rows("masked", access="cp.async", beside=1)[0]["placeholders"]
+    masked += [beside("cp.async", n) / (placeholders + 1) for n in loads]
+    interval = float(np.median(masked))
+    copies = [beside("copy", n) - placeholders * interval for n in loads]
+    commits = [row["cycles"] for row in b.rows("masked", access="commit", beside=0) if row["warps"] >= _MANY_WARPS]
+    return {
+        "lsu.masked_interval": Measured(
+            interval, "cycles", "masked (beside loads from shared memory)", float(np.ptp(masked))
+        ),
+        "lsu.cp_async_request_interval": Measured(
+            float(np.mean(copies)), "cycles", "masked (cp.async beside ld.shared, less the loads)", float(np.ptp(copies))
+        ),
+        "lsu.commit_interval": Measured(
+            float(np.mean(commits)), "cycles", "masked (ends of empty groups)", float(np.ptp(commits))
+        ),
+    }
 
 
 def _beside_shared_loads(b: Benches, beside: str) -> Measured:
@@ -203,6 +233,7 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
             off,
         ),
         "barrier.release_per_warp": Measured(release, "cycles", "barrier (late, 1 to 32 warps)", release_off),
+        "barrier.issue": Measured(1.0, "", "barrier (one instruction each: bar.sync, mbarrier, cp.async groups)"),
         "barrier.named_extra": Measured(named - bare, "cycles", "barrier (named_sync)"),
         "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
         "mbarrier.wake": Measured(poll, "cycles", "skeleton: a woken waiter looks once more"),
@@ -243,4 +274,4 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
     }
 
 
-_STEPS = (_clock, _issue, *SCHEDULE_STEPS, _shared_memory, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch)
+_STEPS = (_clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch)

@@ -78,6 +78,7 @@ def _lsu(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
                      sms=1, source="l2", layout="dealt")  # fmt: skip
 
     rate = max(row["bytes_per_cycle_per_sm"] for row in b.rows("ldg", sms=1, source="l2", store_shared=False))
+    near = b.one("latency", "cycles", bytes=16 * 1024, bypass_l1=False)
     chase, far = (b.one("latency", "cycles", bytes=size << 20, bypass_l1=True) for size in (4, 40))
     return {
         "lsu.ldg_interval": Measured((batch(4) - batch(1)) / 3.0, "cycles", "ldg (1 and 4 loads, one warp)"),
@@ -86,6 +87,7 @@ def _lsu(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         ),
         "lsu.bandwidth": Measured(rate, "B/cycle", "ldg (L2, one SM)"),
         "l2.far_latency": Measured(far - chase, "cycles", "latency (chase through 40 MiB against 4 MiB)"),
+        "lsu.ldg_l1_latency": Measured(near, "cycles", "latency (chase through 16 KiB)"),
         "lsu.ldg_l2_latency": Measured(chase, "cycles", "latency (chase through 4 MiB)"),
         "lsu.cp_async_l2_latency": Measured(group_wait, "cycles", "cpasync (one group, commit to wait)"),
         "sm.port_bandwidth": Measured(max(rate, found["tma.bandwidth"].value), "B/cycle", "ldg (L2, one SM)"),

@@ -6,15 +6,15 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   warps fill these gaps, except that warps which run the same instructions started together
   and stay in step: all of them stall for the load, and all of them run the code around the loop at the
   same time. ld.shared and st.shared occupy the SM's 128 B-a-clock data path, and so do loads and stores of global
-  memory; the load-store unit takes 16 lanes of up to 16 bytes a clock.
+  memory; the load-store unit takes 16 lanes of up to 16 bytes a clock, and as long for an access that no lane executes.
 Omits: which registers meet in a bank (the program says how many do), instruction-cache misses; warps that do different
   things are a matter of `gpusim.hardware.schedule`.
-Source: realkernels.microbench (issue, operands, lds, pipes, lds_ffma, tile_turn, skeleton).
+Source: realkernels.microbench (issue, operands, lds, pipes, masked, lds_ffma, tile_turn, skeleton).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.profile import DeviceProfile
@@ -22,6 +22,7 @@ from gpusim.program import WARP_SIZE, Mix
 
 __all__ = ["ComputeCost", "ComputeModel"]
 
+_WIDEST = 16
 _WORD = 4
 """Bytes of a lane of which a whole warp's are one wavefront."""
 
@@ -97,15 +98,19 @@ class ComputeModel:
         self._mufu_interval = value("sm.mufu_issue_interval")
         self._register_conflict = value("sm.register_conflict")
         self._line_interval = value("lsu.line_interval")
+        self._masked_interval = value("lsu.masked_interval")
         self._request_bytes = value("lsu.request_bandwidth")
         self._bytes_per_cycle = value("sm.shared_bandwidth")
-        self._known: dict[Mix, ComputeCost] = {}
+        self._known: dict[tuple[Mix, float], ComputeCost] = {}
 
-    def cost(self, mix: Mix) -> ComputeCost:
-        """The cost of ``mix`` for one warp."""
-        cost = self._known.get(mix)
+    def cost(self, mix: Mix, owed: float = 0.0) -> ComputeCost:
+        """The cost of ``mix`` for one warp, which takes ``owed`` issue slots besides and no time for them."""
+        cost = self._known.get((mix, owed))
         if cost is None:
-            cost = self._known[mix] = self._cost(mix)
+            cost = self._cost(mix)
+            if owed and cost.all_slots:
+                cost = replace(cost, setup_slots=cost.setup_slots + owed)
+            self._known[mix, owed] = cost
         return cost
 
     def _cost(self, mix: Mix) -> ComputeCost:
@@ -119,6 +124,7 @@ class ComputeModel:
             mix.ffma * max(self._ffma_slots, self._ffma_latency / max(mix.ilp, 1.0))
             + conflicts
             + mix.interleaved
+            + mix.masked
             + mix.other * self._control_latency
         )
         # Further loads of a batch are issued while the first ones are worked on.
@@ -129,6 +135,7 @@ class ComputeModel:
             slots=max(mix.ffma * self._ffma_slots + conflicts + mix.mufu, special)
             + mix.other
             + mix.interleaved
+            + mix.masked
             + mix.lds
             + mix.sts,
             alone=alone,
@@ -136,27 +143,36 @@ class ComputeModel:
             setup_slots=mix.setup,
             setup_alone=mix.setup * self._setup_latency,
             data=mix.lds * load + mix.sts * store,
-            requests=mix.lds * self._requests(mix.lds_bytes) + mix.sts * self._requests(mix.sts_bytes),
+            requests=mix.lds * self._load_requests(mix)
+            + mix.sts * self._requests(mix.sts_bytes)
+            + mix.masked * self._masked_interval,
             batches=batches,
         )
 
-    def memory_cost(self, count: float, other: float, lines: float, width: int, issue: MemoryIssue) -> ComputeCost:
-        """``count`` global-memory instructions of ``width`` bytes per lane and ``other`` around them.
+    def memory_cost(
+        self, count: float, other: float, masked: float, lines: float, width: int, issue: MemoryIssue
+    ) -> ComputeCost:
+        """``count`` global-memory instructions of ``width`` bytes per lane, ``other`` and ``masked`` around them.
 
         ``lines``: lines of 128 bytes that each touches.
         """
+        request = issue.request or max(self._wavefronts(width), lines * self._line_interval)
         return ComputeCost(
-            slots=count,
-            alone=count * issue.interval,
+            slots=count + masked,
+            alone=count * issue.interval + masked,
             stall=0.0,
             setup_slots=other,
             setup_alone=other * self._setup_latency,
             data=count * self._wavefronts(width) * issue.data,
-            requests=count * max(self._wavefronts(width), lines * self._line_interval),
+            requests=count * request + masked * self._masked_interval,
         )
 
     def _wavefronts(self, width: int) -> float:
         return WARP_SIZE * width / self._bytes_per_cycle
+
+    def _load_requests(self, mix: Mix) -> float:
+        """Of which some are wider than ``lds_bytes`` says if they pass more often."""
+        return max(self._requests(mix.lds_bytes), min(mix.lds_wavefronts, self._requests(_WIDEST)))
 
     def _requests(self, width: int) -> float:
         return max(WARP_SIZE * width / self._request_bytes, self._line_interval)

@@ -14,22 +14,27 @@ class MemoryIssue:
     """What a global-memory instruction takes of its SM, in cycles.
 
     ``interval``: between two of a warp that is alone. ``data``: of the path of shared memory and L1, per 128 bytes.
+    ``request``: of the load-store unit; 0 stands for the time of its lines.
     """
 
     interval: float
     data: float
+    request: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class InstructionCosts:
     """Seconds, except those of loads and stores by threads.
 
+    ``sync_issue``: issue slots of an instruction that arrives at a barrier or waits for one or for a group of copies.
     ``tma_submit``, ``tma_issue``: instructions that wait for each other, until the copy unit has a request, and in all.
     ``sync_arrive``, ``sync_release``: of each warp at a barrier of warps, when it comes and when all are let go.
     """
 
     ldg: MemoryIssue
     cp_async: MemoryIssue
+    commit: float
+    l1_latency: float
     tma_submit: float
     tma_issue: float
     mbarrier_poll: float
@@ -39,6 +44,7 @@ class InstructionCosts:
     mbarrier_wait_interval: float
     mbarrier_arrive_interval: float
     mbarrier_arrive_issue: float
+    sync_issue: float
     sync_base: float
     sync_arrive: float
     sync_release: float
@@ -51,7 +57,13 @@ class InstructionCosts:
         cycles = profile.cycles
         return InstructionCosts(
             ldg=MemoryIssue(profile.value("lsu.ldg_interval"), profile.value("lsu.ldg_data_interval")),
-            cp_async=MemoryIssue(profile.value("lsu.cp_async_interval"), profile.value("lsu.cp_async_data_interval")),
+            cp_async=MemoryIssue(
+                profile.value("lsu.cp_async_interval"),
+                profile.value("lsu.cp_async_data_interval"),
+                profile.value("lsu.cp_async_request_interval"),
+            ),
+            commit=cycles("lsu.commit_interval"),
+            l1_latency=cycles("lsu.ldg_l1_latency"),
             tma_submit=profile.value("tma.submit") / profile.value("sm.setup_latency"),
             tma_issue=profile.value("tma.issue") / profile.value("sm.setup_latency"),
             mbarrier_poll=cycles("mbarrier.poll"),
@@ -61,6 +73,7 @@ class InstructionCosts:
             mbarrier_wait_interval=cycles("mbarrier.wait_interval"),
             mbarrier_arrive_interval=cycles("mbarrier.arrive_interval"),
             mbarrier_arrive_issue=cycles("mbarrier.arrive_issue"),
+            sync_issue=profile.value("barrier.issue"),
             sync_base=cycles("barrier.base"),
             sync_arrive=cycles("barrier.arrive_per_warp"),
             sync_release=cycles("barrier.release_per_warp"),

@@ -47,6 +47,9 @@ _TOTAL_AGREES = 1e-3
 _SPREADS = 10.0
 """So many times as much may the CTAs of a wave spread or close up, which is soon over: `occupancy` by nine times."""
 
+_TURNS = 4
+"""CTAs on an SM may take turns with each other, so that only several turns of their rings repeat."""
+
 _FEWEST_TILES = 20
 _FEWEST_WAVES = 6
 _LARGEST_STRIDE = 24
@@ -100,6 +103,11 @@ class Shape:
         """(CTAs per SM, tiles) of the shortest run in which a steady state can be seen."""
         waves = _FEWEST_WAVES * self.resident + ctas % self.resident
         return waves, max(_FEWEST_TILES, 4 * self.stride) + self.drain
+
+    def longer(self, tiles: int) -> int:
+        """Tiles of the next run: half as many more, in whole turns of turns, because CTAs may take turns as well."""
+        turn = _TURNS * self.stride
+        return tiles + max(tiles // 2 // turn, 1) * turn
 
     def whole_turns(self, few: int, tiles: int) -> int:
         """The next tile count from ``few`` on from which only whole turns are missing to ``tiles``."""
@@ -218,6 +226,7 @@ def _repeats(
     """
     done = np.asarray(done_s[: len(done_s) - drain])
     turns, most = missing // stride, max(len(done) // 2 // stride, 1)
+    most -= most % _TURNS if most > _TURNS else 0
     cuts = []
     for each in (min(most, turns), turns % most):
         if not each:

@@ -143,7 +143,7 @@ def _run_short(launch: _Launch, exact: bool, left: tuple[int, ...] | None = None
             return run, slopes[-1]
         runs.append(run)
         if count < tiles:
-            few_tiles += few_tiles // 2
+            few_tiles = shape.longer(few_tiles)
         else:
             few_ctas += shape.resident * (few_ctas // (2 * shape.resident) + 1)
     else:

@@ -74,6 +74,8 @@ class Sm:
         self._fluid = FluidSystem(sim, self._rate)
         self._barrier_unit_s = 0.0
         """When the unit for mbarriers has done all operations so far."""
+        self._commit_unit_s = 0.0
+        """The same of the one that ends groups of cp.async."""
         # Of an even spread with the same standard deviation.
         self._jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter") if memory.round_bytes else 0.0
         self._hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
@@ -88,22 +90,23 @@ class Sm:
         self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
         self._lsu = Capacity(f"{self.name}.lsu", clock)
 
-    def compute(self, mix: Mix, group: WarpGroup, turn: Turn) -> Event:
-        """All warps of ``group`` execute ``mix``; ``turn`` says since when they have been ready."""
-        return self._flow(self._arithmetic.cost(mix), group, turn)
+    def compute(self, mix: Mix, group: WarpGroup, turn: Turn, owed: float = 0.0) -> Event:
+        """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``turn``: since when they are ready."""
+        return self._flow(self._arithmetic.cost(mix, owed), group, turn)
 
     def issue_memory(
         self,
         count: float,
         other: float,
+        masked: float,
         width: int,
         issue: MemoryIssue,
         group: WarpGroup,
         turn: Turn,
         access: Access = DENSE,
     ) -> Event:
-        """All warps of ``group`` issue ``count`` global-memory instructions and ``other`` ones each."""
-        key = (count, other, WARP_SIZE * width * access.lines, width, issue)
+        """All warps of ``group`` issue ``count`` global-memory instructions, ``other`` and ``masked`` ones each."""
+        key = (count, other, masked, WARP_SIZE * width * access.lines, width, issue)
         cost = self._memory_costs.get(key)
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
@@ -114,6 +117,12 @@ class Sm:
         now = self.sim.now
         self._barrier_unit_s = max(self._barrier_unit_s, now) + warps * interval_s
         return self._barrier_unit_s - now
+
+    def commit(self, warps: int) -> float:
+        """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""
+        now = self.sim.now
+        self._commit_unit_s = max(self._commit_unit_s, now) + warps * self.costs.commit
+        return self._commit_unit_s - now
 
     def _flow(self, cost: ComputeCost, group: WarpGroup, turn: Turn) -> Event:
         if not cost.all_slots:

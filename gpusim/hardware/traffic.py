@@ -42,7 +42,9 @@ def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float]:
     read = written = flop = 0.0
     for role in program.roles:
         for op in role.body(tiles):
-            if isinstance(op, Load | CpAsync | TmaLoad):
+            if isinstance(op, Load):
+                read += op.bytes * (1.0 - op.l1_hit)
+            elif isinstance(op, CpAsync | TmaLoad):
                 read += op.bytes
             elif isinstance(op, Store | TmaStore):
                 written += op.bytes

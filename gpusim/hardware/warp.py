@@ -70,6 +70,8 @@ class WarpLane:
         self.slowest_s = 0.0
         """When the slowest warp of the group has what it waited for."""
         self._issued_s = -1.0
+        self._owed = 0.0
+        """Issue slots of what the warps have done since without queueing for the schedulers."""
         self._turn = Turn(0.0, cta.age)
         self.late_s = 0.0
         """How much later than this lane, which is a typical warp, it will be at the next barrier."""
@@ -108,17 +110,27 @@ class WarpLane:
         """Execute ``mix`` on every warp of the group, which keeps its turn if it has not waited for anything."""
         if self.sim.env.now > self._issued_s:
             self._queue_again()
-        return self._issuing(self.sm.compute(mix, self.group, self._turn))
+        return self._issuing(self.sm.compute(mix, self.group, self._turn, self._settle()))
 
     def issue_code(self, count: float) -> Event:
         """Execute ``count`` instructions that wait for each other."""
         self._queue_again()
-        return self._issuing(self.sm.compute(Mix(setup=count), self.group, self._turn))
+        return self._issuing(self.sm.compute(Mix(setup=count), self.group, self._turn, self._settle()))
 
-    def issue_memory(self, count: float, other: float, width: int, issue: MemoryIssue, access: Access = DENSE) -> Event:
-        """Issue ``count`` global-memory instructions on every warp, and ``other`` ones."""
+    def issue_memory(
+        self, count: float, other: float, width: int, issue: MemoryIssue, access: Access = DENSE, masked: float = 0.0
+    ) -> Event:
+        """Issue ``count`` global-memory instructions on every warp, ``other`` ones and ``masked`` ones."""
         self._queue_again()
-        return self._issuing(self.sm.issue_memory(count, other, width, issue, self.group, self._turn, access))
+        return self._issuing(self.sm.issue_memory(count, other, masked, width, issue, self.group, self._turn, access))
+
+    def owe(self) -> None:
+        """Take an issue slot for an instruction whose time is spent, when the warps next queue for the schedulers."""
+        self._owed += self.cost.sync_issue
+
+    def _settle(self) -> float:
+        owed, self._owed = self._owed, 0.0
+        return owed
 
     def _queue_again(self) -> None:
         self._turn = Turn(self.sim.env.now, self.cta.age)
@@ -155,6 +167,7 @@ class WarpLane:
                 remedy="nobody may arrive for the next phase before all who wait have seen this one",
             )  # fmt: skip
         event = barrier.wait(phase)
+        self.owe()
         warps, cost = self.group.warps, self.cost
         queue = sharing * cost.mbarrier_per_warp
         served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
@@ -165,6 +178,7 @@ class WarpLane:
         if reason == "stage_empty":
             self.waits += 1
         # It looks once more.
+        self.owe()
         served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
         yield env.timeout(max(cost.mbarrier_wake + queue, served))
         self.mark("wait", start, reason, tile, stage, barrier.cause)
@@ -214,6 +228,7 @@ class WarpLane:
     def arrive_on(self, barrier: PhasedBarrier, tile: int, expect: float = 0.0) -> Generator:
         """One arrival per warp, and ``expect`` more bytes to come in this phase."""
         count, cause, cost = self.group.warps, self.last, self.cost
+        self.owe()
         served = self.sm.synchronise(count, cost.mbarrier_arrive_interval)
         self.sim.call_at(served + cost.mbarrier_arrive, lambda _event: barrier.arrive(count, expect, cause))
         yield from self.spend("barrier", cost.mbarrier_arrive_issue, tile)
@@ -237,6 +252,7 @@ class WarpLane:
         """Meet at ``barrier``, which takes ``base`` seconds when the last warp has come."""
         env = self.sim.env
         start = env.now
+        self.owe()
         if self.late_s > 0.0:
             yield env.timeout(self.late_s)
             self.late_s = 0.0

@@ -3,7 +3,7 @@
 Models: the instructions that issue a copy, the request to memory, and what its arrival does to the
   ring stage and the barrier it fills.
 Omits: order between the generic and the asynchronous proxy.
-Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync, tma, tma_store).
+Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync, tma, tma_store, masked).
 """
 
 from __future__ import annotations
@@ -58,20 +58,27 @@ def load(lane: WarpLane, op: Load) -> Generator:
     start = lane.sim.env.now
     memory, share = lane.sm.memory, lane.share
     access = access_of(op.width, op.stride, op.scatter)
+    # What L1 holds already is there before anything from L2; only what it lacks is asked for.
+    missed = op.bytes * (1.0 - op.l1_hit)
     # More than L1 has room for goes out as earlier lines come in; in parts, so that it begins at once.
-    taken = op.bytes * share * access.lines * LINE_BYTES
+    taken = missed * share * access.lines * LINE_BYTES
     parts = max(ceil(taken * PARTS_OF_L1 / memory.l1_bytes), 1) if taken > memory.l1_bytes / 2 else 1
     count = lane.instructions(op.bytes, op.width) / parts
     arrivals = []
     for _ in range(parts):
-        yield lane.issue_memory(count, op.other / parts, op.width, lane.cost.ldg, access)
+        yield lane.issue_memory(
+            count, op.other / parts, op.width, lane.cost.ldg, access, op.masked / parts
+        )
+        if not missed:
+            arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency))
+            continue
         while (full := memory.load_room(taken / parts)) is not None:
             yield full
         # Each warp waits for its own lines only.
-        own = op.bytes / lane.role.warps / parts
+        own = missed / lane.role.warps / parts
         arrival = memory.load(
             "ldg",
-            op.bytes * share / parts,
+            missed * share / parts,
             op.l2_hit,
             _alignment(op),
             op.tile,
@@ -79,7 +86,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
             access=access,
             cause=lane.last,
         )
-        arrival.callbacks.append(partial(_slowest, lane, memory.spread_s(op.bytes / parts, own, op.l2_hit, access)))
+        arrival.callbacks.append(partial(_slowest, lane, memory.spread_s(missed / parts, own, op.l2_hit, access)))
         arrivals.append(arrival)
     lane.loads += arrivals
     if op.wait:
@@ -114,7 +121,7 @@ def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
     if ring is not None:
         ring.begin_write(lane.lane, op.tile)
     count = lane.instructions(op.bytes, op.width)
-    yield lane.issue(Mix(sts=count, sts_bytes=op.width, other=op.other))
+    yield lane.issue(Mix(sts=count, sts_bytes=op.width, other=op.other, masked=op.masked))
     if ring is not None:
         ring.end_write(op.tile)
     lane.mark("store", start, "", op.tile)
@@ -137,7 +144,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     stage = ring.stage(op.tile)
     ring.begin_write(lane.lane, op.tile, op.bytes * lane.share)
     count = lane.instructions(op.bytes, op.width)
-    yield lane.issue_memory(count, op.other, op.width, lane.cost.cp_async)
+    yield lane.issue_memory(count, op.other, op.width, lane.cost.cp_async, masked=op.masked)
     arrival = lane.sm.memory.load(
         "cp_async", op.bytes * lane.share, op.l2_hit, _alignment(op), op.tile, stage, cause=lane.last
     )
@@ -170,15 +177,16 @@ def _landing(
     arrival.callbacks.append(landed)
 
 
-def commit_group(lane: WarpLane, _op: CommitGroup) -> Generator:
+def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
     lane.groups.append([arrival for _, arrival in lane.open])
     lane.open = []
-    return
-    yield  # pragma: no cover - makes this a generator
+    lane.owe()
+    yield from lane.spend("issue", lane.sm.commit(lane.group.warps), op.tile)
 
 
 def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
     start = lane.sim.env.now
+    lane.owe()
     while len(lane.groups) > op.pending:
         for arrival in lane.groups.popleft():
             if not arrival.processed:

@@ -62,6 +62,8 @@ class Mix:
     the instructions before and after the loop (addresses, stage bookkeeping, branches), where
     the warp has no arithmetic to hide them behind; ``other`` those inside it. ``interleaved`` are others that the
     compiler has put between instructions that do not wait for them: each takes its issue slot and no more.
+    ``masked`` are loads and stores that no lane executes (a predicate is false for the whole warp): they take part in
+    the queue for shared memory and L1 all the same.
 
     ``lds_wavefronts`` is how often one ``lds`` passes the 128 bytes a clock of shared memory; 0 stands for
     ``lds_bytes`` / 4, each lane its own words. Where neighbours load the same words it is half of that or less.
@@ -82,11 +84,12 @@ class Mix:
     register_conflicts: float = 0.0
     setup: float = 0.0
     interleaved: float = 0.0
+    masked: float = 0.0
 
     @property
     def issue_slots(self) -> float:
         """Warp instructions in total; each takes one issue slot."""
-        return self.ffma + self.lds + self.other + self.sts + self.mufu + self.setup + self.interleaved
+        return self.ffma + self.lds + self.other + self.sts + self.mufu + self.setup + self.interleaved + self.masked
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +110,16 @@ class Load:
 
     With ``wait`` the role blocks until the data is there; without, `WaitLoads` does.
     ``width`` is bytes per lane and instruction; ``other`` the address instructions of
-    one warp; ``l2_hit`` the fraction of bytes found in L2.
+    one warp, ``masked`` its loads that no lane executes; ``l1_hit`` is
+    the fraction of bytes found in L1, ``l2_hit`` that of the others found in L2.
     """
 
     bytes: int
     width: int = 16
     other: float = 0.0
+    masked: float = 0.0
     wait: bool = True
+    l1_hit: float = 0.0
     l2_hit: float = 0.0
     align: int = 0
     stride: int = 0
@@ -130,23 +136,28 @@ class WaitLoads:
 
 @dataclass(frozen=True, slots=True)
 class StoreShared:
-    """``st.shared`` of ``bytes`` from registers, ``width`` bytes per lane."""
+    """``st.shared`` of ``bytes`` from registers, ``width`` bytes per lane; ``masked`` as of `Load`."""
 
     bytes: int
     width: int = 16
     other: float = 0.0
+    masked: float = 0.0
     ring: str | None = None
     tile: int = -1
 
 
 @dataclass(frozen=True, slots=True)
 class CpAsync:
-    """``cp.async`` (LDGSTS) of ``bytes`` into a ring stage, ``width`` bytes per lane."""
+    """``cp.async`` (LDGSTS) of ``bytes`` into a ring stage, ``width`` bytes per lane.
+
+    ``masked``: loads of each warp that no lane executes; the assembler puts three before each run of LDGSTS.
+    """
 
     ring: str
     bytes: int
     width: int = 16
     other: float = 0.0
+    masked: float = 0.0
     l2_hit: float = 0.0
     align: int = 0
     tile: int = -1

@@ -209,14 +209,14 @@ _SAME_FIELDS = {
 }
 _WITH_BYTES = {
     "tma_load": (ops.TmaLoad, ("ring", "l2_hit", "align")),
-    "load": (ops.Load, ("width", "other", "wait", "l2_hit", "align", "stride", "scatter")),
-    "store_shared": (ops.StoreShared, ("ring", "width", "other")),
-    "cp_async": (ops.CpAsync, ("ring", "width", "other", "l2_hit", "align")),
+    "load": (ops.Load, ("width", "other", "masked", "wait", "l1_hit", "l2_hit", "align", "stride", "scatter")),
+    "store_shared": (ops.StoreShared, ("ring", "width", "other", "masked")),
+    "cp_async": (ops.CpAsync, ("ring", "width", "other", "masked", "l2_hit", "align")),
     "tma_store": (ops.TmaStore, ("ring",)),
 }
 _MIX = (
     "ffma", "lds", "other", "setup", "sts", "mufu", "ilp", "loads_in_flight", "lds_bytes", "sts_bytes", "bank_conflict",
-    "lds_wavefronts", "register_conflicts", "interleaved",
+    "lds_wavefronts", "register_conflicts", "interleaved", "masked",
 )  # fmt: skip
 
 

@@ -86,6 +86,8 @@ class ThreadFetch(Fetch):
     """Bytes per lane and instruction."""
     other: Amount = 0.0
     """Address instructions of one warp."""
+    masked: Amount = 0.0
+    """Loads of one warp that no lane executes: the assembler puts three `@!PT LDS` before each run of LDGSTS."""
 
 
 class ThroughRegisters(Schedule):
@@ -108,7 +110,12 @@ class RegisterLoad(ThroughRegisters):
     """Default: the bytes of the only ring."""
     wait: bool = True
     """Block until the data is there; otherwise wait_loads does."""
+    masked: Amount = 0.0
+    """Loads of one warp that no lane executes, because a predicate is false for all of them."""
+    l1_hit: Fraction = 0.0
+    """Fraction of the bytes found in L1, which the CTA has read before."""
     l2_hit: Fraction = 0.0
+    """Fraction of the bytes that are not in L1 and found in L2."""
     align: Align = 0
     """Largest power of two that divides every address it starts at; 0: that of its bytes."""
 
@@ -121,6 +128,8 @@ class SharedStore(Schedule):
     """0: the stores are counted in `sts` of the compute that follows; only the stage is named."""
     width: Width = 16
     other: Amount = 0.0
+    masked: Amount = 0.0
+    """Stores of one warp that no lane executes, because a predicate is false for all of them."""
 
 
 class GlobalStore(ThroughRegisters):
@@ -142,6 +151,8 @@ class ComputeMix(Schedule):
     """Those before and after the loop, once per tile: nothing hides their latency."""
     interleaved: Amount = 0.0
     """Others that stand between instructions which do not wait for them: an issue slot each."""
+    masked: Amount = 0.0
+    """Loads and stores that no lane executes, because a predicate is false for all: a turn of the load-store unit."""
     sts: Amount = 0.0
     mufu: Amount = 0.0
     ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0

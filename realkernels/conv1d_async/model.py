@@ -34,15 +34,18 @@ TILE = "tile"
 WEIGHT_BYTES, HALO_ROOM = 128, 64
 """Shared memory for the weights, of which a whole line is loaded, and for the floats on either side of the tile."""
 
-FETCH_OTHER = {True: 24, False: 21}
-"""Per warp, by asynchronous, before the tile is there: indices, addresses, who has which duty; three placeholder loads
-before LDGSTS."""
+FETCH_OTHER = 21
+"""Per warp before the tile is there: indices, addresses, who has which duty."""
+PLACEHOLDERS = 3
+"""Loads that no lane executes, which the assembler puts before the first LDGSTS."""
 TRUE_HALO_OTHER = 9
 """Per warp with a true halo: indices held inside the signal, and their addresses."""
 OFFSET_REACH, BASE_OTHER = 0x1000, 2
 """Bytes of global addresses that LDGSTS reaches from one base, and the instructions for each further base."""
 FETCH_WAITS = 8
 """Of these, those that the next instruction waits for, by the stall counts in the machine code."""
+WEIGHTS_WAVEFRONTS = 2
+"""Of four weights that all lanes load (realkernels.microbench lds, sharing)."""
 OUTPUT_OTHER = 4
 """Per warp: where the output goes."""
 LOOP_ENTRY_OTHER = 5
@@ -96,16 +99,18 @@ def output_mix(params: Params) -> Mix:
     The weights, four at a time, and for each output ``kernel_points`` loads, all under way before the first of them is
     needed, and a chain of as many FFMAs.
     """
-    outputs = params.outputs
-    lds = params.kernel_points * outputs + -(-params.kernel_points // 4)
+    outputs, weights = params.outputs, -(-params.kernel_points // 4)
+    taps = params.kernel_points * outputs
+    lds = taps + weights
     return Mix(
-        ffma=float(params.kernel_points * outputs),
+        ffma=float(taps),
         lds=float(lds),
         interleaved=float(LOOP_OTHER * outputs if outputs > 1 else 0),
         setup=float(OUTPUT_OTHER + (LOOP_ENTRY_OTHER if outputs > 1 else 0)),
         ilp=1.0,
         loads_in_flight=lds / outputs,
         lds_bytes=4,
+        lds_wavefronts=(taps + WEIGHTS_WAVEFRONTS * weights) / lds,
         # Tap, weight and sum are three registers, so two of them are of one bank; not when the sum begins.
         register_conflicts=float((params.kernel_points - 1) * outputs),
     )
@@ -122,10 +127,11 @@ def _worker(params: Params, tiles: int) -> Iterator[Op]:
 def _fetch_ahead(params: Params, tile: int) -> Iterator[Op]:
     """The tile by cp.async, the weights meanwhile."""
     yield Compute(_fetch_mix(params), tile=tile)
-    yield CpAsync(TILE, params.tile_bytes, width=params.vector, align=LINE_BYTES, tile=tile)
+    skipped = PLACEHOLDERS + _skipped(params, params.tile_bytes, params.vector, copies(params))
+    yield CpAsync(TILE, params.tile_bytes, width=params.vector, masked=skipped, align=LINE_BYTES, tile=tile)
     if halo := halo_bytes(params):
         # Their own CTAs ask for these sectors at about the same time, so that they come from L2.
-        yield CpAsync(TILE, halo, width=4, other=_skipped(params, halo, 4, 2), l2_hit=1.0, tile=tile)
+        yield CpAsync(TILE, halo, width=4, masked=_skipped(params, halo, 4, 2), l2_hit=1.0, tile=tile)
     yield CommitGroup(tile=tile)
     yield from _weights(params, tile)
     yield WaitGroup(0, tile=tile)
@@ -136,15 +142,15 @@ def _fetch_in_turn(params: Params, tile: int) -> Iterator[Op]:
     """The tile through registers, then the weights."""
     width = params.vector
     yield Compute(_fetch_mix(params), tile=tile)
-    yield Load(params.tile_bytes, width=width, wait=False, align=LINE_BYTES, tile=tile)
+    skipped = _skipped(params, params.tile_bytes, width, copies(params))
+    yield Load(params.tile_bytes, width=width, masked=skipped, wait=False, align=LINE_BYTES, tile=tile)
     halo = halo_bytes(params)
     if halo:
-        yield Load(halo, width=4, other=_skipped(params, halo, 4, 2), l2_hit=1.0, wait=False, tile=tile)
+        yield Load(halo, width=4, masked=_skipped(params, halo, 4, 2), l2_hit=1.0, wait=False, tile=tile)
     yield WaitLoads(tile=tile)
-    skipped = _skipped(params, params.tile_bytes, width, copies(params))
-    yield StoreShared(params.tile_bytes, width=width, other=skipped, ring=TILE, tile=tile)
+    yield StoreShared(params.tile_bytes, width=width, masked=skipped, ring=TILE, tile=tile)
     if halo:
-        yield StoreShared(halo, width=4, other=_skipped(params, halo, 4, 2), ring=TILE, tile=tile)
+        yield StoreShared(halo, width=4, masked=_skipped(params, halo, 4, 2), ring=TILE, tile=tile)
     yield from _repeat_ends(params, tile)
     yield SyncThreads(tile=tile)
     yield from _weights(params, tile)
@@ -155,8 +161,7 @@ def _fetch_mix(params: Params) -> Mix:
     true_halo = TRUE_HALO_OTHER if params.halo == "true" else 0
     stride = params.vector * WARP_SIZE * params.warps
     bases = (copies(params) - 1) * stride // OFFSET_REACH if params.asynchronous else 0
-    skipped = _skipped(params, params.tile_bytes, params.vector, copies(params))
-    other = FETCH_OTHER[params.asynchronous] + true_halo + BASE_OTHER * bases + skipped
+    other = FETCH_OTHER + true_halo + BASE_OTHER * bases
     return Mix(setup=float(FETCH_WAITS), interleaved=other - FETCH_WAITS)
 
 
@@ -168,12 +173,12 @@ def _skipped(params: Params, amount: int, width: int, slots: int) -> float:
 def _weights(params: Params, tile: int) -> Iterator[Op]:
     """One line, the same for all CTAs and so in L2, loaded and put down by one warp."""
     skipped = _skipped(params, WEIGHT_BYTES, 4, 1)
-    yield Load(WEIGHT_BYTES, width=4, other=skipped, l2_hit=1.0, tile=tile)
-    yield StoreShared(WEIGHT_BYTES, width=4, other=skipped, tile=tile)
+    yield Load(WEIGHT_BYTES, width=4, masked=skipped, l2_hit=1.0, tile=tile)
+    yield StoreShared(WEIGHT_BYTES, width=4, masked=skipped, tile=tile)
 
 
 def _repeat_ends(params: Params, tile: int) -> Iterator[Op]:
     """Halo ``copy``: the warps that copied the tile's two ends read them back and fill the floats beyond."""
     if params.halo == "copy":
         # Either end is one load and one store; the others are slots to a warp that has just one of the ends.
-        yield Compute(Mix(lds=1, sts=1, setup=2, lds_bytes=4, sts_bytes=4), tile=tile)
+        yield Compute(Mix(lds=1, sts=1, masked=2, lds_bytes=4, sts_bytes=4), tile=tile)

@@ -32,9 +32,13 @@ OFFSET_REACH = 0x1000
 """Bytes of global addresses that LDGSTS reaches from one base; each further base costs `BASE_OTHER`."""
 BASE_OTHER = 2
 ISSUE_OTHER = 5
-"""Per tile issued: stage address, next source, three placeholder loads the compiler puts before LDGSTS."""
+"""Per tile issued: stage address, next source, placeholders."""
+PLACEHOLDERS = 3
+"""Loads that no lane executes, which the assembler puts before each straight run of LDGSTS."""
 UNEVEN_OTHER = 7
 """Once more when the vectors do not divide evenly: comparison, branch, reconvergence, placeholders."""
+SKIP_OTHER = 5
+"""Per tile of a warp that has no vector to ask for: comparison, branch, reconvergence, next source."""
 TURN_OTHER = 10
 """Per turn of a rolled issue loop."""
 TILE_OTHER = 17
@@ -65,7 +69,7 @@ def shared_bytes(params: Params) -> int:
 
 
 def issue_other(params: Params) -> int:
-    """Instructions per tile, besides LDGSTS itself, that a warp spends on issuing its share."""
+    """Instructions per tile, besides LDGSTS itself and placeholders, that a warp spends on issuing its share."""
     threads = WARP_SIZE * params.warps
     whole, left = divmod(params.tile_bytes // VECTOR_BYTES, threads)
     turns = whole // ISSUE_UNROLL if whole // ISSUE_UNROLL > 1 else 0
@@ -74,7 +78,18 @@ def issue_other(params: Params) -> int:
     other += turns * (TURN_OTHER + BASE_OTHER * _bases(ISSUE_UNROLL, threads))
     if left and params.stages > 1:
         other += UNEVEN_OTHER
-    return other + (4 if turns and left else 0)
+    return other + (4 if turns and left else 0) - placeholders(params)
+
+
+def placeholders(params: Params) -> int:
+    """Loads per tile that no lane executes.
+
+    A run is a turn of the rolled loop, the rest, and with several stages, where a branch keeps it apart, the uneven rest.
+    """
+    whole, left = divmod(params.tile_bytes // VECTOR_BYTES, WARP_SIZE * params.warps)
+    turns, rest = divmod(whole, ISSUE_UNROLL) if whole // ISSUE_UNROLL > 1 else (0, whole)
+    runs = (rest > 0) + (left > 0)
+    return PLACEHOLDERS * (turns + (runs if params.stages > 1 else min(runs, 1)))
 
 
 def tile_other(params: Params) -> int:
@@ -90,13 +105,15 @@ def _bases(count: int, threads: int) -> int:
 
 def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     ahead = params.stages - 1
-    mix = tile_mix(part.iterations, params.fma_per_element, tile_other(params))
+    skipped = 0 if part.bytes else SKIP_OTHER
+    mix = tile_mix(part.iterations, params.fma_per_element, tile_other(params) + skipped)
     reads = RING if part.iterations else None
 
     def issue(tile: int) -> Iterator[Op]:
         if part.bytes and tile < tiles:
             align = params.tile_bytes & -params.tile_bytes
-            yield CpAsync(RING, part.bytes, other=issue_other(params), align=align, tile=tile)
+            other, masked = issue_other(params), placeholders(params)
+            yield CpAsync(RING, part.bytes, other=other, masked=masked, align=align, tile=tile)
         yield CommitGroup(tile=tile if tile < tiles else -1)
 
     yield Compute(PROLOGUE)

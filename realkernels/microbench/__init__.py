@@ -11,6 +11,7 @@ issue      issue rate and dependent-issue latency per instruction kind; register
 operands   what FP32 instructions cost that read two registers of one bank; conflicts counted in their SASS
 lds        shared-memory latency (chase of one warp), throughput (independent, conflict-free), store-to-load
 pipes      whether loads from shared memory take turns with other traffic of the SM; nothing waits for anything
+masked     what accesses take of that pipe that no lane executes, and the end of a cp.async group; nothing is waited for
 behind     how long a shared load waits behind stores whose queue is full; one warp loads, the others only store
 fairness   how evenly a scheduler serves warps of different age; equal work, no barrier, nothing copied
 mixed      what warps that do different things get of a scheduler; registers only

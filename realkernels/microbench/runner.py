@@ -22,6 +22,7 @@ BENCHES = (
     "operands",
     "lds",
     "pipes",
+    "masked",
     "behind",
     "local",
     "lds_ffma",

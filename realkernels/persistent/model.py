@@ -19,7 +19,7 @@ from gpusim.program import (
     SyncThreads,
     WaitGroup,
 )
-from realkernels.cp_async_multistage.model import issue_other, tile_other
+from realkernels.cp_async_multistage.model import PLACEHOLDERS, SKIP_OTHER, issue_other, placeholders, tile_other
 from realkernels.padding import padded_shared_bytes
 from realkernels.persistent import Params
 from realkernels.tile_loop import FMA_UNROLL, PROLOGUE, Share, shares, tile_mix
@@ -77,21 +77,24 @@ def item_tile_other(params: Params) -> int:
     return tile_other(params) + COUNT_OTHER
 
 
-def vector_mix(params: Params, iterations: int) -> Mix:
-    """Instructions of one warp that computes ``iterations`` vectors per lane of one tile."""
-    mix = tile_mix(iterations, params.fma_per_element, item_tile_other(params))
+def vector_mix(params: Params, iterations: int, skipped: int = 0) -> Mix:
+    """Instructions of one warp that computes ``iterations`` vectors per lane of one tile, ``skipped`` besides."""
+    mix = tile_mix(iterations, params.fma_per_element, item_tile_other(params) + skipped)
     return replace(mix, other=mix.other + ROLL_END * iterations * (params.fma_per_element > FMA_UNROLL))
 
 
 def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     ahead = params.stages - 1
-    mix = vector_mix(params, part.iterations)
+    mix = vector_mix(params, part.iterations, 0 if part.bytes else SKIP_OTHER)
     reads = RING if part.iterations else None
-    other, align = issue_other(params), params.tile_bytes & -params.tile_bytes
+    # Here a predicate, not a branch, keeps the uneven rest in the run.
+    masked = min(placeholders(params), PLACEHOLDERS)
+    other = issue_other(params) + placeholders(params) - masked
+    align = params.tile_bytes & -params.tile_bytes
 
     def issue(tile: int) -> Iterator[Op]:
         if part.bytes and tile < tiles:
-            yield CpAsync(RING, part.bytes, other=other, align=align, tile=tile)
+            yield CpAsync(RING, part.bytes, other=other, masked=masked, align=align, tile=tile)
         yield CommitGroup(tile=tile if tile < tiles else -1)
 
     yield Compute(PROLOGUE)

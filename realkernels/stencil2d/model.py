@@ -36,8 +36,10 @@ several, and in a CTA of one warp, where it is less sparing. One step off in one
 
 PROLOGUE = Mix(setup=70)
 """Before the first row: thread number, strip and band, addresses of inputs and outputs."""
-ISSUE_OTHER = 21
-"""Per row asked for, besides the copies: place in the ring, sources of row and halo, three placeholder loads."""
+ISSUE_OTHER = 18
+"""Per row asked for, besides the copies: place in the ring, sources of row and halo."""
+PLACEHOLDERS = 3
+"""Loads that no lane executes, which the assembler puts before the copies of a row."""
 ROW_OTHER, ROW_OTHER_PER_RADIUS, ROW_OTHER_SINGLE = 13, 6, -4
 """Per row of outputs: the rows' places in the ring, the output's address, counters; less with a single stage."""
 LOOP_ENTRY_OTHER, VECTOR_OTHER = 6, {1: 9, 2: 11, 3: 13, 4: 13}
@@ -154,4 +156,5 @@ def _copy(params: Params, row: int) -> CpAsync:
     """
     size = params.tile_bytes + HALO_BYTES
     skipped = 1.0 - HALO_BYTES / (params.warps * WARP_VECTOR_BYTES)  # of the halo's copy: two lanes of all warps
-    return CpAsync(RING, size, other=ISSUE_OTHER + skipped, l2_hit=HALO_BYTES / size, align=128, tile=row)
+    masked = PLACEHOLDERS + skipped
+    return CpAsync(RING, size, other=ISSUE_OTHER, masked=masked, l2_hit=HALO_BYTES / size, align=128, tile=row)

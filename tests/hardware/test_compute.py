@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.program import Compute, Load, Mix, Role
+from gpusim.program import Compute, Load, Mix, Role, SyncThreads
 from tests.tile_programs import kernel, one_role, padded, textbook, total_ns
 
 
@@ -104,6 +104,19 @@ def test_code_around_the_loop_waits_for_each_instruction(warps, expected):
 def test_interleaved_instructions_take_a_slot_and_no_more(warps, expected):
     """⌈warps / 4⌉ × (60 FFMAs and 40 others), which nobody waits for."""
     assert cycles(Mix(ffma=60, interleaved=40), warps, sm__control_latency="4 cycles") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("warps", "expected"), [(1, 40), (4, 160), (16, 640)])
+def test_accesses_that_no_lane_executes_take_turns_on_the_whole_sm(warps, expected):
+    """One load-store unit: 40 accesses of each warp, one a cycle."""
+    assert cycles(Mix(masked=40), warps, lsu__masked_interval="1 cycles") == pytest.approx(expected)
+
+
+def test_barriers_take_issue_slots_of_the_warps_that_compute():
+    """Two warps of a scheduler that meet twice before 100 FFMAs each: 2 × (100 + 2), not 2 × 100."""
+    ops = (SyncThreads(), SyncThreads(), Compute(Mix(ffma=100)))
+    ns = total_ns(one_role(*ops, warps=8), textbook(barrier__issue=1))
+    assert ns == pytest.approx(204)
 
 
 def test_resident_ctas_share_the_schedulers():

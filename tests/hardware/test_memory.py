@@ -78,6 +78,22 @@ def test_independent_loads_share_one_latency():
     assert ns == pytest.approx(2 + 2 * COPY + 100)
 
 
+@pytest.mark.parametrize(("l1_hit", "expected"), [(1.0, 40), (0.5, COPY / 2 + 100), (0.0, COPY + 100)])
+def test_what_l1_holds_is_not_asked_for(l1_hit, expected):
+    """All in L1: its latency alone; else the rest comes as from L2."""
+    device = textbook(lsu__ldg_l2_latency="100 cycles", lsu__ldg_l1_latency="40 cycles")
+    program = one_role(Load(SIZE, l1_hit=l1_hit), warps=4)
+    assert total_ns(program, device) == pytest.approx(2 + expected)
+    assert simulate_kernel(program, device).meta["bytes_read"] == pytest.approx((1.0 - l1_hit) * SIZE)
+
+
+@pytest.mark.parametrize("warps", [1, 8])
+def test_warps_end_groups_of_copies_one_after_another(warps):
+    """Each takes 3 cycles of one unit of the SM."""
+    program = one_role(CommitGroup(), WaitGroup(), warps=warps)
+    assert total_ns(program, textbook(lsu__commit_interval="3 cycles")) == pytest.approx(3 * warps)
+
+
 def test_dram_is_further_than_l2_by_the_slowest_line():
     """Slowest of 32 lines, extra = 50 + (80 - 50) × (1 - exp(-(lines - 1) / 20)), 32 lines; nothing with all in L2."""
     dram = {"dram.latency": "50 cycles", "dram.latency_many_lines": "80 cycles", "dram.many_lines": 20}

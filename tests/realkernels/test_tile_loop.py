@@ -50,6 +50,8 @@ class Profile:
     roll_other: int
     turn_other: int | None
     tile_other: int
+    placeholders: int
+    turn_placeholders: int
     producer_other: int | None
     registers: int
     spilled: int
@@ -74,11 +76,14 @@ def profile(instructions, registers: int, spilled: int) -> Profile:
         return [i for i in inside if not any(w.first <= i.address <= w.last for w in without)]
 
     def counted(listing):
-        apart = [i for i in listing if i.opcode.split(".")[0] in COUNTED_APART and not i.text.startswith("@!PT")]
+        apart = [i for i in listing if i.opcode.split(".")[0] in COUNTED_APART or i.text.startswith("@!PT")]
         return Counter(i.opcode.split(".")[0] for i in apart), len(listing) - len(apart)
 
     def holds(loop, opcode):
         return any(i.opcode.startswith(opcode) and not i.text.startswith("@!PT") for i in body(loop))
+
+    def placeholders(listing):
+        return sum(i.text.startswith("@!PT") for i in listing)
 
     def within(inner, outer):
         return outer.first <= inner.first and inner.last <= outer.last and inner is not outer
@@ -97,6 +102,7 @@ def profile(instructions, registers: int, spilled: int) -> Profile:
         vector_counts, vector_other, roll_counts, roll_other,
         counted(body(turns[0]))[1] if turns else None,
         counted(body(tile, [vector, *turns]))[1],
+        placeholders(body(tile, turns)), placeholders(body(turns[0])) if turns else 0,
         counted(body(producers[0]))[1] if producers else None,
         registers, spilled,
     )  # fmt: skip
@@ -144,6 +150,7 @@ def assert_cp_async_overhead(found: Profile, params) -> None:
     turns = params.tile_bytes // 16 // (32 * params.warps) // cp_model.ISSUE_UNROLL if found.turn_other else 0
     actual = found.tile_other + turns * (found.turn_other or 0)
     assert abs(actual - expected) <= TILE_TOLERANCE + 2 * turns
+    assert found.placeholders + turns * found.turn_placeholders == cp_model.placeholders(params)
 
 
 def assert_tma_overhead(found: Profile, params) -> None:
