@@ -22,7 +22,7 @@ from gpusim.host.blocks import BlockScheduler, SimulatedCost
 from gpusim.host.costs import HostCosts
 from gpusim.host.engines import CopyEngines
 from gpusim.host.sleep import POINTS_US, Sleep
-from gpusim.host.streams import Streams, StreamState
+from gpusim.host.streams import Streams
 from gpusim.host.work import Item, Staged
 from gpusim.program import KernelProgram
 from gpusim.program.host import FixedCost, HostFunc, HostProgram, Launch, MemcpyAsync, Work
@@ -64,20 +64,20 @@ class Device:
         """(lane, start, end, timeline alone on the device) of each kernel program that ran."""
 
     def _execute(self, item: Item) -> Generator:
-        op, reason, stream = item.payload
+        op = item.op
         if isinstance(op, MemcpyAsync | Staged):
-            yield from self._copy(item, op, reason, stream)
+            yield from self._copy(item, op)
         elif isinstance(op, Launch):
-            yield from self._kernel(item, op, reason, stream)
+            yield from self._kernel(item, op)
         elif isinstance(op, HostFunc):
-            yield from self._func(item, op, reason, stream)
+            yield from self._func(item, op)
 
-    def _copy(self, item: Item, op: MemcpyAsync | Staged, reason: str, stream: StreamState) -> Generator:
+    def _copy(self, item: Item, op: MemcpyAsync | Staged) -> Generator:
         ready = self.sim.now
         staged = isinstance(op, Staged)
         began: list[float] = []
         if op.direction == "d2d" and self.engines.on_sms:
-            yield from self._copy_on_sms(item, op, reason, stream)
+            yield from self._copy_on_sms(item, op)
             return
         yield self.engines.copy(
             op.direction,
@@ -92,15 +92,15 @@ class Device:
         if staged:
             # The parts of one copy are one interval, as a profiler shows it.
             whole = op.whole
-            whole.setdefault("start_s", item.start_s)
-            whole["bytes"] = size = int(whole.get("bytes", 0)) + op.bytes
+            whole.first = whole.first or item
+            whole.bytes = size = whole.bytes + op.bytes
             if not op.last:
                 return
-            item.start_s = whole["start_s"]
+            item.start_s = whole.first.start_s
             self.engines.record(op.direction, item.start_s, item.chunk, size)
-        self._lane(item, "copy", "copy_engine_busy" if began[0] > ready else reason, stream, size)
+        self._lane(item, "copy", "copy_engine_busy" if began[0] > ready else item.reason, size)
 
-    def _copy_on_sms(self, item: Item, op: MemcpyAsync, reason: str, stream: StreamState) -> Generator:
+    def _copy_on_sms(self, item: Item, op: MemcpyAsync) -> Generator:
         """A copy within the device: blocks that need room on the SMs, like a kernel's."""
         ready = self.sim.now
         seconds = self.profile.value("copy.d2d_overhead") + op.bytes / self.profile.value("copy.d2d_bandwidth")
@@ -110,19 +110,19 @@ class Device:
         def started() -> None:
             item.start_s = self.sim.now
 
-        yield self.blocks.launch(work, stream.spec.priority, started)
+        yield self.blocks.launch(work, item.stream.spec.priority, started)
         self.engines.record(op.direction, item.start_s, item.chunk, op.bytes)
-        self._lane(item, "copy", "cta_slot" if item.start_s > ready else reason, stream, op.bytes)
+        self._lane(item, "copy", "cta_slot" if item.start_s > ready else item.reason, op.bytes)
 
-    def _kernel(self, item: Item, op: Launch, reason: str, stream: StreamState) -> Generator:
+    def _kernel(self, item: Item, op: Launch) -> Generator:
         ready = self.sim.now
         work, zoom = self._work(op.kernel)
 
         def started() -> None:
             item.start_s = self.sim.now
 
-        yield self.blocks.launch(work, stream.spec.priority, started)
-        self._lane(item, "kernel", "cta_slot" if item.start_s > ready else reason, stream, 0)
+        yield self.blocks.launch(work, item.stream.spec.priority, started)
+        self._lane(item, "kernel", "cta_slot" if item.start_s > ready else item.reason, 0)
         if zoom is not None:
             self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, self.sim.now, zoom))
 
@@ -156,7 +156,7 @@ class Device:
         crowd = simulate_kernel(kernel.resized(grid=beside * kernel.grid), self.profile, trace=False, clean=False)
         return SimulatedCost(alone_s, beside / (crowd.total_s - self.profile.value("launch.overhead")))
 
-    def _func(self, item: Item, op: HostFunc, reason: str, stream: StreamState) -> Generator:
+    def _func(self, item: Item, op: HostFunc) -> Generator:
         sim = self.sim
         yield sim.timeout(self.costs.call("host_func_run") + self._woken_s(item))
         item.start_s = sim.now
@@ -167,7 +167,7 @@ class Device:
         yield sim.timeout(op.seconds)
         self._func_idle_since_s = sim.now
         self.functions += 1
-        self._lane(item, "host", reason, stream, 0)
+        self._lane(item, "host", item.reason, 0)
         if op.releases:
             self.release(op.releases)
 
@@ -185,9 +185,9 @@ class Device:
         else:
             slot.free += 1
 
-    def _lane(self, item: Item, kind: str, reason: str, stream: StreamState, size: int) -> None:
+    def _lane(self, item: Item, kind: str, reason: str, size: int) -> None:
         """The wait before an item, and the item, on its stream's lane."""
-        end = self.sim.now
+        stream, end = item.stream, self.sim.now
         if self._record is None:
             return
         start = max(item.start_s, stream.free_s)

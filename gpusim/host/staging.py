@@ -16,8 +16,7 @@ from collections import deque
 from collections.abc import Generator
 from typing import Any
 
-from gpusim.host.streams import StreamState
-from gpusim.host.work import Item, Staged
+from gpusim.host.work import Item, Staged, StagedCopy, StreamState
 from gpusim.program.host import HostProgram, Memcpy, MemcpyAsync
 
 __all__ = ["Staging"]
@@ -45,7 +44,8 @@ class Staging:
         """The host's part of a copy to the device; the device's goes on behind the call."""
         if op.bytes <= self._inline:
             yield from thread.busy("host", op.bytes / self._inline_rate, op.chunk, op.bytes)
-            self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, Staged("h2d", op.bytes, {}, last=True))
+            part = Staged("h2d", op.bytes, StagedCopy(), last=True)
+            self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, part)
             return
         yield from thread.busy("issue", self._overhead_s, op.chunk)
         rate = self._small_rate if op.bytes <= self._piece else self._in_rate
@@ -74,7 +74,7 @@ class Staging:
 
     def _parts(self, op: Copy) -> list[Staged]:
         sizes = [self._piece] * (op.bytes // self._piece) + ([op.bytes % self._piece] if op.bytes % self._piece else [])
-        whole: dict[str, float] = {}
+        whole = StagedCopy()
         return [Staged(op.direction, size, whole, last=i == len(sizes) - 1) for i, size in enumerate(sizes or [0])]
 
 

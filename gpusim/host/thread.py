@@ -21,7 +21,7 @@ from gpusim.host.pages import Pages
 from gpusim.host.pools import MemoryPool
 from gpusim.host.sleep import Sleep
 from gpusim.host.staging import Staging
-from gpusim.host.work import Item
+from gpusim.host.work import Item, StreamState
 from gpusim.program import host as ops
 
 __all__ = ["HostThreadModel", "Shared"]
@@ -110,7 +110,7 @@ class HostThreadModel:
         if self._record is not None and self._sim.now > start:
             self._record(self.lane, "wait", start, self._sim.now, reason, chunk, -1, 0, cause)
 
-    def _stream(self, name: str) -> Any:
+    def _stream(self, name: str) -> StreamState:
         return self._device.streams.state(name, self._thread.name)
 
     def _enqueue(self, op: Any, kind: str, label: str, cost: str, shown: str = "issue") -> Generator:
@@ -140,7 +140,7 @@ class HostThreadModel:
         yield from self.busy("issue", self._costs.call("memcpy_async"), op.chunk)
         yield from self._staged(op, self._stream(op.stream))
 
-    def _staged(self, op: ops.MemcpyAsync | ops.Memcpy, stream: Any) -> Generator:
+    def _staged(self, op: ops.MemcpyAsync | ops.Memcpy, stream: StreamState) -> Generator:
         staging = self._shared.staging
         if op.direction == "h2d":
             yield from staging.copy_in(self, stream, op)
@@ -304,5 +304,4 @@ class HostThreadModel:
 
 
 def _gives(item: Item, slots: str) -> bool:
-    op = item.payload[0] if isinstance(item.payload, tuple) else item.payload
-    return isinstance(op, ops.HostFunc) and op.releases == slots and not item.finished
+    return isinstance(item.op, ops.HostFunc) and item.op.releases == slots and not item.finished
