@@ -73,7 +73,6 @@ class Device:
             yield from self._func(item, op)
 
     def _copy(self, item: Item, op: MemcpyAsync | Staged) -> Generator:
-        ready = self.sim.now
         staged = isinstance(op, Staged)
         began: list[float] = []
         if op.direction == "d2d" and self.engines.on_sms:
@@ -88,21 +87,20 @@ class Device:
             served=lambda start_s, _end_s: began.append(start_s),
         )
         item.start_s = began[0]
-        size = op.bytes
+        first, size = item, op.bytes
         if staged:
             # The parts of one copy are one interval, as a profiler shows it.
             whole = op.whole
-            whole.first = whole.first or item
+            whole.first = first = whole.first or item
             whole.bytes = size = whole.bytes + op.bytes
             if not op.last:
                 return
-            item.start_s = whole.first.start_s
+            item.start_s = first.start_s
             self.engines.record(op.direction, item.start_s, item.chunk, size)
-        self._lane(item, "copy", "copy_engine_busy" if began[0] > ready else item.reason, size)
+        self._draw(item, "copy", "copy_engine_busy", size, first)
 
     def _copy_on_sms(self, item: Item, op: MemcpyAsync) -> Generator:
         """A copy within the device: blocks that need room on the SMs, like a kernel's."""
-        ready = self.sim.now
         seconds = self.profile.value("copy.d2d_overhead") + op.bytes / self.profile.value("copy.d2d_bandwidth")
         blocks, threads = (int(self.profile.value(f"copy.d2d_{part}")) for part in ("blocks", "threads"))
         work = Work(FixedCost(seconds), blocks * int(self.profile.value("sm.count")), threads, name="copy")
@@ -112,17 +110,16 @@ class Device:
 
         yield self.blocks.launch(work, item.stream.spec.priority, started)
         self.engines.record(op.direction, item.start_s, item.chunk, op.bytes)
-        self._lane(item, "copy", "cta_slot" if item.start_s > ready else item.reason, op.bytes)
+        self._draw(item, "copy", "cta_slot", op.bytes)
 
     def _kernel(self, item: Item, op: Launch) -> Generator:
-        ready = self.sim.now
         work, zoom = self._work(op.kernel)
 
         def started() -> None:
             item.start_s = self.sim.now
 
         yield self.blocks.launch(work, item.stream.spec.priority, started)
-        self._lane(item, "kernel", "cta_slot" if item.start_s > ready else item.reason, 0)
+        self._draw(item, "kernel", "cta_slot")
         if zoom is not None:
             self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, self.sim.now, zoom))
 
@@ -159,7 +156,8 @@ class Device:
     def _func(self, item: Item, op: HostFunc) -> Generator:
         sim = self.sim
         yield sim.timeout(self.costs.call("host_func_run") + self._woken_s(item))
-        item.start_s = sim.now
+        # The way to the function is part of the wait for what came before it.
+        item.start_s = item.ready_s = sim.now
         if op.syncs:
             awaited = self.streams.state(op.syncs, "").last
             if awaited is not None and not awaited.finished:
@@ -167,7 +165,7 @@ class Device:
         yield sim.timeout(op.seconds)
         self._func_idle_since_s = sim.now
         self.functions += 1
-        self._lane(item, "host", item.reason, 0)
+        self._draw(item, "host")
         if op.releases:
             self.release(op.releases)
 
@@ -185,15 +183,22 @@ class Device:
         else:
             slot.free += 1
 
-    def _lane(self, item: Item, kind: str, reason: str, size: int) -> None:
-        """The wait before an item, and the item, on its stream's lane."""
-        stream, end = item.stream, self.sim.now
+    def _draw(self, item: Item, kind: str, resource: str = "", size: int = 0, first: Item | None = None) -> None:
+        """An item and the waits before it, on its stream's lane.
+
+        It waited until it was ready, and from then on for ``resource``. ``first`` is the part of it that did so.
+        """
         if self._record is None:
             return
+        first, stream = first or item, item.stream
         start = max(item.start_s, stream.free_s)
-        cause = max((dep for dep, _ in item.deps if dep.row >= 0), key=lambda dep: dep.end_s, default=None)
-        begin = max(stream.free_s, item.enqueued_s)
-        if start > begin:
-            self._record(item.lane, "wait", begin, start, reason, item.chunk, -1, 0, cause.row if cause else -1)
-        item.row = self._record(item.lane, kind, start, end, "", item.chunk, -1, size, -1)
-        stream.free_s = end
+        begin = max(stream.free_s, first.enqueued_s)
+        ready = min(max(first.ready_s, begin), start)
+        if ready > begin:
+            cause = max((dep for dep, _ in first.deps if dep.row >= 0), key=lambda dep: dep.end_s, default=None)
+            self._record(item.lane, "wait", begin, ready, first.reason, item.chunk, -1, 0, cause.row if cause else -1)
+        if start > ready:
+            # Who had taken it is not known here.
+            self._record(item.lane, "wait", ready, start, resource, item.chunk)
+        stream.free_s = self.sim.now
+        item.row = self._record(item.lane, kind, start, stream.free_s, "", item.chunk, -1, size)

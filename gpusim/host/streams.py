@@ -148,12 +148,14 @@ class Streams:
         if item.kind == "func" and self._last_func is not None and not self._last_func.finished:
             before, self._last_func = self._last_func, item
             yield from sim.wait(before.done, item.name, "stream_order", before)
+            item.reason = "stream_order"
         elif item.kind == "func":
             self._last_func = item
         self._issued[item].succeed()
         ready = self._hand_over.ready(item)
         if ready > sim.now:
             yield sim.timeout(ready - sim.now)
+        item.ready_s = sim.now
         yield from self._execute(item)
         item.end_s = sim.now
         item.done.succeed()

@@ -80,6 +80,8 @@ class Item:
     enqueued_s: float = 0.0
     reason: str = "launch"
     """Why it was not ready earlier: what it waited for last."""
+    ready_s: float = -1.0
+    """Since when nothing keeps it but that its copy engine or the SMs are taken."""
     start_s: float = -1.0
     end_s: float = -1.0
     row: int = -1
