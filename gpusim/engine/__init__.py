@@ -3,13 +3,11 @@
 from gpusim.engine.barrier import CountingBarrier, PhasedBarrier
 from gpusim.engine.fifo import FifoServer
 from gpusim.engine.fluid import Capacity, Flow, FluidSystem
-from gpusim.engine.simulation import Blocked, Deadlock, Event, Probe, Process, Simulation
+from gpusim.engine.simulation import Event, Probe, Process, Simulation
 
 __all__ = [
-    "Blocked",
     "Capacity",
     "CountingBarrier",
-    "Deadlock",
     "Event",
     "FifoServer",
     "Flow",

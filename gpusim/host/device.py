@@ -11,8 +11,6 @@ Source: realkernels.microbench.host (device: kernel_d2d_kernel, with gaps as bet
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
-from typing import Any
 
 from gpusim.engine import Simulation
 from gpusim.hardware.occupancy import occupancy
@@ -22,6 +20,7 @@ from gpusim.host.blocks import BlockScheduler, SimulatedCost
 from gpusim.host.costs import HostCosts
 from gpusim.host.engines import CopyEngines
 from gpusim.host.sleep import POINTS_US, Sleep
+from gpusim.host.slots import SlotRing
 from gpusim.host.streams import Streams
 from gpusim.host.work import Item, Staged
 from gpusim.program import KernelProgram
@@ -29,16 +28,6 @@ from gpusim.program.host import FixedCost, HostFunc, HostProgram, Launch, Memcpy
 from gpusim.timeline import Timeline
 
 __all__ = ["Device"]
-
-
-@dataclass(eq=False)
-class Slot:
-    """Tokens of a ring and who waits for one."""
-
-    name: str
-    free: int
-    waiting: list[Any] = field(default_factory=list)
-    satisfiers: list[str] = field(default_factory=list)
 
 
 class Device:
@@ -57,7 +46,7 @@ class Device:
         self._func_wake, self._func_idle_since_s = Sleep(profile, "func"), 0.0
         self.functions = 0
         """Host functions that have run."""
-        self.slots = {slots.name: Slot(slots.name, slots.count) for slots in program.slots}
+        self.slots = {slots.name: SlotRing(sim, slots, self.streams.items) for slots in program.slots}
         self._kernels: dict[int, tuple[Work, Timeline]] = {}
         self._launches = sum(isinstance(op, Launch) for thread in program.threads for op in thread.ops)
         self.zooms: list[tuple[str, float, float, Timeline]] = []
@@ -167,21 +156,13 @@ class Device:
         self.functions += 1
         self._draw(item, "host")
         if op.releases:
-            self.release(op.releases)
+            self.slots[op.releases].give()
 
     def _woken_s(self, item: Item) -> float:
         """What the driver's thread takes to wake up: nothing if the function need not wait for the device."""
         waited = [dep for dep, _ in item.deps if dep.after != "func" and dep.end_s > item.enqueued_s]
         slept = max(self.sim.now - self._func_idle_since_s, 1e-6 * POINTS_US[0])
         return self._func_wake.extra_s(slept) if waited else 0.0
-
-    def release(self, name: str) -> None:
-        """Give a slot back; who waits longest gets it."""
-        slot = self.slots[name]
-        if slot.waiting:
-            slot.waiting.pop(0).succeed()
-        else:
-            slot.free += 1
 
     def _draw(self, item: Item, kind: str, resource: str = "", size: int = 0, first: Item | None = None) -> None:
         """An item and the waits before it, on its stream's lane.

@@ -53,8 +53,6 @@ class HostThreadModel:
         self._functions_seen: dict[str, int] = {}
         """How many host functions had run when each kind of call was made last."""
         self.lane = f"host[{number}]"
-        self.name = self.lane
-        self.satisfiers = (self.lane,)
 
     def run(self) -> Generator:
         """Make all calls. Raises GpusimError for a call the runtime would reject."""
@@ -191,18 +189,14 @@ class HostThreadModel:
 
     @call.register
     def _(self, op: ops.AcquireSlot) -> Generator:
-        slot = self._device.slots.get(op.slots)
-        if slot is None:
+        ring = self._device.slots.get(op.slots)
+        if ring is None:
             raise GpusimError(f"slots {op.slots!r} are not declared")
         yield from self.busy("issue", self._costs.call("acquire"), op.chunk)
-        if slot.free:
-            slot.free -= 1
+        given, start = ring.take(), self._sim.now
+        if given is None:
             return
-        start, event = self._sim.now, self._sim.event()
-        slot.waiting.append(event)
-        slot.satisfiers = [i.name for i in self._device.streams.items if _gives(i, op.slots)]
-        slot.name = f"a free slot of {op.slots!r}"
-        yield from self._sim.wait(event, self.lane, "memory_pool", slot)
+        yield from self._sim.wait(given, self.lane, "memory_pool", ring)
         slept = self._sim.now - start
         yield self._sim.timeout(self._costs.call("slot_wake") + self._shared.slot_wake.extra_s(slept))
         self._waited(start, "memory_pool", op.chunk, -1)
@@ -301,7 +295,3 @@ class HostThreadModel:
             raise GpusimError(f"buffer {name!r} is freed but was not allocated that way")
         del self._shared.buffers[name]
         return size
-
-
-def _gives(item: Item, slots: str) -> bool:
-    return isinstance(item.op, ops.HostFunc) and item.op.releases == slots and not item.finished

@@ -110,5 +110,5 @@ class Item:
 
     @property
     def satisfiers(self) -> Sequence[str]:
-        """Lanes that could let whoever waits for it go on."""
-        return (self.lane,)
+        """Who could let whoever waits for it go on: itself."""
+        return (self.name,)
