@@ -3,7 +3,7 @@
 from gpusim.engine.barrier import CountingBarrier, PhasedBarrier
 from gpusim.engine.fifo import FifoServer
 from gpusim.engine.fluid import Capacity, Flow, FluidSystem
-from gpusim.engine.simulation import Event, Probe, Process, Simulation
+from gpusim.engine.simulation import Event, Process, Simulation
 
 __all__ = [
     "Capacity",
@@ -13,7 +13,6 @@ __all__ = [
     "Flow",
     "FluidSystem",
     "PhasedBarrier",
-    "Probe",
     "Process",
     "Simulation",
 ]

@@ -15,24 +15,20 @@ from simpy import Event, Process
 
 from gpusim.errors import Blocked, Deadlock
 
-__all__ = ["Event", "Probe", "Process", "Simulation"]
-
-Probe = Callable[..., int]
-"""``probe(lane, kind, start_s, end_s, reason, tile, stage, bytes, cause) -> index``."""
+__all__ = ["Event", "Process", "Simulation"]
 
 LATE = 2
 """Priority of events that run after all others of the same instant."""
 
 
 class Simulation:
-    """One run: a clock in seconds, processes, registered waits and an optional probe.
+    """One run: a clock in seconds, processes and registered waits.
 
     Ties are broken by (time, priority, serial number), so equal input gives equal output.
     """
 
-    def __init__(self, probe: Probe | None = None) -> None:
+    def __init__(self) -> None:
         self.env = simpy.Environment()
-        self.probe = probe
         self._waiting: dict[str, tuple[str, Any, int]] = {}
 
     @property

@@ -10,7 +10,7 @@ Source: realkernels.microbench.host (device: kernel_d2d_kernel, with gaps as bet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 
 from gpusim.engine import Simulation
 from gpusim.hardware.occupancy import occupancy
@@ -25,7 +25,7 @@ from gpusim.host.streams import Streams
 from gpusim.host.work import Item, Staged
 from gpusim.program import KernelProgram
 from gpusim.program.host import FixedCost, HostFunc, HostProgram, Launch, MemcpyAsync, Work
-from gpusim.timeline import Timeline
+from gpusim.timeline import Recorder, Timeline
 
 __all__ = ["Device"]
 
@@ -35,7 +35,7 @@ class Device:
 
     def __init__(
         self, sim: Simulation, program: HostProgram, profile: DeviceProfile, costs: HostCosts,
-        record: Callable[..., int] | None, exact: bool,
+        record: Recorder | None, exact: bool,
     ) -> None:  # fmt: skip
         self.sim, self.profile, self.costs = sim, profile, costs
         self._record = record

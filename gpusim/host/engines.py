@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from gpusim.engine import Event, Flow, FluidSystem, Simulation
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.timeline import Recorder
 
 __all__ = ["CopyEngines"]
 
@@ -84,7 +85,7 @@ class _Engine:
 class CopyEngines:
     """The device's copy engines; ``record`` is told what each one did."""
 
-    def __init__(self, sim: Simulation, profile: DeviceProfile, record: Callable[..., int] | None) -> None:
+    def __init__(self, sim: Simulation, profile: DeviceProfile, record: Recorder | None) -> None:
         value = profile.value
         self._sim = sim
         self._record = record

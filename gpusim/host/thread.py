@@ -9,7 +9,7 @@ Source: CUDA Runtime API (stream synchronization behavior); realkernels.microben
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from functools import singledispatchmethod
 from typing import Any
 
@@ -23,6 +23,7 @@ from gpusim.host.sleep import Sleep
 from gpusim.host.staging import Staging
 from gpusim.host.work import Item, StreamState
 from gpusim.program import host as ops
+from gpusim.timeline import Recorder
 
 __all__ = ["HostThreadModel", "Shared"]
 
@@ -47,7 +48,7 @@ class Shared:
 class HostThreadModel:
     """One thread; ``run()`` is its process."""
 
-    def __init__(self, shared: Shared, thread: ops.HostThread, number: int, record: Callable[..., int] | None) -> None:
+    def __init__(self, shared: Shared, thread: ops.HostThread, number: int, record: Recorder | None) -> None:
         self._shared, self._thread, self._record = shared, thread, record
         self._sim, self._device, self._costs = shared.sim, shared.device, shared.costs
         self._functions_seen: dict[str, int] = {}
