@@ -233,7 +233,7 @@ def _cycle(blocked: tuple[Blocked, ...]) -> tuple[str, ...]:
         for entry in blocked
     }
     for start in waits:
-        paths = [(start,)]
+        paths: list[tuple[str, ...]] = [(start,)]
         seen = {start}
         for path in paths:
             for lane in waits[path[-1]]:

@@ -54,60 +54,54 @@ class Device:
 
     def _execute(self, item: Item) -> Generator:
         op = item.op
-        if isinstance(op, MemcpyAsync | Staged):
-            yield from self._copy(item, op)
+        if isinstance(op, Staged):
+            yield from self._staged(item, op)
+        elif isinstance(op, MemcpyAsync) and op.direction == "d2d" and self.engines.on_sms:
+            yield from self._copy_on_sms(item, op)
+        elif isinstance(op, MemcpyAsync):
+            yield from self._on_engine(item, op)
+            self._draw(item, "copy", "copy_engine_busy", op.bytes)
         elif isinstance(op, Launch):
             yield from self._kernel(item, op)
         elif isinstance(op, HostFunc):
             yield from self._func(item, op)
 
-    def _copy(self, item: Item, op: MemcpyAsync | Staged) -> Generator:
-        staged = isinstance(op, Staged)
-        began: list[float] = []
-        if op.direction == "d2d" and self.engines.on_sms:
-            yield from self._copy_on_sms(item, op)
-            return
-        yield self.engines.copy(
-            op.direction,
-            op.bytes,
-            item.chunk,
-            polled=item.polled,
-            silent=staged,
-            served=lambda start_s, _end_s: began.append(start_s),
-        )
-        item.start_s = began[0]
-        first, size = item, op.bytes
-        if staged:
-            # The parts of one copy are one interval, as a profiler shows it.
-            whole = op.whole
-            whole.first = first = whole.first or item
-            whole.bytes = size = whole.bytes + op.bytes
-            if not op.last:
-                return
+    def _on_engine(self, item: Item, op: MemcpyAsync | Staged) -> Generator:
+        def served(start_s: float) -> None:
+            item.start_s = start_s
+
+        silent = isinstance(op, Staged)
+        yield self.engines.copy(op.direction, op.bytes, item.chunk, polled=item.polled, silent=silent, served=served)
+
+    def _on_sms(self, item: Item, work: Work) -> Generator:
+        def started() -> None:
+            item.start_s = self.sim.now
+
+        yield self.blocks.launch(work, item.stream.spec.priority, started)
+
+    def _staged(self, item: Item, op: Staged) -> Generator:
+        """A part of a copy; together they are one interval, as a profiler shows it."""
+        yield from self._on_engine(item, op)
+        whole = op.whole
+        whole.first = first = whole.first or item
+        whole.bytes += op.bytes
+        if op.last:
             item.start_s = first.start_s
-            self.engines.record(op.direction, item.start_s, item.chunk, size)
-        self._draw(item, "copy", "copy_engine_busy", size, first)
+            self.engines.record(op.direction, item.start_s, item.chunk, whole.bytes)
+            self._draw(item, "copy", "copy_engine_busy", whole.bytes, first)
 
     def _copy_on_sms(self, item: Item, op: MemcpyAsync) -> Generator:
         """A copy within the device: blocks that need room on the SMs, like a kernel's."""
         seconds = self.profile.value("copy.d2d_overhead") + op.bytes / self.profile.value("copy.d2d_bandwidth")
         blocks, threads = (int(self.profile.value(f"copy.d2d_{part}")) for part in ("blocks", "threads"))
         work = Work(FixedCost(seconds), blocks * int(self.profile.value("sm.count")), threads, name="copy")
-
-        def started() -> None:
-            item.start_s = self.sim.now
-
-        yield self.blocks.launch(work, item.stream.spec.priority, started)
+        yield from self._on_sms(item, work)
         self.engines.record(op.direction, item.start_s, item.chunk, op.bytes)
         self._draw(item, "copy", "cta_slot", op.bytes)
 
     def _kernel(self, item: Item, op: Launch) -> Generator:
         work, zoom = self._work(op.kernel)
-
-        def started() -> None:
-            item.start_s = self.sim.now
-
-        yield self.blocks.launch(work, item.stream.spec.priority, started)
+        yield from self._on_sms(item, work)
         self._draw(item, "kernel", "cta_slot")
         if zoom is not None:
             self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, self.sim.now, zoom))
