@@ -9,7 +9,8 @@ from gpusim.errors import GpusimError
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.costs import HostApi, HostCosts
 from gpusim.host.device import Device
-from gpusim.host.thread import HostThreadModel, Shared
+from gpusim.host.shared import Shared
+from gpusim.host.thread import HostThreadModel
 from gpusim.program.host import DeviceSync, HostProgram
 from gpusim.timeline import Timeline, TimelineBuilder
 
