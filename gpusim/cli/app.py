@@ -239,11 +239,6 @@ def main(arguments: list[str] | None = None) -> None:
         app(args=arguments, prog_name="gpusim", standalone_mode=True)
     except GpusimError as error:
         _fail(str(error))
-    except RuntimeError as error:
-        # A deadlock is bad input too, but importing the engine to name it would cost every command.
-        if type(error).__name__ != "Deadlock":
-            raise
-        _fail(str(error))
     except BrokenPipeError:
         # The reader (head, less) has gone; stdout must not be flushed at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -25,8 +25,7 @@ from gpusim.dashboard.facts import (
     predicted_note,
 )
 from gpusim.dashboard.track import Track
-from gpusim.engine import Deadlock
-from gpusim.errors import GpusimError
+from gpusim.errors import Deadlock, GpusimError
 from gpusim.scenario import Advice, Scenario, advise, answer, from_data, load
 from gpusim.timeline import Timeline
 from gpusim.timeline.metrics import summary
@@ -93,7 +92,7 @@ class ScenarioFolder:
                 return make(load(paths[name]))
         except CaseError:
             raise
-        except (GpusimError, Deadlock) as error:
+        except GpusimError as error:
             raise CaseError(str(error), _title(error, name)) from error
         except OSError as error:
             raise CaseError(f"{paths[name]} cannot be read: {error.strerror}") from error

@@ -3,19 +3,16 @@
 from gpusim.engine.barrier import CountingBarrier, PhasedBarrier
 from gpusim.engine.fifo import FifoServer
 from gpusim.engine.fluid import Capacity, Flow, FluidSystem
-from gpusim.engine.simulation import Blocked, Deadlock, Event, Probe, Process, Simulation
+from gpusim.engine.simulation import Event, Process, Simulation
 
 __all__ = [
-    "Blocked",
     "Capacity",
     "CountingBarrier",
-    "Deadlock",
     "Event",
     "FifoServer",
     "Flow",
     "FluidSystem",
     "PhasedBarrier",
-    "Probe",
     "Process",
     "Simulation",
 ]

@@ -34,7 +34,3 @@ class HostCosts:
     def flag(self, name: str) -> bool:
         """Whether a call waits for the device."""
         return self.profile.value(name) > 0
-
-    def between(self, before: str, after: str) -> float:
-        """From the end of one piece of work to the earliest start of the next in the same stream."""
-        return self.profile.value(f"stream.{before}_{after}")

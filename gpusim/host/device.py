@@ -10,9 +10,7 @@ Source: realkernels.microbench.host (device: kernel_d2d_kernel, with gaps as bet
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Generator
 
 from gpusim.engine import Simulation
 from gpusim.hardware.occupancy import occupancy
@@ -22,23 +20,14 @@ from gpusim.host.blocks import BlockScheduler, SimulatedCost
 from gpusim.host.costs import HostCosts
 from gpusim.host.engines import CopyEngines
 from gpusim.host.sleep import POINTS_US, Sleep
-from gpusim.host.streams import Streams, StreamState
+from gpusim.host.slots import SlotRing
+from gpusim.host.streams import Streams
 from gpusim.host.work import Item, Staged
 from gpusim.program import KernelProgram
 from gpusim.program.host import FixedCost, HostFunc, HostProgram, Launch, MemcpyAsync, Work
-from gpusim.timeline import Timeline
+from gpusim.timeline import Recorder, Timeline
 
 __all__ = ["Device"]
-
-
-@dataclass(eq=False)
-class Slot:
-    """Tokens of a ring and who waits for one."""
-
-    name: str
-    free: int
-    waiting: list[Any] = field(default_factory=list)
-    satisfiers: list[str] = field(default_factory=list)
 
 
 class Device:
@@ -46,7 +35,7 @@ class Device:
 
     def __init__(
         self, sim: Simulation, program: HostProgram, profile: DeviceProfile, costs: HostCosts,
-        record: Callable[..., int] | None, exact: bool,
+        record: Recorder | None, exact: bool,
     ) -> None:  # fmt: skip
         self.sim, self.profile, self.costs = sim, profile, costs
         self._record = record
@@ -57,72 +46,63 @@ class Device:
         self._func_wake, self._func_idle_since_s = Sleep(profile, "func"), 0.0
         self.functions = 0
         """Host functions that have run."""
-        self.slots = {slots.name: Slot(slots.name, slots.count) for slots in program.slots}
+        self.slots = {slots.name: SlotRing(sim, slots, self.streams.items) for slots in program.slots}
         self._kernels: dict[int, tuple[Work, Timeline]] = {}
         self._launches = sum(isinstance(op, Launch) for thread in program.threads for op in thread.ops)
         self.zooms: list[tuple[str, float, float, Timeline]] = []
         """(lane, start, end, timeline alone on the device) of each kernel program that ran."""
 
     def _execute(self, item: Item) -> Generator:
-        op, reason, stream = item.payload
-        if isinstance(op, MemcpyAsync | Staged):
-            yield from self._copy(item, op, reason, stream)
+        op = item.op
+        if isinstance(op, Staged):
+            yield from self._staged(item, op)
+        elif isinstance(op, MemcpyAsync) and op.direction == "d2d" and self.engines.on_sms:
+            yield from self._copy_on_sms(item, op)
+        elif isinstance(op, MemcpyAsync):
+            yield from self._on_engine(item, op)
+            self._draw(item, "copy", "copy_engine_busy", op.bytes)
         elif isinstance(op, Launch):
-            yield from self._kernel(item, op, reason, stream)
+            yield from self._kernel(item, op)
         elif isinstance(op, HostFunc):
-            yield from self._func(item, op, reason, stream)
+            yield from self._func(item, op)
 
-    def _copy(self, item: Item, op: MemcpyAsync | Staged, reason: str, stream: StreamState) -> Generator:
-        ready = self.sim.now
-        staged = isinstance(op, Staged)
-        began: list[float] = []
-        if op.direction == "d2d" and self.engines.on_sms:
-            yield from self._copy_on_sms(item, op, reason, stream)
-            return
-        yield self.engines.copy(
-            op.direction,
-            op.bytes,
-            item.chunk,
-            polled=item.polled,
-            silent=staged,
-            served=lambda start_s, _end_s: began.append(start_s),
-        )
-        item.start_s = began[0]
-        size = op.bytes
-        if staged:
-            # The parts of one copy are one interval, as a profiler shows it.
-            whole = op.whole
-            whole.setdefault("start_s", item.start_s)
-            whole["bytes"] = size = int(whole.get("bytes", 0)) + op.bytes
-            if not op.last:
-                return
-            item.start_s = whole["start_s"]
-            self.engines.record(op.direction, item.start_s, item.chunk, size)
-        self._lane(item, "copy", "copy_engine_busy" if began[0] > ready else reason, stream, size)
+    def _on_engine(self, item: Item, op: MemcpyAsync | Staged) -> Generator:
+        def served(start_s: float) -> None:
+            item.start_s = start_s
 
-    def _copy_on_sms(self, item: Item, op: MemcpyAsync, reason: str, stream: StreamState) -> Generator:
+        silent = isinstance(op, Staged)
+        yield self.engines.copy(op.direction, op.bytes, item.chunk, polled=item.polled, silent=silent, served=served)
+
+    def _on_sms(self, item: Item, work: Work) -> Generator:
+        def started() -> None:
+            item.start_s = self.sim.now
+
+        yield self.blocks.launch(work, item.stream.spec.priority, started)
+
+    def _staged(self, item: Item, op: Staged) -> Generator:
+        """A part of a copy; together they are one interval, as a profiler shows it."""
+        yield from self._on_engine(item, op)
+        whole = op.whole
+        whole.first = first = whole.first or item
+        whole.bytes += op.bytes
+        if op.last:
+            item.start_s = first.start_s
+            self.engines.record(op.direction, item.start_s, item.chunk, whole.bytes)
+            self._draw(item, "copy", "copy_engine_busy", whole.bytes, first)
+
+    def _copy_on_sms(self, item: Item, op: MemcpyAsync) -> Generator:
         """A copy within the device: blocks that need room on the SMs, like a kernel's."""
-        ready = self.sim.now
         seconds = self.profile.value("copy.d2d_overhead") + op.bytes / self.profile.value("copy.d2d_bandwidth")
         blocks, threads = (int(self.profile.value(f"copy.d2d_{part}")) for part in ("blocks", "threads"))
         work = Work(FixedCost(seconds), blocks * int(self.profile.value("sm.count")), threads, name="copy")
-
-        def started() -> None:
-            item.start_s = self.sim.now
-
-        yield self.blocks.launch(work, stream.spec.priority, started)
+        yield from self._on_sms(item, work)
         self.engines.record(op.direction, item.start_s, item.chunk, op.bytes)
-        self._lane(item, "copy", "cta_slot" if item.start_s > ready else reason, stream, op.bytes)
+        self._draw(item, "copy", "cta_slot", op.bytes)
 
-    def _kernel(self, item: Item, op: Launch, reason: str, stream: StreamState) -> Generator:
-        ready = self.sim.now
+    def _kernel(self, item: Item, op: Launch) -> Generator:
         work, zoom = self._work(op.kernel)
-
-        def started() -> None:
-            item.start_s = self.sim.now
-
-        yield self.blocks.launch(work, stream.spec.priority, started)
-        self._lane(item, "kernel", "cta_slot" if item.start_s > ready else reason, stream, 0)
+        yield from self._on_sms(item, work)
+        self._draw(item, "kernel", "cta_slot")
         if zoom is not None:
             self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, self.sim.now, zoom))
 
@@ -156,10 +136,11 @@ class Device:
         crowd = simulate_kernel(kernel.resized(grid=beside * kernel.grid), self.profile, trace=False, clean=False)
         return SimulatedCost(alone_s, beside / (crowd.total_s - self.profile.value("launch.overhead")))
 
-    def _func(self, item: Item, op: HostFunc, reason: str, stream: StreamState) -> Generator:
+    def _func(self, item: Item, op: HostFunc) -> Generator:
         sim = self.sim
         yield sim.timeout(self.costs.call("host_func_run") + self._woken_s(item))
-        item.start_s = sim.now
+        # The way to the function is part of the wait for what came before it.
+        item.start_s = item.ready_s = sim.now
         if op.syncs:
             awaited = self.streams.state(op.syncs, "").last
             if awaited is not None and not awaited.finished:
@@ -167,9 +148,9 @@ class Device:
         yield sim.timeout(op.seconds)
         self._func_idle_since_s = sim.now
         self.functions += 1
-        self._lane(item, "host", reason, stream, 0)
+        self._draw(item, "host")
         if op.releases:
-            self.release(op.releases)
+            self.slots[op.releases].give()
 
     def _woken_s(self, item: Item) -> float:
         """What the driver's thread takes to wake up: nothing if the function need not wait for the device."""
@@ -177,23 +158,22 @@ class Device:
         slept = max(self.sim.now - self._func_idle_since_s, 1e-6 * POINTS_US[0])
         return self._func_wake.extra_s(slept) if waited else 0.0
 
-    def release(self, name: str) -> None:
-        """Give a slot back; who waits longest gets it."""
-        slot = self.slots[name]
-        if slot.waiting:
-            slot.waiting.pop(0).succeed()
-        else:
-            slot.free += 1
+    def _draw(self, item: Item, kind: str, resource: str = "", size: int = 0, first: Item | None = None) -> None:
+        """An item and the waits before it, on its stream's lane.
 
-    def _lane(self, item: Item, kind: str, reason: str, stream: StreamState, size: int) -> None:
-        """The wait before an item, and the item, on its stream's lane."""
-        end = self.sim.now
+        It waited until it was ready, and from then on for ``resource``. ``first`` is the part of it that did so.
+        """
         if self._record is None:
             return
+        first, stream = first or item, item.stream
         start = max(item.start_s, stream.free_s)
-        cause = max((dep for dep, _ in item.deps if dep.row >= 0), key=lambda dep: dep.end_s, default=None)
-        begin = max(stream.free_s, item.enqueued_s)
-        if start > begin:
-            self._record(item.lane, "wait", begin, start, reason, item.chunk, -1, 0, cause.row if cause else -1)
-        item.row = self._record(item.lane, kind, start, end, "", item.chunk, -1, size, -1)
-        stream.free_s = end
+        begin = max(stream.free_s, first.enqueued_s)
+        ready = min(max(first.ready_s, begin), start)
+        if ready > begin:
+            cause = max((dep for dep, _ in first.deps if dep.row >= 0), key=lambda dep: dep.end_s, default=None)
+            self._record(item.lane, "wait", begin, ready, first.reason, item.chunk, -1, 0, cause.row if cause else -1)
+        if start > ready:
+            # Who had taken it is not known here.
+            self._record(item.lane, "wait", ready, start, resource, item.chunk)
+        stream.free_s = self.sim.now
+        item.row = self._record(item.lane, kind, start, stream.free_s, "", item.chunk, -1, size)

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 from gpusim.engine import Event, Flow, FluidSystem, Simulation
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.timeline import Recorder
 
 __all__ = ["CopyEngines"]
 
@@ -39,7 +40,7 @@ class _Copy:
     chunk: int
     polled: bool
     silent: bool
-    served: Callable[[float, float], None]
+    served: Callable[[float], None]
     done: Event
 
 
@@ -84,7 +85,7 @@ class _Engine:
 class CopyEngines:
     """The device's copy engines; ``record`` is told what each one did."""
 
-    def __init__(self, sim: Simulation, profile: DeviceProfile, record: Callable[..., int] | None) -> None:
+    def __init__(self, sim: Simulation, profile: DeviceProfile, record: Recorder | None) -> None:
         value = profile.value
         self._sim = sim
         self._record = record
@@ -115,9 +116,9 @@ class CopyEngines:
 
     def copy(
         self, direction: str, size: int, chunk: int = -1, *, polled: bool = False, silent: bool = False,
-        served: Callable[[float, float], None],
+        served: Callable[[float], None],
     ) -> Event:  # fmt: skip
-        """Queue a copy; the event is its end, ``served`` is told when it ran. ``silent``: leave no interval."""
+        """Queue a copy; the event is its end, ``served`` is told when it began. ``silent``: leave no interval."""
         done = self._sim.event()
         self._engine[direction].add(_Copy(direction, size, chunk, polled, silent, served, done))
         return done
@@ -140,7 +141,7 @@ class CopyEngines:
         if not copy.silent:
             self._note(engine.name, start, copy.chunk, copy.size)
         self._under_way[copy.direction] -= 1
-        copy.served(start, self._sim.now)
+        copy.served(start)
         copy.done.succeed()
         # Work that this end sets free is queued in the same instant, before the engine looks for more.
         self._sim.call_late(lambda _event: engine.free())

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from gpusim.errors import GpusimError
-from gpusim.host.streams import Streams, StreamState
-from gpusim.host.work import Item
-from gpusim.program.host import EventRecord, Graph, HostFunc, Launch, StreamWaitEvent
+from gpusim.host.streams import Streams
+from gpusim.host.work import Item, StreamState
+from gpusim.program.host import EventRecord, Graph, HostFunc, Launch, MemcpyAsync, StreamWaitEvent
 
 __all__ = ["launch_graph"]
 
@@ -33,23 +33,23 @@ def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
             raise GpusimError(f"graph {graph.name!r}: stream {op.stream!r} did not fork from {first!r} by an event")
         kind, label = _kind(op)
         state = origin if op.stream == first else streams.state(op.stream, "")
-        item = streams.new_item(kind, state.lane, label, here, op.chunk, op)
+        item = streams.new_item(kind, state, label, here, op.chunk, op)
         item.in_graph = launch
         lasts[op.stream] = [(item, "stream_order")]
-        streams.start(item, state)
+        streams.start(item)
     ends = list(dict.fromkeys(dep for deps in lasts.values() for dep, _ in deps))
     if not ends:
         return
     # Later work of the stream waits for every branch.
     join = streams.new_item(
-        "marker", origin.lane, f"end of graph {graph.name}", [(end, "stream_order") for end in ends], -1, None
+        "marker", origin, f"end of graph {graph.name}", [(end, "stream_order") for end in ends], -1, None
     )
     join.in_graph = launch
     origin.last = join
-    streams.start(join, origin)
+    streams.start(join)
 
 
-def _kind(op: object) -> tuple[str, str]:
+def _kind(op: Launch | MemcpyAsync | HostFunc) -> tuple[str, str]:
     if isinstance(op, Launch):
         return "kernel", op.kernel.name
     if isinstance(op, HostFunc):

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from gpusim.engine import Deadlock, Simulation
+from gpusim.engine import Simulation
 from gpusim.errors import GpusimError
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.costs import HostApi, HostCosts
 from gpusim.host.device import Device
-from gpusim.host.thread import HostThreadModel, Shared
+from gpusim.host.shared import Shared
+from gpusim.host.thread import HostThreadModel
 from gpusim.program.host import DeviceSync, HostProgram
 from gpusim.timeline import Timeline, TimelineBuilder
 
-__all__ = ["HostDeadlock", "simulate_host"]
-
-
-class HostDeadlock(Deadlock):
-    """Streams, host functions and threads that wait for each other; ``cycle`` names the circle, if there is one."""
+__all__ = ["simulate_host"]
 
 
 def simulate_host(
@@ -42,10 +39,7 @@ def simulate_host(
     threads = [HostThreadModel(shared, thread, i, record) for i, thread in enumerate(program.threads)]
     ended: list[float] = []
     sim.process(_all(sim, threads, ended))
-    try:
-        sim.run()
-    except Deadlock as deadlock:
-        raise HostDeadlock(deadlock.at_s, deadlock.blocked, _cycle(deadlock)) from None
+    sim.run()
     meta = {
         "source": "predicted", "device": profile.recordings, "program": program.name, "host": host, "exact": exact,
         "total_s": ended[0], "assumed": profile.assumed_with_host,
@@ -74,16 +68,3 @@ def _embed(builder: TimelineBuilder, lane: str, start_s: float, end_s: float, ti
             f"{lane}.{interval.lane}", interval.kind, begin, end,
             interval.reason, interval.tile, interval.stage, interval.bytes,
         )  # fmt: skip
-
-
-def _cycle(deadlock: Deadlock) -> tuple[str, ...]:
-    """A circle among the blocked, each waiting for the next; empty if somebody waits for nobody blocked."""
-    waits = {entry.lane: entry.waits_for for entry in deadlock.blocked}
-    for start in waits:
-        path, at = [], start
-        while at in waits and at not in path:
-            path.append(at)
-            at = waits[at]
-        if at in path:
-            return (*path[path.index(at) :], at)
-    return ()

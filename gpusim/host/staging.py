@@ -14,10 +14,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
-from typing import Any
 
-from gpusim.host.streams import StreamState
-from gpusim.host.work import Item, Staged
+from gpusim.host.caller import Caller
+from gpusim.host.device import Device
+from gpusim.host.work import Item, Staged, StagedCopy, StreamState
 from gpusim.program.host import HostProgram, Memcpy, MemcpyAsync
 
 __all__ = ["Staging"]
@@ -26,9 +26,9 @@ Copy = MemcpyAsync | Memcpy
 
 
 class Staging:
-    """The staging buffers of one device; ``thread`` in the methods is the calling `HostThreadModel`."""
+    """The staging buffers of one device."""
 
-    def __init__(self, device: Any, program: HostProgram) -> None:
+    def __init__(self, device: Device, program: HostProgram) -> None:
         value = device.profile.value
         self._device = device
         self._inline, self._piece = int(value("pageable.inline")), int(value("pageable.piece"))
@@ -41,22 +41,23 @@ class Staging:
         self._cold_s = cold * max(1.0 / value("pageable.h2d_cold_rate") - 1.0 / self._in_rate, 0.0)
         self._in_flight: deque[Item] = deque()
 
-    def copy_in(self, thread: Any, stream: StreamState, op: Copy) -> Generator:
+    def copy_in(self, caller: Caller, stream: StreamState, op: Copy) -> Generator:
         """The host's part of a copy to the device; the device's goes on behind the call."""
         if op.bytes <= self._inline:
-            yield from thread.busy("host", op.bytes / self._inline_rate, op.chunk, op.bytes)
-            self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, Staged("h2d", op.bytes, {}, last=True))
+            yield from caller.busy("host", op.bytes / self._inline_rate, op.chunk, op.bytes)
+            part = Staged("h2d", op.bytes, StagedCopy(), last=True)
+            self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, part)
             return
-        yield from thread.busy("issue", self._overhead_s, op.chunk)
+        yield from caller.busy("issue", self._overhead_s, op.chunk)
         rate = self._small_rate if op.bytes <= self._piece else self._in_rate
         each_s = 1.0 / rate + self._cold_s
         for part in self._parts(op):
             while len(self._in_flight) >= self._count:
-                yield from thread.until(self._in_flight.popleft(), "copy_in_flight", op.chunk)
-            yield from thread.busy("host", part.bytes * each_s, op.chunk, part.bytes)
+                yield from caller.until(self._in_flight.popleft(), "copy_in_flight", op.chunk)
+            yield from caller.busy("host", part.bytes * each_s, op.chunk, part.bytes)
             self._in_flight.append(self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, part))
 
-    def copy_out(self, thread: Any, stream: StreamState, op: Copy, wake_s: float) -> Generator:
+    def copy_out(self, caller: Caller, stream: StreamState, op: Copy, wake_s: float) -> Generator:
         """The whole of a copy from the device; its first parts are in the order of the stream."""
         waiting = deque(self._parts(op))
         under_way: deque[tuple[Item, Staged]] = deque()
@@ -67,14 +68,14 @@ class Staging:
                 part = waiting.popleft()
                 under_way.append((self._device.streams.enqueue(stream, "copy", "d2h", op.chunk, part), part))
             item, part = under_way.popleft()
-            yield from thread.until(item, reason, op.chunk)
-            yield from thread.busy("issue", wake, op.chunk)
+            yield from caller.until(item, reason, op.chunk)
+            yield from caller.busy("issue", wake, op.chunk)
             reason, wake = "copy_in_flight", 0.0
-            yield from thread.busy("host", part.bytes / rate, op.chunk, part.bytes)
+            yield from caller.busy("host", part.bytes / rate, op.chunk, part.bytes)
 
     def _parts(self, op: Copy) -> list[Staged]:
         sizes = [self._piece] * (op.bytes // self._piece) + ([op.bytes % self._piece] if op.bytes % self._piece else [])
-        whole: dict[str, float] = {}
+        whole = StagedCopy()
         return [Staged(op.direction, size, whole, last=i == len(sizes) - 1) for i, size in enumerate(sizes or [0])]
 
 

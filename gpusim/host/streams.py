@@ -10,37 +10,18 @@ Source: CUDA Runtime API (stream synchronization behavior); realkernels.microben
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
-from typing import Any
 
 from gpusim.engine import Event, Simulation
 from gpusim.errors import GpusimError, listing, nearest
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.handover import HandOver
-from gpusim.host.work import Item, engine_of
+from gpusim.host.work import DeviceOp, Item, StreamState, engine_of
 from gpusim.program.host import HostProgram, Stream
 
-__all__ = ["StreamState", "Streams"]
+__all__ = ["Streams"]
 
 Execute = Callable[[Item], Generator]
-
-
-@dataclass(eq=False, slots=True)
-class StreamState:
-    """A stream at work: its last item, the events its next item waits for, what is queued."""
-
-    spec: Stream
-    lane: str
-    number: int
-    last: Item | None = None
-    waits: list[Item] = field(default_factory=list)
-    queued: deque[Item] = field(default_factory=deque)
-    ahead: dict[str, Item] = field(default_factory=dict)
-    """Last item by engine."""
-    free_s: float = 0.0
-    """Until when its lane is taken."""
 
 
 class Streams:
@@ -95,17 +76,17 @@ class Streams:
         """Streams that have been used."""
         return [*self._states.values(), *([self._legacy] if self._legacy else [])]
 
-    def enqueue(self, stream: StreamState, kind: str, label: str, chunk: int, payload: Any) -> Item:
+    def enqueue(self, stream: StreamState, kind: str, label: str, chunk: int, op: DeviceOp) -> Item:
         """Put work at the end of a stream; it starts by itself as soon as it may."""
         deps = [(item, "stream_order") for item in self.ahead_of(stream)]
         deps += [(item, "event") for item in stream.waits]
         stream.waits = []
-        item = self.new_item(kind, stream.lane, label, deps, chunk, payload)
+        item = self.new_item(kind, stream, label, deps, chunk, op)
         stream.last = item
         while stream.queued and stream.queued[0].finished:
             stream.queued.popleft()
         stream.queued.append(item)
-        self.start(item, stream)
+        self.start(item)
         return item
 
     def ahead_of(self, stream: StreamState) -> list[Item]:
@@ -123,19 +104,25 @@ class Streams:
         return self._graphs
 
     def new_item(
-        self, kind: str, lane: str, label: str, deps: list[tuple[Item, str]], chunk: int, payload: Any
-    ) -> Item:  # fmt: skip
+        self,
+        kind: str,
+        stream: StreamState,
+        label: str,
+        deps: list[tuple[Item, str]],
+        chunk: int,
+        op: DeviceOp | None,
+    ) -> Item:
         """An item that is not yet under way."""
         self._serial += 1
         chunk_text = f" of chunk {chunk}" if chunk >= 0 else ""
-        item = Item(kind, lane, f"{label}{chunk_text} (#{self._serial})", self._sim.event(), deps, chunk, self._sim.now)
-        item.payload, item.engine = payload, engine_of(kind, getattr(payload, "direction", ""))
-        item.after = item.engine
+        text, engine = f"{label}{chunk_text} (#{self._serial})", engine_of(kind, op)
+        item = Item(kind, stream, text, self._sim.event(), op, engine, engine, deps, chunk, self._sim.now)
         self.items.append(item)
         return item
 
-    def start(self, item: Item, stream: StreamState) -> None:
+    def start(self, item: Item) -> None:
         """Let an item run when its dependencies are done."""
+        stream = item.stream
         item.before = stream.ahead.get(item.engine)
         stream.ahead[item.engine] = item
         # Streams beyond the number of channels share one, in which the order is that of the calls.
@@ -144,31 +131,31 @@ class Streams:
         ahead = self._behind.get(channel)
         self._behind[channel] = item
         self._issued[item] = self._sim.event()
-        self._sim.process(self._run(item, stream, ahead))
+        self._sim.process(self._run(item, ahead))
 
-    def _run(self, item: Item, stream: StreamState, ahead: Item | None) -> Generator:
+    def _run(self, item: Item, ahead: Item | None) -> Generator:
         sim = self._sim
-        reason = "launch"
         for dep, why in item.deps:
             if not dep.finished:
                 yield from sim.wait(dep.done, item.name, why, dep)
-                reason = why
+                item.reason = why
         # The hardware queue hands out in order: whoever is ahead must have been handed out.
         if ahead is not None and not ahead.finished:
             handed = self._issued[ahead]
             if not handed.triggered:
                 yield from sim.wait(handed, item.name, "stream_order", ahead)
-                reason = "stream_order"
+                item.reason = "stream_order"
         if item.kind == "func" and self._last_func is not None and not self._last_func.finished:
             before, self._last_func = self._last_func, item
             yield from sim.wait(before.done, item.name, "stream_order", before)
+            item.reason = "stream_order"
         elif item.kind == "func":
             self._last_func = item
         self._issued[item].succeed()
         ready = self._hand_over.ready(item)
         if ready > sim.now:
             yield sim.timeout(ready - sim.now)
-        item.payload = (item.payload, reason, stream)
+        item.ready_s = sim.now
         yield from self._execute(item)
         item.end_s = sim.now
         item.done.succeed()

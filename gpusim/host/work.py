@@ -1,65 +1,102 @@
-"""A piece of work on the device: what it must wait for, and when it ran."""
+"""Work on the device: its pieces, the streams that they are in, what each waits for and when it ran."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from gpusim.engine import Event
+from gpusim.program.host import EventRecord, HostFunc, Launch, MemcpyAsync, Stream
 
-__all__ = ["Item", "Staged", "engine_of"]
+__all__ = ["DEVICE_ENGINES", "DeviceOp", "Item", "Staged", "StagedCopy", "StreamState", "engine_of"]
 
 DEVICE_ENGINES = ("compute", "h2d", "d2h", "p2p")
 
 
-def engine_of(kind: str, direction: str = "") -> str:
-    """Whose queue a piece of work is in: copies on the device itself run beside kernels, not on a copy engine."""
-    if kind == "copy":
-        return "compute" if direction == "d2d" else direction
-    return "compute" if kind == "kernel" else kind
-
-
 @dataclass(eq=False, slots=True)
+class StagedCopy:
+    """A copy of ordinary memory, as far as its parts have come: the first of them, and the bytes of all."""
+
+    first: Item | None = None
+    bytes: int = 0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Staged:
     """One staging buffer's part of a copy of ordinary memory; ``whole`` is shared by all its parts."""
 
     direction: str
     bytes: int
-    whole: dict[str, float]
+    whole: StagedCopy
     last: bool
+
+
+DeviceOp = Launch | MemcpyAsync | Staged | HostFunc | EventRecord
+
+
+def engine_of(kind: str, op: DeviceOp | None) -> str:
+    """Whose queue a piece of work is in: copies on the device itself run beside kernels, not on a copy engine."""
+    if isinstance(op, MemcpyAsync | Staged):
+        return "compute" if op.direction == "d2d" else op.direction
+    return "compute" if kind == "kernel" else kind
+
+
+@dataclass(eq=False, slots=True)
+class StreamState:
+    """A stream at work: its last item, the events its next item waits for, what is queued."""
+
+    spec: Stream
+    lane: str
+    number: int
+    last: Item | None = None
+    waits: list[Item] = field(default_factory=list)
+    queued: deque[Item] = field(default_factory=deque)
+    ahead: dict[str, Item] = field(default_factory=dict)
+    """Last item by engine."""
+    free_s: float = 0.0
+    """Until when its lane is taken."""
 
 
 @dataclass(eq=False, slots=True)
 class Item:
     """An op in a stream. ``kind``: copy, kernel, marker (a record or a wait), func.
 
-    ``done`` happens when its successors may count it as finished. ``lane`` is the stream's.
+    ``done`` happens when its successors may count it as finished. ``op`` is None for the end of a graph.
     ``deps`` are pairs (item, reason of the wait). ``satisfiers`` is what a deadlock names.
     """
 
     kind: str
-    lane: str
+    stream: StreamState
     label: str
     done: Event
+    op: DeviceOp | None
+    engine: str
+    """In whose queue it is (`engine_of`)."""
+    after: str
+    """As what it counts for its successors' hand-over: its engine, or for a marker that of what it stands for."""
     deps: list[tuple[Item, str]] = field(default_factory=list)
     chunk: int = -1
     enqueued_s: float = 0.0
+    reason: str = "launch"
+    """Why it was not ready earlier: what it waited for last."""
+    ready_s: float = -1.0
+    """Since when nothing keeps it but that its copy engine or the SMs are taken."""
     start_s: float = -1.0
     end_s: float = -1.0
     row: int = -1
     """Index of its interval in the timeline, -1 before it has one."""
-    engine: str = ""
-    """In whose queue it is (`engine_of`)."""
-    after: str = ""
-    """As what it counts for its successors' hand-over: its engine, or for a marker that of what it stands for."""
     before: Item | None = None
     """What is ahead of it in the same stream and queue."""
     polled: bool = False
     """Whether its queue found that it had to wait for another engine, so that it looks only now and then."""
     in_graph: int = 0
     """Number of the graph launch it belongs to; 0: none."""
-    payload: Any = None
+
+    @property
+    def lane(self) -> str:
+        """Its stream's."""
+        return self.stream.lane
 
     @property
     def name(self) -> str:
@@ -73,5 +110,5 @@ class Item:
 
     @property
     def satisfiers(self) -> Sequence[str]:
-        """Lanes that could let whoever waits for it go on."""
-        return (self.lane,)
+        """Who could let whoever waits for it go on: itself."""
+        return (self.name,)

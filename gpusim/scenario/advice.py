@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from gpusim.engine import Deadlock
 from gpusim.errors import GpusimError
 from gpusim.program import KernelProgram
 from gpusim.scenario.levers import Refused, Variant, variants
@@ -169,7 +168,7 @@ def _predicted(job: tuple[int, dict[str, Any]]) -> tuple[int, tuple[float, int] 
     scenario = from_data(data)
     try:
         found = predict(scenario, trace=False)
-    except (GpusimError, Deadlock) as error:
+    except GpusimError as error:
         return number, str(error)
     return number, (found.total_s, _resident(scenario, found))
 

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gpusim.engine import Deadlock
 from gpusim.errors import GpusimError
 from gpusim.scenario.loader import from_data, with_overrides
 from gpusim.scenario.overrides import grid_points
@@ -123,7 +122,7 @@ class _Job:
     def run(self) -> SweepPoint:
         try:
             timeline = predict(from_data(self.data), exact=self.exact, trace=self.trace)
-        except (GpusimError, Deadlock) as error:
+        except GpusimError as error:
             return self.result({}, str(error))
         return self.result(summary(timeline), "")
 

@@ -6,8 +6,7 @@ from itertools import pairwise
 
 import pytest
 
-from gpusim.engine import Deadlock
-from gpusim.errors import DoesNotFit, GpusimError
+from gpusim.errors import Deadlock, DoesNotFit, GpusimError
 from gpusim.host import simulate_host
 from gpusim.program import host as ops
 from tests.host.profiles import textbook
@@ -220,6 +219,13 @@ class TestDeadlocks:
         """Forbidden by CUDA."""
         with pytest.raises(Deadlock, match=r"cycle: host function .* -> host function"):
             total([ops.HostFunc("a", syncs="a")])
+
+    def test_function_that_waits_for_what_comes_behind_it(self):
+        """The thread makes its second call at once; the circle goes through both."""
+        calls = [ops.HostFunc("a", syncs="a"), ops.Launch(FULL, "a")]
+        with pytest.raises(Deadlock) as caught:
+            total(calls, profile=textbook(host__cupy__host_func_run=1e-6))
+        assert [name.partition(" (")[0] for name in caught.value.cycle] == [FULL.name, "host function", FULL.name]
 
     def test_circle_through_events_of_two_streams(self):
         """A's function waits for b, b waits for an event behind that function."""

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpusim.engine import Deadlock
-from gpusim.errors import HazardError
+from gpusim.errors import Deadlock, HazardError
 from gpusim.hardware import simulate_kernel
 from gpusim.program import (
     Acquire,

@@ -22,6 +22,21 @@ kernel:
 """
 
 
+HOST = """\
+question: Does it end?
+device: textbook
+host:
+  slots: {ring: 1}
+  streams: {a: {}, b: {}}
+  threads:
+    main:
+      chunks: 2
+      per_chunk:
+        - acquire: ring
+        - h2d: {bytes: 1 MiB, stream: a}
+"""
+
+
 def wrong(old: str, new: str) -> str:
     """The good scenario with one thing changed."""
     assert old in GOOD
@@ -146,6 +161,29 @@ GALLERY = {
             "has to do its part before it waits",
         ],
     ),
+    "deadlock of a host thread": (
+        HOST,
+        [
+            "nothing can go on",
+            "host[0] waits for a free slot of 'ring' (memory_pool); nobody ever satisfies it",
+            "add what is missing",
+        ],
+    ),
+    "deadlock of two streams": (
+        HOST
+        + """\
+        - host_func: {stream: a, syncs: b, releases: ring}
+        - record: {event: done, stream: a}
+        - wait_event: {event: done, stream: b}
+        - h2d: {bytes: 4, stream: b}
+""",
+        [
+            "host function of chunk 0 (#2) on stream[0] waits for h2d of chunk 0 (#4) on stream[1] (host_sync)",
+            "could be satisfied by host function of chunk 0 (#2) on stream[0]",
+            "cycle: ",
+            "one of them has to do its part before it waits",
+        ],
+    ),
     "role without ops": (
         GOOD + "    lazy: {warps: 2, per_tile: []}\n",
         ["scenario.yaml:17:22", "kernel.roles.lazy.per_tile", "never does anything", "idle_warps"],
@@ -199,6 +237,13 @@ def test_wrong_scenario_is_explained(refused, content, expected):
     message = refused(content)
     for part in expected:
         assert part in message
+
+
+def test_streams_that_wait_for_each_other_have_not_ended(refused):
+    """Nothing of them had too few arrivals: streams have none."""
+    message = refused(GALLERY["deadlock of two streams"][0])
+    assert "ended before" not in message
+    assert "arrivals" not in message
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from gpusim.engine import Deadlock
-from gpusim.errors import ScenarioError
+from gpusim.errors import Deadlock, ScenarioError
 from gpusim.program import host as ops
 from gpusim.scenario import from_data, loads, predict, serial_baseline
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpusim.engine import Deadlock
+from gpusim.errors import Deadlock
 from gpusim.scenario import answer, loads, predict, serial_baseline
 
 

@@ -1,0 +1,90 @@
+"""Calls that allocate and free memory.
+
+Models: what the OS takes, by size; calls that wait for the device first; pools.
+Source: CUDA Runtime API (stream-ordered memory allocator); realkernels.microbench.host (alloc, rules).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from gpusim.errors import GpusimError
+from gpusim.host.caller import Caller, Calls
+from gpusim.host.pools import MemoryPool
+from gpusim.host.shared import Shared
+from gpusim.program import host as ops
+
+__all__ = ["MemoryCalls"]
+
+
+class MemoryCalls:
+    """Those of one thread."""
+
+    def __init__(self, shared: Shared, caller: Caller) -> None:
+        self._shared, self._caller, self._costs = shared, caller, shared.costs
+        self.calls: Calls = {
+            ops.Malloc: self._malloc,
+            ops.Free: self._free,
+            ops.MallocHost: self._malloc_host,
+            ops.FreeHost: self._free_host,
+            ops.MallocAsync: self._malloc_async,
+            ops.FreeAsync: self._free_async,
+        }
+
+    def _malloc(self, op: ops.Malloc) -> Generator:
+        self._new_buffer(op.buffer, "device", op.bytes)
+        seconds = self._shared.pages.take(op.buffer, op.bytes)
+        yield from self._os_call(seconds, "alloc.waits", op.bytes, op.chunk)
+
+    def _free(self, op: ops.Free) -> Generator:
+        size = self._gone(op.buffer, "device")
+        busy = any(s.last is not None and not s.last.finished for s in self._shared.device.streams.all)
+        seconds = self._shared.pages.give(op.buffer, size, busy)
+        yield from self._os_call(seconds, "alloc.free_waits", size, op.chunk)
+
+    def _malloc_host(self, op: ops.MallocHost) -> Generator:
+        self._new_buffer(op.buffer, "pinned", op.bytes)
+        yield from self._os_call(self._costs.sized("alloc.host", op.bytes), "alloc.host_waits", op.bytes, op.chunk)
+
+    def _free_host(self, op: ops.FreeHost) -> Generator:
+        size = self._gone(op.buffer, "pinned")
+        yield from self._os_call(self._costs.sized("alloc.host_free", size), "alloc.host_free_waits", size, op.chunk)
+
+    def _malloc_async(self, op: ops.MallocAsync) -> Generator:
+        pool, stream = self._pool(op.pool), self._caller.stream(op.stream)
+        self._new_buffer(op.buffer, op.pool, op.bytes)
+        taken = pool.take(op.buffer, op.bytes, op.stream, set(stream.waits))
+        if taken.grew and pool.caching and self._costs.flag("alloc.waits"):
+            yield from self._os_call(0.0, "alloc.waits", 0, op.chunk)
+        yield from self._caller.busy("alloc", taken.seconds, op.chunk, op.bytes)
+
+    def _free_async(self, op: ops.FreeAsync) -> Generator:
+        pool = self._pool(self._shared.buffers.get(op.buffer, ("", 0))[0] or "?")
+        self._gone(op.buffer, pool.pool.name)
+        seconds = pool.give(op.buffer, op.stream, self._caller.stream(op.stream).last)
+        yield from self._caller.busy("alloc", seconds, op.chunk)
+
+    def _os_call(self, seconds: float, waits: str, size: int, chunk: int) -> Generator:
+        """A call that waits for the device if the device's quantity ``waits`` says so."""
+        if self._costs.flag(waits):
+            for stream in self._shared.device.streams.all:
+                if stream.last is not None:
+                    yield from self._caller.until(stream.last, "host_sync", chunk)
+        yield from self._caller.busy("alloc", seconds, chunk, size)
+
+    def _pool(self, name: str) -> MemoryPool:
+        if name not in self._shared.pools:
+            raise GpusimError(f"pool {name!r} is not declared")
+        return self._shared.pools[name]
+
+    def _new_buffer(self, name: str, where: str, size: int) -> None:
+        if name in self._shared.buffers:
+            raise GpusimError(f"buffer {name!r} is allocated twice; free it first or use another name")
+        self._shared.buffers[name] = (where, size)
+
+    def _gone(self, name: str, where: str) -> int:
+        known, size = self._shared.buffers.get(name, ("", 0))
+        if known != where:
+            raise GpusimError(f"buffer {name!r} is freed but was not allocated that way")
+        del self._shared.buffers[name]
+        return size

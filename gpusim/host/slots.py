@@ -1,0 +1,49 @@
+"""Rings of slots: a thread takes one before it uses a buffer, a host function gives it back behind the last use."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from gpusim.engine import Event, Simulation
+from gpusim.host.work import Item
+from gpusim.program.host import HostFunc, Slots
+
+__all__ = ["SlotRing"]
+
+
+class SlotRing:
+    """How many slots are free, and who waits for one. ``items`` is all work of the program so far."""
+
+    def __init__(self, sim: Simulation, spec: Slots, items: list[Item]) -> None:
+        self._sim, self._spec, self._items = sim, spec, items
+        self._free = spec.count
+        self._waiting: deque[Event] = deque()
+
+    @property
+    def name(self) -> str:
+        """What a thread waits for, in a deadlock."""
+        return f"a free slot of {self._spec.name!r}"
+
+    @property
+    def satisfiers(self) -> list[str]:
+        """The functions that have yet to give a slot back."""
+        return [
+            item.name
+            for item in self._items
+            if isinstance(item.op, HostFunc) and item.op.releases == self._spec.name and not item.finished
+        ]
+
+    def take(self) -> Event | None:
+        """Take a slot; or the event that a slot has been given to who asked."""
+        if self._free:
+            self._free -= 1
+            return None
+        self._waiting.append(self._sim.event())
+        return self._waiting[-1]
+
+    def give(self) -> None:
+        """Give a slot back; who waits longest gets it."""
+        if self._waiting:
+            self._waiting.popleft().succeed()
+        else:
+            self._free += 1

@@ -1,0 +1,62 @@
+"""Calls that wait for the device, or for a slot that it gives back.
+
+Models: synchronisation with a stream, an event or all streams, and that driver pools then give memory back; waking up.
+Source: CUDA Runtime API; realkernels.microbench.host (calls, cpp).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from gpusim.errors import GpusimError
+from gpusim.host.caller import Caller, Calls
+from gpusim.host.shared import Shared
+from gpusim.host.work import Item
+from gpusim.program import host as ops
+
+__all__ = ["WaitCalls"]
+
+
+class WaitCalls:
+    """Those of one thread."""
+
+    def __init__(self, shared: Shared, caller: Caller) -> None:
+        self._shared, self._caller, self._costs = shared, caller, shared.costs
+        self.calls: Calls = {
+            ops.StreamSync: self._stream_sync,
+            ops.EventSync: self._event_sync,
+            ops.DeviceSync: self._device_sync,
+            ops.AcquireSlot: self._acquire_slot,
+        }
+
+    def _stream_sync(self, op: ops.StreamSync) -> Generator:
+        yield from self._synchronise([self._caller.stream(op.stream).last], op.chunk)
+
+    def _event_sync(self, op: ops.EventSync) -> Generator:
+        yield from self._synchronise([self._shared.event(op.event)], op.chunk)
+
+    def _device_sync(self, op: ops.DeviceSync) -> Generator:
+        yield from self._synchronise([stream.last for stream in self._shared.device.streams.all], op.chunk)
+
+    def _synchronise(self, items: list[Item | None], chunk: int) -> Generator:
+        caller = self._caller
+        pending = [item for item in items if item is not None and not item.finished]
+        yield from caller.busy("issue", self._costs.call("sync"), chunk)
+        for item in pending:
+            yield from caller.until(item, "host_sync", chunk)
+        if pending:
+            yield from caller.busy("issue", self._costs.call("sync_wake"), chunk)
+        for pool in self._shared.pools.values():
+            yield from caller.busy("alloc", pool.release(), chunk)
+
+    def _acquire_slot(self, op: ops.AcquireSlot) -> Generator:
+        ring = self._shared.device.slots.get(op.slots)
+        if ring is None:
+            raise GpusimError(f"slots {op.slots!r} are not declared")
+        yield from self._caller.busy("issue", self._costs.call("acquire"), op.chunk)
+        given = ring.take()
+        if given is not None:
+            yield from self._caller.until_given(given, ring, self._slot_wake_s, op.chunk)
+
+    def _slot_wake_s(self, slept_s: float) -> float:
+        return self._costs.call("slot_wake") + self._shared.slot_wake.extra_s(slept_s)

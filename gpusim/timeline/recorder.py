@@ -1,0 +1,26 @@
+"""How a model tells what happened when, without knowing who writes it down."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+__all__ = ["Recorder"]
+
+
+class Recorder(Protocol):
+    """What `TimelineBuilder.add` is, or anything in its place."""
+
+    def __call__(
+        self,
+        lane: str,
+        kind: str,
+        start_s: float,
+        end_s: float,
+        reason: str = "",
+        tile: int = -1,
+        stage: int = -1,
+        bytes: int = 0,
+        cause: int = -1,
+    ) -> int:
+        """Add one interval; returns its index, by which a later one can name it as its cause."""
+        ...

@@ -1,0 +1,36 @@
+"""Which call belongs to which op."""
+
+from __future__ import annotations
+
+from typing import get_args
+
+import pytest
+
+from gpusim.engine import Simulation
+from gpusim.errors import GpusimError
+from gpusim.host.caller import Caller
+from gpusim.host.costs import HostCosts
+from gpusim.host.device import Device
+from gpusim.host.memory_calls import MemoryCalls
+from gpusim.host.shared import Shared
+from gpusim.host.stream_calls import StreamCalls
+from gpusim.host.wait_calls import WaitCalls
+from gpusim.program import host as ops
+from tests.host.profiles import textbook
+from tests.host.test_streams import program, total
+
+
+def test_every_op_has_one_call():
+    """The groups together know all ops but the host's own work, each of them once."""
+    sim, profile, empty = Simulation(), textbook(), program([])
+    device = Device(sim, empty, profile, HostCosts(profile), None, exact=False)
+    shared, caller = Shared(sim, empty, device), Caller(sim, device.streams, "t", 0, None)
+    known = [op for group in (StreamCalls, WaitCalls, MemoryCalls) for op in group(shared, caller).calls]
+    assert len(known) == len(set(known))
+    assert {*known, ops.HostWork} == set(get_args(ops.HostOp))
+
+
+def test_what_is_no_op_is_refused():
+    """By its name."""
+    with pytest.raises(GpusimError, match="Stream is no host operation"):
+        total([ops.Stream("a")])
