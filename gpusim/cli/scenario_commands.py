@@ -89,7 +89,7 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
     if values["assumed"]:
         out.print(f"assumed quantities: {', '.join(values['assumed'])}", markup=False)
     if comparison:
-        out.print(f"verdict: {comparison.verdict}{': ' + comparison.gap if comparison.gap else ''}", markup=False)
+        out.print(f"verdict: {comparison.told}", markup=False)
 
 
 def compare(
@@ -125,7 +125,7 @@ def compare(
         overhead = comparison.measured.meta.get("overhead")
         if measured is not None and overhead is not None:
             console().print(f"with its time stamps the kernel took {overhead:+.1%} longer; the total is without them")
-        console().print(f"verdict: {comparison.verdict}", markup=False)
+        console().print(f"verdict: {comparison.told}", markup=False)
     return 0 if comparison.within else 1
 
 

@@ -22,9 +22,9 @@ __all__ = ["measure_quantities"]
 
 
 _MANY_CONFLICTS = 10
+"""In one turn of a loop; fewer vanish among the rest."""
 _MANY_WARPS = 16
 """So many do not wait for themselves."""
-"""In one turn of a loop; fewer vanish among the rest."""
 
 
 def measure_quantities(folder: Path) -> dict[str, Measured]:
@@ -131,7 +131,7 @@ def _masked(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
             interval, "cycles", "masked (beside loads from shared memory)", float(np.ptp(masked))
         ),
         "lsu.cp_async_request_interval": Measured(
-            float(np.mean(copies)), "cycles", "masked (cp.async beside ld.shared, less the loads)", float(np.ptp(copies))
+            float(np.mean(copies)), "cycles", "masked (cp.async beside ld.shared, less those)", float(np.ptp(copies))
         ),
         "lsu.commit_interval": Measured(
             float(np.mean(commits)), "cycles", "masked (ends of empty groups)", float(np.ptp(commits))
@@ -233,7 +233,7 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
             off,
         ),
         "barrier.release_per_warp": Measured(release, "cycles", "barrier (late, 1 to 32 warps)", release_off),
-        "barrier.issue": Measured(1.0, "", "barrier (one instruction each: bar.sync, mbarrier, cp.async groups)"),
+        "barrier.issue": Measured(1.0, "cycles", "barrier (one instruction each: bar.sync, mbarrier, cp.async groups)"),
         "barrier.named_extra": Measured(named - bare, "cycles", "barrier (named_sync)"),
         "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
         "mbarrier.wake": Measured(poll, "cycles", "skeleton: a woken waiter looks once more"),
@@ -274,4 +274,6 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
     }
 
 
-_STEPS = (_clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch)
+_STEPS = (
+    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch,
+)  # fmt: skip

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from gpusim.engine import Simulation
+from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_cycles
@@ -235,5 +236,5 @@ def _meta(launch: _Launch, run: _Run, end_s: float) -> dict[str, Any]:
             "fraction": fits.fraction,
         },
         "sm_classes": [{"lane": sm.name, "sms": sm.multiplicity} for sm in run.sms],
-        "assumed": profile.assumed,
+        "assumed": used_of(profile.assumed, program),
     }

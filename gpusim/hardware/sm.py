@@ -10,7 +10,7 @@ Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mix
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
 from gpusim.hardware.access import DENSE, Access
@@ -25,6 +25,7 @@ from gpusim.hardware.schedule import Turn, cycles_per_slot, served
 from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
 from gpusim.program import WARP_SIZE, KernelProgram, Mix
+from gpusim.timeline import Recorder
 
 __all__ = ["Sm"]
 
@@ -45,7 +46,7 @@ class Sm:
         sm_class: SmClass,
         groups: list[list[WarpGroup]],
         scheduler_classes: int,
-        trace: Callable[..., int] | None,
+        trace: Recorder | None,
     ) -> None:
         self.sim = sim
         self.name = f"sm[{sm_class.sm}]"
@@ -91,7 +92,7 @@ class Sm:
         self._lsu = Capacity(f"{self.name}.lsu", clock)
 
     def compute(self, mix: Mix, group: WarpGroup, turn: Turn, owed: float = 0.0) -> Event:
-        """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``turn``: since when they are ready."""
+        """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``turn``: ready since when."""
         return self._flow(self._arithmetic.cost(mix, owed), group, turn)
 
     def issue_memory(

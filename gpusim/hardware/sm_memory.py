@@ -16,6 +16,7 @@ from collections.abc import Callable, Generator
 from gpusim.engine import Capacity, Event, FifoServer
 from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access
 from gpusim.hardware.memory import Memory
+from gpusim.timeline import Recorder
 
 __all__ = ["SmMemory"]
 
@@ -23,9 +24,7 @@ __all__ = ["SmMemory"]
 class SmMemory:
     """One SM's way to memory (or that of ``multiplicity`` SMs in step)."""
 
-    def __init__(
-        self, memory: Memory, lane: str, multiplicity: int, l1_bytes: float, trace: Callable[..., int] | None
-    ) -> None:
+    def __init__(self, memory: Memory, lane: str, multiplicity: int, l1_bytes: float, trace: Recorder | None) -> None:
         profile = memory.profile
         self._memory = memory
         self._trace = trace

@@ -66,9 +66,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     count = lane.instructions(op.bytes, op.width) / parts
     arrivals = []
     for _ in range(parts):
-        yield lane.issue_memory(
-            count, op.other / parts, op.width, lane.cost.ldg, access, op.masked / parts
-        )
+        yield lane.issue_memory(count, op.other / parts, op.width, lane.cost.ldg, access, op.masked / parts)
         if not missed:
             arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency))
             continue

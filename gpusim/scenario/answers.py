@@ -19,7 +19,7 @@ __all__ = ["Answer", "answer"]
 class Answer:
     """A scenario, its predicted timeline, and how long the same work takes without overlap.
 
-    ``serial_s`` is None where one stage is not allowed.
+    ``serial_s`` is None where there is no such baseline (`serial_baseline`).
     """
 
     scenario: Scenario
@@ -50,8 +50,7 @@ def answer(scenario: Scenario, *, exact: bool = False) -> Answer:
     timeline = predict(scenario, exact=exact)
     try:
         baseline = serial_baseline(scenario)
-        same = baseline.hash == scenario.hash
-        serial_s = timeline.total_s if same else predict(baseline, exact=exact, trace=False).total_s
+        serial_s = None if baseline is None else predict(baseline, exact=exact, trace=False).total_s
     except GpusimError:
         serial_s = None
     return Answer(scenario, timeline, serial_s)

@@ -11,6 +11,7 @@ from gpusim.program import KernelProgram
 from gpusim.scenario.loader import from_data
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.technique import Technique
+from gpusim.scenario.work import same_work, work_of
 from gpusim.timeline import Timeline
 
 __all__ = ["predict", "predict_params", "serial_baseline"]
@@ -45,28 +46,32 @@ def predict_params(
     return predict(from_data(data, technique.name), exact=exact, trace=trace)
 
 
-def serial_baseline(scenario: Scenario) -> Scenario:
-    """The same work with a single stage, so that within a CTA nothing overlaps.
+def serial_baseline(scenario: Scenario) -> Scenario | None:
+    """The same work with a single stage or stream, so that within a CTA, or between streams, nothing overlaps.
 
-    A technique without stages or streams is its own baseline. In a spelled-out host program everything
-    is in one stream; in a spelled-out kernel every ring gets
-    one stage and nothing runs ahead. Raises ScenarioError where one stage is not allowed.
+    In a spelled-out host program everything is in one stream; in a spelled-out kernel every ring gets
+    one stage and nothing runs ahead. None where that changes nothing, or the work as well (a technique in which each
+    stream brings its own). Raises ScenarioError where one stage is not allowed.
     """
+    found = from_data(_serial(scenario), f"{scenario.name} without overlap")
+    if found.hash == scenario.hash or not same_work(work_of(found.program()), work_of(scenario.program())):
+        return None
+    return found
+
+
+def _serial(scenario: Scenario) -> dict[str, Any]:
     data = scenario.resolved()
     if scenario.model.host is not None:
-        return from_data({**data, "host": _one_stream(data["host"])}, f"{scenario.name} without overlap")
+        return {**data, "host": _one_stream(data["host"])}
     kernel = data["kernel"]
     if scenario.technique is not None:
-        serial = [name for name in ("stages", "streams") if name in kernel["params"]]
-        if not serial:
-            return scenario
-        kernel["params"] |= dict.fromkeys(serial, 1)
-    else:
-        for ring in kernel.get("rings", {}).values():
-            ring["stages"] = 1
-        for role in kernel["roles"].values():
-            _run_in_step(role)
-    return from_data(data, f"{scenario.name} without overlap")
+        kernel["params"] |= {name: 1 for name in ("stages", "streams") if name in kernel["params"]}
+        return data
+    for ring in kernel.get("rings", {}).values():
+        ring["stages"] = 1
+    for role in kernel["roles"].values():
+        _run_in_step(role)
+    return data
 
 
 def _one_stream(host: dict[str, Any]) -> dict[str, Any]:

@@ -18,6 +18,8 @@ WASTED = 0.6
 """Part of the memory traffic that is wanted below which fetching less is the thing to do."""
 BOUND = 0.8
 """Share of a peak from which the peak itself is what holds a kernel back."""
+WORTH_NAMING = 0.5
+"""Share of the time below which neither a unit nor the launch is what holds a program back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,9 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     unit = _busiest_unit(timeline)
     if unit is not None:
         return unit
+    launch = timeline.meta.get("launch_s", 0.0) / timeline.total_s if timeline.total_s > 0 else 0.0
+    if launch >= WORTH_NAMING:
+        return Bottleneck("launch overhead", launch, "more work in one launch: fewer and larger kernels, or a graph")
     path = critical_path(timeline)
     length = sum(path.by_kind.values())
     if not length:
@@ -75,10 +80,8 @@ _UNITS = (
         "fewer and larger chunks, or a graph",
     ),
     (r"^copy_engine\[", None, "copy engine", "move fewer bytes, or keep them on the device"),
-    (r"^stream\[[^.]*$", ("kernel",), "kernels", "faster kernels; the copies are hidden already"),
+    (r"^stream\[[^.]*$", ("kernel",), "kernels", "faster kernels, or fewer of them"),
 )
-WORTH_NAMING = 0.5
-"""A unit that idles longer than this share of the time is not what holds a program back."""
 
 
 def _busiest_unit(timeline: Timeline) -> Bottleneck | None:

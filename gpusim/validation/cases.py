@@ -14,6 +14,7 @@ from gpusim.scenario import Scenario, predict, predict_params, techniques
 from gpusim.scenario.parallel import run_parallel
 from gpusim.scenario.technique import Technique
 from gpusim.timeline import Timeline, TimelineBuilder
+from gpusim.timeline.first_call import from_first_call
 from gpusim.validation.band import DEFAULT_BAND, Band, known_gaps
 from gpusim.validation.comparison import Comparison, compare_timelines
 from gpusim.validation.recording import (
@@ -71,7 +72,7 @@ class Measurement:
         ``meta['total_s']`` is the un-instrumented run time. Raises RecordingError.
         """
         name = self._timeline_name()
-        recorded = TimelineBuilder().build() if name is None else load_timeline(self._file(), name)
+        recorded = TimelineBuilder().build() if name is None else from_first_call(load_timeline(self._file(), name))
         return recorded.with_meta(
             source="measured", device=self.device, technique=self.technique.name, params=dict(self.params),
             total_s=self.total_s, spread=self.spread,

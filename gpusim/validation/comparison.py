@@ -85,10 +85,21 @@ class Comparison:
         """Nothing that is claimed is outside its band."""
         return "outside" not in (self.verdict, self.hidden_verdict)
 
+    @property
+    def told(self) -> str:
+        """Verdict in words: of the total, of the hidden fraction if it is known, and why there is a gap."""
+        parts = [f"total {self.verdict} ({self.total_error:+.1%}, at most {self.band.worst:.0%} either way)"]
+        if self.hidden_verdict is not None:
+            parts.append(
+                f"hidden fraction {self.hidden_verdict} ({self.hidden_error:+.3f}, at most {self.band.hidden})"
+            )
+        return "; ".join(parts) + (f": {self.gap}" if self.gap else "")
+
     def as_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
             "verdict": self.verdict,
+            "within": self.within,
             "hidden_verdict": self.hidden_verdict,
             "gap": self.gap or None,
             "metrics": {entry.name: _row(entry) for entry in self.metrics},

@@ -84,7 +84,7 @@ def issue_other(params: Params) -> int:
 def placeholders(params: Params) -> int:
     """Loads per tile that no lane executes.
 
-    A run is a turn of the rolled loop, the rest, and with several stages, where a branch keeps it apart, the uneven rest.
+    A run is a turn of the rolled loop, the rest, and the uneven rest where a branch keeps it apart (several stages).
     """
     whole, left = divmod(params.tile_bytes // VECTOR_BYTES, WARP_SIZE * params.warps)
     turns, rest = divmod(whole, ISSUE_UNROLL) if whole // ISSUE_UNROLL > 1 else (0, whole)

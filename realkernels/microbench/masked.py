@@ -10,7 +10,7 @@ SOURCES = ("masked.cu",)
 NOTES = {
     "access": "ld.shared, st.shared, ld.global, cp.async: none of whose lanes takes part; copy: cp.async that is "
     "executed; commit: end of an empty group",
-    "placeholders": "loads from shared memory that the assembler puts before each cp.async that follows another access, "
+    "placeholders": "loads from shared memory that the assembler puts before a cp.async that follows another access, "
     "and that no lane executes; counted in the machine code",
     "beside": "loads from shared memory before each access, which are executed, 128 bytes each",
     "cycles": "SM cycles per access of one warp, with what is beside it, all warps together",

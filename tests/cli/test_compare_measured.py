@@ -54,7 +54,7 @@ def test_errors_of_total_period_and_overlap_are_printed(compare, measure):
     """And that the time stamps cost something."""
     code, out, err = compare(measure())
     assert (code, err) == (0, "")
-    for part in ("total_s", "-2.0%", "period_s", "hidden_fraction", "+0.000", "+3.1% longer", "verdict: within"):
+    for part in ("total_s", "-2.0%", "period_s", "hidden_fraction", "+0.000", "+3.1% longer", "verdict: total within"):
         assert part in out
 
 
@@ -73,7 +73,7 @@ def test_far_off_is_exit_code_one(compare, measure):
     """As with any recording."""
     code, out, _ = compare(measure(total_s=1.0))
     assert code == 1
-    assert "verdict: outside" in out
+    assert "verdict: total outside" in out
 
 
 def test_one_of_several_is_named(compare, refused, measure):

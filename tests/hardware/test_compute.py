@@ -115,7 +115,7 @@ def test_accesses_that_no_lane_executes_take_turns_on_the_whole_sm(warps, expect
 def test_barriers_take_issue_slots_of_the_warps_that_compute():
     """Two warps of a scheduler that meet twice before 100 FFMAs each: 2 × (100 + 2), not 2 × 100."""
     ops = (SyncThreads(), SyncThreads(), Compute(Mix(ffma=100)))
-    ns = total_ns(one_role(*ops, warps=8), textbook(barrier__issue=1))
+    ns = total_ns(one_role(*ops, warps=8), textbook(barrier__issue="1 cycles"))
     assert ns == pytest.approx(204)
 
 

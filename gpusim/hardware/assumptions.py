@@ -1,0 +1,52 @@
+"""Which quantities of a device a kernel depends on, as far as its ops tell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from gpusim.program import (
+    Acquire,
+    Arrive,
+    BulkWait,
+    CommitGroup,
+    CpAsync,
+    ExpectTx,
+    KernelProgram,
+    Load,
+    NamedBarrier,
+    Op,
+    ProducerCommit,
+    Release,
+    SetMaxNReg,
+    Store,
+    SyncThreads,
+    TmaLoad,
+    TmaStore,
+    Wait,
+    WaitFull,
+    WaitGroup,
+)
+
+__all__ = ["used_of"]
+
+_ONLY_FOR: dict[str, tuple[type[Op], ...]] = {
+    "sm.setmaxnreg": (SetMaxNReg,),
+    "tma.": (TmaLoad, TmaStore, BulkWait),
+    "lsu.cp_async": (CpAsync,),
+    "lsu.commit": (CommitGroup, WaitGroup),
+    "lsu.ldg": (Load, Store),
+    "lsu.store": (Store,),
+    "mbarrier.": (Acquire, ProducerCommit, WaitFull, Release, Arrive, ExpectTx, Wait, TmaLoad),
+    "barrier.": (SyncThreads, NamedBarrier),
+}
+"""Quantities, by the beginning of their name, that only matter to a kernel with one of these ops."""
+
+
+def used_of(keys: Iterable[str], program: KernelProgram) -> list[str]:
+    """Those of ``keys`` that ``program`` depends on, or may."""
+    present = {type(op) for role in program.roles for op in role.body(program.turn)}
+    return [
+        key
+        for key in keys
+        if all(not key.startswith(start) or present.intersection(ops) for start, ops in _ONLY_FOR.items())
+    ]
