@@ -107,7 +107,7 @@ class Shape:
     def longer(self, tiles: int) -> int:
         """Tiles of the next run: half as many more, in whole turns of turns, because CTAs may take turns as well."""
         turn = _TURNS * self.stride
-        return tiles + max(tiles // 2 // turn, 1) * turn
+        return tiles + -(-tiles // (2 * turn)) * turn
 
     def whole_turns(self, few: int, tiles: int) -> int:
         """The next tile count from ``few`` on from which only whole turns are missing to ``tiles``."""
