@@ -18,6 +18,7 @@ _WORDS = {
     "LDL": ("compute", "lds (lds_bytes: 4, reads: false)"),
     "STS": ("compute", "sts"), "STL": ("compute", "sts (sts_bytes: 4)"), "MUFU": ("compute", "mufu"),
     "LDG": ("load", "bytes, width"), "STG": ("store", "bytes, width"), "LDGSTS": ("cp_async", "bytes, width"),
+    "@!PT": ("cp_async", "masked"),
     "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
     "UBLKCP": ("tma_load or tma_store", ""), "BAR": ("sync_threads or named_barrier", "id, warps"),
     "SYNCS": ("wait, acquire, release, arrive", ""), "USETMAXREG": ("set_max_nreg", "registers"),
@@ -86,7 +87,7 @@ def parse(text: str) -> list[Instruction]:
     for match in _INSTRUCTION.finditer(text):
         words = match.group(2).split()
         opcode = words[1] if words[0].startswith("@") else words[0]
-        # The assembler pads asynchronous copies with loads that never execute: a slot, but no access.
+        # The assembler pads asynchronous copies with loads that never execute and wait their turn all the same.
         if words[0] == "@!PT":
             opcode = f"@!PT.{opcode}"
         code = match.group(3)

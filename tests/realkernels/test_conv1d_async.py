@@ -54,7 +54,7 @@ def issued(params: Params) -> float:
         if isinstance(op, Compute):
             total += op.mix.issue_slots
         elif isinstance(op, CpAsync | Load | StoreShared | Store):
-            total += op.bytes / (op.width * 32 * params.warps) + getattr(op, "other", 0.0)
+            total += op.bytes / (op.width * 32 * params.warps) + op.other + getattr(op, "masked", 0.0)
     return total
 
 
