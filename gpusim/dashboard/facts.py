@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from gpusim.dashboard.case import Badge
-from gpusim.dashboard.text import bytes_text, percent, signed_percent, time_text
+from gpusim.dashboard.text import bytes_text, counted, percent, signed_percent, time_text
 from gpusim.dashboard.track import MICRO
+from gpusim.program import KernelProgram
+from gpusim.program.host import HostProgram
 from gpusim.scenario import Scenario
 from gpusim.timeline import Timeline
 from gpusim.timeline.bottleneck import bottleneck
@@ -21,18 +23,32 @@ __all__ = ["badges_of", "bottleneck_text", "facts_of", "measured_note", "occupan
 
 
 def facts_of(scenario: Scenario) -> tuple[str, ...]:
-    """Technique or kernel name and its parameters, shortest useful form."""
+    """Technique or program and its parameters, shortest useful form."""
     technique = scenario.technique
-    if technique is None:
-        program = scenario.program()
-        rings = [f"{ring.name} {ring.stages} × {bytes_text(ring.bytes)}" for ring in program.rings]
-        return (
-            program.name,
-            f"grid {program.grid}",
-            *rings,
-            *(f"{r.name} {r.warps} warp{'s' * (r.warps > 1)}" for r in program.roles),
-        )
-    return (technique.title or technique.name, *parameter_text(type(scenario.params), _values(scenario.params)))
+    if technique is not None:
+        return (technique.title or technique.name, *parameter_text(type(scenario.params), _values(scenario.params)))
+    program = scenario.program()
+    return _kernel_facts(program) if isinstance(program, KernelProgram) else _host_facts(program, scenario)
+
+
+def _kernel_facts(program: KernelProgram) -> tuple[str, ...]:
+    rings = (f"{ring.name} {ring.stages} × {bytes_text(ring.bytes)}" for ring in program.rings)
+    roles = (f"{role.name} {counted(role.warps, 'warp')}" for role in program.roles)
+    return (program.name, f"grid {program.grid:,}", *rings, *roles)
+
+
+def _host_facts(program: HostProgram, scenario: Scenario) -> tuple[str, ...]:
+    # Without a technique a host program is always one that the scenario spells out.
+    spelled = scenario.model.host
+    one = len(spelled.threads) == 1
+    return (
+        f"host program, {scenario.host_api}",
+        *(f"{'host' if one else name} {counted(thread.chunks, 'chunk')}" for name, thread in spelled.threads.items()),
+        counted(len(program.streams), "stream"),
+        *(f"kernel {name}" for name in spelled.kernels),
+        *(f"{slots.name} {counted(slots.count, 'slot')}" for slots in program.slots),
+        *(f"graph {graph.name}" for graph in program.graphs),
+    )
 
 
 def _values(params: Any) -> dict[str, Any]:

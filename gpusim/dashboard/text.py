@@ -6,7 +6,7 @@ import math
 
 from gpusim.units import format_quantity
 
-__all__ = ["bytes_text", "delta_text", "percent", "signed_percent", "time_text"]
+__all__ = ["bytes_text", "counted", "delta_text", "percent", "signed_percent", "time_text"]
 
 MINUS = "\u2212"
 
@@ -46,3 +46,9 @@ def signed_percent(fraction: float | None, digits: int = 1) -> str:
 def bytes_text(count: float) -> str:
     """``16384`` as ``16 KiB``."""
     return format_quantity(float(count), "bytes", 4)
+
+
+def counted(number: int, what: str) -> str:
+    """``1 warp``, ``4 warps``, ``quantity`` as ``8 quantities``."""
+    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number:,} {what if number == 1 else many}"
