@@ -24,10 +24,12 @@ from gpusim.dashboard.facts import (
     parameter_text,
     predicted_note,
 )
+from gpusim.dashboard.recorded import tiles_kept
 from gpusim.dashboard.track import Track
 from gpusim.engine import Deadlock
 from gpusim.errors import GpusimError
-from gpusim.scenario import Advice, Scenario, advise, answer, from_data, load
+from gpusim.program import KernelProgram
+from gpusim.scenario import Advice, Scenario, advise, answer, from_data, load, serial_baseline
 from gpusim.timeline import Timeline
 from gpusim.timeline.metrics import summary
 from gpusim.validation import Measurement, compare_with, measurement_of, measurements
@@ -169,31 +171,53 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
     predicted = reply.timeline
     measurement = measurement_of(scenario)
     measured: Timeline | None = None
-    numbers, band, gap = None, None, ""
+    numbers, bands, gap = None, {}, ""
     if measurement is not None:
         comparison = compare_with(predicted, measurement)
-        band, gap = comparison.band.worst, comparison.gap
-        measured = comparison.measured
+        bands, gap = {"band": comparison.band.worst, "hidden_band": comparison.band.hidden}, comparison.gap
+        measured = _with_tiles(comparison.measured, scenario)
         row = measurement.row
-        numbers = _numbers(comparison.measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
+        numbers = _numbers(measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
     has_lanes = measured is not None and len(measured) > 0
+    baseline = _baseline(scenario)
     return Case(
         name=own.name,
         question=own.question,
         facts=facts_of(scenario),
         predicted=Track(predicted, "predicted"),
         measured=Track(from_first_call(measured), "measured") if has_lanes else None,
-        predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
+        predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial if baseline else None),
         measured_numbers=numbers,
-        band=band,
+        **bands,
         gap=gap,
+        baseline=baseline,
         **bottleneck_text(predicted),
-        **occupancy_text(predicted),
+        **occupancy_text(predicted, scenario),
         badges=badges_of(scenario, predicted, measurement, measured if has_lanes else None, other=point != OWN_POINT),
         points=_choices(own, points),
         point=point,
         side_notes={"predicted": predicted_note(predicted), "measured": measured_note(measured) if has_lanes else ""},
     )
+
+
+def _baseline(scenario: Scenario) -> str:
+    """What the same work without overlap has one of; "" where it cannot be done with less overlap."""
+    try:
+        baseline = serial_baseline(scenario)
+    except GpusimError:
+        return ""
+    if baseline is None or baseline.hash == scenario.hash:
+        return ""
+    return "one stage" if isinstance(scenario.program(), KernelProgram) else "one stream"
+
+
+def _with_tiles(measured: Timeline, scenario: Scenario) -> Timeline:
+    """The recording with the number of tiles that a CTA of its kernel has: a probe may have kept fewer."""
+    program = scenario.program()
+    if not isinstance(program, KernelProgram):
+        return measured
+    tiles = program.tiles_per_cta
+    return measured.with_meta(tiles_per_cta=tiles if isinstance(tiles, int) else max(tiles))
 
 
 def _numbers(timeline: Timeline, **more: Any) -> Numbers:
@@ -202,6 +226,8 @@ def _numbers(timeline: Timeline, **more: Any) -> Numbers:
     shown = {name: found[name] for name in names}
     if not len(timeline):
         shown |= dict.fromkeys(("hidden_fraction", "exposed_s", "period_s"))
+    elif tiles_kept(timeline):
+        shown["exposed_s"] = None  # a sum over part of the run says nothing beside one over all of it
     return Numbers(**shown, **more)
 
 

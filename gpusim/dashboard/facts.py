@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any
 
 from gpusim.dashboard.case import Badge
+from gpusim.dashboard.recorded import overhead_of, run_name, tiles_kept
 from gpusim.dashboard.text import bytes_text, counted, percent, signed_percent, time_text
-from gpusim.dashboard.track import MICRO
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
 from gpusim.scenario import Scenario
@@ -69,8 +70,16 @@ def parameter_text(params: type, values: Mapping[str, Any]) -> tuple[str, ...]:
                 .replace("_per_cta", "/CTA")
             )
             name = name.replace("ctas", "CTAs").replace("fma_per_element", "FMA/element").replace("_", " ")
-            texts.append(f"{name} {_value(values[field.name], unit)}")
+            texts.append(_chip(name, values[field.name], unit))
     return tuple(texts)
+
+
+def _chip(name: str, value: Any, unit: str | None) -> str:
+    if isinstance(value, bool):
+        return name if value else f"not {name}"
+    if value == "none":
+        return f"no {name}"
+    return f"{name} {_value(value, unit)}"
 
 
 def _value(value: Any, unit: str | None) -> str:
@@ -78,7 +87,7 @@ def _value(value: Any, unit: str | None) -> str:
         return bytes_text(value)
     if unit == "s":
         return time_text(1e6 * value)
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def badges_of(
@@ -110,17 +119,18 @@ def badges_of(
         badges.append(Badge(f"{scenario.device}, changed", "warn", f"Device with other quantities: {text}"))
     else:
         badges.append(Badge(scenario.device, "plain", "Device profile of the prediction."))
-    probed = measured.meta.get("instrumented_total_s") if measured is not None else None
-    if probed is not None:
-        overhead = float(probed) / measured.total_s - 1.0
-        why = "The lanes are of a probed run, which took so much longer than the total says, that of the plain runs."
+    overhead = overhead_of(measured)
+    if overhead is not None:
+        why = f"The lanes are of a {run_name(measured)}, which took so much longer than the plain runs of the total."
         badges.append(Badge(f"instrumented {signed_percent(overhead)}", "warn" if overhead > 0.03 else "plain", why))
+        if kept := tiles_kept(measured):
+            badges.append(Badge("first {:,} of {:,} tiles".format(*kept), "warn", "The probe keeps no more per CTA."))
         dropped = int(measured.meta.get("dropped") or 0)
         if dropped:
             badges.append(Badge(f"{dropped:,} events dropped", "warn", "The probe's buffer was full."))
     assumed = list(predicted.meta.get("assumed", ()))
     if assumed:
-        count = f"{len(assumed)} assumed" if len(assumed) > 1 else "1 assumed quantity"
+        count = counted(len(assumed), "assumed quantity")
         badges.append(Badge(count, "plain", "Not measured on this device, assumed: " + ", ".join(map(str, assumed))))
     return tuple(badges)
 
@@ -135,37 +145,42 @@ def bottleneck_text(predicted: Timeline) -> dict[str, str]:
     return {"bottleneck": f"{name[:1].upper()}{name[1:]}, {share}", "lever": limit.lever}
 
 
-def occupancy_text(predicted: Timeline) -> dict[str, str]:
-    """Resident CTAs and what limits them."""
+def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
+    """CTAs that are on an SM, with the part of its warps that they are, and what keeps another one out."""
     fits = predicted.meta.get("occupancy") or {}
-    if not fits:
+    program = scenario.program()
+    if not fits or not isinstance(program, KernelProgram):
         return {}
-    ctas = int(fits.get("ctas_per_sm", 0))
-    share = f", {percent(fits['fraction'], 0)}" if fits.get("fraction") is not None else ""
-    return {
-        "occupancy": f"{ctas} CTA{'s' if ctas != 1 else ''}/SM{share}",
-        "limiter": str(fits.get("limiter", "")).replace("_", " "),
-    }
+    able = int(fits.get("ctas_per_sm", 0))
+    there = min(able, ceil(program.grid / int(scenario.profile().value("sm.count"))))
+    share = f", {percent(fits['fraction'] * there / able, 0)}" if able and fits.get("fraction") is not None else ""
+    if there < able:
+        return {"occupancy": f"{there} of {able} CTAs/SM{share}", "limiter": f"grid of {program.grid:,}"}
+    limiter = str(fits.get("limiter", "")).replace("_", " ")
+    return {"occupancy": f"{able} CTA{'s' if able != 1 else ''}/SM{share}", "limiter": limiter}
 
 
 def predicted_note(predicted: Timeline) -> str:
     """What the simulated lanes stand for."""
-    classes = predicted.meta.get("sm_classes", ())
-    many = [f"{_sm(c['lane'])} stands for {c['sms']}" for c in classes if int(c["sms"]) > 1]
-    return f"{', '.join(many)} SMs alike" if many else ""
+    alike = [c for c in predicted.meta.get("sm_classes", ()) if int(c["sms"]) > 1]
+    if not alike:
+        return ""
+    lanes = _listed([c["lane"].removeprefix("sm[").removesuffix("]") for c in alike])
+    counts = _listed([str(c["sms"]) for c in alike])
+    return f"SM {lanes} stand{'s' * (len(alike) == 1)} for {counts} SMs alike"
 
 
-def _sm(lane: str) -> str:
-    return lane.replace("sm[", "SM ").replace("]", "")
+def _listed(words: Sequence[str]) -> str:
+    """``0``, ``0 and 43``, ``0, 43 and 89``."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def measured_note(measured: Timeline) -> str:
-    """Which part of the device the measured lanes show, and how long the probed run took."""
+    """Which part of the device and of its work the measured lanes show."""
     notes = []
-    probed = measured.meta.get("instrumented_total_s")
-    if probed is not None:
-        notes.append(f"probed run of {time_text(float(probed) * MICRO)}")
+    if kept := tiles_kept(measured):
+        notes.append("first {:,} of {:,} tiles of a CTA recorded".format(*kept))
     ids = [str(number) for number in measured.meta.get("sm_ids", ())]
     if ids:
-        notes.append(f"hardware SM{'s' * (len(ids) > 1)} {' and '.join(ids)} observed")
+        notes.append(f"hardware SM{'s' * (len(ids) > 1)} {_listed(ids)} observed")
     return ", ".join(notes)
