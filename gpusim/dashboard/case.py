@@ -105,6 +105,8 @@ class Case:
     lever: str = ""
     occupancy: str = ""
     limiter: str = ""
+    warps: Mapping[str, int] = field(default_factory=dict)
+    """Warps of each role of a kernel."""
     badges: tuple[Badge, ...] = ()
     notes: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()

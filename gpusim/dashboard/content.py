@@ -78,7 +78,7 @@ def draw(case: Case, key: str, view: View) -> dict[str, Any]:
     details = details_strip(case, view.selected, shift, view.theme) if view.selected else None
     return {
         "figure": drawing.figure,
-        "gutter": gutter_rows(drawing, case.side_notes),
+        "gutter": gutter_rows(drawing, case.side_notes, case.warps),
         "height": {"height": f"{drawing.stack.height_px}px"},
         "legend": _legend(drawing),
         "count": f"{drawing.intervals:,} intervals{', binned' if drawing.binned else ''} ·",

@@ -179,7 +179,7 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
         row = measurement.row
         numbers = _numbers(measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
     has_lanes = measured is not None and len(measured) > 0
-    baseline = _baseline(scenario)
+    baseline, program = _baseline(scenario), scenario.program()
     return Case(
         name=own.name,
         question=own.question,
@@ -193,6 +193,7 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
         baseline=baseline,
         **bottleneck_text(predicted),
         **occupancy_text(predicted, scenario),
+        warps={role.name: role.warps for role in program.roles} if isinstance(program, KernelProgram) else {},
         badges=badges_of(scenario, predicted, measurement, measured if has_lanes else None, other=point != OWN_POINT),
         points=_choices(own, points),
         point=point,

@@ -153,11 +153,14 @@ def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
         return {}
     able = int(fits.get("ctas_per_sm", 0))
     there = min(able, ceil(program.grid / int(scenario.profile().value("sm.count"))))
-    share = f", {percent(fits['fraction'] * there / able, 0)}" if able and fits.get("fraction") is not None else ""
+    share = percent(fits["fraction"] * there / able, 0) if able else "–"
     if there < able:
-        return {"occupancy": f"{there} of {able} CTAs/SM{share}", "limiter": f"grid of {program.grid:,}"}
+        return {
+            "occupancy": f"{there} of {able} CTAs/SM",
+            "limiter": f"grid of {program.grid:,} ({share} of the warps)",
+        }
     limiter = str(fits.get("limiter", "")).replace("_", " ")
-    return {"occupancy": f"{able} CTA{'s' if able != 1 else ''}/SM{share}", "limiter": limiter}
+    return {"occupancy": f"{counted(able, 'CTA')}/SM, {share}", "limiter": limiter}
 
 
 def predicted_note(predicted: Timeline) -> str:

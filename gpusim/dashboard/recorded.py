@@ -24,7 +24,8 @@ class Ends:
     """Where a side ends, µs without its shift.
 
     ``plain`` is the claimed total; ``recorded`` the end of the run that the lanes are of, None where it is
-    that total or close to it. From ``work`` to ``run`` there is only the overhead of a kernel's launch.
+    that total or close to it. From ``work`` to ``run`` there is only the overhead of a kernel's launch; lanes may
+    end before ``work``.
     """
 
     plain: float
@@ -58,7 +59,7 @@ def ends_of(track: Track) -> Ends:
     run = plain if overhead is None else plain * (1.0 + overhead)
     work = run
     if meta.get("launch_s"):
-        work = track.span_us[1] - track.shift_us
+        work = plain - float(meta["launch_s"]) * MICRO
     elif meta.get("last_stamp_s"):
         work = float(meta["last_stamp_s"]) * MICRO
     apart = overhead is not None and abs(overhead) > APART
