@@ -45,8 +45,7 @@ def advice_line(advice: Advice) -> list[Any]:
         parts.append(html.Span(held, className="advice-held"))
     others = [lever for lever in advice.levers if lever is not best]
     parts += [_tried(lever) for lever in [lever for lever in others if lever.gain >= NOTICED][:SHOWN]]
-    parts += _rest("no effect", [lever for lever in others if abs(lever.gain) < NOTICED])
-    parts += _rest("slower", [lever for lever in others if lever.gain <= -NOTICED])
+    parts += _rest(others)
     words = html.Div(parts, className="advice-words", title=advice.verdict)
     return [words, *([_place(advice.roofline)] if advice.roofline else [])]
 
@@ -56,13 +55,15 @@ def _tried(lever: Lever) -> html.Span:
     return html.Span([f"{lever.brief} ", gain], className="advice-lever", title=f"{lever.change}: {lever.arguments}")
 
 
-def _rest(effect: str, levers: Sequence[Lever]) -> list[html.Span]:
-    """Changes that nobody should make: how many, and which on hover."""
-    if not levers:
-        return []
-    count = f"{len(levers)} other{'s' * (len(levers) > 1)}"
-    every = "\n".join(f"{lever.brief} {signed_percent(-lever.gain)}" for lever in levers)
-    return [html.Span(f"{count}: {effect}", className="advice-rest", title=every)]
+def _rest(levers: Sequence[Lever]) -> list[html.Span]:
+    """Changes that nobody should make: how many have no effect or cost time, and on hover which."""
+    groups = {
+        "no effect": [lever for lever in levers if abs(lever.gain) < NOTICED],
+        "slower": [lever for lever in levers if lever.gain <= -NOTICED],
+    }
+    counts = ", ".join(f"{len(group)} {effect}" for effect, group in groups.items() if group)
+    every = "\n".join(f"{one.brief} {signed_percent(-one.gain)}" for group in groups.values() for one in group)
+    return [html.Span(f"others: {counts}", className="advice-rest", title=every)] if counts else []
 
 
 def _place(roofline: Roofline) -> html.Span:

@@ -78,7 +78,7 @@ def _chip(name: str, value: Any, unit: str | None) -> str:
     if isinstance(value, bool):
         return name if value else f"not {name}"
     if value == "none":
-        return f"no {name}"
+        return f"{name}: none"
     return f"{name} {_value(value, unit)}"
 
 

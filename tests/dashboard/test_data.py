@@ -140,5 +140,5 @@ def test_notes_of_alike_sms_and_chips_read_as_words():
         urgent: str = "none"
         warps: int = 1024
 
-    assert parameter_text(Params, vars(Params())) == ("asynchronous", "no urgent", "warps 1,024")
+    assert parameter_text(Params, vars(Params())) == ("asynchronous", "urgent: none", "warps 1,024")
     assert parameter_text(Params, {"asynchronous": False}) == ("not asynchronous",)
