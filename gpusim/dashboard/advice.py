@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dash import html
 
 from gpusim.dashboard.text import percent, signed_percent, time_text
 from gpusim.dashboard.track import MICRO
-from gpusim.scenario.advice import Advice, Lever
+from gpusim.scenario.advice import WORTH_IT, Advice, Lever
 from gpusim.timeline.roofline import Roofline
 
 __all__ = ["advice_line", "advice_missing", "advice_pending"]
 
 SHOWN = 3
+NOTICED = 0.005
+"""Part of the time below which a change has no effect."""
 _TITLE = html.Span("Advice", className="advice-title")
 
 
@@ -28,25 +31,39 @@ def advice_missing(why: str) -> list[Any]:
 
 
 def advice_line(advice: Advice) -> list[Any]:
-    """The verdict, the levers that gain most with what they do to the time, and the roofline."""
+    """The verdict and what is enough, what else was tried in the order of its gain, and the roofline."""
     best = advice.best
     if best is None:
-        verdict = html.Span("leave it", className="strong")
-        held = f"held back by {advice.held_by}" if advice.held_by else "no lever gains more than 2 %"
-        parts = [_TITLE, verdict, html.Span(held, className="advice-held")]
+        parts = [_TITLE, html.Span("leave it", className="strong")]
     else:
         verdict = html.Span(best.brief, className="strong", title=f"{best.change}: {best.arguments}")
         gained = f"{signed_percent(-best.gain)} time, {time_text(best.total_s * MICRO)}"
         parts = [_TITLE, verdict, html.Span(gained, className="good strong")]
-    parts += [_tried(lever) for lever in advice.levers[:SHOWN] if lever is not best]
-    parts += [html.Span(text, className="advice-lever") for text in advice.enough]
+    parts += [html.Span(text, className="strong") for text in advice.enough]
+    if best is None:
+        held = f"held back by {advice.held_by}" if advice.held_by else "no lever gains more than 2 %"
+        parts.append(html.Span(held, className="advice-held"))
+    others = [lever for lever in advice.levers if lever is not best]
+    parts += [_tried(lever) for lever in [lever for lever in others if lever.gain >= NOTICED][:SHOWN]]
+    parts += _rest(others)
     words = html.Div(parts, className="advice-words", title=advice.verdict)
     return [words, *([_place(advice.roofline)] if advice.roofline else [])]
 
 
 def _tried(lever: Lever) -> html.Span:
-    change = [f"{lever.brief} ", html.B(signed_percent(-lever.gain), className="good" if lever.gain > 0 else "")]
-    return html.Span(change, className="advice-lever", title=f"{lever.change}: {lever.arguments}")
+    gain = html.B(signed_percent(-lever.gain), className="good" if lever.gain > WORTH_IT else "")
+    return html.Span([f"{lever.brief} ", gain], className="advice-lever", title=f"{lever.change}: {lever.arguments}")
+
+
+def _rest(levers: Sequence[Lever]) -> list[html.Span]:
+    """Changes that nobody should make: how many have no effect or cost time, and on hover which."""
+    groups = {
+        "no effect": [lever for lever in levers if abs(lever.gain) < NOTICED],
+        "slower": [lever for lever in levers if lever.gain <= -NOTICED],
+    }
+    counts = ", ".join(f"{len(group)} {effect}" for effect, group in groups.items() if group)
+    every = "\n".join(f"{one.brief} {signed_percent(-one.gain)}" for group in groups.values() for one in group)
+    return [html.Span(f"others: {counts}", className="advice-rest", title=every)] if counts else []
 
 
 def _place(roofline: Roofline) -> html.Span:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from gpusim.dashboard.text import delta_text
 from gpusim.dashboard.track import Track
 from gpusim.dashboard.view import View
-from gpusim.timeline import KINDS, Timeline
+from gpusim.timeline import KINDS
 
-__all__ = ["alignment_shift", "from_first_call"]
+__all__ = ["alignment_shift"]
 
 
 def _first_start_us(track: Track, kind: str, tile: int | None) -> float | None:
@@ -20,16 +18,6 @@ def _first_start_us(track: Track, kind: str, tile: int | None) -> float | None:
     if tile is not None:
         keep = keep & (line.tile == tile)
     return float(track.start_us[keep].min()) if keep.any() else None
-
-
-def from_first_call(timeline: Timeline) -> Timeline:
-    """A host's timeline from its first call on: before that a traced host waits for the trace to start."""
-    work = timeline.kind != KINDS.index("wait")
-    if not any(lane.startswith("host") for lane in timeline.lanes) or not work.any():
-        return timeline
-    start_s = float(timeline.start_s[work].min())
-    clipped = [np.maximum(times, start_s) - start_s for times in (timeline.start_s, timeline.end_s)]
-    return replace(timeline, start_s=clipped[0], end_s=clipped[1])
 
 
 def alignment_shift(predicted: Track, measured: Track | None, view: View) -> tuple[float, str]:

@@ -8,10 +8,11 @@ import dash_mantine_components as dmc
 from dash import html
 
 from gpusim.dashboard.case import OWN_POINT, Badge, Case, Numbers
-from gpusim.dashboard.text import percent, signed_percent, time_text
+from gpusim.dashboard.recorded import DISTORTED, overhead_of, run_name, tiles_kept
+from gpusim.dashboard.text import even_text, percent, signed_percent, signed_points
 from gpusim.dashboard.track import MICRO
 
-__all__ = ["badge_row", "card_row", "message_panel"]
+__all__ = ["badge_row", "card_row", "distortion_banner", "message_panel"]
 
 FAR_APART = 0.2
 """Spread of repeated measurements, relative to their median, from which on the card says from where to where."""
@@ -19,17 +20,19 @@ _TONES = {"good": "teal", "plain": "gray", "warn": "orange"}
 
 
 def _us(seconds: float | None, digits: int = 4) -> str:
-    return time_text(None if seconds is None else seconds * MICRO, digits)
+    return even_text(None if seconds is None else seconds * MICRO, digits)
 
 
-def card(title: str, value: str, detail: str | html.Span = "", *, tone: str = "", why: str = "") -> html.Div:
-    """One number with what it means."""
+def card(
+    title: str, value: str, detail: str | html.Span = "", *, tone: str = "", why: str = "", room: str = ""
+) -> html.Div:
+    """One number with what it means. ``room`` is "wide" or "narrow" for one that needs more or less of the row."""
     body = [
         html.Div(title, className="card-title"),
         html.Div(value, className=f"card-value {tone}".strip()),
         html.Div(detail or "\u00a0", className="card-detail"),
     ]
-    return html.Div(body, className="card", title=why or None)
+    return html.Div(body, className=f"card {room}".strip(), title=why or None)
 
 
 def _verdict(case: Case) -> html.Span | str:
@@ -66,40 +69,89 @@ def _spread(numbers: Numbers) -> str:
     return f"runs {_us(numbers.range_s[0], 3)} – {_us(numbers.range_s[1], 3)}"
 
 
-def _pair(theirs: str | None) -> str:
-    return f"measured {theirs}" if theirs and theirs != "–" else ""
+def _pair(theirs: str) -> str:
+    return "" if theirs == "–" else f"measured {theirs}"
+
+
+def _hidden_card(case: Case) -> html.Div:
+    measured = case.measured_numbers.hidden_fraction if case.measured_numbers else None
+    detail: str | html.Span = _pair(percent(measured))
+    if case.hidden_error is not None and case.hidden_band is not None:
+        inside = abs(case.hidden_error) <= case.hidden_band
+        held = "within" if inside else "known gap, outside" if case.gap else "outside"
+        apart = f"{signed_points(case.hidden_error)}, {held} ±{100 * case.hidden_band:g}"
+        tone = "good" if inside else "bad"
+        detail = html.Span(
+            [f"{detail},", html.Br(), html.Span(apart, className=f"{tone} strong", title=case.gap or None)]
+        )
+    why = (
+        "Part of the copy time that lies under computing: |copy ∩ compute| / |copy|. "
+        "The difference is predicted − measured, beside the one that is claimed at most."
+    )
+    return card("Hidden copy time", percent(case.predicted_numbers.hidden_fraction), detail, why=why, room="wide")
+
+
+def _exposed_card(case: Case) -> html.Div:
+    theirs = case.measured_numbers or Numbers()
+    kept = tiles_kept(case.measured.timeline) if case.measured else None
+    part = "measured for {:,} of {:,} tiles only".format(*kept) if kept else ""
+    return card("Exposed copy", _us(case.predicted_numbers.exposed_s, 3), part or _pair(_us(theirs.exposed_s, 3)),
+                why="Time per SM in which a copy is in flight and nothing computes.")  # fmt: skip
+
+
+def _speedup_card(case: Case) -> html.Div:
+    speedup = case.predicted_numbers.speedup
+    if not speedup:
+        return card("Speed-up", "–", "no baseline", tone="dim", room="narrow",
+                    why="There is no stage or stream of it to do without.")  # fmt: skip
+    return card("Speed-up", f"{speedup:.2f}×", f"over {case.baseline}", room="narrow",
+                why=f"Predicted duration of the same work with {case.baseline}, over this one.")  # fmt: skip
+
+
+def _occupancy_card(case: Case) -> html.Div:
+    return card("Occupancy", case.occupancy, f"limit: {case.limiter}" if case.limiter else "", tone="words",
+                why="CTAs on an SM with their part of its warps, and what keeps another one out.")  # fmt: skip
 
 
 def _bottleneck_card(case: Case) -> html.Div:
     lever = f"helps: {case.lever}" if case.lever else ""
-    long = len(case.bottleneck) > 18  # takes the line of the detail as well
     why = f"{case.bottleneck} (share of the peak or of the critical path). {lever}".strip()
-    return card("Bottleneck", case.bottleneck or "–", "" if long else lever, tone="words long" if long else "words",
-                why=why if case.bottleneck else "What sets the duration.")  # fmt: skip
+    return card("Bottleneck", case.bottleneck, lever, tone="words", why=why, room="wide")
 
 
 def card_row(case: Case) -> list[html.Div]:
-    """All cards of a case, from the answer to its reasons."""
+    """The cards that apply to a case, from the answer to its reasons."""
     ours, theirs = case.predicted_numbers, case.measured_numbers or Numbers()
-    hidden = _pair(percent(theirs.hidden_fraction)) or "of copy time"
-    exposed = _pair(_us(theirs.exposed_s, 3)) or "nothing to hide under"
-    period = _pair(_us(theirs.period_s, 3)) or "steady state"
-    speedup = f"{ours.speedup:.2f}×" if ours.speedup else "–"
-    return [
-        card("Predicted", _us(ours.total_s), _verdict(case) or "not measured",
+    cards = [
+        card("Predicted", _us(ours.total_s), _verdict(case) or "not measured", room="wide",
              why="Predicted duration; the error is predicted / measured − 1, beside the band claimed for it."),
         _measured_card(case),
-        card("Hidden copy time", percent(ours.hidden_fraction), hidden,
-             why="Part of the copy time that lies under computing: |copy ∩ compute| / |copy|."),
-        card("Exposed copy", _us(ours.exposed_s, 3), exposed,
-             why="Time per SM in which a copy is in flight and nothing computes."),
-        card("Per tile", _us(ours.period_s, 3), period, why="Steady-state time between two tiles of a CTA."),
-        card("Speed-up", speedup, "over one stage, serial" if ours.speedup else "no baseline",
-             why="Predicted duration of the same work with a single stage, over this one."),
-        _bottleneck_card(case),
-        card("Occupancy", case.occupancy or "–", f"limit: {case.limiter}" if case.limiter else "", tone="words",
-             why="Resident CTAs per SM, and what keeps another one out."),
     ]  # fmt: skip
+    if ours.hidden_fraction is not None:  # there are copies
+        cards += [_hidden_card(case), _exposed_card(case)]
+    if ours.period_s is not None:
+        cards.append(card("Per tile", _us(ours.period_s, 3), _pair(_us(theirs.period_s, 3)), room="narrow",
+                          why="Steady-state time between two tiles of a CTA."))  # fmt: skip
+    cards.append(_speedup_card(case))
+    if case.bottleneck:
+        cards.append(_bottleneck_card(case))
+    if case.occupancy:
+        cards.append(_occupancy_card(case))
+    return cards
+
+
+def distortion_banner(case: Case) -> html.Div | None:
+    """A warning above lanes of a run that took much longer than the plain ones; None where it did not."""
+    overhead = overhead_of(case.measured.timeline) if case.measured else None
+    if overhead is None or overhead <= DISTORTED:
+        return None
+    line = case.measured.timeline
+    took, plain = (_us(seconds) for seconds in (line.meta["instrumented_total_s"], line.total_s))
+    text = (
+        f"The {run_name(line)} took {took}, {percent(overhead, 0)} longer than the plain run of {plain}: "
+        "the measured lanes show the order of events, not how long they take."
+    )
+    return html.Div(text, className="banner", role="note")
 
 
 def badge_row(badges: Sequence[Badge]) -> list[dmc.Tooltip]:

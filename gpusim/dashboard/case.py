@@ -95,12 +95,18 @@ class Case:
     predicted_numbers: Numbers
     measured_numbers: Numbers | None = None
     band: float | None = None
+    hidden_band: float | None = None
+    """Claimed difference of the hidden fraction."""
     gap: str = ""
     """Why the case is known to be outside its band, if it is."""
+    baseline: str = ""
+    """What the speed-up is over, "" where nothing can be serialised."""
     bottleneck: str = ""
     lever: str = ""
     occupancy: str = ""
     limiter: str = ""
+    warps: Mapping[str, int] = field(default_factory=dict)
+    """Warps of each role of a kernel."""
     badges: tuple[Badge, ...] = ()
     notes: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
@@ -114,6 +120,13 @@ class Case:
         measured = self.measured_numbers.total_s if self.measured_numbers else None
         ours = self.predicted_numbers.total_s
         return ours / measured - 1 if measured and ours else None
+
+    @property
+    def hidden_error(self) -> float | None:
+        """Predicted minus measured hidden fraction, None where one side does not know it."""
+        ours = self.predicted_numbers.hidden_fraction
+        theirs = self.measured_numbers.hidden_fraction if self.measured_numbers else None
+        return None if ours is None or theirs is None else ours - theirs
 
     @cached_property
     def match(self) -> Match | None:

@@ -8,7 +8,7 @@ from dash import html
 
 from gpusim.dashboard.advice import advice_line, advice_missing, advice_pending
 from gpusim.dashboard.align import alignment_shift
-from gpusim.dashboard.cards import badge_row, card_row, message_panel
+from gpusim.dashboard.cards import badge_row, card_row, distortion_banner, message_panel
 from gpusim.dashboard.case import OWN_POINT, Case, CaseError, Source
 from gpusim.dashboard.details import details_strip
 from gpusim.dashboard.figures import Drawing, timeline_figure
@@ -49,6 +49,7 @@ def show_case(source: Source, name: str | None, point: str | None) -> dict[str, 
         "facts": facts + [html.Span(note, className="note") for note in case.notes],
         "badges": badge_row(case.badges),
         "cards": card_row(case),
+        "message": distortion_banner(case),
         "work": {},
         "points": points,
         "point": case.point,
@@ -77,7 +78,7 @@ def draw(case: Case, key: str, view: View) -> dict[str, Any]:
     details = details_strip(case, view.selected, shift, view.theme) if view.selected else None
     return {
         "figure": drawing.figure,
-        "gutter": gutter_rows(drawing, case.side_notes),
+        "gutter": gutter_rows(drawing, case.side_notes, case.warps),
         "height": {"height": f"{drawing.stack.height_px}px"},
         "legend": _legend(drawing),
         "count": f"{drawing.intervals:,} intervals{', binned' if drawing.binned else ''} ·",

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpusim.dashboard.align import from_first_call
 from gpusim.dashboard.case import OWN_POINT, Case, CaseError, Entry, Numbers, Point
 from gpusim.dashboard.facts import (
     badges_of,
@@ -24,8 +23,10 @@ from gpusim.dashboard.facts import (
     parameter_text,
     predicted_note,
 )
+from gpusim.dashboard.recorded import tiles_kept
 from gpusim.dashboard.track import Track
 from gpusim.errors import Deadlock, GpusimError
+from gpusim.program import KernelProgram
 from gpusim.scenario import Advice, Scenario, advise, answer, from_data, load
 from gpusim.timeline import Timeline
 from gpusim.timeline.metrics import summary
@@ -168,31 +169,45 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
     predicted = reply.timeline
     measurement = measurement_of(scenario)
     measured: Timeline | None = None
-    numbers, band, gap = None, None, ""
+    numbers, bands, gap = None, {}, ""
     if measurement is not None:
         comparison = compare_with(predicted, measurement)
-        band, gap = comparison.band.worst, comparison.gap
-        measured = comparison.measured
+        bands, gap = {"band": comparison.band.worst, "hidden_band": comparison.band.hidden}, comparison.gap
+        measured = _with_tiles(comparison.measured, scenario)
         row = measurement.row
-        numbers = _numbers(comparison.measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
+        numbers = _numbers(measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
     has_lanes = measured is not None and len(measured) > 0
+    program = scenario.program()
+    # What the same work without overlap has one of.
+    baseline = "one stage" if isinstance(program, KernelProgram) else "one stream"
     return Case(
         name=own.name,
         question=own.question,
         facts=facts_of(scenario),
         predicted=Track(predicted, "predicted"),
-        measured=Track(from_first_call(measured), "measured") if has_lanes else None,
+        measured=Track(measured, "measured") if has_lanes else None,
         predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
         measured_numbers=numbers,
-        band=band,
+        **bands,
         gap=gap,
+        baseline=baseline if reply.serial_s is not None else "",
         **bottleneck_text(predicted),
-        **occupancy_text(predicted),
+        **occupancy_text(predicted, scenario),
+        warps={role.name: role.warps for role in program.roles} if isinstance(program, KernelProgram) else {},
         badges=badges_of(scenario, predicted, measurement, measured if has_lanes else None, other=point != OWN_POINT),
         points=_choices(own, points),
         point=point,
         side_notes={"predicted": predicted_note(predicted), "measured": measured_note(measured) if has_lanes else ""},
     )
+
+
+def _with_tiles(measured: Timeline, scenario: Scenario) -> Timeline:
+    """The recording with the number of tiles that a CTA of its kernel has: a probe may have kept fewer."""
+    program = scenario.program()
+    if not isinstance(program, KernelProgram):
+        return measured
+    tiles = program.tiles_per_cta
+    return measured.with_meta(tiles_per_cta=tiles if isinstance(tiles, int) else max(tiles))
 
 
 def _numbers(timeline: Timeline, **more: Any) -> Numbers:
@@ -201,6 +216,8 @@ def _numbers(timeline: Timeline, **more: Any) -> Numbers:
     shown = {name: found[name] for name in names}
     if not len(timeline):
         shown |= dict.fromkeys(("hidden_fraction", "exposed_s", "period_s"))
+    elif tiles_kept(timeline):
+        shown["exposed_s"] = None  # a sum over part of the run says nothing beside one over all of it
     return Numbers(**shown, **more)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +15,14 @@ from gpusim.dashboard.heat import MOST_STRIPS, coloured, largest_shares, strip_n
 from gpusim.dashboard.match import Match
 from gpusim.dashboard.palette import colour, ink, label
 from gpusim.dashboard.text import delta_text, time_text
+from gpusim.dashboard.ticks import round_numbers
 from gpusim.dashboard.track import Track
 
-__all__ = ["Scale", "difference_traces", "drift_traces", "scale_of"]
+__all__ = ["Scale", "difference_traces", "drift_scale", "drift_traces", "scale_of"]
 
 STEPS = (0.05, 0.2, 0.5, 1.0)
 MOST_POINTS = 2500
+MOST_LABELS = 5
 
 
 @dataclass(frozen=True)
@@ -151,6 +154,14 @@ def drift_traces(
             }
         )
     return traces
+
+
+def drift_scale(traces: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
+    """Range of the axis of start differences, zero in it, and round values to label."""
+    values = np.concatenate([[0.0], *(trace["y"] for trace in traces)])
+    low, high = float(values.min()), float(values.max())
+    room = max(0.08 * (high - low), 1e-3)
+    return [low - room, high + room], round_numbers(low - room, high + room, MOST_LABELS)
 
 
 def _extremes(x: np.ndarray, y: np.ndarray, most: int) -> np.ndarray:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from math import ceil
 from typing import Any
 
 from gpusim.dashboard.case import Badge
-from gpusim.dashboard.text import bytes_text, percent, signed_percent, time_text
-from gpusim.dashboard.track import MICRO
+from gpusim.dashboard.recorded import overhead_of, run_name, tiles_kept
+from gpusim.dashboard.text import bytes_text, counted, percent, signed_percent, time_text
+from gpusim.program import KernelProgram
+from gpusim.program.host import HostProgram
 from gpusim.scenario import Scenario
 from gpusim.timeline import Timeline
 from gpusim.timeline.bottleneck import bottleneck
@@ -21,18 +24,32 @@ __all__ = ["badges_of", "bottleneck_text", "facts_of", "measured_note", "occupan
 
 
 def facts_of(scenario: Scenario) -> tuple[str, ...]:
-    """Technique or kernel name and its parameters, shortest useful form."""
+    """Technique or program and its parameters, shortest useful form."""
     technique = scenario.technique
-    if technique is None:
-        program = scenario.program()
-        rings = [f"{ring.name} {ring.stages} × {bytes_text(ring.bytes)}" for ring in program.rings]
-        return (
-            program.name,
-            f"grid {program.grid}",
-            *rings,
-            *(f"{r.name} {r.warps} warp{'s' * (r.warps > 1)}" for r in program.roles),
-        )
-    return (technique.title or technique.name, *parameter_text(type(scenario.params), _values(scenario.params)))
+    if technique is not None:
+        return (technique.title or technique.name, *parameter_text(type(scenario.params), _values(scenario.params)))
+    program = scenario.program()
+    return _kernel_facts(program) if isinstance(program, KernelProgram) else _host_facts(program, scenario)
+
+
+def _kernel_facts(program: KernelProgram) -> tuple[str, ...]:
+    rings = (f"{ring.name} {ring.stages} × {bytes_text(ring.bytes)}" for ring in program.rings)
+    roles = (f"{role.name} {counted(role.warps, 'warp')}" for role in program.roles)
+    return (program.name, f"grid {program.grid:,}", *rings, *roles)
+
+
+def _host_facts(program: HostProgram, scenario: Scenario) -> tuple[str, ...]:
+    # Without a technique a host program is always one that the scenario spells out.
+    spelled = scenario.model.host
+    one = len(spelled.threads) == 1
+    return (
+        f"host program, {scenario.host_api}",
+        *(f"{'host' if one else name} {counted(thread.chunks, 'chunk')}" for name, thread in spelled.threads.items()),
+        counted(len(program.streams), "stream"),
+        *(f"kernel {name}" for name in spelled.kernels),
+        *(f"{slots.name} {counted(slots.count, 'slot')}" for slots in program.slots),
+        *(f"graph {graph.name}" for graph in program.graphs),
+    )
 
 
 def _values(params: Any) -> dict[str, Any]:
@@ -53,8 +70,16 @@ def parameter_text(params: type, values: Mapping[str, Any]) -> tuple[str, ...]:
                 .replace("_per_cta", "/CTA")
             )
             name = name.replace("ctas", "CTAs").replace("fma_per_element", "FMA/element").replace("_", " ")
-            texts.append(f"{name} {_value(values[field.name], unit)}")
+            texts.append(_chip(name, values[field.name], unit))
     return tuple(texts)
+
+
+def _chip(name: str, value: Any, unit: str | None) -> str:
+    if isinstance(value, bool):
+        return name if value else f"not {name}"
+    if value == "none":
+        return f"{name}: none"
+    return f"{name} {_value(value, unit)}"
 
 
 def _value(value: Any, unit: str | None) -> str:
@@ -62,7 +87,7 @@ def _value(value: Any, unit: str | None) -> str:
         return bytes_text(value)
     if unit == "s":
         return time_text(1e6 * value)
-    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def badges_of(
@@ -94,17 +119,18 @@ def badges_of(
         badges.append(Badge(f"{scenario.device}, changed", "warn", f"Device with other quantities: {text}"))
     else:
         badges.append(Badge(scenario.device, "plain", "Device profile of the prediction."))
-    probed = measured.meta.get("instrumented_total_s") if measured is not None else None
-    if probed is not None:
-        overhead = float(probed) / measured.total_s - 1.0
-        why = "The lanes are of a probed run, which took so much longer than the total says, that of the plain runs."
+    overhead = overhead_of(measured)
+    if overhead is not None:
+        why = f"The lanes are of a {run_name(measured)}, which took so much longer than the plain runs of the total."
         badges.append(Badge(f"instrumented {signed_percent(overhead)}", "warn" if overhead > 0.03 else "plain", why))
+        if kept := tiles_kept(measured):
+            badges.append(Badge("first {:,} of {:,} tiles".format(*kept), "warn", "The probe keeps no more per CTA."))
         dropped = int(measured.meta.get("dropped") or 0)
         if dropped:
             badges.append(Badge(f"{dropped:,} events dropped", "warn", "The probe's buffer was full."))
     assumed = list(predicted.meta.get("assumed", ()))
     if assumed:
-        count = f"{len(assumed)} assumed" if len(assumed) > 1 else "1 assumed quantity"
+        count = counted(len(assumed), "assumed quantity")
         badges.append(Badge(count, "plain", "Not measured on this device, assumed: " + ", ".join(map(str, assumed))))
     return tuple(badges)
 
@@ -119,37 +145,45 @@ def bottleneck_text(predicted: Timeline) -> dict[str, str]:
     return {"bottleneck": f"{name[:1].upper()}{name[1:]}, {share}", "lever": limit.lever}
 
 
-def occupancy_text(predicted: Timeline) -> dict[str, str]:
-    """Resident CTAs and what limits them."""
+def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
+    """CTAs that are on an SM, with the part of its warps that they are, and what keeps another one out."""
     fits = predicted.meta.get("occupancy") or {}
-    if not fits:
+    program = scenario.program()
+    if not fits or not isinstance(program, KernelProgram):
         return {}
-    ctas = int(fits.get("ctas_per_sm", 0))
-    share = f", {percent(fits['fraction'], 0)}" if fits.get("fraction") is not None else ""
-    return {
-        "occupancy": f"{ctas} CTA{'s' if ctas != 1 else ''}/SM{share}",
-        "limiter": str(fits.get("limiter", "")).replace("_", " "),
-    }
+    able = int(fits.get("ctas_per_sm", 0))
+    there = min(able, ceil(program.grid / int(scenario.profile().value("sm.count"))))
+    share = percent(fits["fraction"] * there / able, 0) if able else "–"
+    if there < able:
+        return {
+            "occupancy": f"{there} of {able} CTAs/SM",
+            "limiter": f"grid of {program.grid:,} ({share} of the warps)",
+        }
+    limiter = str(fits.get("limiter", "")).replace("_", " ")
+    return {"occupancy": f"{counted(able, 'CTA')}/SM, {share}", "limiter": limiter}
 
 
 def predicted_note(predicted: Timeline) -> str:
     """What the simulated lanes stand for."""
-    classes = predicted.meta.get("sm_classes", ())
-    many = [f"{_sm(c['lane'])} stands for {c['sms']}" for c in classes if int(c["sms"]) > 1]
-    return f"{', '.join(many)} SMs alike" if many else ""
+    alike = [c for c in predicted.meta.get("sm_classes", ()) if int(c["sms"]) > 1]
+    if not alike:
+        return ""
+    lanes = _listed([c["lane"].removeprefix("sm[").removesuffix("]") for c in alike])
+    counts = _listed([str(c["sms"]) for c in alike])
+    return f"SM {lanes} stand{'s' * (len(alike) == 1)} for {counts} SMs alike"
 
 
-def _sm(lane: str) -> str:
-    return lane.replace("sm[", "SM ").replace("]", "")
+def _listed(words: Sequence[str]) -> str:
+    """``0``, ``0 and 43``, ``0, 43 and 89``."""
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
 def measured_note(measured: Timeline) -> str:
-    """Which part of the device the measured lanes show, and how long the probed run took."""
+    """Which part of the device and of its work the measured lanes show."""
     notes = []
-    probed = measured.meta.get("instrumented_total_s")
-    if probed is not None:
-        notes.append(f"probed run of {time_text(float(probed) * MICRO)}")
+    if kept := tiles_kept(measured):
+        notes.append("first {:,} of {:,} tiles of a CTA recorded".format(*kept))
     ids = [str(number) for number in measured.meta.get("sm_ids", ())]
     if ids:
-        notes.append(f"hardware SM{'s' * (len(ids) > 1)} {' and '.join(ids)} observed")
+        notes.append(f"hardware SM{'s' * (len(ids) > 1)} {_listed(ids)} observed")
     return ", ".join(notes)

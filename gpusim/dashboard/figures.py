@@ -10,8 +10,9 @@ import numpy as np
 
 from gpusim.dashboard.align import alignment_shift
 from gpusim.dashboard.bars import bar_traces
+from gpusim.dashboard.blanks import blank_shade, end_traces, unrecorded_traces
 from gpusim.dashboard.case import Path
-from gpusim.dashboard.difference import difference_traces, drift_traces, scale_of
+from gpusim.dashboard.difference import difference_traces, drift_scale, drift_traces, scale_of
 from gpusim.dashboard.geometry import AXIS_PX, HEADER_PX, Panel, Stack, stack_panels
 from gpusim.dashboard.heat import crowded_lanes, heat_trace
 from gpusim.dashboard.lane_rows import lane_rows
@@ -19,6 +20,8 @@ from gpusim.dashboard.lanes import LanePattern, Row
 from gpusim.dashboard.marks import critical_trace, end_marks, selection_marks
 from gpusim.dashboard.match import Match
 from gpusim.dashboard.palette import colour, ink, label, meaning, order
+from gpusim.dashboard.recorded import ends_of
+from gpusim.dashboard.text import delta_text
 from gpusim.dashboard.ticks import time_ticks
 from gpusim.dashboard.track import Track
 from gpusim.dashboard.view import View
@@ -57,6 +60,8 @@ class Drawing:
     intervals: int
     binned: bool
     messages: list[str] = field(default_factory=list)
+    drift_labels: list[tuple[float, str]] = field(default_factory=list)
+    """Pixels from the top of the panel of start differences, and what to write there."""
     pattern_error: str = ""
 
 
@@ -81,6 +86,7 @@ def timeline_figure(
     stack = _stack(predicted, measured, view, mode, pattern)
     home = _home(predicted, measured)
     window = view.window_us or home
+    px_per_us = view.width / max(window[1] - window[0], 1e-9)
     margin = MARGIN * (window[1] - window[0])
     low, high = max(window[0] - margin, home[0]), min(window[1] + margin, home[1])
     low, high = (low, high) if low < high else window
@@ -90,14 +96,18 @@ def timeline_figure(
     if mode == "difference" and match is not None:
         traces, legend = _difference(predicted, stack, match, view, (low, high), shift, binned)
     else:
-        traces = _traces(predicted, measured, stack, mode, view, match, (low, high), shift, binned)
+        traces = _traces(predicted, measured, stack, mode, view, match, (low, high), shift, binned, px_per_us)
         legend = _legend(predicted, measured, view)
+        # Traces of no interval have nothing to switch off.
+        blank = dict.fromkeys(trace["name"] for trace in traces if trace["type"] == "bar" and "customdata" not in trace)
+        legend += [LegendEntry(-1, name, blank_shade(name, view.theme), name) for name in blank]
     figure = {"data": traces, "layout": _layout(stack, window, view)}
-    _add_marks(figure, predicted, measured, stack, view, critical, (low, high), mode)
+    drift_labels = _scale_drift(figure, stack.panels[-1]) if stack.panels[-1].side == "drift" else []
+    _add_marks(figure, predicted, measured, stack, view, critical, (low, high), mode, px_per_us)
     messages = [m for m in (message,) if m]
     if pattern and not any(panel.lanes() for panel in stack.panels if panel.side != "drift"):
         messages.append("No lane matches the search.")
-    return Drawing(figure, stack, legend, home, window, shown, binned, messages, pattern.error)
+    return Drawing(figure, stack, legend, home, window, shown, binned, messages, drift_labels, pattern.error)
 
 
 def _stack(predicted: Track, measured: Track | None, view: View, mode: str, pattern: LanePattern) -> Stack:
@@ -118,9 +128,10 @@ def _stack(predicted: Track, measured: Track | None, view: View, mode: str, patt
 
 
 def _home(predicted: Track, measured: Track | None) -> tuple[float, float]:
-    spans = [track.span_us for track in (predicted, measured) if track is not None]
-    ends = [track.total_us + track.shift_us for track in (predicted, measured) if track is not None]
-    low, high = min(0.0, *(s[0] for s in spans)), max(*(s[1] for s in spans), *ends, 1e-6)
+    tracks = [track for track in (predicted, measured) if track is not None]
+    ends = [end + track.shift_us for track in tracks for end in (track.total_us, ends_of(track).run)]
+    starts, lasts = zip(*(track.span_us for track in tracks), strict=True)
+    low, high = min(0.0, *starts), max(*lasts, *ends, 1e-6)
     return low - 0.005 * (high - low), high + 0.015 * (high - low)
 
 
@@ -151,15 +162,16 @@ def _visible(
 
 def _traces(
     predicted: Track, measured: Track | None, stack: Stack, mode: str, view: View, match: Match | None,
-    drawn: tuple[float, float], shift: float, binned: bool,
+    drawn: tuple[float, float], shift: float, binned: bool, px_per_us: float,
 ) -> list[dict[str, Any]]:  # fmt: skip
     traces: list[dict[str, Any]] = []
-    window = view.window_us or drawn
-    px_per_us = view.width / max(window[1] - window[0], 1e-9)
     for track, panel in _sides(predicted, measured, stack, mode):
         index = _kept(track, panel, view, *drawn)
         beneath = mode == "overlay" and track.side == "measured"
         part = (0.0, 1.0) if mode == "stacked" else (0.62, 1.0) if beneath else (0.0, 0.58)
+        blanks = {"px_per_us": px_per_us, "theme": view.theme}
+        traces += end_traces(track, panel, **blanks) if mode == "stacked" else []
+        traces += unrecorded_traces(track, panel, **blanks, lane_part=part)
         heat = partial(heat_trace, track, panel=panel, low_us=drawn[0], high_us=drawn[1], theme=view.theme,
                        width_px=int(px_per_us * (drawn[1] - drawn[0])), lane_part=part, faint=beneath)  # fmt: skip
         if binned:
@@ -234,24 +246,28 @@ def _layout(stack: Stack, window: tuple[float, float], view: View) -> dict[str, 
             "fixedrange": True, "showgrid": False, "zeroline": False, "showticklabels": False, "showline": False,
         }  # fmt: skip
         if panel.side == "drift":
-            del layout[name]["range"]
-            layout[name] |= {
-                "autorange": True, "showgrid": True, "gridcolor": tones.grid, "zeroline": True,
-                "zerolinecolor": tones.dim, "showticklabels": True, "ticklabelposition": "inside top", "nticks": 5,
-                "ticksuffix": " µs", "side": "left",
-            }  # fmt: skip
+            layout[name] |= {"showgrid": True, "gridcolor": tones.grid, "zeroline": True, "zerolinecolor": tones.dim}
     return layout
+
+
+def _scale_drift(figure: dict[str, Any], panel: Panel) -> list[tuple[float, str]]:
+    """Give the panel of start differences its scale; labels go beside it, where no point can cover them."""
+    (low, high), values = drift_scale([trace for trace in figure["data"] if trace["yaxis"] == panel.axis])
+    figure["layout"]["yaxis" + panel.axis[1:]] |= {"range": [low, high], "tickmode": "array", "tickvals": values}
+    return [(panel.height_px * (high - value) / (high - low), delta_text(value)) for value in values]
 
 
 def _add_marks(
     figure: dict[str, Any], predicted: Track, measured: Track | None, stack: Stack, view: View,
-    critical: Path | None, drawn: tuple[float, float], mode: str,
+    critical: Path | None, drawn: tuple[float, float], mode: str, px_per_us: float,
 ) -> None:  # fmt: skip
     shapes, notes = [], []
     sides = _sides(predicted, measured, stack, mode)
     for track, panel in sides[: 2 if mode == "stacked" else 1]:
         other = measured if track is predicted else predicted
-        more_shapes, more_notes = end_marks(panel, track, other, view.theme, both=mode != "stacked")
+        more_shapes, more_notes = end_marks(
+            panel, track, other, view.theme, px_per_us=px_per_us, both=mode != "stacked"
+        )
         shapes += more_shapes
         notes += more_notes
     for track, panel in sides:

@@ -9,22 +9,33 @@ from dash import html
 from gpusim.dashboard.figures import Drawing
 from gpusim.dashboard.geometry import HEADER_PX, Panel
 from gpusim.dashboard.lanes import Row
+from gpusim.dashboard.text import counted
 
 __all__ = ["gutter_rows"]
 
+BINNED = "binned: a column holds many intervals"
 
-def gutter_rows(drawing: Drawing, notes: Mapping[str, str] | None = None) -> list[html.Div]:
-    """Absolutely placed rows; the page's script turns clicks on ``data-*`` into view changes."""
+
+def gutter_rows(
+    drawing: Drawing, notes: Mapping[str, str] | None = None, warps: Mapping[str, int] | None = None
+) -> list[html.Div]:
+    """Absolutely placed rows; the page's script turns clicks on ``data-*`` into view changes.
+
+    ``notes`` stand beside the titles of the sides, ``warps`` says how many each role has.
+    """
     parts: list[html.Div] = []
     for panel in drawing.stack.panels:
-        note = (notes or {}).get(panel.side, "")
+        note = ", ".join(
+            filter(None, [(notes or {}).get(panel.side, ""), BINNED * (drawing.binned and bool(panel.lanes()))])
+        )
         head = [html.Span(panel.title, className="panel-title"), html.Span(note, className="panel-note")]
         style = {"top": f"{panel.top_px - HEADER_PX}px", "height": f"{HEADER_PX}px"}
         parts.append(html.Div(head, className="panel-head", style=style))
         if panel.side == "drift":
             parts.append(_block(panel))
+            parts += [_drift_label(panel, *label) for label in drawing.drift_labels]
             continue
-        parts += [_row(row, panel, place) for place, row in enumerate(panel.rows)]
+        parts += [_row(row, panel, place, warps or {}) for place, row in enumerate(panel.rows)]
         if not panel.rows:
             parts.append(_block(panel, "No lanes"))
     return parts
@@ -35,7 +46,19 @@ def _block(panel: Panel, text: str = "") -> html.Div:
     return html.Div(text, className="lane-block", style=style)
 
 
-def _row(row: Row, panel: Panel, place: int) -> html.Div:
+def _drift_label(panel: Panel, place_px: float, text: str) -> html.Div:
+    return html.Div(text, className="drift-label", style={"top": f"{panel.top_px + place_px:g}px"})
+
+
+def _count(row: Row, warps: Mapping[str, int]) -> str:
+    """What a closed row holds: its lanes, or for a role its warps, of which only those that differ have lanes."""
+    if len(row.lanes) > 1:
+        return counted(row.more, "lane")
+    several = warps.get(row.lanes[0].rpartition(".")[2])
+    return counted(several, "warp") if several else f"+{counted(row.more, 'lane')}"
+
+
+def _row(row: Row, panel: Panel, place: int, warps: Mapping[str, int]) -> html.Div:
     top, bottom = panel.edges[place : place + 2]
     small = bottom - top < 17
     style = {
@@ -49,9 +72,7 @@ def _row(row: Row, panel: Panel, place: int) -> html.Div:
         children.append(html.Span("▾" if row.open else "▸", className="chevron"))
     children.append(html.Span(row.label, className="lane-name"))
     if row.more:
-        what = "lane" if len(row.lanes) > 1 else "warp"
-        plus = "" if len(row.lanes) > 1 else "+"
-        children.append(html.Span(f"{plus}{row.more} {what}{'s' if row.more > 1 else ''}", className="lane-count"))
+        children.append(html.Span(_count(row, warps), className="lane-count"))
     attributes = {"data-path": row.path, "data-open": "1" if row.open else "0"}
     if len(row.lanes) == 1 and not row.heading:
         pin = html.Span("●" if row.pinned else "○", className="pin",

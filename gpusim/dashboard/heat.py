@@ -1,4 +1,4 @@
-"""Too many intervals for bars: a heatmap of the dominant category per bin, hover shows the mix."""
+"""Too many intervals for bars: a heatmap whose colours are as frequent as what they stand for; the mix is on hover."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def heat_trace(
         "type": "heatmap",
         "x": typed(bins.edges_us),
         "y": typed(edges),
-        **coloured(bins.dominant(), bins.categories, [colour(c, theme) for c in bins.categories]),
+        **coloured(bins.faithful(), bins.categories, [colour(c, theme) for c in bins.categories]),
         "opacity": 0.6 if faint else 1.0,
         "xaxis": "x",
         "yaxis": panel.axis,

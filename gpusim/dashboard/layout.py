@@ -127,7 +127,8 @@ def _help() -> dmc.Modal:
     more = (
         "Click an interval for its numbers and an arrow from what released it. Click a group to fold it, the dot to "
         "pin a lane, a colour of the legend to hide it. Up to 2,000 intervals are drawn one by one; above that each "
-        "column shows the category that fills most of it, and hovering tells the mix."
+        "column shows one of the categories in it, over a few columns each as often as its share of the time, and "
+        "hovering tells the mix."
     )
     return dmc.Modal([html.Table(html.Tbody(rows), className="keys"), html.P(more, className="dim")],
                      id="help", title="Keyboard and mouse", opened=False, size="lg")  # fmt: skip

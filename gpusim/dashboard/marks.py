@@ -9,36 +9,54 @@ import numpy as np
 from gpusim.dashboard.case import Path
 from gpusim.dashboard.geometry import Panel
 from gpusim.dashboard.palette import ink
-from gpusim.dashboard.text import time_text
+from gpusim.dashboard.recorded import ends_of, run_name
+from gpusim.dashboard.text import even_text
 from gpusim.dashboard.track import Track
 
 __all__ = ["critical_trace", "end_marks", "selection_marks"]
 
 MOST_POINTS = 3000
+LABEL_PX = 130
+"""Room that the label of an end needs."""
 
 
 def end_marks(
-    panel: Panel, track: Track, other: Track | None, theme: str, *, both: bool = False
+    panel: Panel, track: Track, other: Track | None, theme: str, *, px_per_us: float, both: bool = False
 ) -> tuple[list[dict], list[dict]]:
-    """A line where this side ends, labelled in the panel's header, and a faint one for the other side.
+    """Lines where this side ends, labelled in the panel's header, and a faint one for the other side.
 
-    ``both`` labels the two of them, for a panel that shows both sides.
+    A recording ends twice: its plain runs took the total, the run of its lanes longer. ``both`` labels the
+    totals of both sides, for a panel that shows them.
     """
     tones = ink(theme)
-    end, text = track.total_us + track.shift_us, f"total {time_text(track.total_us)}"
-    shapes = [_vertical(panel, end, tones.edge, "solid", 1.2)]
-    place = end
+    ends, shift = ends_of(track), track.shift_us
+    shapes = [_vertical(panel, ends.plain + shift, tones.edge, "solid", 1.2)]
+    labels = [(ends.plain + shift, f"{'total' if ends.recorded is None else 'plain run'} {even_text(ends.plain)}")]
+    if ends.recorded is not None:
+        shapes.append(_vertical(panel, ends.recorded + shift, tones.edge, "dash", 1.2))
+        labels.append((ends.recorded + shift, f"{run_name(track.timeline)} {even_text(ends.recorded)}"))
     if other is not None:
-        other_end = other.total_us + other.shift_us
-        shapes.append(_vertical(panel, other_end, tones.dim, "dot", 1.0))
+        end = other.total_us + other.shift_us
+        shapes.append(_vertical(panel, end, tones.dim, "dot", 1.0))
         if both:
-            text = f"{track.side} {time_text(track.total_us)}, {other.side} {time_text(other.total_us)}"
-            place = max(end, other_end)
-    note = {
-        "xref": "x", "yref": panel.axis, "x": place, "y": 0, "yanchor": "bottom", "xanchor": "right", "yshift": 2,
-        "text": text, "showarrow": False, "font": {"size": 11, "color": tones.text},
+            labels = [(ends.plain + shift, f"{track.side} {even_text(ends.plain)}"),
+                      (end, f"{other.side} {even_text(other.total_us)}")]  # fmt: skip
+    return shapes, [_end_label(panel, x, text, tones.text) for x, text in _apart(labels, LABEL_PX / px_per_us)]
+
+
+def _apart(labels: list[tuple[float, str]], least_us: float) -> list[tuple[float, str]]:
+    """Labels that would lie over each other as one, at the last of them."""
+    labels = sorted(labels)
+    if len(labels) == 2 and labels[1][0] - labels[0][0] < least_us:
+        return [(labels[1][0], ", ".join(text for _, text in labels))]
+    return labels
+
+
+def _end_label(panel: Panel, x: float, text: str, colour: str) -> dict[str, Any]:
+    return {
+        "xref": "x", "yref": panel.axis, "x": x, "y": 0, "yanchor": "bottom", "xanchor": "right", "yshift": 2,
+        "text": text, "showarrow": False, "font": {"size": 11, "color": colour},
     }  # fmt: skip
-    return shapes, [note]
 
 
 def _vertical(panel: Panel, x: float, colour: str, dash: str, width: float) -> dict[str, Any]:

@@ -6,7 +6,16 @@ import math
 
 from gpusim.units import format_quantity
 
-__all__ = ["bytes_text", "delta_text", "percent", "signed_percent", "time_text"]
+__all__ = [
+    "bytes_text",
+    "counted",
+    "delta_text",
+    "even_text",
+    "percent",
+    "signed_percent",
+    "signed_points",
+    "time_text",
+]
 
 MINUS = "\u2212"
 
@@ -19,6 +28,15 @@ def time_text(us: float | None, digits: int = 4) -> str:
         return "0 ns"
     text = format_quantity(abs(us) * 1e-6, "time", digits).replace(" us", " µs")
     return MINUS + text if us < 0 else text
+
+
+def even_text(us: float | None, digits: int = 4) -> str:
+    """`time_text` with all its digits, for times beside each other: ``1.050 ms`` beside ``1.066 ms``."""
+    number, space, unit = time_text(us, digits).partition(" ")
+    missing = digits - sum(letter.isdigit() for letter in number.lstrip(f"{MINUS}0."))
+    if not space or missing <= 0 or not us:
+        return number + space + unit
+    return f"{number}{'' if '.' in number else '.'}{'0' * missing} {unit}"
 
 
 def delta_text(us: float) -> str:
@@ -43,6 +61,17 @@ def signed_percent(fraction: float | None, digits: int = 1) -> str:
     return f"{sign}{abs(value):.{digits}f} %"
 
 
+def signed_points(difference: float) -> str:
+    """A difference of two fractions in percentage points: ``0.126`` as ``+12.6 points``."""
+    return signed_percent(difference).replace("%", "points")
+
+
 def bytes_text(count: float) -> str:
     """``16384`` as ``16 KiB``."""
     return format_quantity(float(count), "bytes", 4)
+
+
+def counted(number: int, what: str) -> str:
+    """``1 warp``, ``4 warps``, ``quantity`` as ``8 quantities``."""
+    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    return f"{number:,} {what if number == 1 else many}"

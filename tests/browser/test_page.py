@@ -141,3 +141,19 @@ def test_a_laptop_screen_holds_the_page_without_a_sideways_scroll(watched):
     page.wait_for_function(
         "document.querySelector('#scroller').scrollHeight <= document.querySelector('#scroller').clientHeight"
     )
+
+
+@pytest.mark.parametrize("width", [1000, 1400])
+def test_advice_is_never_cut(watched, width):
+    watched.page.set_viewport_size({"width": width, "height": 900})
+    page = watched.open("?scenario=alone")
+    page.wait_for_selector("#advice >> text=leave it")
+    assert page.evaluate(
+        """() => {
+            const frame = document.querySelector('#advice').getBoundingClientRect();
+            return [...document.querySelectorAll('.advice-words > *')].every((part) => {
+                const box = part.getBoundingClientRect();
+                return box.bottom <= frame.bottom && box.right <= frame.right;
+            });
+        }"""
+    )

@@ -48,3 +48,19 @@ def test_time_is_conserved_per_row_and_category(seed):
         for place, code in enumerate(bins.categories):
             expected = inside[(row == r) & (category == code)].sum()
             assert bins.time_us[r, :, place].sum() == pytest.approx(expected, rel=1e-9)
+
+
+def test_what_is_short_but_frequent_is_shown_as_often_as_its_share():
+    # In every bin a tenth of category 3, the rest of 7: the largest share alone would never show the 3.
+    parts = [(k, k + 0.1, 0, 3) for k in range(100)] + [(k + 0.1, k + 1.0, 0, 7) for k in range(100)]
+    bins = shares(parts, high=100.0, count=100)
+    assert (bins.dominant() == 7).all()
+    picked = bins.faithful()[0]
+    assert (picked == 3).sum() == pytest.approx(10, abs=1)
+    assert (picked == 7).sum() == pytest.approx(90, abs=1)
+
+
+def test_only_what_occurs_in_a_bin_is_shown_in_it():
+    bins = shares([(0.0, 1.0, 0, 7), (0.0, 0.4, 1, 3), (5.0, 5.01, 0, 3)], rows=2)
+    assert bins.faithful()[0].tolist() == [7, -1, -1, -1, -1, 3, -1, -1, -1, -1]
+    assert bins.faithful()[1].tolist() == [3] + [-1] * 9

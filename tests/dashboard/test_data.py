@@ -121,3 +121,24 @@ def test_a_port_in_use_is_an_error_a_user_can_read(folder):
         taken.listen()
         with pytest.raises(GpusimError, match="--port"):
             serve(folder, port=taken.getsockname()[1], browser=False)
+
+
+def test_notes_of_alike_sms_and_chips_read_as_words():
+    from dataclasses import dataclass
+
+    from gpusim.dashboard.facts import parameter_text, predicted_note
+    from gpusim.timeline import TimelineBuilder
+
+    classes = [{"lane": f"sm[{k}]", "sms": n} for k, n in ((0, 43), (43, 46), (89, 43))]
+    line = TimelineBuilder().build(sm_classes=classes)
+    assert predicted_note(line) == "SM 0, 43 and 89 stand for 43, 46 and 43 SMs alike"
+    assert predicted_note(line.with_meta(sm_classes=classes[:1])) == "SM 0 stands for 43 SMs alike"
+
+    @dataclass
+    class Params:
+        asynchronous: bool = True
+        urgent: str = "none"
+        warps: int = 1024
+
+    assert parameter_text(Params, vars(Params())) == ("asynchronous", "urgent: none", "warps 1,024")
+    assert parameter_text(Params, {"asynchronous": False}) == ("not asynchronous",)

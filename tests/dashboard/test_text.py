@@ -2,7 +2,16 @@ import math
 
 import pytest
 
-from gpusim.dashboard.text import bytes_text, delta_text, percent, signed_percent, time_text
+from gpusim.dashboard.text import (
+    bytes_text,
+    counted,
+    delta_text,
+    even_text,
+    percent,
+    signed_percent,
+    signed_points,
+    time_text,
+)
 
 
 @pytest.mark.parametrize(
@@ -24,3 +33,21 @@ def test_percentages_and_bytes():
     assert signed_percent(-0.021) == "−2.1 %"
     assert signed_percent(0.0) == "±0.0 %"
     assert bytes_text(16384) == "16 KiB"
+
+
+@pytest.mark.parametrize(
+    ("us", "digits", "text"),
+    [(1050.0, 4, "1.050 ms"), (1066.4, 4, "1.066 ms"), (210.0, 4, "210.0 µs"), (0.05, 3, "50.0 ns"), (0.0, 4, "0 ns"),
+     (None, 4, "–"), (-10.2, 4, "−10.20 µs"), (123456.0, 4, "123.5 ms")],
+)  # fmt: skip
+def test_times_beside_each_other_have_the_same_number_of_digits(us, digits, text):
+    assert even_text(us, digits) == text
+
+
+def test_counted_things_are_one_or_many():
+    assert [counted(n, "assumed quantity") for n in (1, 8)] == ["1 assumed quantity", "8 assumed quantities"]
+    assert counted(4, "warp") == "4 warps"
+
+
+def test_differences_of_fractions_are_points():
+    assert signed_points(0.126) == "+12.6 points"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.dashboard.ticks import MOST, time_ticks
+from gpusim.dashboard.ticks import MOST, round_numbers, time_ticks
 
 
 def test_short_windows_leave_the_ticks_to_plotly():
@@ -27,3 +27,8 @@ def test_long_windows_are_read_in_milliseconds(window, first, last, count):
     assert count <= MOST + 1
     assert all(window[0] <= value <= window[1] for value in ticks["tickvals"])
     assert [f"{value / 1000:,.10g} ms" for value in ticks["tickvals"]] == ticks["ticktext"]
+
+
+def test_round_numbers_reach_from_low_to_high():
+    assert round_numbers(-1.3, 2.6, 5) == [-1.0, 0.0, 1.0, 2.0]
+    assert round_numbers(0.0, 0.04, 5) == pytest.approx([0.0, 0.01, 0.02, 0.03, 0.04])

@@ -1,0 +1,119 @@
+"""What the cards, the advice and the banner say, of shipped scenarios and of made-up cases."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from synthetic_source import case_of
+from synthetic_timelines import pipeline
+
+from gpusim.dashboard.cards import card_row, distortion_banner
+from gpusim.dashboard.content import show_advice
+from gpusim.dashboard.data import ScenarioFolder
+from gpusim.dashboard.recorded import overhead_of, tiles_kept
+from gpusim.scenario.advice import Advice, Lever
+
+FOLDER = Path(__file__).parents[2] / "scenarios"
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return ScenarioFolder(FOLDER)
+
+
+def texts(component):
+    """All text in a tree of components."""
+    if isinstance(component, list | tuple):
+        return " ".join(map(texts, component))
+    return component if isinstance(component, str) else texts(getattr(component, "children", None) or "")
+
+
+def cards_of(case):
+    """Cards by title, each with its value and caption."""
+    return {card.children[0].children: texts(card.children[1:]).strip() for card in card_row(case)}
+
+
+def recorded(tiles, of_tiles, **meta):
+    measured = pipeline(tiles=tiles, source="measured").with_meta(tiles_per_cta=of_tiles, **meta)
+    return case_of("part", pipeline(tiles=of_tiles), measured)
+
+
+def test_a_speedup_is_over_what_a_scenario_has_several_of(shipped):
+    assert "over one stage" in cards_of(shipped.case("stages"))["Speed-up"]
+    assert "over one stream" in cards_of(shipped.case("stream_pipeline"))["Speed-up"]
+
+
+@pytest.mark.parametrize("name", ["cuda_graph", "convolution", "occupancy", "fused_softmax", "random_access"])
+def test_without_a_baseline_there_is_no_speedup(shipped, name):
+    assert cards_of(shipped.case(name))["Speed-up"] == "– no baseline"
+
+
+def test_cards_that_do_not_apply_are_left_out(shipped):
+    assert "Occupancy" not in cards_of(shipped.case("stream_pipeline"))
+    assert not {"Hidden copy time", "Exposed copy", "Per tile", "Occupancy"} & set(
+        cards_of(shipped.case("fused_softmax"))
+    )
+
+
+def test_without_a_measurement_there_is_no_caption():
+    cards = cards_of(case_of("alone", pipeline()))
+    for title in ("Hidden copy time", "Exposed copy", "Per tile"):
+        assert cards[title].endswith(("%", "ns", "µs"))
+
+
+def test_a_hidden_fraction_outside_its_band_says_so_and_is_coloured(source):
+    case = source.case("ring")
+    near, far = (
+        replace(case, measured_numbers=replace(case.measured_numbers, hidden_fraction=part))
+        for part in (case.predicted_numbers.hidden_fraction - 0.04, case.predicted_numbers.hidden_fraction - 0.126)
+    )
+    assert "+4.0 points, within ±5" in cards_of(near)["Hidden copy time"]
+    assert "+12.6 points, outside ±5" in cards_of(far)["Hidden copy time"]
+    assert "bad strong" in str(card_row(far))
+
+
+def test_the_grid_can_limit_the_ctas_on_an_sm(shipped):
+    said = cards_of(shipped.case("own_kernel"))["Occupancy"]
+    assert said.startswith("2 of 4 CTAs/SM")
+    assert "grid of 264" in said
+
+
+@pytest.mark.parametrize(("name", "kept"), [("register_split", (150, 200)), ("stencil", (150, 192)), ("stages", None)])
+def test_a_recording_of_the_first_tiles_says_how_many(shipped, name, kept):
+    assert tiles_kept(shipped.case(name).measured.timeline) == kept
+
+
+def test_exposed_time_of_part_of_a_run_is_not_shown_beside_that_of_all_of_it(shipped):
+    case = shipped.case("register_split")
+    assert case.measured_numbers.exposed_s is None
+    assert "150 of 200 tiles only" in cards_of(case)["Exposed copy"]
+    assert "first 150 of 200 tiles" in case.side_notes["measured"]
+    assert tiles_kept(recorded(30, 30).measured.timeline) is None
+
+
+def test_a_run_that_the_tracer_stretched_gets_a_banner(shipped):
+    assert "order of events" in texts(distortion_banner(shipped.case("fused_softmax")))
+    assert distortion_banner(shipped.case("stages")) is None
+    total_s = pipeline(tiles=8, source="measured").total_s
+    for factor, warned in ((1.2, False), (1.3, True)):
+        case = recorded(8, 8, instrumented_total_s=factor * total_s)
+        assert overhead_of(case.measured.timeline) == pytest.approx(factor - 1)
+        assert bool(distortion_banner(case)) is warned
+
+
+def test_what_is_enough_stands_right_after_the_verdict(shipped):
+    said = texts(show_advice(shipped, "stages", "own"))
+    assert "leave it 2 stages are enough" in said
+    assert "±0.0 %" not in said
+
+
+def test_only_changes_with_an_effect_are_named_and_only_real_gains_are_green():
+    from gpusim.dashboard.advice import advice_line
+
+    gains = {"a 1 → 2": 0.019, "b 1 → 2": 0.001, "c 1 → 2": -0.002, "d 1 → 2": -0.3}
+    levers = tuple(Lever(change[0], change, 1 - gain, gain, {"x": 2}) for change, gain in gains.items())
+    line = advice_line(Advice(1.0, None, None, levers))
+    assert "a 1 → 2  −1.9 %" in texts(line)
+    assert not any(f"{name} 1 → 2" in texts(line) for name in "bcd")
+    assert "others: 2 no effect, 1 slower" in texts(line)
+    assert "'good'" not in str(line)

@@ -1,0 +1,47 @@
+"""The lane list: counts of warps, notes of panels, labels of start differences."""
+
+import pytest
+
+from gpusim.dashboard.figures import timeline_figure
+from gpusim.dashboard.gutter import gutter_rows
+from gpusim.dashboard.track import Track
+from gpusim.dashboard.view import View
+from gpusim.timeline import TimelineBuilder
+
+
+def texts(component):
+    """All text in a tree of components."""
+    if isinstance(component, list | tuple):
+        return " ".join(map(texts, component))
+    return component if isinstance(component, str) else texts(getattr(component, "children", None) or "")
+
+
+@pytest.fixture
+def role():
+    build = TimelineBuilder()
+    for lane in ("consumer", "consumer.warp[2]", "consumer.warp[4]", "producer"):
+        build.add(f"sm[0].cta[0].{lane}", "compute", 0.0, 1e-6)
+    return Track(build.build(), "predicted")
+
+
+def test_a_closed_role_says_how_many_warps_it_has_not_how_many_lanes(role):
+    drawing = timeline_figure(role)
+    assert "4 warps" in texts(gutter_rows(drawing, None, {"consumer": 4, "producer": 1}))
+    assert "+2 lanes" in texts(gutter_rows(drawing))
+
+
+def test_a_panel_says_that_it_is_binned(crowd):
+    assert "binned" in texts(gutter_rows(timeline_figure(crowd)))
+    assert "binned" not in texts(gutter_rows(timeline_figure(crowd, view=View(window_us=(10.0, 11.0)))))
+
+
+def test_start_differences_are_labelled_beside_their_panel(ring, ring_match):
+    drawing = timeline_figure(*ring, View(mode="difference"), ring_match)
+    panel = drawing.stack.panels[1]
+    axis = drawing.figure["layout"]["yaxis2"]
+    assert not axis["showticklabels"]
+    low, high = axis["range"]
+    for value, (place_px, text) in zip(axis["tickvals"], drawing.drift_labels, strict=True):
+        assert low <= value <= high
+        assert 0 <= place_px <= panel.height_px
+        assert text in texts(gutter_rows(drawing))

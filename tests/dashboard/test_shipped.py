@@ -1,0 +1,29 @@
+"""Every scenario that ships with the project, from its file to the whole page."""
+
+from pathlib import Path
+
+import pytest
+
+from gpusim.dashboard.address import view_of
+from gpusim.dashboard.content import draw, show_case
+from gpusim.dashboard.data import ScenarioFolder
+
+FOLDER = Path(__file__).parents[2] / "scenarios"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
+
+
+@pytest.fixture(scope="module")
+def shipped():
+    return ScenarioFolder(FOLDER)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_shipped_scenario_shows_its_case_and_every_panel(shipped, name):
+    shown = show_case(shipped, name, None)
+    assert shown["case"] is not None
+    assert shown["facts"]
+    case = shipped.case(name)
+    for mode in ("stacked", "overlay", "difference"):
+        drawn = draw(case, name, view_of(name, {"mode": mode, "viewport": {"width": 1100, "height": 700, "room": 700}}))
+        assert drawn["figure"]["data"]
+        assert drawn["gutter"]
