@@ -145,7 +145,10 @@ class ProgramError(GpusimError):
 
 
 class HazardError(GpusimError):
-    """A pipeline that would overwrite or read live data, named by role, ring, stage and tile."""
+    """A pipeline that would overwrite or read live data, named by role, ring, stage and tile.
+
+    ``stage`` is negative where no ring has part in it; ``ring`` may then name a barrier, or nothing.
+    """
 
     def __init__(self, role: str, ring: str, stage: int, tile: int, what: str, remedy: str) -> None:
         super().__init__(role, ring, stage, tile, what, remedy)
@@ -157,7 +160,8 @@ class HazardError(GpusimError):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return f"{self.role} at tile {self.tile}: {self.what} (ring {self.ring!r}, stage {self.stage}); {self.remedy}"
+        place = f" (ring {self.ring!r}, stage {self.stage})" if self.stage >= 0 else ""
+        return f"{self.role} at tile {self.tile}: {self.what}{place}; {self.remedy}"
 
 
 class RecordingError(GpusimError):
