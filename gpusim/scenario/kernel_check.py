@@ -55,6 +55,7 @@ def problems(kernel: SpelledKernel) -> Iterator[Problem]:
             for path, word, spec in as_written(steps):
                 if word != REPEAT:
                     yield from _op_problems(kernel, part, word, spec, (*place, *path))
+        yield from _group_problems(role, ("roles", role_name, "per_tile"))
     yield from _turn_problems(kernel)
 
 
@@ -68,6 +69,28 @@ def _role_problems(role: RoleSpec, path: tuple, tiles: int) -> Iterator[Problem]
             (*path, "offset"), f"the role never runs: it begins with tile {role.offset}, no CTA has more than {tiles}",
             f"at most {tiles - 1}",
         )  # fmt: skip
+
+
+def _group_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
+    """Copies that run ahead, but whose groups do not: the first group then holds several tiles.
+
+    That is no mistake where every group is waited for.
+    """
+    steps = list(as_written(role.per_tile))
+    if not any(word == "wait_group" and spec.pending for _, word, spec in steps):
+        return
+    ahead: list[int | str] = []
+    for path, word, spec in steps:
+        if word == "cp_async":
+            ahead.append(spec.ahead)
+        elif word == "commit_group":
+            if ahead and all(ahead) and not spec.ahead:
+                yield Problem(
+                    (*place, *path), f"its copies run ahead ({ahead[0]}), the group does not, so that the first group "
+                    "holds the copies of several tiles and wait_group counts others than it seems",
+                    f"commit_group: {{ahead: {ahead[0]}}}",
+                )  # fmt: skip
+            ahead.clear()
 
 
 def _turn_problems(kernel: SpelledKernel) -> Iterator[Problem]:
