@@ -64,7 +64,8 @@ class ScenarioError(GpusimError):
 
     ``field`` is the dotted path inside the scenario; ``line`` and ``column`` count from 1
     and are None where there is no file. ``given`` is what stands there, ``allowed`` what
-    may stand there, ``suggestion`` the nearest valid name.
+    may stand there, ``suggestion`` the nearest valid name. ``others`` are further mistakes of the same
+    file, each with a line of the message; ``unlisted`` is how many more there are.
     """
 
     def __init__(
@@ -77,8 +78,11 @@ class ScenarioError(GpusimError):
         given: Any = None,
         allowed: str = "",
         suggestion: str | None = None,
+        others: Iterable[ScenarioError] = (),
+        unlisted: int = 0,
     ) -> None:
-        super().__init__(problem, file, line, column, field, given, allowed, suggestion)
+        self.others = tuple(others)
+        super().__init__(problem, file, line, column, field, given, allowed, suggestion, self.others, unlisted)
         self.problem = problem
         self.file = None if file is None else str(file)
         self.line = line
@@ -87,8 +91,17 @@ class ScenarioError(GpusimError):
         self.given = given
         self.allowed = allowed
         self.suggestion = suggestion
+        self.unlisted = unlisted
+
+    def with_others(self, others: Iterable[ScenarioError], unlisted: int = 0) -> ScenarioError:
+        """The same error in front of further ones of its file."""
+        return ScenarioError(*self.args[:-2], others, unlisted)
 
     def __str__(self) -> str:
+        more = f"\n… and {self.unlisted} more" if self.unlisted else ""
+        return "\n".join([self._line(), *map(str, self.others)]) + more
+
+    def _line(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
         message = ": ".join(part for part in (place, self.field, self.problem) if part)
         return message + _hints(self.allowed, self.suggestion)
@@ -148,7 +161,10 @@ class ProgramError(GpusimError):
 
 
 class HazardError(GpusimError):
-    """A pipeline that would overwrite or read live data, named by role, ring, stage and tile."""
+    """A pipeline that would overwrite or read live data, named by role, ring, stage and tile.
+
+    ``stage`` is negative where no ring has part in it; ``ring`` may then name a barrier, or nothing.
+    """
 
     def __init__(self, role: str, ring: str, stage: int, tile: int, what: str, remedy: str) -> None:
         super().__init__(role, ring, stage, tile, what, remedy)
@@ -160,7 +176,8 @@ class HazardError(GpusimError):
         self.remedy = remedy
 
     def __str__(self) -> str:
-        return f"{self.role} at tile {self.tile}: {self.what} (ring {self.ring!r}, stage {self.stage}); {self.remedy}"
+        place = f" (ring {self.ring!r}, stage {self.stage})" if self.stage >= 0 else ""
+        return f"{self.role} at tile {self.tile}: {self.what}{place}; {self.remedy}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,10 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
     }  # fmt: skip
     rows = []
     for name, text in names.items():
+        # Without copies there is nothing exposed, without a loop no period.
+        told = "hidden_fraction" if name == "exposed_s" else name
+        if not any(map(_says_something, (values[told], measured.get(told)))):
+            continue
         row = [text, show[name](values[name])]
         if comparison:
             error = comparison.metric(name)
@@ -74,15 +79,21 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
         rows.append(row)
     head = ["", "predicted", "measured", "error"] if comparison else ["", "predicted"]
     print_table(f"{result.scenario.device}", head, rows)
-    if result.speedup_vs_serial is not None:
+    if result.speedup_vs_serial is not None and result.serial_s != result.timeline.total_s:
         out.print(f"{result.speedup_vs_serial:.2f}x as fast as without overlap")
     limit = values["bottleneck"]
     if limit:
         out.print(f"bottleneck: {limit['name']} ({limit['share']:.0%}); what helps: {limit['lever']}", markup=False)
     fits = meta.get("occupancy") or {}
     if fits:
-        out.print(f"{fits['ctas_per_sm']} CTAs per SM, limited by {str(fits['limiter']).replace('_', ' ')}")
-    rates = (("memory traffic", "bandwidth_bytes_per_s", "bandwidth"), ("arithmetic", "flop_per_s", "flop_rate"))
+        limit = str(fits["limiter"]).replace("_", " ")
+        asked = getattr(result.scenario.model.kernel, "ctas_per_sm", None) or 0
+        capped = f"; ctas_per_sm: {asked} asks for more than fit" if asked > fits["ctas_per_sm"] else ""
+        out.print(f"{fits['ctas_per_sm']} CTAs per SM, limited by {limit}{capped}")
+    rates = (
+        ("loads and stores, hits in L2 among them", "bandwidth_bytes_per_s", "bandwidth"),
+        ("arithmetic", "flop_per_s", "flop_rate"),
+    )
     for text, name, dimension in rates:
         if values[name]:
             out.print(f"{text}: {format_quantity(values[name], dimension)}")
@@ -90,6 +101,10 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
         out.print(f"assumed quantities: {', '.join(values['assumed'])}", markup=False)
     if comparison:
         out.print(f"verdict: {comparison.told}", markup=False)
+
+
+def _says_something(value: float | None) -> bool:
+    return value is not None and isfinite(value)
 
 
 def compare(

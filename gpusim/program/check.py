@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpusim.errors import ProgramError, listing, nearest
+from gpusim.errors import HazardError, ProgramError, listing, nearest
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
-from gpusim.program.ops import Arrive, Compute, CpAsync, ExpectTx, Op, SetMaxNReg, TmaLoad, Wait
+from gpusim.program.ops import Arrive, Compute, CpAsync, ExpectTx, Load, Op, SetMaxNReg, TmaLoad, Wait, WaitLoads
 
 __all__ = ["check_program"]
 
@@ -19,9 +19,14 @@ REGISTER_UNIT = 8
 
 
 def check_program(program: KernelProgram) -> None:
-    """Raises ProgramError naming kernel, role and op: what is wrong, and what would be allowed."""
+    """Raises ProgramError naming kernel, role and op: what is wrong, and what would be allowed.
+
+    Raises HazardError for loads whose data nobody waits for.
+    """
     for problem in _problems(program):
         raise ProgramError(f"kernel {program.name!r}: {problem}")
+    for role in program.roles:
+        _check_loads(role, list(role.body(max(2, program.turn))))
 
 
 def _problems(program: KernelProgram) -> Iterator[str]:
@@ -64,6 +69,23 @@ def _register_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]
             f"({at_launch} per thread), so that who takes more would wait for ever; take fewer, give more away, or "
             "launch with more registers"
         )
+
+
+def _check_loads(role: Role, ops: list[Op]) -> None:
+    """A load is there when something has waited for it; else bytes would arrive that cost no time."""
+    open_loads: list[Load] = []
+    for op in ops:
+        if isinstance(op, WaitLoads) or (isinstance(op, Load) and op.wait):
+            open_loads.clear()
+        elif isinstance(op, Load) and op.bytes:
+            open_loads.append(op)
+    if open_loads:
+        first = open_loads[0]
+        raise HazardError(
+            role=role.name, ring="", stage=-1, tile=first.tile,
+            what=f"nothing waits for a load of {first.bytes} bytes with wait: false, so that its data is never there",
+            remedy="put wait_loads before the first op that needs the data (behind the last tile: in the epilogue)",
+        )  # fmt: skip
 
 
 def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:

@@ -11,12 +11,15 @@ from typing import Any, NamedTuple
 from gpusim.errors import listing, nearest
 from gpusim.scenario.kernel_schema import RoleSpec, SpelledKernel
 from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals, turn_of
-from gpusim.scenario.op_schema import chosen
+from gpusim.scenario.op_lists import as_written, length
+from gpusim.scenario.op_schema import REPEAT
 
 __all__ = ["Problem", "problems"]
 
 BULK_ALIGNMENT = 16  # PTX ISA: size and addresses of cp.async.bulk are multiples of 16
 LONGEST_TURN = 64
+MOST_OPS = 10_000
+"""Of a list with its repeats written out; beyond it a prediction takes minutes."""
 
 
 class Problem(NamedTuple):
@@ -46,10 +49,13 @@ def problems(kernel: SpelledKernel) -> Iterator[Problem]:
     for role_name, role in kernel.roles.items():
         yield from _role_problems(role, ("roles", role_name), max(tiles))
         for part in ("prologue", "per_tile", "epilogue"):
-            for index, step in enumerate(getattr(role, part)):
-                word, spec = chosen(step)
-                path = ("roles", role_name, part, index, word)
-                yield from _op_problems(kernel, part, word, spec, path)
+            steps, place = getattr(role, part), ("roles", role_name, part)
+            if length(steps) > MOST_OPS:
+                yield Problem(place, f"its repeats make {length(steps):,} ops", f"at most {MOST_OPS:,}")
+            for path, word, spec in as_written(steps):
+                if word != REPEAT:
+                    yield from _op_problems(kernel, part, word, spec, (*place, *path))
+        yield from _group_problems(role, ("roles", role_name, "per_tile"))
     yield from _turn_problems(kernel)
 
 
@@ -63,6 +69,28 @@ def _role_problems(role: RoleSpec, path: tuple, tiles: int) -> Iterator[Problem]
             (*path, "offset"), f"the role never runs: it begins with tile {role.offset}, no CTA has more than {tiles}",
             f"at most {tiles - 1}",
         )  # fmt: skip
+
+
+def _group_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
+    """Copies that run ahead, but whose groups do not: the first group then holds several tiles.
+
+    That is no mistake where every group is waited for.
+    """
+    steps = list(as_written(role.per_tile))
+    if not any(word == "wait_group" and spec.pending for _, word, spec in steps):
+        return
+    ahead: list[int | str] = []
+    for path, word, spec in steps:
+        if word == "cp_async":
+            ahead.append(spec.ahead)
+        elif word == "commit_group":
+            if ahead and all(ahead) and not spec.ahead:
+                yield Problem(
+                    (*place, *path), f"its copies run ahead ({ahead[0]}), the group does not, so that the first group "
+                    "holds the copies of several tiles and wait_group counts others than it seems",
+                    f"commit_group: {{ahead: {ahead[0]}}}",
+                )  # fmt: skip
+            ahead.clear()
 
 
 def _turn_problems(kernel: SpelledKernel) -> Iterator[Problem]:

@@ -14,7 +14,7 @@ from typing import Any
 from gpusim import program as ops
 from gpusim.program import KernelProgram, Mix, Op, Ring, Role
 from gpusim.scenario.kernel_schema import RoleSpec, SpelledKernel
-from gpusim.scenario.op_schema import chosen
+from gpusim.scenario.op_lists import as_run, as_written
 
 __all__ = ["TileLoop", "build_kernel"]
 
@@ -119,14 +119,9 @@ def free_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
     return _warps_with(kernel, "wait", ring)
 
 
-def steps_of(role: RoleSpec) -> list[Any]:
-    """All op steps of a role, in order."""
-    return [*role.prologue, *role.per_tile, *role.epilogue]
-
-
 def _uses(role: RoleSpec, words: tuple[str, ...]) -> set[str]:
-    found = (chosen(step) for step in steps_of(role))
-    return {spec.ring for word, spec in found if word in words and spec.ring is not None}
+    found = as_written([*role.prologue, *role.per_tile, *role.epilogue])
+    return {spec.ring for _, word, spec in found if word in words and spec.ring is not None}
 
 
 def _warps_with(kernel: SpelledKernel, word: str, ring: str) -> list[int]:
@@ -139,12 +134,12 @@ def _words_on_rings(kernel: SpelledKernel, words: tuple[str, ...]) -> set[str]:
 
 
 def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
-    waited = next((spec.ring for word, spec in map(chosen, role.per_tile) if word == "wait"), None)
+    waited = next((spec.ring for _, word, spec in as_written(role.per_tile) if word == "wait"), None)
     read = waited or (next(iter(kernel.rings)) if len(kernel.rings) == 1 else None)
     parts = []
     for steps in (role.prologue, role.per_tile, role.epilogue):
         part = []
-        for word, spec in map(chosen, steps):
+        for word, spec in as_run(steps):
             if word == "wait":
                 read = spec.ring
             make = _maker(kernel, word, spec, read)

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from itertools import chain, zip_longest
 from typing import Any
 
+from gpusim.program import KernelProgram
+from gpusim.program.host import HostProgram
 from gpusim.scenario import spelled_levers
 from gpusim.scenario.lever_kinds import (
     AMOUNTS,
@@ -38,6 +40,9 @@ __all__ = ["MOST", "Refused", "Variant", "variants"]
 
 MOST = 12
 """Variants that are worth the time of a prediction each."""
+
+CTAS = ("grid", "ctas_per_sm")
+"""Levers that change the number of CTAs, not what a tile is."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +70,7 @@ def variants(scenario: Scenario, most: int = MOST) -> list[Variant | Refused]:
 
     What does not fit the device is found by predicting it. Raises what `Scenario.program` raises.
     """
-    work = work_of(scenario.program())
+    work = Work.of(scenario.program())
     found: list[Variant | Refused] = []
     count = 0
     for proposal in filter(None, chain.from_iterable(zip_longest(*_columns(scenario)))):
@@ -78,37 +83,57 @@ def variants(scenario: Scenario, most: int = MOST) -> list[Variant | Refused]:
     return found
 
 
-def _realised(scenario: Scenario, work: Mapping[str, float], proposal: Proposal) -> Variant | Refused | None:
+@dataclass(frozen=True)
+class Work:
+    """The amounts of a program, and the tiles of all its CTAs together (0 for streams and copies)."""
+
+    amounts: Mapping[str, float]
+    tiles: int
+
+    @classmethod
+    def of(cls, program: KernelProgram | HostProgram) -> Work:
+        """Those of ``program``."""
+        if not isinstance(program, KernelProgram):
+            return cls(work_of(program), 0)
+        tiles = program.tiles_per_cta
+        return cls(work_of(program), program.grid * tiles if isinstance(tiles, int) else sum(tiles))
+
+    def same(self, other: Work, lever: str) -> bool:
+        """Whether ``lever`` leaves the work equal; another number of CTAs has to do the same tiles, to the last one."""
+        return same_work(self.amounts, other.amounts) and (lever not in CTAS or self.tiles == other.tiles)
+
+
+def _realised(scenario: Scenario, work: Work, proposal: Proposal) -> Variant | Refused | None:
     """The variant, why it cannot be, or None where the work cannot be kept equal."""
     try:
-        changed, amounts = _build(scenario, proposal.overrides)
+        changed, other = _build(scenario, proposal.overrides)
     except ValueError as error:
         # A scenario's error without its place, which is in no file.
         return Refused(_words(proposal.change, proposal.also), str(getattr(error, "problem", error)))
-    if same_work(work, amounts):
+    if work.same(other, proposal.lever):
         return _variant(proposal, changed, proposal.overrides, proposal.also)
     if proposal.fuses:
-        moved = amounts.get("bytes moved", 0.0) / max(work.get("bytes moved", 0.0), 1.0)
+        moved = other.amounts.get("bytes moved", 0.0) / max(work.amounts.get("bytes moved", 0.0), 1.0)
         return _variant(proposal, changed, proposal.overrides, (*proposal.also, f"moves {moved:.2g} × the bytes"))
-    ratio = _ratio(work, amounts)
+    ratio = _ratio(work.amounts, other.amounts)
     for path, present in proposal.balance.items():
         scaled = round(present * ratio)
         if scaled < 1 or abs(scaled - present * ratio) > 1e-6 * scaled:
             continue
         overrides = {**proposal.overrides, path: scaled}
         try:
-            changed, amounts = _build(scenario, overrides)
+            changed, other = _build(scenario, overrides)
         except ValueError:  # beyond the limits of the count, which says nothing of the lever
             continue
-        if same_work(work, amounts):
+        if work.same(other, proposal.lever):
             count = f"{label(path.rpartition('.')[2])} {present} → {scaled}"
             return _variant(proposal, changed, overrides, (*proposal.also, count))
     return None
 
 
-def _build(scenario: Scenario, overrides: Mapping[str, Any]) -> tuple[Scenario, dict[str, float]]:
+def _build(scenario: Scenario, overrides: Mapping[str, Any]) -> tuple[Scenario, Work]:
     changed = with_overrides(scenario, overrides)
-    return changed, work_of(changed.program())
+    return changed, Work.of(changed.program())
 
 
 def _variant(proposal: Proposal, changed: Scenario, overrides: Mapping[str, Any], also: tuple[str, ...]) -> Variant:

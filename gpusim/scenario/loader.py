@@ -8,15 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ErrorDetails
 
 from gpusim.errors import GpusimError, ProfileError, listing, nearest
 from gpusim.hardware.profile import is_profile_file, load_profile, profile_names
-from gpusim.scenario import schema
-from gpusim.scenario.host_schema import HOST_OPS, SpelledHost, ThreadSpec, WorkSpec
+from gpusim.scenario import mistakes
+from gpusim.scenario.host_schema import SpelledHost
 from gpusim.scenario.host_spec import host_problems
 from gpusim.scenario.kernel_check import Problem, problems
-from gpusim.scenario.op_schema import OPS
 from gpusim.scenario.overrides import apply_override, split_path
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, TechniqueKernel
@@ -93,95 +91,7 @@ def _validated(model: type[BaseModel], data: Any, source: Source, prefix: Place)
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise _first(error, model, data, source, prefix) from None
-
-
-def _first(error: ValidationError, model: type[BaseModel], data: Any, source: Source, prefix: Place) -> GpusimError:
-    """The first of pydantic's errors, in our words.
-
-    Unknown keys go first: a misspelled key is the usual cause of a missing one.
-    """
-    details = error.errors(include_url=False, include_input=True)
-    details.sort(key=lambda entry: entry["type"] != "extra_forbidden")
-    entry = details[0]
-    path = _plain(entry["loc"])
-    problem, allowed, suggestion = _explain(entry, model, data, path)
-    # What is missing has no place of its own; the place of its parent is used.
-    return source.error(problem, prefix + path, given=entry.get("input"), allowed=allowed, suggestion=suggestion)
-
-
-def _plain(loc: tuple[int | str, ...]) -> Place:
-    """Pydantic's location without the tags of unions, which stand nowhere in the file."""
-    parts = list(loc)
-    if len(parts) > 1 and parts[0] == "kernel" and parts[1] in ("technique", "spelled"):
-        # "technique" is a field too, so the tag is only dropped where it is one.
-        del parts[1]
-    if len(parts) > 3 and parts[:2] == ["host", "kernels"] and parts[3] in ("technique", "spelled", "work"):
-        del parts[3]
-    return tuple(part for part in parts if part != "[key]")
-
-
-_BOUNDS = {
-    "greater_than": ("more than", "gt"), "greater_than_equal": ("at least", "ge"),
-    "less_than": ("less than", "lt"), "less_than_equal": ("at most", "le"),
-    "multiple_of": ("multiples of", "multiple_of"), "literal_error": ("", "expected"),
-}  # fmt: skip
-
-
-def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place) -> tuple[str, str, str | None]:
-    """Problem, what is allowed, and the nearest name, of one of pydantic's errors."""
-    kind, context = entry["type"], entry.get("ctx", {})
-    given = _shown(entry.get("input"))
-    if kind == "extra_forbidden":
-        allowed = _field_names(model, data, path[:-1])
-        return "unknown key", listing(allowed), nearest(str(path[-1]), allowed)
-    if kind in _BOUNDS:
-        words, key = _BOUNDS[kind]
-        return f"{given} is not possible", f"{words} {context[key]}".strip(), None
-    messages = {
-        "missing": "is missing",
-        "value_error": str(context.get("error", "")),
-        "finite_number": f"{given} is not a finite number",
-    }
-    otherwise = f"{given}: {entry['msg'][0].lower()}{entry['msg'][1:]}"
-    return messages.get(kind, otherwise), "", None
-
-
-def _field_names(model: type[BaseModel], data: Any, path: Place) -> list[str]:
-    """Field names allowed at ``path``, by following the models along the data."""
-    if model is not ScenarioModel:
-        return list(model.model_fields)
-    if len(path) >= 5 and path[:2] == ("kernel", "roles"):
-        if len(path) == 5:
-            return list(OPS)
-        return list(OPS[str(path[5])].spec.model_fields) if path[5] in OPS else []
-    by_place: dict[Place, type[BaseModel]] = {(): ScenarioModel, ("device",): DeviceSpec}
-    if path == ("kernel",):
-        spelled = "technique" not in (data.get("kernel") or {})
-        by_place[path] = SpelledKernel if spelled else TechniqueKernel
-    if path[:1] == ("host",):
-        return _host_field_names(path)
-    below = {"rings": schema.RingSpec, "roles": schema.RoleSpec, "barriers": schema.BarrierSpec}
-    if len(path) == 3 and path[0] == "kernel" and path[1] in below:
-        by_place[path] = below[str(path[1])]
-    return list(by_place[path].model_fields) if path in by_place else []
-
-
-def _host_field_names(path: Place) -> list[str]:
-    if len(path) == 1:
-        return list(SpelledHost.model_fields)
-    if path[1] == "threads":
-        if len(path) == 3:
-            return list(ThreadSpec.model_fields)
-        if len(path) == 5:
-            return list(HOST_OPS)
-        return list(HOST_OPS[str(path[5])].spec.model_fields) if len(path) > 5 and path[5] in HOST_OPS else []
-    return list(WorkSpec.model_fields) if path[1] == "kernels" and len(path) == 3 else []
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "…"
+        raise mistakes.of_model(error, model, data, source, prefix) from None
 
 
 def _check_device(device: DeviceSpec, source: Source) -> None:
@@ -194,7 +104,7 @@ def _check_device(device: DeviceSpec, source: Source) -> None:
             raise source.error(str(error), base, given=device.base, allowed="a file of gpusim calibrate") from None
     elif device.base not in names:
         raise source.error(
-            f"unknown device {_shown(device.base)}", base, given=device.base, allowed=listing(names),
+            f"unknown device {mistakes.shown(device.base)}", base, given=device.base, allowed=listing(names),
             suggestion=nearest(device.base, names),
         )  # fmt: skip
     for key, value in device.set.items():
@@ -208,7 +118,7 @@ def _params(kernel: TechniqueKernel, source: Source, where: Place = ("kernel",))
     known = techniques()
     if kernel.technique not in known:
         raise source.error(
-            f"unknown technique {_shown(kernel.technique)}", (*where, "technique"), given=kernel.technique,
+            f"unknown technique {mistakes.shown(kernel.technique)}", (*where, "technique"), given=kernel.technique,
             allowed=listing(known), suggestion=nearest(kernel.technique, known),
         )  # fmt: skip
     technique = known[kernel.technique]
@@ -230,7 +140,9 @@ def _blamed(message: str, params: Mapping[str, Any], place: Place) -> Place:
 
 
 def _check_spelled(found: Iterable[Problem], source: Source, place: Place) -> None:
-    for problem in found:
-        raise source.error(
-            problem.text, (*place, *problem.path), allowed=problem.allowed, suggestion=problem.suggestion
-        )
+    errors = [
+        source.error(problem.text, (*place, *problem.path), allowed=problem.allowed, suggestion=problem.suggestion)
+        for problem in found
+    ]
+    if errors:
+        raise mistakes.in_one(errors)

@@ -5,7 +5,8 @@ ops without arguments may stand alone, ``sync_threads``. An op in ``per_tile`` b
 the tile of the iteration. With ``ahead: n`` it runs n tiles earlier, as software
 pipelining does: the first n tiles are issued before the loop starts, none past the end.
 ``ahead: full`` is the deepest that never touches the stage in use, stages − 1. A role that
-takes turns with others says so itself, with ``every`` and ``offset`` (`kernel_schema`).
+takes turns with others says so itself, with ``every`` and ``offset`` (`kernel_schema`). A loop inside a tile is
+``{repeat: {times: 8, ops: [...]}}``: the same as if its ops were written down eight times.
 """
 
 from __future__ import annotations
@@ -18,9 +19,10 @@ from gpusim.scenario.fields import ByteCount, Count, Model, Name, Number, whole_
 from gpusim.scenario.op_words import OpWord, chosen, step_model
 from gpusim.units import parse_bytes
 
-__all__ = ["OPS", "OpStep", "OpWord", "Schedule", "chosen"]
+__all__ = ["OPS", "REPEAT", "STEPS", "OpStep", "OpWord", "Schedule", "chosen"]
 
 MAX_AHEAD = 64
+MAX_TIMES = 10_000
 MAX_ALIGN = 2**20
 
 
@@ -247,4 +249,18 @@ OPS: dict[str, OpWord] = {
 """Every word of an op list."""
 
 
-OpStep = step_model("OpStep", OPS, "{acquire: input}")
+class Repeat(Model):
+    """Ops that run several times, one turn after the other: a loop inside a tile. It may hold others."""
+
+    times: Annotated[Count, Field(ge=1, le=MAX_TIMES)]
+    """Turns of the loop."""
+    ops: Annotated[list[OpStep], Field(min_length=1)]
+    """Its ops; all turns belong to the tile of the iteration."""
+
+
+REPEAT = "repeat"
+STEPS = {**OPS, REPEAT: OpWord(Repeat)}
+"""Every word that a step of an op list may have."""
+
+OpStep = step_model("OpStep", STEPS, "{acquire: input}")
+Repeat.model_rebuild()

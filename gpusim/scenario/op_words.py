@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, create_model, model_validator
 
-from gpusim.errors import nearest
+from gpusim.errors import listing, nearest
 from gpusim.scenario.fields import Model
 
 __all__ = ["OpWord", "chosen", "step_model"]
@@ -64,6 +64,9 @@ def _field(word: OpWord) -> Any:
 
 
 def _not_an_op(value: Any, words: Mapping[str, OpWord], example: str) -> str:
+    if isinstance(value, dict) and len(value) > 1:
+        words_given = listing(value, 4)
+        return f"expected one op, such as {example}, not {words_given} in one step: each op is a step of its own"
     if not isinstance(value, str):
         return f"expected one op, such as {example}"
     close = nearest(value, words)

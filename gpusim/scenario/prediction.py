@@ -9,6 +9,7 @@ from gpusim.hardware.simulate import simulate_kernel
 from gpusim.host import simulate_host
 from gpusim.program import KernelProgram
 from gpusim.scenario.loader import from_data
+from gpusim.scenario.op_schema import REPEAT
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.technique import Technique
 from gpusim.scenario.work import same_work, work_of
@@ -70,7 +71,8 @@ def _serial(scenario: Scenario) -> dict[str, Any]:
     for ring in kernel.get("rings", {}).values():
         ring["stages"] = 1
     for role in kernel["roles"].values():
-        _run_in_step(role)
+        for part in ("prologue", "per_tile", "epilogue"):
+            _run_in_step(role[part])
     return data
 
 
@@ -89,13 +91,15 @@ def _one_stream(host: dict[str, Any]) -> dict[str, Any]:
     return {**host, "threads": threads, "graphs": moved(host.get("graphs", {}))}
 
 
-def _run_in_step(role: dict[str, Any]) -> None:
-    for part in ("prologue", "per_tile", "epilogue"):
-        for step in role[part]:
-            for word, arguments in step.items():
-                arguments["ahead"] = 0
-                if word == "wait_group":
-                    arguments["pending"] = 0
+def _run_in_step(steps: list[dict[str, Any]]) -> None:
+    for step in steps:
+        for word, arguments in step.items():
+            if word == REPEAT:
+                _run_in_step(arguments["ops"])
+                continue
+            arguments["ahead"] = 0
+            if word == "wait_group":
+                arguments["pending"] = 0
 
 
 def _identity(scenario: Scenario) -> dict[str, Any]:

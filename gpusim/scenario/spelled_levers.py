@@ -12,7 +12,8 @@ from typing import Any
 
 from gpusim.scenario.host_schema import SpelledHost, ThreadSpec, WorkSpec
 from gpusim.scenario.lever_kinds import Proposal, enough, grids_to_try, shown, values_to_try, whole, with_grid
-from gpusim.scenario.op_schema import chosen
+from gpusim.scenario.op_lists import as_written
+from gpusim.scenario.op_schema import REPEAT, chosen
 from gpusim.scenario.schema import SpelledKernel
 
 __all__ = ["of_host", "of_kernel"]
@@ -202,9 +203,12 @@ def _pinned(host: SpelledHost) -> Iterator[Proposal]:
 
 
 def _steps(kernel: SpelledKernel, place: str, role: str) -> Steps:
-    """The steps of the tile loop of a role."""
-    found = map(chosen, kernel.roles[role].per_tile)
-    return [(f"{place}.roles.{role}.per_tile.{index}", *step) for index, step in enumerate(found)]
+    """The steps of the tile loop of a role, those that repeats hold among them."""
+    return [
+        (f"{place}.roles.{role}.per_tile.{'.'.join(map(str, path[:-1]))}", word, args)
+        for path, word, args in as_written(kernel.roles[role].per_tile)
+        if word != REPEAT
+    ]
 
 
 def _step(word: str, args: Any, **changed: Any) -> dict[str, Any]:

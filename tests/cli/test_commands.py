@@ -46,6 +46,27 @@ def test_run_reads_well(gpusim, path):
         assert part in out
 
 
+def test_run_leaves_out_what_says_nothing(gpusim, tmp_path):
+    """Of a kernel without copies: no period, nothing exposed or hidden, no comparison with itself."""
+    file = tmp_path / "plain.yaml"
+    text = (
+        "question: q\ndevice: textbook\nkernel: {grid: 8, tiles_per_cta: 1, roles: {all: {warps: 1, per_tile: [%s]}}}"
+    )
+    file.write_text(text % "{compute: {ffma: 64}}")
+    _, out, _ = gpusim("run", file, "--no-advice")
+    assert "total" in out
+    for part in ("period", "hidden", "exposed", "without overlap", "–"):
+        assert part not in out
+
+
+def test_run_says_that_fewer_ctas_fit_than_were_asked_for(gpusim, path):
+    """And that its rate of loads holds hits in L2."""
+    _, out, _ = gpusim("run", path, "--no-advice", "--set", "kernel.ctas_per_sm=9")
+    assert "4 CTAs per SM, limited by shared memory; ctas_per_sm: 9 asks for more than fit" in out
+    assert "loads and stores, hits in L2 among them: " in out
+    assert "asks for" not in gpusim("run", path, "--no-advice", "--set", "kernel.ctas_per_sm=2")[1]
+
+
 def test_run_advises(answer, gpusim, path):
     """Levers, roofline and verdict as data, and for people the options that give the best change."""
     single = ("--set", "kernel.rings.input.stages=1", "--set", "kernel.grid=132")

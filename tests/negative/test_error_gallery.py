@@ -204,6 +204,14 @@ GALLERY = {
         wrong("- release: input", "- release: input\n      prologue: [{set_max_nreg: 232}]"),
         ["setmaxnreg (consumer 232)", "asks for", "registers per CTA", "wait for ever", "launch with more registers"],
     ),
+    "copies ahead of their groups": (
+        wrong(
+            "        - release: input\n",
+            "        - release: input\n    own: {warps: 1, per_tile: "
+            "[{cp_async: {ring: input, ahead: 2}}, commit_group, {wait_group: 2}]}\n",
+        ),
+        ["own.per_tile.1.commit_group", "its copies run ahead (2), the group does not", "commit_group: {ahead: 2}"],
+    ),
     "alignment that is none": (
         wrong("{tma_load: input}", "{tma_load: {ring: input, align: 24}}"),
         ["tma_load.align", "a power of two"],

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gpusim.errors import GpusimError
 from gpusim.scenario import Scenario, from_data, loads
-from gpusim.scenario.op_schema import OPS
+from gpusim.scenario.op_schema import STEPS
 
 TEXT = """\
 question: q
@@ -24,7 +24,7 @@ kernel:
       warps: 4
       every: 1
       offset: 0
-      per_tile: [{wait: input}, {compute: {ffma: 8, lds: 8}}, {release: input}]
+      per_tile: [{wait: input}, {repeat: {times: 2, ops: [{compute: {ffma: 8, lds: 8}}]}}, {release: input}]
       epilogue: [sync_threads]
 sweep: {kernel.grid: [1, 2]}
 """
@@ -45,7 +45,7 @@ WORDS = st.sampled_from(
         "\x00",
         "\u2028",
         "a.b",
-        *OPS,
+        *STEPS,
     ]
 )
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | WORDS | st.text(max_size=8)

@@ -18,6 +18,7 @@ from gpusim.program import (
     CommitGroup,
     Compute,
     CpAsync,
+    Load,
     Mix,
     Op,
     ProducerCommit,
@@ -28,6 +29,7 @@ from gpusim.program import (
     TmaStore,
     Wait,
     WaitFull,
+    WaitLoads,
 )
 from gpusim.timeline.metrics import hidden_fraction
 from tests.negative.pipelines import (
@@ -158,6 +160,32 @@ class TestHazard:
         """No group holds it, so no wait can cover it."""
         error = hazard(one_role(CpAsync(RING, SIZE, tile=0), rings=(Ring(RING, 2, SIZE),)))
         assert "belong to no group" in error.what
+
+    def test_load_that_nothing_waits_for(self):
+        """Its bytes would cost no time: role, tile and remedy, and no word of a ring."""
+        with pytest.raises(HazardError) as caught:
+            run(one_role(Load(SIZE, wait=False, tile=0), Compute(Mix(ffma=8), tile=0)))
+        message = str(caught.value)
+        assert message.startswith("worker at tile 0: nothing waits for a load of 4096 bytes with wait: false")
+        assert "wait_loads" in message
+        assert "ring" not in message
+
+    @pytest.mark.parametrize("wait", [WaitLoads(), Load(SIZE)], ids=["wait_loads", "a load that waits"])
+    def test_load_that_something_waits_for_later(self, wait):
+        """As registers that are fetched ahead are; a load that blocks waits for all before it."""
+        assert run(one_role(Load(SIZE, wait=False), Compute(Mix(ffma=8)), wait)).total_s > 0
+
+    def test_barrier_outside_rings_is_not_called_one(self):
+        """A phase skipped on a barrier of its own."""
+        program = kernel(
+            Role("late", 1, lambda _tiles: iter([Compute(Mix(ffma=100)), Wait("ready", 0)])),
+            Role("fast", 1, lambda _tiles: iter([Arrive("ready")] * 3)),
+            barriers=(Barrier("ready", 1),),
+        )
+        with pytest.raises(HazardError) as caught:
+            run(program)
+        assert "ring" not in str(caught.value)
+        assert "stage" not in str(caught.value)
 
 
 @pytest.mark.parametrize("build", [tma_ring, cp_async_ring])

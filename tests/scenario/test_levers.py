@@ -43,6 +43,19 @@ def values(scenario, name):
     ]
 
 
+def test_another_number_of_ctas_does_every_tile():
+    """16384 rows, one of each CTA: whole waves would drop 16 of them, which is less than what rounding forgives."""
+    text = """\
+question: q
+device: h200_sxm
+kernel: {grid: 16384, tiles_per_cta: 1, ctas_per_sm: 6, roles: {all: {warps: 8, per_tile: [{load: 16 KiB}]}}}
+"""
+    found = [one.scenario.program() for one in changes(loads(text)).values()]
+    assert found
+    assert {program.grid * program.tiles_per_cta for program in found} == {16384}
+    assert not {16368, 16500} & {program.grid for program in found}
+
+
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
 def test_every_variant_of_a_shipped_scenario_does_the_same_work(path):
     """Bytes and FLOPs by the predicted timeline too; the device stays; few enough to be predicted."""

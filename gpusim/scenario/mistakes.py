@@ -1,0 +1,148 @@
+"""What pydantic finds wrong with a scenario, in our words: place, problem, what is allowed, and the nearest name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from gpusim.errors import ScenarioError, listing, nearest
+from gpusim.scenario.host_schema import HOST_OPS, SpelledHost, ThreadSpec, WorkSpec
+from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec
+from gpusim.scenario.op_schema import REPEAT, STEPS
+from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, TechniqueKernel
+from gpusim.scenario.yaml_source import Place, Source
+
+__all__ = ["in_one", "of_model", "shown"]
+
+MOST = 10
+"""Mistakes that one message lists."""
+
+_INTEGER = "integer instructions are `other`, or `setup` where nothing hides them"
+_FP64, _TENSOR, _ATOMIC = "FP64 is not modelled", "tensor cores are not modelled", "atomics are not modelled"
+_ELSEWHERE = {
+    "int": _INTEGER, "integer": _INTEGER, "alu": _INTEGER, "iadd": _INTEGER, "imad": _INTEGER, "dp4a": _INTEGER,
+    "fadd": "FADD and FMUL count as `ffma`", "fmul": "FADD and FMUL count as `ffma`",
+    "shfl": "a shuffle is `lds` with lds_bytes: 4 and reads: false", "exp": "MUFU is `mufu`", "rsqrt": "MUFU is `mufu`",
+    "ldg": "the word is `load`", "stg": "the word is `store`", "dfma": _FP64, "fp64": _FP64,
+    "mma": _TENSOR, "hmma": _TENSOR, "wgmma": _TENSOR,
+    "atomic": _ATOMIC, "atomics": _ATOMIC, "atomic_add": _ATOMIC, "atom": _ATOMIC, "red": _ATOMIC,
+}  # fmt: skip
+"""Words people try in an op list for what has another name here, or none."""
+
+
+def of_model(error: ValidationError, model: type[BaseModel], data: Any, source: Source, prefix: Place) -> ScenarioError:
+    """All mistakes of one text as one error, in the order of the file."""
+    details = error.errors(include_url=False, include_input=True)
+    named = [(_plain(entry["loc"]), entry) for entry in details]
+    found, guessed = [], set()
+    # A misspelled key is the usual cause of a missing one, which then is no mistake of its own.
+    for path, entry in sorted(named, key=lambda pair: pair[1]["type"] != "extra_forbidden"):
+        problem, allowed, suggestion = _explain(entry, model, data, path)
+        guessed.add((*path[:-1], suggestion))
+        if entry["type"] != "missing" or path not in guessed:
+            # What is missing has no place of its own; the place of its parent is used.
+            given = entry.get("input")
+            place = prefix + path
+            found.append(source.error(problem, place, given=given, allowed=allowed, suggestion=suggestion))
+    return in_one(found)
+
+
+def in_one(found: Iterable[ScenarioError]) -> ScenarioError:
+    """Several mistakes as one error: the first of them, with the others behind it."""
+    first, *others = sorted(found, key=lambda error: (error.line or 0, error.column or 0))
+    return first.with_others(others[: MOST - 1], max(len(others) - MOST + 1, 0))
+
+
+def shown(value: Any) -> str:
+    """A value in a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"
+
+
+def _plain(loc: tuple[int | str, ...]) -> Place:
+    """Pydantic's location without the tags of unions, which stand nowhere in the file."""
+    parts = list(loc)
+    if len(parts) > 1 and parts[0] == "kernel" and parts[1] in ("technique", "spelled"):
+        # "technique" is a field too, so the tag is only dropped where it is one.
+        del parts[1]
+    if len(parts) > 3 and parts[:2] == ["host", "kernels"] and parts[3] in ("technique", "spelled", "work"):
+        del parts[3]
+    return tuple(part for part in parts if part != "[key]")
+
+
+_BOUNDS = {
+    "greater_than": ("more than", "gt"), "greater_than_equal": ("at least", "ge"),
+    "less_than": ("less than", "lt"), "less_than_equal": ("at most", "le"),
+    "multiple_of": ("multiples of", "multiple_of"), "literal_error": ("", "expected"),
+}  # fmt: skip
+
+
+def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place) -> tuple[str, str, str | None]:
+    """Problem, what is allowed, and the nearest name, of one of pydantic's errors."""
+    kind, context = entry["type"], entry.get("ctx", {})
+    given = shown(entry.get("input"))
+    if kind == "extra_forbidden":
+        key, allowed = str(path[-1]), _field_names(model, data, path[:-1])
+        elsewhere = _ELSEWHERE.get(key.casefold()) if "roles" in path else None
+        return f"unknown key{f'; {elsewhere}' if elsewhere else ''}", listing(allowed), nearest(key, allowed)
+    if kind in _BOUNDS:
+        words, key = _BOUNDS[kind]
+        return f"{given} is not possible", f"{words} {context[key]}".strip(), None
+    if kind == "model_type":
+        return f"{given} is no mapping", listing(_field_names(model, data, path)), None
+    messages = {
+        "missing": "is missing",
+        "value_error": str(context.get("error", "")),
+        "finite_number": f"{given} is not a finite number",
+    }
+    otherwise = f"{given}: {entry['msg'][0].lower()}{entry['msg'][1:]}"
+    return messages.get(kind, otherwise), "", None
+
+
+def _field_names(model: type[BaseModel], data: Any, path: Place) -> list[str]:
+    """Field names allowed at ``path``, by following the models along the data."""
+    if model is not ScenarioModel:
+        return list(model.model_fields)
+    if path[:1] == ("kernel",):
+        return _kernel_names(data["kernel"], path[1:])
+    if path[:1] == ("host",):
+        return _host_names(data["host"], path[1:])
+    by_place: dict[Place, type[BaseModel]] = {(): ScenarioModel, ("device",): DeviceSpec}
+    return list(by_place[path].model_fields) if path in by_place else []
+
+
+def _kernel_names(data: Any, path: Place) -> list[str]:
+    if not path:
+        return list((TechniqueKernel if "technique" in data else SpelledKernel).model_fields)
+    below: dict[Any, type[BaseModel]] = {"rings": RingSpec, "roles": RoleSpec, "barriers": BarrierSpec}
+    if len(path) == 2 and path[0] in below:
+        return list(below[path[0]].model_fields)
+    return _step_names(path[2:]) if path[0] == "roles" else []
+
+
+def _step_names(path: Place) -> list[str]:
+    """``path`` begins with the name of the list and the number of the step."""
+    if len(path) < 3:
+        return list(STEPS) if len(path) == 2 else []
+    word = str(path[2])
+    if word == REPEAT and len(path) > 3:
+        return _step_names(path[3:])
+    return list(STEPS[word].spec.model_fields) if word in STEPS else []
+
+
+def _host_names(data: Any, path: Place) -> list[str]:
+    if not path:
+        return list(SpelledHost.model_fields)
+    if path[0] == "threads":
+        if len(path) == 2:
+            return list(ThreadSpec.model_fields)
+        if len(path) == 4:
+            return list(HOST_OPS)
+        return list(HOST_OPS[str(path[4])].spec.model_fields) if len(path) > 4 and path[4] in HOST_OPS else []
+    if path[0] != "kernels" or len(path) < 2:
+        return []
+    kernel = data["kernels"][path[1]]
+    return _kernel_names(kernel, path[2:]) if {"technique", "roles"} & set(kernel) else list(WorkSpec.model_fields)

@@ -1,0 +1,91 @@
+"""All mistakes of a file are told at once, each with its place and what was perhaps meant."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from gpusim.errors import ScenarioError
+from gpusim.scenario import loads
+
+MANY = """\
+question: typos
+device: textbook
+kernel:
+  grid: 132
+  tiles_per_cta: 20
+  rings: {input: {stags: 2, bytes: 16 KiBs}}
+  roles:
+    producer: {warps: 1, per_tile: [{aquire: input}, {tma_load: input}]}
+    consumer: {warps: 40, per_tile: [{wait: input}, {compute: {FFMA: 100}}, {release: input}]}
+"""
+
+
+def error_of(text: str) -> ScenarioError:
+    """What reading it ends with."""
+    with pytest.raises(ScenarioError) as caught:
+        loads(text)
+    return caught.value
+
+
+def test_all_at_once_in_the_order_of_the_file():
+    """A key that is missing because it is misspelled is one mistake, not two."""
+    error = error_of(MANY)
+    lines = str(error).splitlines()
+    assert [line.split(": ")[0] for line in lines] == [
+        f"scenario:{place}" for place in ("6:19", "6:29", "8:38", "9:16", "9:64")
+    ]
+    for line, name in zip(lines, ("stages", "KiB", "acquire", "at most 32", "ffma"), strict=True):
+        assert name in line
+    assert str(pickle.loads(pickle.dumps(error))) == str(error)
+
+
+def test_names_that_refer_to_nothing_are_all_told_too():
+    """What only the whole kernel shows comes when every value is right."""
+    text = MANY.replace("stags", "stages").replace("KiBs", "KiB").replace("aquire", "acquire").replace("40", "4")
+    text = (
+        text.replace("FFMA", "ffma")
+        .replace("tma_load: input", "tma_load: inptu")
+        .replace("wait: input", "wait: in_put")
+    )
+    lines = str(error_of(text)).splitlines()
+    assert len(lines) == 2
+    assert all("Did you mean 'input'?" in line for line in lines)
+
+
+def test_no_more_than_ten():
+    """The rest is counted."""
+    text = MANY.replace("{aquire: input}", ", ".join(["{aquire: input}"] * 12))
+    lines = str(error_of(text)).splitlines()
+    assert len(lines) == 11
+    assert lines[-1] == "… and 6 more"
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("{compute: {int: 20}}", "unknown key; integer instructions are `other`"),
+        ("{compute: {exp: 2}}", "MUFU is `mufu`"),
+        ("{atomic: 4}", "unknown key; atomics are not modelled"),
+        ("{load: 4, wait: x}", "not load, wait in one step"),
+    ],
+)
+def test_what_has_another_name_here_is_said(step, message):
+    """Or that it has none."""
+    assert message in str(error_of(MANY.replace("{aquire: input}", step)))
+
+
+def test_kernels_of_a_host_program_are_helped_as_well():
+    """Their op lists stand deeper."""
+    text = """\
+question: q
+device: textbook
+host:
+  threads: {main: {per_chunk: [{launch: k}]}}
+  kernels:
+    k: {grid: 4, tiles_per_cta: 1, roles: {all: {warps: 1, per_tile: [{compute: {fmma: 4}}, {stor: 4}], wraps: 2}}}
+"""
+    lines = str(error_of(text)).splitlines()
+    for line, name in zip(lines, ("ffma", "store", "warps"), strict=True):
+        assert f"Did you mean {name!r}?" in line
