@@ -9,56 +9,62 @@ from typing import Any
 from gpusim.cli.output import console, print_json, print_table
 from gpusim.errors import GpusimError
 from gpusim.program import sass
+from gpusim.program.sass_loops import Part, parts
+from gpusim.program.sass_words import Stated, stated
 
 __all__ = ["count"]
 
 
 def count(file: Path, function: str | None, json: bool) -> None:
-    """Instructions of every loop, or of a function without one, by the word and field that states them."""
+    """Instructions of every loop and of what stands outside, by the word and field that states them."""
     found = sass.functions(_text(file))
     if not found:
         raise GpusimError(f"{file}: holds no function; it must be what `cuobjdump -sass kernel.cubin` prints")
     if function is not None and function not in found:
         raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
     chosen = {name: text for name, text in found.items() if function in (None, name)}
-    data = {name: _parts(sass.parse(text)) for name, text in chosen.items()}
+    data = {name: [_data(part) for part in parts(sass.parse(text))] for name, text in chosen.items()}
     if json:
         print_json({"functions": data})
         return
-    for name, parts in data.items():
-        for part in parts:
+    for name, listed in data.items():
+        for part in listed:
             rows = [(row["word"], row["field"], row["count"], row["opcodes"]) for row in part["words"]]
-            title = f"{name}, {part['part']} from {part['first']} to {part['last']}"
-            print_table(title, ("word", "field", "count", "SASS"), rows)
-    console().print("Per warp and turn; a loop's count holds the loops inside it once. See docs/programs.md.")
+            print_table(_title(name, part), ("word", "field", "count", "SASS"), rows, words=("SASS",))
+    out = console()
+    out.print("Per warp and turn; the loops inside a loop are counted on their own. See docs/programs.md.")
+    notes = {row["field"]: row["note"] for listed in data.values() for part in listed for row in part["words"]}
+    for kind, note in notes.items():
+        if note:
+            out.print(f"no model: {kind}: {note}", markup=False, soft_wrap=True)
 
 
-def _parts(instructions: list[sass.Instruction]) -> list[dict[str, Any]]:
-    """Every loop that does something, or the whole of a function without one."""
-    loops = [_part("loop", loop) for loop in sass.loops(instructions) if not sass.only_waits(loop.counts)]
-    return loops or ([_part("whole", sass.whole(instructions))] if instructions else [])
+def _data(part: Part) -> dict[str, Any]:
+    return {
+        "part": part.name,
+        "inside": part.inside,
+        "over_tiles": part.moves and part.inside is None,
+        "first": f"{part.first:#06x}",
+        "last": f"{part.last:#06x}",
+        "words": [
+            {"word": row.word, "field": row.field, "count": row.number, "opcodes": _listed(row), "note": row.note}
+            for row in stated(part.body)
+        ],
+    }
 
 
-def _part(kind: str, loop: sass.Loop) -> dict[str, Any]:
-    words = [
-        {"word": word, "field": field, "count": sum(counts.values()), "opcodes": _listed(counts)}
-        for (word, field), counts in sass.words(loop.counts).items()
-    ]
-    conflicts = {
-        "word": "compute", "field": "register_conflicts", "count": loop.register_conflicts,
-        "opcodes": "of the ffma, two registers of one bank",
-    }  # fmt: skip
-    rows = [*words, conflicts]
-    if loop.interleaved is not None:
-        rows.append({
-            "word": "compute", "field": "interleaved", "count": loop.interleaved,
-            "opcodes": "of the other, those that the next one does not wait for",
-        })  # fmt: skip
-    return {"part": kind, "first": f"{loop.first:#06x}", "last": f"{loop.last:#06x}", "words": rows}
+def _title(name: str, part: dict[str, Any]) -> str:
+    if part["inside"]:
+        about = f", in {part['inside']}: it runs several times a tile"
+    else:
+        about = ": moves data, so over tiles, or a repeat in a kernel of one tile a CTA" if part["over_tiles"] else ""
+    return f"{name}, {part['part']} from {part['first']} to {part['last']}{about}"
 
 
-def _listed(counts: dict[str, int]) -> str:
-    return ", ".join(f"{number} {opcode}" for opcode, number in counts.items())
+def _listed(row: Stated) -> str:
+    if row.field == "register_conflicts":
+        return "of the ffma, two registers of one bank"
+    return ", ".join(f"{number} {opcode}" for opcode, number in row.opcodes.items())
 
 
 def _text(file: Path) -> str:

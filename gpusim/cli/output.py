@@ -28,12 +28,12 @@ def print_json(data: Any) -> None:
     print(json.dumps(_plain(data), ensure_ascii=False, allow_nan=False))
 
 
-def print_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """A table for people; columns of numbers are aligned right."""
+def print_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]], words: Sequence[str] = ()) -> None:
+    """A table for people; columns of numbers are aligned right, but for those of ``words``."""
     cells = [[str(cell) for cell in row] for row in rows]
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name, column in zip(head, zip(*cells, strict=True) if cells else [()] * len(head), strict=True):
-        numbers = all(cell[:1] in "+-–0123456789" for cell in column)
+        numbers = name not in words and all(cell[:1] in "+-–0123456789" for cell in column)
         table.add_column(name, justify="right" if numbers else "left", overflow="fold")
     for row in cells:
         table.add_row(*(Text(cell) for cell in row))  # Text: lanes[0] is not markup

@@ -12,24 +12,9 @@ _FUNCTION = re.compile(r"^\s*Function : (\S+)", re.MULTILINE)
 _TARGET = re.compile(r"\b0x([0-9a-f]+)\b")
 _REGISTER = re.compile(r"[-|~]*R(\d+)(\.reuse)?")
 _FP32 = ("FFMA", "FADD", "FMUL")
-_WORDS = {
-    "FFMA": ("compute", "ffma"), "FADD": ("compute", "ffma"), "FMUL": ("compute", "ffma"),
-    "LDS": ("compute", "lds"), "SHFL": ("compute", "lds (lds_bytes: 4, reads: false)"),
-    "LDL": ("compute", "lds (lds_bytes: 4, reads: false)"),
-    "STS": ("compute", "sts"), "STL": ("compute", "sts (sts_bytes: 4)"), "MUFU": ("compute", "mufu"),
-    "LDG": ("load", "bytes, width"), "STG": ("store", "bytes, width"), "LDGSTS": ("cp_async", "bytes, width"),
-    "@!PT": ("cp_async", "masked"),
-    "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
-    "UBLKCP": ("tma_load or tma_store", ""), "BAR": ("sync_threads or named_barrier", "id, warps"),
-    "SYNCS": ("wait, acquire, release, arrive", ""), "USETMAXREG": ("set_max_nreg", "registers"),
-}  # fmt: skip
-"""Word and field of a scenario that state an opcode."""
-_REST = ("compute", "other (setup where nothing hides it)")
 _BANKS = 2
 _STALL_SHIFT, _STALL_MASK = 41, 15
 """Where the upper half of an instruction's code says for how many cycles the warp issues nothing after it."""
-_NO_WAIT = 2
-"""Cycles up to which the next instruction is none that waits for the result."""
 
 __all__ = [
     "Instruction",
@@ -37,13 +22,10 @@ __all__ = [
     "count",
     "family",
     "functions",
-    "interleaved",
     "loops",
     "only_waits",
     "parse",
     "register_conflicts",
-    "whole",
-    "words",
 ]
 
 
@@ -64,14 +46,13 @@ class Instruction:
 class Loop:
     """Instructions from a backward branch's target to the branch; inner loops are counted in as well.
 
-    ``interleaved``: those that are stated as ``other`` or ``setup`` unless nothing waits for them; None if unknown.
+    `gpusim.program.sass_loops` tells loops of the source from other branches that jump back.
     """
 
     first: int
     last: int
     counts: dict[str, int]
     register_conflicts: int
-    interleaved: int | None
 
 
 def functions(text: str) -> dict[str, str]:
@@ -130,36 +111,8 @@ def loops(instructions: Sequence[Instruction]) -> list[Loop]:
             continue
         first = int(targets[-1], 16)
         body = [i for i in instructions if first <= i.address <= branch.address]
-        found.append(_loop(first, branch.address, body))
+        found.append(Loop(first, branch.address, count(body), register_conflicts(body)))
     return sorted(found, key=lambda loop: loop.last - loop.first)
-
-
-def whole(instructions: Sequence[Instruction]) -> Loop:
-    """All up to the last EXIT, as if it were one turn of a loop: what a kernel without one executes, at most."""
-    last = max((i.address for i in instructions if i.opcode.startswith("EXIT")), default=instructions[-1].address)
-    body = [i for i in instructions if i.address <= last]
-    return _loop(instructions[0].address, last, body)
-
-
-def interleaved(instructions: Sequence[Instruction]) -> int | None:
-    """Instructions without a word of their own that the next one does not wait for; None without machine code."""
-    if any(i.stall is None for i in instructions):
-        return None
-    rest = [i for i in instructions if i.opcode.split(".")[0] not in _WORDS and i.opcode != "NOP"]
-    return sum(i.stall <= _NO_WAIT for i in rest if i.stall is not None)
-
-
-def _loop(first: int, last: int, body: Sequence[Instruction]) -> Loop:
-    return Loop(first, last, count(body), register_conflicts(body), interleaved(body))
-
-
-def words(counts: Mapping[str, int]) -> dict[tuple[str, str], dict[str, int]]:
-    """Opcodes with their numbers by the (word, field) of a scenario that states them, in the order of the words."""
-    order = dict.fromkeys([*_WORDS.values(), _REST])
-    found: dict[tuple[str, str], dict[str, int]] = {place: {} for place in order}
-    for opcode, number in counts.items():
-        found[_WORDS.get(opcode.split(".")[0], _REST)][opcode] = number
-    return {place: opcodes for place, opcodes in found.items() if opcodes}
 
 
 def only_waits(counts: Mapping[str, int]) -> bool:

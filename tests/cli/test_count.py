@@ -8,6 +8,7 @@ import pytest
 
 from gpusim.cli import main
 from gpusim.program import sass
+from gpusim.program.sass_words import NO_MODEL, UNMODELLED, stated
 
 DUMP = """
 		Function : dot
@@ -34,6 +35,14 @@ def run(arguments: list[str], capsys) -> tuple[int, str, str]:
     return exit_.value.code or 0, *capsys.readouterr()
 
 
+OTHER = ("compute", "other (setup where nothing hides it)")
+
+
+def counted(part: dict) -> dict[tuple[str, str], int]:
+    """Numbers by word and field."""
+    return {(row["word"], row["field"]): row["count"] for row in part["words"]}
+
+
 def test_instructions_are_counted_by_the_words_that_state_them(tmp_path, capsys):
     """One loop; R4, R8 and R12 are of one bank, R5 and R13 too, but R5 is in use when R9 and R14 are read."""
     file = tmp_path / "kernel.sass"
@@ -43,15 +52,14 @@ def test_instructions_are_counted_by_the_words_that_state_them(tmp_path, capsys)
     assert code == 0
     (whole,) = found["nothing"]
     assert (whole["part"], whole["last"], whole["words"][0]["count"]) == ("whole", "0x0000", 1)
-    (loop,) = found["dot"]
-    assert (loop["first"], loop["last"]) == ("0x0010", "0x0080")
-    counts = {
-        (row["word"], row["field"].split()[0]): row["count"] for row in loop["words"] if row["opcodes"] != "1 SHFL.BFLY"
-    }
-    assert counts == {
-        ("load", "bytes,"): 1, ("compute", "lds"): 1, ("compute", "ffma"): 3, ("compute", "other"): 2,
-        ("compute", "register_conflicts"): 2,
+    loop, outside = found["dot"]
+    assert (loop["part"], loop["first"], loop["last"], loop["over_tiles"]) == ("loop 1", "0x0010", "0x0080", True)
+    assert counted(loop) == {
+        ("compute", "ffma"): 3, ("compute", "register_conflicts"): 2, ("compute", "lds (lds_bytes: 16)"): 1,
+        ("compute", "lds (lds_bytes: 4, reads: false)"): 1, ("load", "bytes (width: 16)"): 1, OTHER: 2,
     }  # fmt: skip
+    assert outside["part"] == "outside loops"
+    assert counted(outside) == {OTHER: 2}
 
 
 WITH_CODE = """
@@ -70,14 +78,77 @@ WITH_CODE = """
 
 
 def test_stall_counts_say_what_is_interleaved(tmp_path, capsys):
-    """IADD3 is followed at once; the comparison and the branch are waited for, 13 and 5 cycles."""
+    """IADD3 is followed at once; comparison and branch are waited for, 13 and 5 cycles. Nothing is in two rows."""
     file = tmp_path / "kernel.sass"
     file.write_text(WITH_CODE)
     assert [i.stall for i in sass.parse(WITH_CODE)] == [1, 1, 13, 5, 5]
     _, out, _ = run(["count", str(file), "--json"], capsys)
-    (loop,) = json.loads(out)["functions"]["sum"]
-    fields = {row["field"].split()[0]: row["count"] for row in loop["words"]}
-    assert (fields["other"], fields["interleaved"]) == (3, 1)
+    loop = json.loads(out)["functions"]["sum"][0]
+    conflicts = {("compute", "register_conflicts"): 1}
+    assert counted(loop) == {("compute", "ffma"): 1, **conflicts, OTHER: 2, ("compute", "interleaved"): 1}
+
+
+NESTED = """
+		Function : ring
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [R7+URZ], R6 ;
+        /*0020*/              @!P1 BRA 0x100 ;
+        /*0030*/                   LDS.128 R8, [R1] ;
+        /*0040*/                   LDS R9, [R1] ;
+        /*0050*/                   I2F.S8 R10, R9 ;
+        /*0060*/                   BRA.DIV UR4, 0x140 ;
+        /*0070*/               @P2 BRA 0x30 ;
+        /*0080*/                   ATOMS.ADD R1, [R2], R3 ;
+        /*0090*/               @P0 BRA 0x10 ;
+        /*00a0*/                   STG.E.64 desc[UR4][R2.64], R4 ;
+        /*00b0*/              @!P3 BRA 0xa0 ;
+        /*00c0*/                   EXIT ;
+        /*0100*/                   YIELD ;
+        /*0110*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [R7+URZ], R6 ;
+        /*0120*/              @!P1 BRA 0x100 ;
+        /*0130*/                   BRA 0x30 ;
+        /*0140*/                   WARPSYNC.COLLECTIVE R1, 0x150 ;
+        /*0150*/                   BRA 0x70 ;
+        /*0160*/                   BRA 0x160 ;
+"""
+
+
+def test_loops_are_those_of_the_source(tmp_path, capsys):
+    """Not the spin of the wait behind the kernel, nor lanes that part ways: both jump back into the middle of it."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(NESTED)
+    found = json.loads(run(["count", str(file), "--json"], capsys)[1])["functions"]["ring"]
+    assert [(part["part"], part["inside"], part["first"], part["last"]) for part in found] == [
+        ("loop 1", None, "0x0010", "0x0090"), ("loop 1.1", "loop 1", "0x0030", "0x0070"),
+        ("loop 2", None, "0x00a0", "0x00b0"), ("outside loops", None, "0x0000", "0x00c0"),
+    ]  # fmt: skip
+    tile, vector, _, outside = map(counted, found)
+    assert tile[("wait, acquire, release, arrive", "")] == 1
+    assert vector[("compute", "lds (lds_bytes: 16)")] == vector[("compute", "lds (lds_bytes: 4)")] == 1
+    assert outside == {OTHER: 2}
+
+
+def test_what_has_no_model_is_said_so(tmp_path, capsys):
+    """In a row of its own, not in `other`, with what to do; in text once for each kind."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(NESTED)
+    tile, vector, _, _ = json.loads(run(["count", str(file), "--json"], capsys)[1])["functions"]["ring"]
+    (atomics,) = [row for row in tile["words"] if row["word"] == "no model"]
+    assert (atomics["field"], atomics["opcodes"]) == ("atomics", "1 ATOMS.ADD")
+    assert "one after the other" in atomics["note"]
+    assert counted(vector)[("no model", "conversions")] == 1
+    _, out, _ = run(["count", str(file)], capsys)
+    assert out.count("no model: atomics: ") == out.count("no model: conversions: ") == 1
+    assert "loop 1.1 from 0x0030 to 0x0070, in loop 1: it runs several times a tile" in out
+
+
+def test_every_kind_without_a_model_has_a_sentence():
+    """And no opcode has both a word and none."""
+    for opcodes, note in UNMODELLED.values():
+        assert note
+        for opcode in opcodes:
+            (row,) = stated([sass.Instruction(0, opcode, opcode)])
+            assert (row.word, row.note) == (NO_MODEL, note)
 
 
 def test_loops_that_only_wait_are_left_out():
@@ -92,7 +163,7 @@ def test_tables_name_function_and_loop(tmp_path, capsys):
     file.write_text(DUMP)
     code, out, _ = run(["count", str(file), "--function", "dot"], capsys)
     assert code == 0
-    assert "dot, loop from 0x0010 to 0x0080" in out
+    assert "dot, loop 1 from 0x0010 to 0x0080: moves data, so over tiles" in out
     assert "nothing, whole" not in out
 
 

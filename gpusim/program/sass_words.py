@@ -1,0 +1,132 @@
+"""By which words of a scenario each instruction is stated, and which of them the model has nothing for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from gpusim.program.sass import Instruction, count, register_conflicts
+
+__all__ = ["NO_MODEL", "UNMODELLED", "Stated", "stated"]
+
+NO_MODEL = "no model"
+_OTHER = ("compute", "other (setup where nothing hides it)")
+_INTERLEAVED = ("compute", "interleaved")
+_NO_WAIT = 2
+"""Cycles up to which the next instruction is none that waits for the result."""
+
+_WORDS = {
+    "FFMA": ("compute", "ffma"), "FADD": ("compute", "ffma"), "FMUL": ("compute", "ffma"),
+    "LDS": ("compute", "lds (lds_bytes: {})"), "SHFL": ("compute", "lds (lds_bytes: 4, reads: false)"),
+    "LDL": ("compute", "lds (lds_bytes: {}, reads: false)"),
+    "STS": ("compute", "sts (sts_bytes: {})"), "STL": ("compute", "sts (sts_bytes: {})"), "MUFU": ("compute", "mufu"),
+    "LDG": ("load", "bytes (width: {})"), "STG": ("store", "bytes (width: {})"),
+    "LDGSTS": ("cp_async", "bytes (width: {})"), "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
+    "@!PT": ("cp_async", "masked"),
+    "UBLKCP": ("tma_load or tma_store", ""), "UTMALDG": ("tma_load", "bytes of the box"),
+    "UTMASTG": ("tma_store", "bytes of the box"), "BAR": ("sync_threads or named_barrier", "id, warps"),
+    "SYNCS": ("wait, acquire, release, arrive", ""), "USETMAXREG": ("set_max_nreg", "registers"),
+}  # fmt: skip
+"""Word and field of a scenario that state an opcode; {} is the width of its access."""
+
+UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
+    "atomics": (
+        ("ATOM", "ATOMS", "ATOMG", "RED", "REDG", "SUATOM", "SURED"),
+        (
+            "lanes that meet in one address are served one after the other, so the cost hangs on the data; state at "
+            "least their bytes, as a store (a load where the result is used, sts in shared memory)"
+        ),
+    ),
+    "conversions": (
+        ("I2F", "F2I", "F2F", "FRND", "I2I"),
+        (
+            "from 8 and 16 bits half the rate of FP32 by the CUDA Programming Guide, others that or less; other (a "
+            "slot each) and mufu (an eighth of the rate) are the two bounds"
+        ),
+    ),
+    "FP64": (
+        ("DFMA", "DADD", "DMUL", "DSETP", "DMNMX"),
+        "half the rate of FP32 by the CUDA Programming Guide (compute capability 9.0); two ffma for each come near",
+    ),
+    "tensor cores": (
+        ("HMMA", "IMMA", "DMMA", "QMMA", "BMMA", "HGMMA", "IGMMA", "QGMMA", "BGMMA", "WARPGROUP"),
+        "nothing here computes them or waits for them; what is predicted is the time of the rest",
+    ),
+    "ldmatrix": (
+        ("LDSM", "STSM"),
+        "as lds (or sts), with lds_wavefronts 1, 2 or 4 for its 1, 2 or 4 matrices of 128 bytes",
+    ),
+    "bit counts": (
+        ("POPC", "FLO", "BREV"),
+        "an eighth of the rate of FP32 by the CUDA Programming Guide, which is that of MUFU: state mufu",
+    ),
+    "warp reductions": (("REDUX", "MATCH"), "slower than other, how much is not measured here"),
+    "calls": (
+        ("CALL", "BRX", "JMX", "FCHK"),
+        (
+            "the code behind is counted nowhere. FCHK with CALL is a division, whose slow path normal numbers never "
+            "take: other, one slot each. Add what any other function does"
+        ),
+    ),
+    "generic addresses": (("LD", "ST"), "shared or global memory, as the address says: state load, store, lds or sts"),
+    "textures and surfaces": (("TEX", "TLD", "TLD4", "TXQ", "SULD", "SUST"), "a path of its own, not modelled"),
+    "fences": (("MEMBAR",), "it waits until earlier writes are seen by others; only its slot is known: other"),
+    "clusters": (("UCGABAR", "MAPA"), "clusters are not modelled"),
+}
+"""Opcodes by kind that take another time than any word says, with what to do about them."""
+
+_KIND = {opcode: kind for kind, (opcodes, _) in UNMODELLED.items() for opcode in opcodes}
+
+
+@dataclass(frozen=True)
+class Stated:
+    """Opcodes with their numbers that one field of a word states. ``note``: what to do where the model has none."""
+
+    word: str
+    field: str
+    number: int
+    opcodes: dict[str, int]
+    note: str = ""
+
+
+def stated(body: Sequence[Instruction]) -> list[Stated]:
+    """Everything in ``body``, by word and field; each instruction is in one row, but for register conflicts."""
+    order = dict.fromkeys([*(word for word, _ in _WORDS.values()), NO_MODEL])
+    found: dict[tuple[str, str], list[Instruction]] = {}
+    for instruction in body:
+        if instruction.opcode != "NOP":
+            found.setdefault(_place(instruction), []).append(instruction)
+    fields = list(dict.fromkeys(field for _, field in (*_WORDS.values(), _OTHER, _INTERLEAVED)))
+    rows = [
+        Stated(word, field, len(those), count(those), UNMODELLED[field][1] if word == NO_MODEL else "")
+        for (word, field), those in found.items()
+    ]
+    rank, stems = list(order), [field.split("{")[0] for field in fields]
+    rows.sort(key=lambda row: (rank.index(row.word), _rank(row.field, stems), row.field))
+    conflicts = register_conflicts(body)
+    if conflicts:
+        ffma = next(index for index, row in enumerate(rows) if row.field == "ffma")
+        rows.insert(ffma + 1, Stated("compute", "register_conflicts", conflicts, {}))
+    return rows
+
+
+def _rank(field: str, stems: Sequence[str]) -> int:
+    return next((index for index, stem in enumerate(stems) if stem and field.startswith(stem)), len(stems))
+
+
+def _place(instruction: Instruction) -> tuple[str, str]:
+    """Word and field of one instruction."""
+    root, *modifiers = instruction.opcode.split(".")
+    if root in _WORDS:
+        word, field = _WORDS[root]
+        return word, field.format(_width(modifiers))
+    if root in _KIND:
+        return NO_MODEL, _KIND[root]
+    # Without machine code nobody knows what waits.
+    apart = instruction.stall is not None and instruction.stall <= _NO_WAIT
+    return _INTERLEAVED if apart else _OTHER
+
+
+def _width(modifiers: Sequence[str]) -> int:
+    """Bytes a lane; smaller ones than 4 have no word of their own and take as long."""
+    return 16 if "128" in modifiers else 8 if "64" in modifiers else 4
