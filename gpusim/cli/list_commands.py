@@ -9,6 +9,7 @@ from typing import Any
 from gpusim.cli.output import console, print_json, print_table
 from gpusim.hardware.profile import load_profile, profile_names
 from gpusim.scenario.json_schema import json_schema, schema_text
+from gpusim.scenario.op_reference import inserted
 from gpusim.scenario.technique import techniques as installed
 from gpusim.validation.markdown import write_atomically
 
@@ -80,7 +81,8 @@ def schema(output: Path | None, check: bool, json: bool) -> int:
         print_json(json_schema())
         return 0
     path = output or Path("scenarios/schema.json")
-    text = schema_text()
+    # A page of the documentation holds the same as tables.
+    text = inserted(path.read_text(encoding="utf-8")) if path.suffix == ".md" else schema_text()
     if check:
         current = path.exists() and path.read_text(encoding="utf-8") == text
         console().print(f"{path}: {'current' if current else 'not current; run gpusim schema -o ' + str(path)}")

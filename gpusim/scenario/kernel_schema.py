@@ -29,6 +29,7 @@ class RingSpec(Model):
     """A circular buffer in shared memory with a full and an empty mbarrier per stage."""
 
     stages: Annotated[Count, Field(ge=1, le=64)]
+    """Buffers of the ring; tile n is in stage n modulo stages."""
     bytes: Annotated[ByteCount, Field(gt=0, le=2**20)]
     """Bytes of one stage."""
     empty_arrivals: Annotated[Count, Field(ge=1, le=1024)] | None = None
@@ -41,6 +42,7 @@ class RoleSpec(Model):
     """Warps of a CTA that run the same op list once per tile, or with `every` once per turn."""
 
     warps: Annotated[Count, Field(ge=1, le=32)]
+    """Warps of a CTA that have this role."""
     every: Annotated[Count, Field(ge=1, le=MAX_TURN)] = 1
     """The role treats only every so-manyth tile, as groups of consumers do that take turns (ping-pong)."""
     offset: Annotated[Count, Field(ge=0, lt=MAX_TURN)] = 0
@@ -57,6 +59,7 @@ class BarrierSpec(Model):
     """An mbarrier outside any ring."""
 
     arrivals: Annotated[Count, Field(ge=1, le=1024)]
+    """Arrivals that complete a phase."""
 
 
 Tiles = Annotated[Count, Field(ge=0, le=MAX_TILES)]
@@ -70,6 +73,7 @@ class SpelledKernel(Model):
     """A kernel spelled out as rings and roles."""
 
     name: Name = "kernel"
+    """As it is to be called in messages and on screen."""
     grid: Annotated[Count, Field(ge=1, le=MAX_GRID)]
     """CTAs of the launch."""
     tiles_per_cta: Annotated[
@@ -77,20 +81,23 @@ class SpelledKernel(Model):
     ]
     """Tiles of each CTA: one number for all, or a list with one number per CTA."""
     rings: dict[Name, RingSpec] = {}
+    """Circular buffers in shared memory, by name."""
     roles: Annotated[dict[Name, RoleSpec], Field(min_length=1)]
+    """What the warps do, by name of the role. The first has the first warps, and so on."""
     barriers: dict[Name, BarrierSpec] = {}
+    """mbarriers outside rings, by name."""
     registers: Annotated[Count, Field(ge=1, le=1024)] = 32
-    """Per thread."""
+    """Per thread, as nvcc -Xptxas -v prints."""
     shared_bytes: Annotated[ByteCount, Field(le=2**20)] = 0
     """Shared memory per CTA besides rings and barriers."""
     idle_warps: Annotated[Count, Field(ge=0, le=32)] = 0
     """Warps that exist and do nothing."""
     ctas_per_sm: Annotated[Count, Field(ge=1, le=32)] | None = None
-    """At most so many resident CTAs, as padding of shared memory forces it."""
+    """At most so many resident CTAs, as padding of shared memory forces it; if fewer fit, fewer run."""
     l2_warm: bool = False
-    """The data was left in L2 by an earlier launch."""
+    """The data was left in L2 by an earlier launch. This only records it: what is found there say the ops (l2_hit)."""
     footprint: Annotated[ByteCount, Field(gt=0)] | None = None
-    """Distinct bytes read; needed when l2_warm."""
+    """Distinct bytes read; needed when l2_warm. Hits in the part beyond half of L2 have a longer way."""
 
     @field_serializer("tiles_per_cta")
     def _as_written(self, tiles: list[int]) -> int | list[int]:

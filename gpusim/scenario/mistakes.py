@@ -116,7 +116,7 @@ def _field_names(model: type[BaseModel], data: Any, path: Place) -> list[str]:
 
 def _kernel_names(data: Any, path: Place) -> list[str]:
     if not path:
-        return list((TechniqueKernel if "technique" in data else SpelledKernel).model_fields)
+        return list((TechniqueKernel if "technique" in _mapping(data) else SpelledKernel).model_fields)
     below: dict[Any, type[BaseModel]] = {"rings": RingSpec, "roles": RoleSpec, "barriers": BarrierSpec}
     if len(path) == 2 and path[0] in below:
         return list(below[path[0]].model_fields)
@@ -144,5 +144,10 @@ def _host_names(data: Any, path: Place) -> list[str]:
         return list(HOST_OPS[str(path[4])].spec.model_fields) if len(path) > 4 and path[4] in HOST_OPS else []
     if path[0] != "kernels" or len(path) < 2:
         return []
-    kernel = data["kernels"][path[1]]
+    kernel = _mapping(data["kernels"][path[1]])
     return _kernel_names(kernel, path[2:]) if {"technique", "roles"} & set(kernel) else list(WorkSpec.model_fields)
+
+
+def _mapping(data: Any) -> dict[str, Any]:
+    """What is given where a mapping should be, or none."""
+    return data if isinstance(data, dict) else {}

@@ -64,30 +64,33 @@ class OnRing(Schedule):
     """An op on the stage of a ring that belongs to the tile."""
 
     ring: Name
+    """The ring; the stage is that of the op's tile."""
 
 
 class OnRingBytes(OnRing):
     """An op that moves bytes of a ring's stage; by default the whole stage."""
 
     bytes: Size | None = None
+    """Default: one stage of the ring."""
 
 
 class Fetch(OnRingBytes):
     """A copy from global memory into a ring stage."""
 
     l2_hit: Fraction = 0.0
-    """Fraction of the bytes found in L2."""
+    """Fraction of the bytes found in L2; the others come from DRAM. Nothing finds it for you."""
     align: Align = 0
-    """Largest power of two that divides every address it starts at; 0: that of its bytes."""
+    """Largest power of two that divides every address it starts at, in bytes; below 128 it costs bandwidth. 0: that of
+    its bytes, as when equal tiles lie one behind the other."""
 
 
 class ThreadFetch(Fetch):
     """A copy issued by threads (cp.async)."""
 
     width: Width = 16
-    """Bytes per lane and instruction."""
+    """Bytes per lane and instruction; with the bytes it gives the number of instructions."""
     other: Amount = 0.0
-    """Address instructions of one warp."""
+    """Address instructions of one warp, of which each waits for the one before, as `setup` of compute."""
     masked: Amount = 0.0
     """Loads of one warp that no lane executes: the assembler puts three `@!PT LDS` before each run of LDGSTS."""
 
@@ -96,40 +99,46 @@ class ThroughRegisters(Schedule):
     """ld.global or st.global: what one instruction of a warp looks like."""
 
     width: Width = 16
-    """Bytes per lane and instruction."""
+    """Bytes per lane and instruction; with the bytes it gives the number of instructions."""
     other: Amount = 0.0
-    """Address instructions of one warp."""
+    """Address instructions of one warp, of which each waits for the one before, as `setup` of compute."""
     stride: Distance = 0
-    """Bytes from one lane's address to the next lane's; 0: neighbours side by side."""
+    """Bytes from one lane's address to the next lane's; 0: neighbours side by side. `bytes` stay those wanted."""
     scatter: Distance = 0
-    """Neighbouring lanes share blocks of so many bytes, and each block lies anywhere; 0: they do not."""
+    """Neighbouring lanes share blocks of so many bytes, and each block lies anywhere: 32 for single sectors, the row's
+    length for rows by an index. What is fetched for it in whole sectors is counted. 0: they do not."""
 
 
 class RegisterLoad(ThroughRegisters):
     """ld.global into registers."""
 
     bytes: Size | None = None
-    """Default: the bytes of the only ring."""
+    """Of the whole role and tile, all its warps together. Default: one stage of the only ring."""
     wait: bool = True
-    """Block until the data is there; otherwise wait_loads does."""
+    """Block until the data is there; otherwise a wait_loads must do so later, or it is an error."""
     masked: Amount = 0.0
     """Loads of one warp that no lane executes, because a predicate is false for all of them."""
     l1_hit: Fraction = 0.0
     """Fraction of the bytes found in L1, which the CTA has read before."""
     l2_hit: Fraction = 0.0
-    """Fraction of the bytes that are not in L1 and found in L2."""
+    """Fraction of the bytes that are not in L1 and found in L2; the others come from DRAM. Nothing finds it for you."""
     align: Align = 0
-    """Largest power of two that divides every address it starts at; 0: that of its bytes."""
+    """Largest power of two that divides every address it starts at, in bytes; below 128 it costs bandwidth. 0: that of
+    its bytes, as when equal tiles lie one behind the other."""
 
 
 class SharedStore(Schedule):
     """st.shared from registers."""
 
     ring: Name | None = None
+    """Ring whose stage it fills, if any: who reads it too early is then found."""
     bytes: ByteCount | None = None
-    """0: the stores are counted in `sts` of the compute that follows; only the stage is named."""
+    """Of the whole role; default: one stage of the ring. 0: the stores are counted in `sts` of the compute that
+    follows; only the stage is named."""
     width: Width = 16
+    """Bytes per lane and instruction."""
     other: Amount = 0.0
+    """Address instructions of one warp."""
     masked: Amount = 0.0
     """Stores of one warp that no lane executes, because a predicate is false for all of them."""
 
@@ -138,6 +147,7 @@ class GlobalStore(ThroughRegisters):
     """st.global from registers."""
 
     bytes: Size
+    """Of the whole role and tile, all its warps together."""
     l2_hit: Fraction = 0.0
     """Fraction of the bytes that is overwritten in L2 and never reaches DRAM."""
 
@@ -146,26 +156,36 @@ class ComputeMix(Schedule):
     """Instruction counts of one warp for one tile, and the parallelism among them."""
 
     ffma: Amount = 0.0
+    """FFMA, FADD and FMUL: one pipe, one latency."""
     lds: Amount = 0.0
+    """Loads from shared memory (LDS), and shuffles, which go the same way; all of one width, `lds_bytes`."""
     other: Amount = 0.0
-    """All others inside the loop: addresses, counter, branch."""
+    """All others inside the loop (addresses, counter, branch, comparisons) that the next instruction waits for. Those
+    that nothing waits for are `interleaved` and not in here."""
     setup: Amount = 0.0
-    """Those before and after the loop, once per tile: nothing hides their latency."""
+    """Those before and after the loop, once per tile, of which each waits for the one before: nothing hides them."""
     interleaved: Amount = 0.0
-    """Others that stand between instructions which do not wait for them: an issue slot each."""
+    """Others that stand between instructions which do not wait for them: an issue slot each and no more. In addition to
+    `other` and `setup`, not part of them."""
     masked: Amount = 0.0
     """Loads and stores that no lane executes, because a predicate is false for all: a turn of the load-store unit."""
     sts: Amount = 0.0
+    """Stores to shared memory (STS), all of one width, `sts_bytes`."""
     mufu: Amount = 0.0
+    """MUFU: reciprocal, square root, exponential, logarithm, sine."""
     ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0
-    """Independent FP32 chains."""
+    """Chains of dependent FP32 instructions that are independent of each other: 1 for a sum into one variable."""
     loads_in_flight: Annotated[Number, Field(ge=1, le=256)] = 1.0
-    """lds issued before the first of them is needed."""
+    """lds issued before the first of them is needed: the unroll factor of the loop around them."""
     lds_bytes: Width = 16
+    """Bytes that a lane loads with one lds. Loads of two widths are two compute ops."""
     sts_bytes: Width = 16
+    """Bytes that a lane stores with one sts."""
     bank_conflict: Annotated[Number, Field(ge=1, le=32)] = 1.0
+    """By how much longer every lds and every sts of the op occupies shared memory; it multiplies `lds_wavefronts` too,
+    so say one of the two."""
     lds_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
-    """Turns of the shared-memory pipe for one lds; 0: lds_bytes / 4, each lane its own words."""
+    """Turns of the shared-memory pipe for one lds, of 128 bytes each; 0: lds_bytes / 4, each lane its own words."""
     register_conflicts: Amount = 0.0
     """Those of the ffma that fetch two registers of one bank of the register file."""
     reads: Name | Literal[False] | None = None
@@ -176,43 +196,51 @@ class Group(Schedule):
     """Close a group of cp.async; `ring` only gives "ahead: full" its depth."""
 
     ring: Name | None = None
+    """Ring whose stages - 1 is meant by "ahead: full"."""
 
 
 class PendingGroups(Schedule):
     """Wait until at most `pending` newest groups are in flight."""
 
     pending: Annotated[Count, Field(ge=0, le=64)] = 0
+    """Newest groups that may still be in flight."""
 
 
 class PendingBulk(PendingGroups):
     """Wait for bulk stores; with `read`, only until their source has been read."""
 
     read: bool = True
+    """Whether it is enough that the source has been read, so that its stage may be filled again."""
 
 
 class Barrier(Schedule):
     """bar.sync of a subset of the CTA's warps."""
 
     id: Annotated[Count, Field(ge=0, le=15)]
+    """Number of the barrier."""
     warps: Annotated[Count, Field(ge=1, le=32)]
+    """Warps that meet there, of all roles together."""
 
 
 class OnBarrier(Schedule):
     """An op on a barrier declared under `barriers`."""
 
     barrier: Name
+    """A name under `barriers`."""
 
 
 class Expect(OnBarrier):
     """Arrive and announce bytes."""
 
     bytes: Size
+    """Bytes that must arrive until the phase is complete."""
 
 
 class PhaseWait(OnBarrier):
     """Wait for a phase of a declared barrier; by default phase number = tile number."""
 
     phase: Annotated[Count, Field(ge=-1, le=1_000_000)] | None = None
+    """Number of the phase, from 0; default: the tile's number."""
     lag: Annotated[Count, Field(ge=0, le=64)] = 0
     """Wait for the phase of the tile `lag` tiles earlier; a negative phase never blocks."""
 
@@ -221,30 +249,37 @@ class Registers(Schedule):
     """setmaxnreg."""
 
     registers: Annotated[Count, Field(ge=24, le=256, multiple_of=8)]
+    """Per thread, from here on."""
 
 
 OPS: dict[str, OpWord] = {
-    "acquire": OpWord(OnRing, "ring"),
-    "tma_load": OpWord(Fetch, "ring"),
-    "wait": OpWord(OnRing, "ring"),
-    "compute": OpWord(ComputeMix),
-    "release": OpWord(OnRing, "ring"),
-    "load": OpWord(RegisterLoad, "bytes", int | str),
-    "wait_loads": OpWord(Schedule),
-    "store_shared": OpWord(SharedStore, "ring"),
-    "cp_async": OpWord(ThreadFetch, "ring"),
-    "commit_group": OpWord(Group, "ring"),
-    "wait_group": OpWord(PendingGroups, "pending", int),
-    "producer_commit": OpWord(OnRing, "ring"),
-    "tma_store": OpWord(OnRingBytes, "ring"),
-    "bulk_wait": OpWord(PendingBulk, "pending", int),
-    "store": OpWord(GlobalStore, "bytes", int | str),
-    "sync_threads": OpWord(Schedule),
-    "named_barrier": OpWord(Barrier),
-    "arrive": OpWord(OnBarrier, "barrier"),
-    "expect_tx": OpWord(Expect),
-    "mbarrier_wait": OpWord(PhaseWait, "barrier"),
-    "set_max_nreg": OpWord(Registers, "registers", int),
+    "acquire": OpWord(OnRing, "ring", about="Wait until the stage has been released by all who read it."),
+    "tma_load": OpWord(
+        Fetch, "ring", about="cp.async.bulk into the stage, with the arrive.expect_tx that announces it."
+    ),
+    "wait": OpWord(OnRing, "ring", about="Wait until the stage is full: mbarrier.try_wait on its full barrier."),
+    "compute": OpWord(ComputeMix, about="Instructions of each warp of the role, by kind."),
+    "release": OpWord(OnRing, "ring", about="Give the stage back: one arrival of each warp on its empty barrier."),
+    "load": OpWord(RegisterLoad, "bytes", int | str, about="ld.global into registers (LDG)."),
+    "wait_loads": OpWord(Schedule, about="Wait for the data of all loads before it, as the first use of them does."),
+    "store_shared": OpWord(SharedStore, "ring", about="st.shared from registers (STS), where that is all."),
+    "cp_async": OpWord(ThreadFetch, "ring", about="cp.async into the stage (LDGSTS), issued by the threads."),
+    "commit_group": OpWord(Group, "ring", about="cp.async.commit_group (LDGDEPBAR): the copies since the last one."),
+    "wait_group": OpWord(PendingGroups, "pending", int, about="cp.async.wait_group (DEPBAR)."),
+    "producer_commit": OpWord(
+        OnRing, "ring", about="The warps that wrote the stage themselves arrive on its full barrier."
+    ),
+    "tma_store": OpWord(
+        OnRingBytes, "ring", about="cp.async.bulk from the stage to global memory, and its bulk group."
+    ),
+    "bulk_wait": OpWord(PendingBulk, "pending", int, about="cp.async.bulk.wait_group."),
+    "store": OpWord(GlobalStore, "bytes", int | str, about="st.global from registers (STG)."),
+    "sync_threads": OpWord(Schedule, about="__syncthreads: all warps of the CTA, of all roles."),
+    "named_barrier": OpWord(Barrier, about="bar.sync with a number and some of the warps."),
+    "arrive": OpWord(OnBarrier, "barrier", about="mbarrier.arrive, one lane of each warp."),
+    "expect_tx": OpWord(Expect, about="mbarrier.arrive.expect_tx."),
+    "mbarrier_wait": OpWord(PhaseWait, "barrier", about="mbarrier.try_wait until a phase of a barrier is complete."),
+    "set_max_nreg": OpWord(Registers, "registers", int, about="setmaxnreg: move registers between warpgroups."),
 }
 """Every word of an op list."""
 
@@ -259,7 +294,7 @@ class Repeat(Model):
 
 
 REPEAT = "repeat"
-STEPS = {**OPS, REPEAT: OpWord(Repeat)}
+STEPS = {**OPS, REPEAT: OpWord(Repeat, about="Ops that run several times within the tile, as a loop does.")}
 """Every word that a step of an op list may have."""
 
 OpStep = step_model("OpStep", STEPS, "{acquire: input}")

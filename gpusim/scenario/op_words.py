@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, create_model, model_validator
+from pydantic import BeforeValidator, Field, create_model, model_validator
 
 from gpusim.errors import listing, nearest
 from gpusim.scenario.fields import Model
@@ -16,11 +16,12 @@ __all__ = ["OpWord", "chosen", "step_model"]
 
 @dataclass(frozen=True, slots=True)
 class OpWord:
-    """A word of an op list: its model, the field its short form sets, and that field's type."""
+    """A word of an op list: its model, the field its short form sets, that field's type, and what it does."""
 
     spec: type[Model]
     short: str | None = None
     short_type: Any = str
+    about: str = ""
 
     @property
     def bare(self) -> bool:
@@ -60,7 +61,8 @@ def _field(word: OpWord) -> Any:
     written = word.spec | (word.short_type if word.short else None)
     if word.bare:
         written = written | None
-    return Annotated[word.spec | None, BeforeValidator(expand, json_schema_input_type=written)]
+    about = Field(description=word.about or None)
+    return Annotated[word.spec | None, BeforeValidator(expand, json_schema_input_type=written), about]
 
 
 def _not_an_op(value: Any, words: Mapping[str, OpWord], example: str) -> str:

@@ -13,12 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 
 from gpusim.cli import main
 from gpusim.hardware import simulate_kernel
-from gpusim.program import Compute, Load, NamedBarrier, Store, sass
-from gpusim.scenario import load, predict
-from gpusim.scenario.op_schema import OPS
+from gpusim.program import Compute, Load, NamedBarrier, Store, check_program, sass
+from gpusim.program.sass_loops import parts
+from gpusim.scenario import from_data, load, predict
+from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, SpelledKernel
+from gpusim.scenario.op_reference import inserted
+from gpusim.scenario.op_schema import OPS, STEPS
 from gpusim.scenario.overrides import grid_points
 from gpusim.timeline.metrics import hidden_fraction
 from gpusim.validation.recording import list_timelines, load_timeline
@@ -32,10 +36,12 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES, SCENARIOS = ROOT / "docs" / "examples", ROOT / "scenarios"
 PROGRAMS = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
 PROBE = (ROOT / "docs" / "probe.md").read_text(encoding="utf-8")
+OPS_PAGE = (ROOT / "docs" / "ops.md").read_text(encoding="utf-8")
 RMSNORM = ("-DHIDDEN=4096", "-DWARPS=8", "-DSTAGES=3")
 ROWS = 6
 """As many as find room in the buffers of the probe's own tests."""
-OWN = ("own_streaming", "own_two_rings", "own_rmsnorm", "own_ping_pong")
+OWN = ("own_streaming", "own_two_rings", "own_rmsnorm", "own_rows", "own_gather", "own_ping_pong")
+KERNELS = ("scale.cu", "rmsnorm.cu", "rows.cu", "gather.cu")
 
 
 def compiled(source: str, name: str, folder: Path, *defines: str) -> list[sass.Instruction]:
@@ -71,11 +77,11 @@ class TestPages:
 
     def test_kernels_on_the_page_are_the_shipped_ones(self):
         """The same for CUDA."""
-        assert fenced(PROGRAMS, "cuda") == [(EXAMPLES / name).read_text() for name in ("scale.cu", "rmsnorm.cu")]
+        assert fenced(PROGRAMS, "cuda") == [(EXAMPLES / name).read_text() for name in KERNELS]
 
     def test_every_file_that_is_named_is_there(self):
         """Relative to the checkout, or to the page."""
-        for page in (PROGRAMS, PROBE):
+        for page in (PROGRAMS, PROBE, OPS_PAGE):
             for name in re.findall(r"(?:scenarios|docs|gpusim|realkernels)/[\w/]+\.(?:yaml|cuh|cu|py|json)", page):
                 assert (ROOT / name).exists(), name
             for name in re.findall(r"\]\(([\w./]+)\)", page):
@@ -91,6 +97,43 @@ class TestPages:
         for name in ("ilp", "stride", "scatter", "align", "l2_hit", "loads_in_flight", "setup", "reads"):
             assert name in fields
             assert f"`{name}" in PROGRAMS
+
+    def test_reference_is_that_of_the_models(self):
+        """Every field has a meaning; `gpusim schema -o docs/ops.md` writes it anew."""
+        assert inserted(OPS_PAGE) == OPS_PAGE
+        empty = re.findall(r"^\| `\w+` \| [^|]* \|\s*\|$", OPS_PAGE, re.MULTILINE)
+        assert not empty
+        for model in (SpelledKernel, RingSpec, RoleSpec, BarrierSpec, *(entry.spec for entry in STEPS.values())):
+            assert all(field.description for field in model.model_fields.values()), model
+        assert all(entry.about for entry in STEPS.values())
+
+    def test_op_lists_of_the_reference_can_be_read(self):
+        """Each in a kernel with a ring of that name."""
+        for text in fenced(OPS_PAGE, "yaml"):
+            data = {"warps": 4, **yaml.safe_load(text)}
+            kernel = {
+                "grid": 4,
+                "tiles_per_cta": 2,
+                "rings": {"input": {"stages": 2, "bytes": 4096}},
+                "roles": {"all": data},
+            }
+            program = from_data({"question": "q", "device": "textbook", "kernel": kernel}).program()
+            check_program(program)
+            assert list(program.roles[0].body(1))
+
+    def test_wavefronts_of_the_page_are_those_of_the_bench(self):
+        """Rows that name the bench, in the order of 4, 8 and 16 bytes a lane."""
+        bench = ROOT / "realkernels" / "microbench" / "recorded" / "h200_sxm" / "lds.json"
+        rows = json.loads(bench.read_text())["rows"]
+        found = 0
+        for line in PROGRAMS.splitlines():
+            known = re.fullmatch(r"\| .* \| (\d) \| (\d) \| (\d) \| bench `lds`, (?:kind load|sharing (\w+)) \|", line)
+            if known:
+                kind = {"kind": "sharing", "sharing": known[4]} if known[4] else {"kind": "load"}
+                cycles = {r["bits"]: r["cycles"] for r in rows if r["warps"] == 32 and kind.items() <= r.items()}
+                assert [round(cycles[bits]) for bits in (32, 64, 128)] == [int(known[n]) for n in (1, 2, 3)]
+                found += 1
+        assert found == 4
 
     def test_every_macro_and_event_of_the_probe_is_described(self):
         """And nothing that is not there."""
@@ -137,6 +180,30 @@ class TestCounts:
         assert sass.family(counts, "LDG", "STG") == sum(op.bytes / (role.warps * 32 * op.width) for op in moved)
         others = sum(counts.values()) - sass.family(counts, "FMUL", "LDG", "STG")
         assert others == sum(mix.setup + mix.other for mix in mixes) + sum(op.other for op in moved)
+
+    @pytest.mark.parametrize("name", ["gather", "rows"])
+    def test_all_of_a_kernel(self, name, tmp_path):
+        """Loops and what is outside of them: every instruction is in one of the ops, with its repeats."""
+        listed = parts(compiled(f"{name}.cu", name, tmp_path))
+        turns = {"rows": {"loop 1": 8, "loop 2": 8}}.get(name, {})
+        counts: Counter[str] = Counter()
+        for part in listed:
+            for opcode, number in sass.count(part.body).items():
+                counts[opcode] += number * turns.get(part.name, 1)
+        (role,) = load(SCENARIOS / f"own_{name}.yaml").program().roles
+        ops = list(role.body(1))
+        mixes = [op.mix for op in ops if isinstance(op, Compute)]
+        moved = [op for op in ops if isinstance(op, Load | Store)]
+        apart = ("FFMA", "FADD", "FMUL", "MUFU", "LDS", "SHFL", "STS", "LDG", "STG", "BAR")
+        assert sass.family(counts, "FFMA", "FADD", "FMUL") == sum(mix.ffma for mix in mixes)
+        assert sass.family(counts, "LDS", "SHFL") == sum(mix.lds for mix in mixes)
+        assert sass.family(counts, "MUFU", "STS") == sum(mix.mufu + mix.sts for mix in mixes)
+        whole = [op for op in moved if op.bytes >= role.warps * 32 * op.width]
+        issued = sum(op.bytes / (role.warps * 32 * op.width) for op in whole) + len(moved) - len(whole)
+        assert sass.family(counts, "LDG", "STG") == issued
+        others = sum(counts.values()) - sass.family(counts, *apart)
+        said = sum(mix.setup + mix.other + mix.interleaved for mix in mixes) + sum(op.other for op in moved)
+        assert others == said
 
     def test_rmsnorm(self, tmp_path):
         """One row of a consumer; every instruction is in one of the ops."""

@@ -89,3 +89,11 @@ host:
     lines = str(error_of(text)).splitlines()
     for line, name in zip(lines, ("ffma", "store", "warps"), strict=True):
         assert f"Did you mean {name!r}?" in line
+
+
+@pytest.mark.parametrize(
+    "section", ["kernel: no", "kernel: false", "host: 4", "host: {threads: {main: 3}, kernels: {k: x}}"]
+)
+def test_what_is_no_mapping_is_said_so(section):
+    """Whatever stands there instead."""
+    assert "is no mapping" in str(error_of(f"question: q\ndevice: textbook\n{section}\n"))
