@@ -23,6 +23,7 @@ from gpusim.program import WARP_SIZE, Mix
 __all__ = ["ComputeCost", "ComputeModel"]
 
 _WIDEST = 16
+"""Bytes of a lane of the widest access."""
 _WORD = 4
 """Bytes of a lane of which a whole warp's are one wavefront."""
 
