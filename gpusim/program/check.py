@@ -72,19 +72,18 @@ def _register_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]
 
 
 def _check_loads(role: Role, ops: list[Op]) -> None:
-    """A load is there when something has waited for it; else bytes would arrive that cost no time."""
-    open_loads: list[Load] = []
-    for op in ops:
-        if isinstance(op, WaitLoads) or (isinstance(op, Load) and op.wait):
-            open_loads.clear()
-        elif isinstance(op, Load) and op.bytes:
-            open_loads.append(op)
-    if open_loads:
-        first = open_loads[0]
+    """A load per tile is there when something has waited for it; else bytes would arrive that cost no time.
+
+    What is loaded ahead of a tile that never comes, or once and not needed, may stay open.
+    """
+    waits = any(isinstance(op, WaitLoads) or (isinstance(op, Load) and op.wait) for op in ops)
+    never = [op for op in ops if isinstance(op, Load) and op.bytes and op.tile >= 0]
+    if never and not waits:
+        first = never[0]
         raise HazardError(
             role=role.name, ring="", stage=-1, tile=first.tile,
             what=f"nothing waits for a load of {first.bytes} bytes with wait: false, so that its data is never there",
-            remedy="put wait_loads before the first op that needs the data (behind the last tile: in the epilogue)",
+            remedy="put wait_loads before the first op that needs the data",
         )  # fmt: skip
 
 

@@ -175,6 +175,11 @@ class TestHazard:
         """As registers that are fetched ahead are; a load that blocks waits for all before it."""
         assert run(one_role(Load(SIZE, wait=False), Compute(Mix(ffma=8)), wait)).total_s > 0
 
+    def test_load_ahead_of_a_tile_that_never_comes(self):
+        """The last turn of a loop that fetches ahead loads what nobody wants."""
+        ahead = [WaitLoads(tile=0), Compute(Mix(ffma=8), tile=0), Load(SIZE, wait=False, tile=1)]
+        assert run(one_role(Load(SIZE, wait=False, tile=0), *ahead)).total_s > 0
+
     def test_barrier_outside_rings_is_not_called_one(self):
         """A phase skipped on a barrier of its own."""
         program = kernel(
