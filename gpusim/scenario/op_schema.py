@@ -115,7 +115,7 @@ class RegisterLoad(ThroughRegisters):
     bytes: Size | None = None
     """Of the whole role and tile, all its warps together. Default: one stage of the only ring."""
     wait: bool = True
-    """Block until the data is there; otherwise wait_loads does so later; a role that never waits for its loads is an error."""
+    """Block until the data is there; otherwise wait_loads does; never to wait for loads is an error."""
     masked: Amount = 0.0
     """Loads of one warp that no lane executes, because a predicate is false for all of them."""
     l1_hit: Fraction = 0.0
