@@ -16,6 +16,9 @@ VECTOR_BYTES = 16
 WARP_VECTOR_BYTES = WARP_SIZE * VECTOR_BYTES
 """Bytes a warp moves with one instruction."""
 
+PLACEHOLDERS = 3
+"""Loads that no lane executes, which the assembler puts before each straight run of LDGSTS."""
+
 FMA_UNROLL = 16
 """Longest straight run of dependent FMAs; more are rolled. Passed to the kernel as a define."""
 

@@ -233,7 +233,6 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
             off,
         ),
         "barrier.release_per_warp": Measured(release, "cycles", "barrier (late, 1 to 32 warps)", release_off),
-        "barrier.issue": Measured(1.0, "cycles", "barrier (one instruction each: bar.sync, mbarrier, cp.async groups)"),
         "barrier.named_extra": Measured(named - bare, "cycles", "barrier (named_sync)"),
         "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
         "mbarrier.wake": Measured(poll, "cycles", "skeleton: a woken waiter looks once more"),

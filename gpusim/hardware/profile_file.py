@@ -52,6 +52,7 @@ def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], da
         raise ProfileError(f"no limits for compute capability {capability}", given=capability, allowed=_LIMITS)
     quantities: dict[str, dict[str, Any]] = {
         "sm.count": {"value": device["sm_count"], "kind": "specified", "source": "device properties"},
+        "barrier.issue": {"value": "1 cycles", "kind": "specified", "source": "machine code: one instruction each"},
     }
     for key, (value, source) in SPECIFIED.get(str(device["name"]), {}).items():
         quantities[key] = {"value": value, "kind": "specified", "source": source}

@@ -29,6 +29,7 @@ from gpusim.program import (
 )
 from realkernels.conv1d_async import Params
 from realkernels.padding import padded_shared_bytes
+from realkernels.tile_loop import PLACEHOLDERS
 
 TILE = "tile"
 WEIGHT_BYTES, HALO_ROOM = 128, 64
@@ -36,8 +37,6 @@ WEIGHT_BYTES, HALO_ROOM = 128, 64
 
 FETCH_OTHER = 21
 """Per warp before the tile is there: indices, addresses, who has which duty."""
-PLACEHOLDERS = 3
-"""Loads that no lane executes, which the assembler puts before the first LDGSTS."""
 TRUE_HALO_OTHER = 9
 """Per warp with a true halo: indices held inside the signal, and their addresses."""
 OFFSET_REACH, BASE_OTHER = 0x1000, 2

@@ -20,7 +20,7 @@ from gpusim.program import (
 )
 from realkernels.cp_async_multistage import Params
 from realkernels.padding import padded_shared_bytes
-from realkernels.tile_loop import EPILOGUE, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
+from realkernels.tile_loop import EPILOGUE, PLACEHOLDERS, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 
 ISSUE_UNROLL = 8
 """cp.async in a straight run; more are rolled. Passed to the kernel as a define."""
@@ -33,8 +33,6 @@ OFFSET_REACH = 0x1000
 BASE_OTHER = 2
 ISSUE_OTHER = 5
 """Per tile issued: stage address, next source, placeholders."""
-PLACEHOLDERS = 3
-"""Loads that no lane executes, which the assembler puts before each straight run of LDGSTS."""
 UNEVEN_OTHER = 7
 """Once more when the vectors do not divide evenly: comparison, branch, reconvergence, placeholders."""
 SKIP_OTHER = 5

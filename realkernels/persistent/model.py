@@ -19,10 +19,10 @@ from gpusim.program import (
     SyncThreads,
     WaitGroup,
 )
-from realkernels.cp_async_multistage.model import PLACEHOLDERS, SKIP_OTHER, issue_other, placeholders, tile_other
+from realkernels.cp_async_multistage.model import SKIP_OTHER, issue_other, placeholders, tile_other
 from realkernels.padding import padded_shared_bytes
 from realkernels.persistent import Params
-from realkernels.tile_loop import FMA_UNROLL, PROLOGUE, Share, shares, tile_mix
+from realkernels.tile_loop import FMA_UNROLL, PLACEHOLDERS, PROLOGUE, Share, shares, tile_mix
 
 RING = "input"
 COUNT_OTHER = 7

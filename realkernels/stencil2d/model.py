@@ -24,7 +24,7 @@ from gpusim.program import (
 )
 from realkernels.padding import padded_shared_bytes
 from realkernels.stencil2d import Params
-from realkernels.tile_loop import FMA_UNROLL, ROLL_OTHER, ROLL_SETUP, VECTOR_BYTES, WARP_VECTOR_BYTES
+from realkernels.tile_loop import FMA_UNROLL, PLACEHOLDERS, ROLL_OTHER, ROLL_SETUP, VECTOR_BYTES, WARP_VECTOR_BYTES
 
 RING = "rows"
 HALO_BYTES = 2 * VECTOR_BYTES
@@ -38,8 +38,6 @@ PROLOGUE = Mix(setup=70)
 """Before the first row: thread number, strip and band, addresses of inputs and outputs."""
 ISSUE_OTHER = 18
 """Per row asked for, besides the copies: place in the ring, sources of row and halo."""
-PLACEHOLDERS = 3
-"""Loads that no lane executes, which the assembler puts before the copies of a row."""
 ROW_OTHER, ROW_OTHER_PER_RADIUS, ROW_OTHER_SINGLE = 13, 6, -4
 """Per row of outputs: the rows' places in the ring, the output's address, counters; less with a single stage."""
 LOOP_ENTRY_OTHER, VECTOR_OTHER = 6, {1: 9, 2: 11, 3: 13, 4: 13}
