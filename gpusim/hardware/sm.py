@@ -33,6 +33,19 @@ _GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 """Its multiples, less whole numbers, are spread evenly and follow no period."""
 
 
+class _InTurn:
+    """A unit that does one thing after another."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._sim, self._free_s = sim, 0.0
+
+    def served(self, seconds: float) -> float:
+        """From now until it has done what takes it ``seconds``, after all it was given before."""
+        now = self._sim.now
+        self._free_s = max(self._free_s, now) + seconds
+        return self._free_s - now
+
+
 class Sm:
     """One SM, standing for the ``multiplicity`` SMs of its class."""
 
@@ -73,10 +86,8 @@ class Sm:
         """What `cycles_per_slot` has found, by (cost, warps)."""
         self._memory_costs: dict[tuple, ComputeCost] = {}
         self._fluid = FluidSystem(sim, self._rate)
-        self._barrier_unit_s = 0.0
-        """When the unit for mbarriers has done all operations so far."""
-        self._commit_unit_s = 0.0
-        """The same of the one that ends groups of cp.async."""
+        self._mbarriers, self._commits = _InTurn(sim), _InTurn(sim)
+        """The units for operations on mbarriers, and for ends of groups of cp.async."""
         # Of an even spread with the same standard deviation.
         self._jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter") if memory.round_bytes else 0.0
         self._hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
@@ -115,15 +126,11 @@ class Sm:
 
     def synchronise(self, warps: int, interval_s: float) -> float:
         """Seconds until the unit for mbarriers has done an operation of each of ``warps`` warps, after all others."""
-        now = self.sim.now
-        self._barrier_unit_s = max(self._barrier_unit_s, now) + warps * interval_s
-        return self._barrier_unit_s - now
+        return self._mbarriers.served(warps * interval_s)
 
     def commit(self, warps: int) -> float:
         """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""
-        now = self.sim.now
-        self._commit_unit_s = max(self._commit_unit_s, now) + warps * self.costs.commit
-        return self._commit_unit_s - now
+        return self._commits.served(warps * self.costs.commit)
 
     def _flow(self, cost: ComputeCost, group: WarpGroup, turn: Turn) -> Event:
         if not cost.all_slots:
