@@ -10,7 +10,7 @@ import numpy as np
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import stream_bandwidth
-from gpusim.hardware.memory import IN_ORDER_BYTES, QUEUE_ROUNDING
+from gpusim.hardware.memory import IN_ORDER_BYTES, QUEUE_ROUNDING, among_loads
 
 __all__ = ["ACCESS_STEPS"]
 
@@ -80,10 +80,8 @@ def _loads_beside_stores(b: Benches, found: dict[str, Measured]) -> dict[str, Me
     read, write = (found[f"hbm.{kind}_bandwidth"].value * 1e12 for kind in ("read", "write"))
     clock = found["sm.clock"].value * 1e6
     share = read / b.sms("loaded") / clock
-    contention, queue = found["hbm.burst_contention"].value, found["hbm.queue_time"].value * 1e-9 * clock
-
-    def among_loads(size: float, load: float) -> float:
-        return contention * load * size / share + queue * load / (1.0 - load + QUEUE_ROUNDING)
+    burst, queue = (found[f"hbm.{name}_time"].value * 1e-9 * clock for name in ("burst", "queue"))
+    crowd = found["hbm.burst_contention"].value, burst, queue
 
     idle, factors = {}, {}
     rows = [row for row in b.rows("loaded", target="dram") if row["load_bytes"]]
@@ -91,14 +89,14 @@ def _loads_beside_stores(b: Benches, found: dict[str, Measured]) -> dict[str, Me
         if not row["store_bytes"]:
             # The longest delay comes last: the least loaded.
             size = row["load_bytes"]
-            busy = among_loads(size, row["read_bytes_per_s"] / read)
+            busy = among_loads(row["read_bytes_per_s"] / read, size / share, *crowd)
             idle[size, row["ctas_per_sm"]] = row["load_cycles"] - busy
     for row in rows:
         writes = row["written_bytes_per_s"] / write
         load = row["read_bytes_per_s"] / read + writes
         if writes and load < UNSATURATED:
             size = row["load_bytes"]
-            more = row["load_cycles"] - idle[size, row["ctas_per_sm"]] - among_loads(size, load)
+            more = row["load_cycles"] - idle[size, row["ctas_per_sm"]] - among_loads(load, size / share, *crowd)
             factors.setdefault(size, []).append(more / (writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5)
     lines = np.array(sorted(factors)) / LINE_BYTES
     cycles = np.array([np.median(factors[size]) for size in sorted(factors)])

@@ -11,9 +11,12 @@ import numpy as np
 
 from gpusim.hardware.benches import Benches, Measured, Rows
 from gpusim.hardware.imbalance import expected_maximum
-from gpusim.hardware.memory import QUEUE_ROUNDING
+from gpusim.hardware.memory import among_loads
 
 __all__ = ["MEMORY_STEPS", "stream_bandwidth"]
+
+_BELOW_SATURATION = 0.97
+"""Utilisation of HBM beyond which latency says only how many wait."""
 
 
 def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
@@ -108,7 +111,8 @@ def _memory(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     loads, write = stream_bandwidth(b, 1, 0), stream_bandwidth(b, 0, 1)
     read = (loads + bulk) / 2.0
     l2 = max(row["bytes_per_s"] for row in b.rows("l2") if row["footprint_bytes"] <= 32 << 20)
-    contention, queue, off = _loaded_latency(b, share)
+    contention, burst, queue, off = _loaded_latency(b, share)
+    loaded = "tma ring and burst (latency beyond that of one SM)"
     return {
         "hbm.read_bandwidth": Measured(
             read / 1e12,
@@ -117,10 +121,9 @@ def _memory(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
             abs(loads - bulk) / 1e12,
         ),
         "hbm.write_bandwidth": Measured(write / 1e12, "TB/s", "hbm (writes only)"),
-        "hbm.burst_contention": Measured(contention, "", "tma ring and burst (latency beyond that of one SM)", off),
-        "hbm.queue_time": Measured(
-            queue / clock * 1e9, "ns", "tma ring and burst (latency beyond that of one SM)", off / clock * 1e9
-        ),
+        "hbm.burst_contention": Measured(contention, "", loaded),
+        "hbm.burst_time": Measured(burst / clock * 1e9, "ns", loaded),
+        "hbm.queue_time": Measured(queue / clock * 1e9, "ns", loaded, off / clock * 1e9),
         "l2.read_bandwidth": Measured(l2 / 1e12, "TB/s", "l2 (footprints up to 32 MiB)"),
         "tma.store_bandwidth": Measured(
             max(row["bytes_per_cycle_per_sm"] for row in b.rows("tma_store", kind="ring", ctas=1)),
@@ -161,44 +164,72 @@ def _alignment(b: Benches, _: dict) -> dict[str, Measured]:
     return found
 
 
-def _loaded_latency(b: Benches, share: float) -> tuple[float, float, float]:
-    """Least squares of (latency with all SMs - latency with one SM) on the two causes.
+def _offset(b: Benches, _: dict) -> dict[str, Measured]:
+    """What one SM takes in of copies and loads that start off a line or off a sector, all such places equally often."""
 
-    ``burst_contention``: a copy of B bytes meets the bursts of SMs that are in step with this one:
-    utilisation × B / fair share. ``queue_time``: random arrivals: u / (1 - u + `QUEUE_ROUNDING`).
+    def rate(unit: str, offsets: tuple[int, ...]) -> Measured:
+        best = [max(r["bytes_per_cycle_per_sm"] for r in b.rows("offset", unit=unit, offset=at)) for at in offsets]
+        mean = len(best) / sum(1.0 / each for each in best)
+        return Measured(mean, "B/cycle", f"offset ({unit})", float(np.ptp(best)))
+
+    # 80 is to the end of a line what 48 is to its beginning; 16 and 112 are alike.
+    off_sector, off_line = (16, 48, 48, 112), (32, 64, 96)
+    return {
+        "tma.off_sector_bandwidth": rate("tma", off_sector),
+        "tma.off_line_bandwidth": rate("tma", off_line),
+        "lsu.cp_async_off_sector_bandwidth": rate("cp_async", off_sector),
+        "lsu.cp_async_off_line_bandwidth": rate("cp_async", off_line),
+        "lsu.ldg_off_line_bandwidth": rate("ldg", (*off_sector, *off_line)),
+    }
+
+
+def _loaded_latency(b: Benches, share: float) -> tuple[float, float, float, float]:
+    """``contention``, ``burst`` and ``queue`` of `among_loads` in cycles, and how far latencies are off with them.
+
+    Least squares of latency with all SMs less latency with one, each relative to the former. After a load `burst`
+    spins; what the spinning takes beyond what it was asked for is a further unknown.
     """
-    single = {(row["bytes"], row["outstanding"]): row["bytes_per_cycle_per_sm"]
+    single = {(row["bytes"], row["outstanding"]): row["outstanding"] * row["bytes"] / row["bytes_per_cycle_per_sm"]
               for row in b.rows("tma", kind="ring", source="dram", ctas=1)}  # fmt: skip
-    causes, extra = [], []
+    one = {row["bytes"]: row["cycles_mean"] for row in b.rows("tma", kind="latency", source="dram")}
+    # A turn of a ring of one copy takes a little longer; of larger copies than any ring has, so it would, too.
+    turn = float(np.mean([single[size, 1] - one[size] for size in one if (size, 1) in single]))
+    loads, extra, weights = [], [], []
 
-    def add(size: float, u: float, more: float) -> None:
-        if u < 0.97:
-            weight = 1.0 / max(more, 60.0)
-            causes.append((weight * u * size / share, weight * u / (1.0 - u + QUEUE_ROUNDING)))
-            extra.append(weight * more)
+    def add(size: float, load: float, latency: float, alone: float, spins: bool) -> None:
+        if load < _BELOW_SATURATION:
+            loads.append((load, size / share, float(spins)))
+            extra.append(latency - alone)
+            weights.append(1.0 / latency)
 
-    alone: dict[int, float] = {}
-    for (size, outstanding), rate in single.items():
-        if outstanding == 1:
-            alone[size] = size / rate
     for row in b.rows("tma", kind="ring", source="dram"):
-        size, outstanding, per_sm = row["bytes"], row["outstanding"], row["ctas_per_sm"]
-        if row["ctas"] == 1 or (size, outstanding) not in single or outstanding > 4:
-            continue
-        rate = row["bytes_per_cycle_per_sm"]
-        with_all = outstanding * size * per_sm / rate
-        add(size, rate / share, with_all - outstanding * size / single[size, outstanding])
-    for row in b.rows("burst", ctas_per_sm=1):
-        if row["delay"] and row["bytes"] in alone:
-            turn = row["period_cycles"]
-            add(row["bytes"], row["bytes"] / turn / share, turn - row["delay"] - alone[row["bytes"]])
-    solution, *_ = np.linalg.lstsq(np.array(causes), np.array(extra), rcond=None)
-    residual = np.array(causes) @ solution - np.array(extra)
-    return float(solution[0]), float(solution[1]), float(np.std(residual))
+        case, rate = (row["bytes"], row["outstanding"]), row["bytes_per_cycle_per_sm"]
+        if row["ctas"] > 1 and case in single and row["outstanding"] <= 4:
+            latency = row["outstanding"] * row["bytes"] * row["ctas_per_sm"] / rate
+            add(row["bytes"], rate / share, latency, single[case], False)
+    for row in b.rows("burst"):
+        if row["delay"]:
+            size, period = row["bytes"], row["period_cycles"]
+            load = size * row["ctas_per_sm"] / period / share
+            add(size, load, period - row["delay"], single.get((size, 1), one[size] + turn), True)
+    weight = np.array(weights)[:, None]
+
+    def fit(burst: float) -> tuple[float, np.ndarray, np.ndarray]:
+        causes = np.array([
+            (among_loads(load, transfer, 1.0, burst, 0.0), among_loads(load, transfer, 0.0, burst, 1.0), spins)
+            for load, transfer, spins in loads
+        ])  # fmt: skip
+        solution, *_ = np.linalg.lstsq(weight * causes, weight[:, 0] * extra, rcond=None)
+        off = causes @ solution - extra
+        return float(np.square(weight[:, 0] * off).sum()), solution, off
+
+    burst = _best(lambda cycles: fit(cycles)[0], np.geomspace(200, 20000, 60))
+    _, (contention, queue, _), off = fit(burst)
+    return float(contention), float(burst), float(queue), float(np.std(off))
 
 
 def _best(error: Callable[[float], float], candidates: Iterable[float]) -> float:
     return min(candidates, key=error)
 
 
-MEMORY_STEPS = (_tma, _drift, _lsu, _memory, _alignment)
+MEMORY_STEPS = (_tma, _drift, _lsu, _memory, _alignment, _offset)

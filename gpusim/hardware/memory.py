@@ -23,7 +23,7 @@ from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, Access
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Memory", "in_order_part", "kept_part"]
+__all__ = ["Memory", "among_loads", "in_order_part", "kept_part"]
 
 QUEUE_ROUNDING = 0.05
 """Keeps the queue finite at full load, where a closed system of SMs cannot wait for ever."""
@@ -47,6 +47,16 @@ def in_order_part(cta_bytes: float, resident: int, grid: int) -> float:
         return 0.0
     octaves = log2(OUT_OF_ORDER_BYTES / max(cta_bytes, IN_ORDER_BYTES)) / log2(OUT_OF_ORDER_BYTES / IN_ORDER_BYTES)
     return max(octaves, 0.0) * max(1.0 - resident / grid, 0.0)
+
+
+def among_loads(load: float, transfer: float, contention: float, burst: float, queue: float) -> float:
+    """What loads of other SMs add to the latency of one, at a utilisation ``load`` of HBM; all times in one unit.
+
+    ``transfer``: how long it takes if all SMs load as much at once. Of that a copy waits for ``contention``, but SMs
+    are in step with each other for no longer than ``burst``. ``queue``, of requests that come at any time.
+    """
+    crowd = transfer / (1.0 + transfer / burst) if burst else 0.0
+    return contention * load * crowd + queue * load / (1.0 - load + QUEUE_ROUNDING)
 
 
 def kept_part(read_bytes: float, written_bytes: float, profile: DeviceProfile) -> float:
@@ -107,8 +117,8 @@ class Memory:
         self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)
         self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * round_bytes)
         self._written = Capacity("hbm writes", inf)
-        self._burst_s_per_byte = value("hbm.burst_contention") * sms / read
-        self._queue_s = value("hbm.queue_time")
+        self._share_s_per_byte = sms / read
+        self._among_loads = value("hbm.burst_contention"), value("hbm.burst_time"), value("hbm.queue_time")
         self._write_queue = value("hbm.write_queue_one_line"), value("hbm.write_queue_many_lines")
         self._write_queue_lines = value("hbm.write_queue_lines")
         self._dram = tuple(profile.cycles(key) for key in ("dram.latency", "dram.latency_many_lines"))
@@ -162,8 +172,8 @@ class Memory:
     def dram_latency_s(self, amount: float, lines: float) -> float:
         """Latency beyond that of L2 of ``amount`` bytes from DRAM, until the slowest of ``lines`` is there."""
         load, _ = self._seen(self._load)
-        crowd = self._burst_s_per_byte * load * amount
-        return self._dram[0] + self.spread_s(lines) + crowd + self._queue_s * load / (1.0 - load + QUEUE_ROUNDING)
+        crowd_s = among_loads(load, self._share_s_per_byte * amount, *self._among_loads)
+        return self._dram[0] + self.spread_s(lines) + crowd_s
 
     def behind_writes_s(self, lines: float) -> float:
         """What writes of all SMs add to the latency of the slowest of ``lines``, from wherever they come."""

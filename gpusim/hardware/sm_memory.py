@@ -2,16 +2,17 @@
 
 Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), one for loads through the load-store path (LSU),
   all behind the SM's port; L1 with room for the lines of loads by threads that are under way, and a queue of their
-  stores: who finds them full waits, and so do shared loads behind stores; latency to L2; the bandwidth lost when
-  copies do not start on a line of 128 bytes or a sector of 32.
-Omits: hits in L1.
-Source: realkernels.microbench (tma, ldg, cpasync, access, behind, alignment, latency); see the profile.
+  stores: who finds them full waits, and so do shared loads behind stores; latency to L2; copies that do not
+  start on a line of 128 bytes or a sector of 32: an SM takes them in more slowly, and some bandwidth of HBM is lost.
+Omits: hits in L1; CTAs whose copies all start at the same place in a line.
+Source: realkernels.microbench (tma, ldg, cpasync, access, behind, alignment, offset, latency); see the profile.
 """
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
+from math import inf
 
 from gpusim.engine import Capacity, Event, FifoServer
 from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access
@@ -58,6 +59,15 @@ class SmMemory:
             )
             for unit in ("tma", "lsu")
         }
+        self._rates = {
+            path: tuple(clock * profile.value(f"{key}bandwidth") for key in keys)
+            for path, keys in (
+                ("tma", ("tma.off_sector_", "tma.off_line_", "tma.")),
+                ("cp_async", ("lsu.cp_async_off_sector_", "lsu.cp_async_off_line_", "lsu.")),
+                ("ldg", ("lsu.ldg_off_line_", "lsu.ldg_off_line_", "lsu.")),
+            )
+        }
+        """Bytes per second of what starts off a sector, off a line, and on one."""
         self._near_s = {
             "tma": profile.cycles("tma.l2_latency"),
             "ldg": profile.cycles("lsu.ldg_l2_latency"),
@@ -83,8 +93,10 @@ class SmMemory:
         """
         unit = "tma" if path == "tma" else "lsu"
         server = self._loads[unit]
-        sector, line = self._efficiency[unit]
-        efficiency = 1.0 if align >= LINE_BYTES else line if align >= SECTOR_BYTES else sector
+        efficiency, rate = 1.0, inf
+        if align < LINE_BYTES:
+            efficiency = self._efficiency[unit][align >= SECTOR_BYTES]
+            rate = self._mean_rate(path, align)
         near = self._near_s[path]
         missed = amount * (1.0 - l2_hit)
         # All that are waited for, and of these the ones from DRAM, of which there may be none.
@@ -99,6 +111,7 @@ class SmMemory:
         arrival = server.request(
             amount * access.fetched,
             uses,
+            rate=rate,
             latency_s=latency,
             served=self._served(server, amount, tile, stage, cause),
         )
@@ -107,6 +120,13 @@ class SmMemory:
             self._lsu_in_flight.append((arrival, taken))
             self._l1_taken += taken
         return arrival
+
+    def _mean_rate(self, path: str, align: int) -> float:
+        """Bytes per second of copies that start at each multiple of ``align`` in a line equally often."""
+        off_sector, off_line, whole = self._rates[path]
+        starts = LINE_BYTES // max(align, SECTOR_BYTES)
+        per_byte = (1.0 / whole + (starts - 1.0) / off_line) / starts
+        return 1.0 / (per_byte if align >= SECTOR_BYTES else (per_byte + 1.0 / off_sector) / 2.0)
 
     def spread_s(self, amount: float, own: float, l2_hit: float, access: Access) -> float:
         """How much later the slowest of ``amount`` bytes arrive than those ``own`` bytes that one warp waits for."""

@@ -35,6 +35,7 @@ BENCHES = (
     "latency",
     "tma",
     "alignment",
+    "offset",
     "skeleton",
     "syncs",
     "tile_turn",

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from math import exp
 
+import numpy as np
 import pytest
 
 from gpusim.engine import Simulation
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.memory import Memory, in_order_part, kept_part
+from gpusim.hardware.memory import Memory, among_loads, in_order_part, kept_part
 from gpusim.program import (
     BulkWait,
     CommitGroup,
@@ -136,6 +137,42 @@ def test_misaligned_copies_waste_hbm_bandwidth(align, efficiency):
         hbm__read_bandwidth="132 GB/s", tma__unaligned_line_efficiency=0.8, tma__unaligned_sector_efficiency=0.5
     )
     assert total_ns(tma(grid=132, align=align), device) == pytest.approx(4096 / efficiency)
+
+
+@pytest.mark.parametrize(
+    ("align", "per_byte"),
+    [(128, 1 / 32), (64, (1 / 32 + 1 / 16) / 2), (32, (1 / 32 + 3 / 16) / 4), (16, (1 / 32 + 3 / 16 + 4 / 8) / 8)],
+)
+def test_an_sm_takes_in_misaligned_copies_more_slowly(align, per_byte):
+    """Mean over the places of a line where a copy can start: on it, off it, off a sector; each SM for itself."""
+    slow = textbook(tma__off_line_bandwidth="16 B/cycle", tma__off_sector_bandwidth="8 B/cycle")
+    for grid in (1, 132):
+        assert total_ns(tma(grid=grid, align=align), slow) == pytest.approx(SIZE * per_byte)
+
+
+def test_a_crowd_stays_together_for_a_while():
+    """Contention × load × what meets: all of a short copy, half of one as long as SMs are in step; and the queue."""
+    assert among_loads(0.5, 1.0, 0.4, 1000.0, 0.0) == pytest.approx(0.2, rel=2e-3)
+    assert among_loads(0.5, 1000.0, 0.4, 1000.0, 0.0) == pytest.approx(100.0)
+    assert among_loads(0.5, 1000.0, 0.4, 1000.0, 11.0) == pytest.approx(110.0)
+
+
+def test_among_loads_is_what_the_bench_shows():
+    """Copies of 4 to 64 KiB, waited for and followed by a pause on every SM: their latency within 10 %."""
+    profile = load_profile("h200_sxm")
+    clock, read = profile.clock_hz, profile.value("hbm.read_bandwidth")
+    times = [profile.value(f"hbm.{name}_time") * clock for name in ("burst", "queue")]
+    among = profile.value("hbm.burst_contention"), *times
+    latency: dict[int, dict[float, float]] = {}
+    for row in rows("burst"):
+        if row["delay"] and row["bytes_per_s"] < 0.9 * read:
+            found = latency.setdefault(row["bytes"], {})
+            found[row["bytes_per_s"] / read] = row["period_cycles"] - row["delay"]
+    for size, found in latency.items():
+        crowd = {load: among_loads(load, size * 132 / read * clock, *among) for load in found}
+        idle = np.median([cycles - crowd[load] for load, cycles in found.items()])
+        for load, cycles in found.items():
+            assert idle + crowd[load] == pytest.approx(cycles, rel=0.1), (size, load)
 
 
 def test_reserve_lets_a_copy_spend_what_others_left():
