@@ -1,6 +1,8 @@
-"""Host functions, and host threads that hold each other up: from bench rows to quantities."""
+"""Host functions, host threads that hold each other up, and new ones: from bench rows to quantities."""
 
 from __future__ import annotations
+
+from statistics import fmean
 
 from gpusim.hardware.benches import Measured
 from gpusim.host.benches import Found, HostBenches, us
@@ -82,4 +84,24 @@ def _threads(b: HostBenches, _: Found) -> Found:
     }
 
 
-STEPS = (_callers, _host_functions, _threads)
+def _new_threads(b: HostBenches, _: Found) -> Found:
+    """How much longer the first launch of a new thread takes than its third, and how long it keeps other threads out.
+
+    The second: four new threads at once, from the begin of the first launch to the end of the last first one. On an
+    ordinary stream and on the thread's own it takes equally long, within what the rows repeat to: their mean. Runs
+    that were made before there were such rows say nothing.
+    """
+    found: Found = {}
+    for api, bench in (("cupy", "calls"), ("cuda", "cpp")):
+        rows = [row for row in b.head(bench)["rows"] if row.get("state") in ("ordinary", "per_thread")]
+        alone = {(row["state"], row["bytes"]): 1e6 * row["median_s"] for row in rows if row["call"] == "new_thread"}
+        together = [1e6 * row["median_s"] / row["bytes"] for row in rows if row["call"] == "new_threads"]
+        if not together:
+            continue
+        longer = fmean(alone[state, 1] - alone[state, 3] for state in ("ordinary", "per_thread"))
+        found[f"host.{api}.thread_first"] = us(max(longer, 0.0), f"{bench} (new_thread)")
+        found[f"host.{api}.thread_first_lock"] = us(fmean(together), f"{bench} (new_threads)")
+    return found
+
+
+STEPS = (_callers, _host_functions, _threads, _new_threads)

@@ -1,8 +1,11 @@
 """Calls that put work into streams.
 
 Models: the cost of every such call, and what it costs more that is the first of its kind after a host function has run
-  on the driver's thread; threads that keep each other out of the runtime; calls that block (full queues, cudaMemcpy);
-  staging of pageable memory inside the call.
+  on the driver's thread; threads that keep each other out of the runtime; the first launch of a new thread (those of a
+  program with several are new, the only thread of a program has launched before); calls that block (full queues,
+  cudaMemcpy); staging of pageable memory inside the call.
+Omits: which of the threads that want to get in is let in (here: who came first); what the creation of a thread's own
+  stream takes (3 us in C++, nothing that could be told from the rest in Python).
 Source: CUDA Runtime API (stream synchronization behavior); realkernels.microbench.host (calls, cpp, rules).
 """
 
@@ -33,6 +36,8 @@ class StreamCalls:
         self._sim, self._device, self._costs = shared.sim, shared.device, shared.costs
         self._functions_seen: dict[str, int] = {}
         """How many host functions had run when each kind of call was made last."""
+        self._new = len(shared.program.threads) > 1
+        """Whether the thread has not launched yet."""
         self.calls: Calls = {
             ops.Launch: self._launch,
             ops.MemcpyAsync: self._memcpy_async,
@@ -110,18 +115,22 @@ class StreamCalls:
             stream.queued.popleft()
         if len(stream.queued) >= depth:
             yield from self._caller.until(stream.queued[0], "launch", op.chunk)
-        yield from self._issue(shown, self._costs.call(cost) * self._after_function(cost), op.chunk)
+        first = self._new and kind == "kernel"
+        self._new = self._new and not first
+        yield from self._issue(shown, self._costs.call(cost) * self._after_function(cost), op.chunk, first)
         return self._device.streams.enqueue(stream, kind, label, op.chunk, op)
 
-    def _issue(self, shown: str, seconds: float, chunk: int) -> Generator:
+    def _issue(self, shown: str, seconds: float, chunk: int, first: bool) -> Generator:
         """The time inside such a call; threads in such calls keep each other out for a part of it."""
         shared, caller, before = self._shared, self._caller, self._device.functions
+        if first:
+            seconds += self._costs.call("thread_first")
         if shared.running < 2:
             yield from caller.busy(shown, seconds, chunk)
             # In Python a host function needs the interpreter, which the thread then waits for.
             yield from caller.busy(shown, (self._device.functions - before) * self._costs.call("func_steals"), chunk)
             return
-        locked = seconds * shared.lock_share
+        locked = self._costs.call("thread_first_lock") if first else seconds * shared.lock_share
         yield from caller.busy(shown, max(seconds - locked, 0.0), chunk)
         turn = max(self._sim.now, shared.lock_free_s)
         shared.lock_free_s = turn + locked

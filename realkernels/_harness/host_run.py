@@ -52,7 +52,7 @@ class HostRunner:
     def _run_threads(self) -> float:
         import cupy
 
-        gate = _Gate(len(self._calls))
+        gate = Gate(len(self._calls))
         failures: list[BaseException] = []
         starts: list[float] = []
 
@@ -136,7 +136,7 @@ class HostRunner:
         return {b.name: self._maker.pointers.view(b.name) for b in self.program.buffers if b.place != "device"}
 
 
-class _Gate:
+class Gate:
     """Threads that stay awake until the last of them is there: one that sleeps would begin some 100 us late."""
 
     def __init__(self, count: int) -> None:

@@ -296,6 +296,67 @@ static void contention() {
   }
 }
 
+// The times before and after each of these calls in each of `count` threads that have only chosen the device.
+using Steps = std::vector<std::function<void()>>;
+static std::vector<std::vector<Clock::time_point>> beginning(const Steps& steps, int count) {
+  std::vector<std::vector<Clock::time_point>> times(count);
+  std::vector<std::thread> pool;
+  std::atomic<int> missing{count};
+  for (int t = 0; t < count; ++t) pool.emplace_back([&, t] {
+    CHECK(cudaSetDevice(0));
+    CHECK(cudaDeviceSynchronize());
+    times[t].reserve(steps.size() + 1);
+    --missing;
+    while (missing > 0) {
+    }
+    times[t].push_back(Clock::now());
+    for (const auto& step : steps) {
+      step();
+      times[t].push_back(Clock::now());
+    }
+  });
+  for (auto& thread : pool) thread.join();
+  CHECK(cudaDeviceSynchronize());
+  return times;
+}
+
+// The first calls of new threads on a stream that exists and on that of their own. `bytes` is the place of a call; or
+// the threads, from the begin of the first one's first call to the end of the last one's.
+static void new_threads() {
+  void *device, *pinned;
+  cudaStream_t blocking;
+  CHECK(cudaMalloc(&device, 4096));
+  CHECK(cudaMallocHost(&pinned, 4096));
+  CHECK(cudaStreamCreate(&blocking));
+  const auto copy = [=] { cudaMemcpyAsync(device, pinned, 4096, cudaMemcpyHostToDevice, blocking); };
+  const auto launch = [=] { spin<<<1, 32, 0, blocking>>>(0); };
+  const auto own = [] { spin<<<1, 32, 0, cudaStreamPerThread>>>(0); };
+  const std::vector<std::pair<const char*, Steps>> kinds = {
+      {"ordinary", {launch, launch, launch}}, {"ordinary, copy first", {copy, launch, copy}}, {"per_thread", {own, own, own}}};
+  for (const auto& [state, steps] : kinds) {
+    std::vector<std::vector<double>> samples(steps.size());
+    for (int i = 0; i < 41; ++i) {
+      const auto times = beginning(steps, 1)[0];
+      for (size_t place = 0; place < steps.size() && i > 0; ++place)
+        samples[place].push_back(seconds(times[place], times[place + 1]));
+    }
+    for (size_t place = 0; place < steps.size(); ++place) report("new_thread", state, place + 1, samples[place]);
+  }
+  for (int kind : {0, 2}) {
+    std::vector<double> together;
+    for (int i = 0; i < 25; ++i) {
+      const auto times = beginning(kinds[kind].second, 4);
+      auto begin = times[0][0], end = times[0][1];
+      for (const auto& each : times) begin = std::min(begin, each[0]), end = std::max(end, each[1]);
+      together.push_back(seconds(begin, end));
+    }
+    report("new_threads", kinds[kind].first, 4, together);
+  }
+  CHECK(cudaStreamDestroy(blocking));
+  CHECK(cudaFreeHost(pinned));
+  CHECK(cudaFree(device));
+}
+
 int main() {
   CHECK(cudaSetDevice(0));
   CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
@@ -308,4 +369,5 @@ int main() {
   host_functions();
   beside_functions();
   contention();
+  new_threads();
 }

@@ -1,4 +1,7 @@
-"""What host functions and other threads cost a Python thread, and how soon it wakes up: a part of ``host_calls``."""
+"""What host functions, other threads and its own beginning cost a Python thread, and how soon it wakes up.
+
+A part of ``host_calls``.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ import time
 from collections.abc import Iterator
 
 from gpusim.program import host as ops
-from realkernels._harness.host_calls import CallMaker, let_go, work_for
+from realkernels._harness.host_calls import Call, CallMaker, let_go, work_for
 from realkernels._harness.host_memory import Arena
+from realkernels._harness.host_run import Gate
 from realkernels.microbench.bench import KIB, MIB
 from realkernels.microbench.host_lab import Lab, spread, time_calls, time_row
 
@@ -16,6 +20,13 @@ __all__ = ["SECTIONS"]
 
 WAITS = (0.0, 20e-6, 50e-6, 100e-6, 200e-6, 500e-6, 1e-3, 3e-3)
 WORK = ops.Work(ops.FixedCost(0.0))
+COPY = ops.MemcpyAsync("h2d", 4 * KIB, "s")
+NEW_THREADS = {
+    "ordinary": (ops.Launch(WORK, "s"),) * 3,
+    "ordinary, copy first": (COPY, ops.Launch(WORK, "s"), COPY),
+    "per_thread": (ops.Launch(WORK, "own"),) * 3,
+}
+"""What new threads begin with: calls on a stream that exists, and on that of their own."""
 # Arenas have 2 MiB: one of 1 MiB would take a part of a page, whose rest the bench ``alloc`` measures.
 
 
@@ -148,4 +159,48 @@ def _two_threads(lab: Lab) -> Iterator[dict]:
         yield {"call": "launch_from_threads", "state": "running", "bytes": count, "row_s": max(results)}
 
 
-SECTIONS = (_wake, _beside_functions, _interrupted, _two_threads)
+def _new_threads(lab: Lab) -> Iterator[dict]:
+    """The first calls of threads that have only chosen the device; ``bytes`` is the place of a call, or the threads.
+
+    One thread at a time, and the first calls of four at once: from the first one's begin to the last one's end.
+    """
+    streams = (ops.Stream("s", "blocking"), ops.Stream("own", "per_thread"))
+    maker = CallMaker(ops.HostProgram("new threads", (), streams), Arena(2 * MIB))
+    for state, steps in NEW_THREADS.items():
+        calls = maker.calls(steps)
+        _beginning(lab, calls, 1)
+        samples = [_beginning(lab, calls, 1)[0] for _ in range(40)]
+        for place in range(1, len(steps) + 1):
+            yield {"call": "new_thread", "state": state, "bytes": place,
+                   **spread([times[place] - times[place - 1] for times in samples])}  # fmt: skip
+    for state in ("ordinary", "per_thread"):
+        calls = maker.calls(NEW_THREADS[state])
+        each = [_beginning(lab, calls, 4) for _ in range(25)]
+        together = [max(times[1] for times in threads) - min(times[0] for times in threads) for threads in each]
+        yield {"call": "new_threads", "state": state, "bytes": 4, **spread(together)}
+
+
+def _beginning(lab: Lab, calls: list[Call], count: int) -> list[list[float]]:
+    """The times before and after each of these calls in each of ``count`` new threads."""
+    clock, gate, seen = time.perf_counter, Gate(count), []
+
+    def body() -> None:
+        lab.runtime.setDevice(0)
+        lab.runtime.deviceSynchronize()
+        gate.pass_through()
+        times = [clock()]
+        for call in calls:
+            call()
+            times.append(clock())
+        seen.append(times)
+
+    threads = [threading.Thread(target=body) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    lab.runtime.deviceSynchronize()
+    return seen
+
+
+SECTIONS = (_wake, _beside_functions, _interrupted, _two_threads, _new_threads)
