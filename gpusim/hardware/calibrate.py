@@ -196,19 +196,8 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
         return b.one("barrier", "cycles", kind="ping_pong", consumer_warps=warps, producer_lane=lane,
                      consumer_lane_waits=False, all_arrive=False)  # fmt: skip
 
-    def in_loop(warps: int) -> float:
-        """What __syncthreads adds to a turn of a loop with one vector per thread."""
-
-        def turn(mode: int, fmas: int) -> float:
-            return b.one("tile_turn", "cycles_per_turn", mode=mode, fmas=fmas, ctas_per_sm=1, warps=warps, vectors=1)
-
-        return float(np.mean([turn(4, fmas) - turn(0, fmas) for fmas in (0, 1, 16, 64)]))
-
     bare, bare_slope, off = line(kind="cta_sync")
     named, _, _ = line(kind="named_sync")
-    # Back to back all warps arrive at once; in a loop the last one comes later, the more there are.
-    slope = (in_loop(16) - in_loop(8)) / 8.0
-    base = in_loop(16) - 16.0 * slope
     # Those who came long before cost nothing but their release.
     _, release, release_off = line(kind="late", work=40)
     poll = b.one("skeleton", "cycles_per_turn", kind="consumer", mode="wait")
@@ -227,10 +216,7 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
     return {
         "barrier.base": Measured(bare, "cycles", "barrier (cta_sync)", off),
         "barrier.arrive_per_warp": Measured(
-            max(bare_slope, (slope * 16 + base - bare) / 16) - release,
-            "cycles",
-            "tile_turn (with and without __syncthreads, 16 warps, less the release)",
-            off,
+            bare_slope - release, "cycles", "barrier (cta_sync, less the release)", off
         ),
         "barrier.release_per_warp": Measured(release, "cycles", "barrier (late, 1 to 32 warps)", release_off),
         "barrier.named_extra": Measured(named - bare, "cycles", "barrier (named_sync)"),

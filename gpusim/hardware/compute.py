@@ -5,8 +5,9 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   as fast as its ILP allows, and waits for each instruction of the code around the loop. Other
   warps fill these gaps, except that warps which run the same instructions started together
   and stay in step: all of them stall for the load, and all of them run the code around the loop at the
-  same time. ld.shared and st.shared occupy the SM's 128 B-a-clock data path, and so do loads and stores of global
-  memory; the load-store unit takes 16 lanes of up to 16 bytes a clock, and as long for an access that no lane executes.
+  same time, and what they all want of the SM at once they get one after the other. ld.shared and st.shared
+  occupy the SM's 128 B-a-clock data path, and so do loads and stores of global memory; the load-store unit takes
+  16 lanes of up to 16 bytes a clock, and as long for an access that no lane executes.
 Omits: which registers meet in a bank (the program says how many do), instruction-cache misses; warps that do different
   things are a matter of `gpusim.hardware.schedule`.
 Source: realkernels.microbench (issue, operands, lds, pipes, masked, lds_ffma, tile_turn, skeleton).
@@ -17,6 +18,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from gpusim.hardware.costs import MemoryIssue
+from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, Mix
 
@@ -36,6 +38,8 @@ class ComputeCost:
     ``stall``: the part of it in which warps in step all wait; ``setup_slots``/``setup_alone``: the
     same of the code around the loop. Of the whole SM: ``data``, cycles of the path of shared memory and L1;
     ``requests``, cycles of the load-store unit. ``batches``: loads from shared memory that wait for the one before.
+    ``burst``: cycles of one of these that the warp asks for at once, ``last`` those of the last instruction of them;
+    ``gaps``: what is free between them for others.
     """
 
     slots: float
@@ -46,6 +50,9 @@ class ComputeCost:
     data: float
     requests: float
     batches: float = 0.0
+    burst: float = 0.0
+    last: float = 0.0
+    gaps: float = 0.0
 
     all_slots: float = field(init=False)
     """Issue slots in all."""
@@ -71,6 +78,17 @@ class ComputeCost:
         if warps <= 1:
             return max(self.alone + self.setup_alone, self.data, self.requests)
         return max(self._issued(warps), self.data, self.requests)
+
+    def queued(self, group: WarpGroup, apart: float) -> float:
+        """The same of the warps in step with ``group``, of which each begins ``apart`` cycles after the one before.
+
+        Who needs an SM's unit at once gets it one after the other: the last warp begins its arithmetic with the last
+        data, and the last scheduler with those of its first warp.
+        """
+        later = max(self.burst - apart, 0.0)
+        alone = self.alone + self.setup_alone
+        last_warp = alone + max((group.in_step - 1) * later - self.gaps, 0.0)
+        return max(self.together(group.per_scheduler) + (group.schedulers - 1) * later, last_warp)
 
     def turn(self, warps: float) -> float:
         """Cycles from one of its instructions to the next among ``warps`` such warps."""
@@ -130,6 +148,13 @@ class ComputeModel:
         )
         # Further loads of a batch are issued while the first ones are worked on.
         more_loads = (mix.lds - batches) * max(self._lds_interval, self._lds_interval_more * load)
+        if mix.lds:
+            last = max(load, self._load_requests(mix))
+            burst = last * mix.lds / batches
+            gaps = max(more_loads / batches - (burst - last), 0.0)
+        else:
+            last = max(store, self._requests(mix.sts_bytes)) if mix.sts else 0.0
+            burst, gaps = last * mix.sts, 0.0
         stores = mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0))
         alone = stall + max(arithmetic, more_loads) + special + stores
         return ComputeCost(
@@ -148,6 +173,9 @@ class ComputeModel:
             + mix.sts * self._requests(mix.sts_bytes)
             + mix.masked * self._masked_interval,
             batches=batches,
+            burst=burst,
+            last=last,
+            gaps=gaps,
         )
 
     def memory_cost(
@@ -158,14 +186,21 @@ class ComputeModel:
         ``lines``: lines of 128 bytes that each touches.
         """
         request = issue.request or max(self._wavefronts(width), lines * self._line_interval)
+        data = count * self._wavefronts(width) * issue.data
+        requests = count * request + masked * self._masked_interval
+        burst = max(data, requests)
+        last = burst / (count + masked) if burst else 0.0
         return ComputeCost(
             slots=count + masked,
             alone=count * issue.interval + masked,
             stall=0.0,
             setup_slots=other,
             setup_alone=other * self._setup_latency,
-            data=count * self._wavefronts(width) * issue.data,
-            requests=count * request + masked * self._masked_interval,
+            data=data,
+            requests=requests,
+            burst=burst,
+            last=last,
+            gaps=max((count - 1.0) * issue.interval - (burst - last), 0.0),
         )
 
     def _wavefronts(self, width: int) -> float:

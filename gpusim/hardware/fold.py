@@ -22,7 +22,7 @@ class WarpGroup:
     """Warps of ``role`` in one CTA slot that one simulated lane stands for.
 
     ``per_scheduler`` warps on each of the ``schedulers`` schedulers of class ``scheduler_class``.
-    ``lane`` completes the CTA's name.
+    ``lane`` completes the CTA's name. ``in_step``: warps that do the same at the same time, these among them.
     """
 
     role: Role
@@ -31,6 +31,7 @@ class WarpGroup:
     per_scheduler: int
     schedulers: int
     lane: str
+    in_step: int
 
 
 def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tuple[list[list[WarpGroup]], int]:
@@ -70,7 +71,8 @@ def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tupl
                         found.append((lowest, index, count, len(members)))
             for position, (lowest, index, count, members) in enumerate(sorted(found)):
                 lane = role.name if position == 0 else f"{role.name}.warp[{lowest}]"
-                groups[slot].append(WarpGroup(role, count * members, index, count, members, lane))
+                in_step = count * members if number in apart else role.warps
+                groups[slot].append(WarpGroup(role, count * members, index, count, members, lane, in_step))
     return groups, len(classes)
 
 

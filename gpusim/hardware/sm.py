@@ -102,9 +102,12 @@ class Sm:
         self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
         self._lsu = Capacity(f"{self.name}.lsu", clock)
 
-    def compute(self, mix: Mix, group: WarpGroup, turn: Turn, owed: float = 0.0) -> Event:
-        """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``turn``: ready since when."""
-        return self._flow(self._arithmetic.cost(mix, owed), group, turn)
+    def compute(self, mix: Mix, group: WarpGroup, turn: Turn, apart_s: float, owed: float) -> tuple[Event, float]:
+        """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``turn``: ready since when.
+
+        ``apart_s``: from one warp to the next; the same of when they have done it comes with the event.
+        """
+        return self._flow(self._arithmetic.cost(mix, owed), group, turn, apart_s)
 
     def issue_memory(
         self,
@@ -115,14 +118,15 @@ class Sm:
         issue: MemoryIssue,
         group: WarpGroup,
         turn: Turn,
+        apart_s: float,
         access: Access = DENSE,
-    ) -> Event:
+    ) -> tuple[Event, float]:
         """All warps of ``group`` issue ``count`` global-memory instructions, ``other`` and ``masked`` ones each."""
         key = (count, other, masked, WARP_SIZE * width * access.lines, width, issue)
         cost = self._memory_costs.get(key)
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
-        return self._flow(cost, group, turn)
+        return self._flow(cost, group, turn, apart_s)
 
     def synchronise(self, warps: int, interval_s: float) -> float:
         """Seconds until the unit for mbarriers has done an operation of each of ``warps`` warps, after all others."""
@@ -132,9 +136,9 @@ class Sm:
         """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""
         return self._commits.served(warps * self.costs.commit)
 
-    def _flow(self, cost: ComputeCost, group: WarpGroup, turn: Turn) -> Event:
+    def _flow(self, cost: ComputeCost, group: WarpGroup, turn: Turn, apart_s: float) -> tuple[Event, float]:
         if not cost.all_slots:
-            return self.sim.event().succeed()
+            return self.sim.event().succeed(), apart_s
         uses = [(self._issue[group.scheduler_class], 1.0)]
         each = group.schedulers / cost.all_slots
         if cost.data:
@@ -143,8 +147,9 @@ class Sm:
             uses.append((self._lsu, each * cost.requests))
         # The amount is the issue slots of one scheduler.
         amount = cost.all_slots * group.per_scheduler
-        in_step = self._clock * amount / cost.together(group.per_scheduler)
-        return self._fluid.start(amount, uses, bound=in_step, tag=(turn, group.per_scheduler, cost))
+        in_step = self._clock * amount / cost.queued(group, apart_s * self._clock)
+        done = self._fluid.start(amount, uses, bound=in_step, tag=(turn, group.per_scheduler, cost))
+        return done, max(apart_s, cost.last / self._clock)
 
     def _rate(self, flow: Flow) -> float:
         """Issue slots per second of a flow among the other warps of its scheduler."""

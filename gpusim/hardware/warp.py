@@ -73,6 +73,8 @@ class WarpLane:
         self._owed = 0.0
         """Issue slots of what the warps have done since without queueing for the schedulers."""
         self._turn = Turn(0.0, cta.age)
+        self.apart_s = 0.0
+        """From one of the warps to the next: they get what all want at once one after the other."""
         self.late_s = 0.0
         """How much later than this lane, which is a typical warp, it will be at the next barrier."""
         self.open: list[tuple[CpAsync, Event]] = []
@@ -110,19 +112,22 @@ class WarpLane:
         """Execute ``mix`` on every warp of the group, which keeps its turn if it has not waited for anything."""
         if self.sim.env.now > self._issued_s:
             self._queue_again()
-        return self._issuing(self.sm.compute(mix, self.group, self._turn, self._settle()))
+        return self._issuing(self.sm.compute(mix, self.group, self._turn, self.apart_s, self._settle()))
 
     def issue_code(self, count: float) -> Event:
         """Execute ``count`` instructions that wait for each other."""
         self._queue_again()
-        return self._issuing(self.sm.compute(Mix(setup=count), self.group, self._turn, self._settle()))
+        return self._issuing(self.sm.compute(Mix(setup=count), self.group, self._turn, self.apart_s, self._settle()))
 
     def issue_memory(
         self, count: float, other: float, width: int, issue: MemoryIssue, access: Access = DENSE, masked: float = 0.0
     ) -> Event:
         """Issue ``count`` global-memory instructions on every warp, ``other`` ones and ``masked`` ones."""
         self._queue_again()
-        return self._issuing(self.sm.issue_memory(count, other, masked, width, issue, self.group, self._turn, access))
+        group, turn = self.group, self._turn
+        return self._issuing(
+            self.sm.issue_memory(count, other, masked, width, issue, group, turn, self.apart_s, access)
+        )
 
     def owe(self) -> None:
         """Take an issue slot for an instruction whose time is spent, when the warps next queue for the schedulers."""
@@ -135,7 +140,8 @@ class WarpLane:
     def _queue_again(self) -> None:
         self._turn = Turn(self.sim.env.now, self.cta.age)
 
-    def _issuing(self, event: Event) -> Event:
+    def _issuing(self, found: tuple[Event, float]) -> Event:
+        event, self.apart_s = found
         event.callbacks.append(self._has_issued)
         return event
 
@@ -172,6 +178,7 @@ class WarpLane:
         queue = sharing * cost.mbarrier_per_warp
         served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
         if event.triggered:
+            self.apart_s = max(self.apart_s, cost.mbarrier_wait_interval)
             yield from self.spend("barrier", max(cost.mbarrier_poll + queue, served), tile, stage)
             return
         yield from self.sim.wait(event, self.lane, reason, barrier, tile)
@@ -179,6 +186,7 @@ class WarpLane:
             self.waits += 1
         # It looks once more.
         self.owe()
+        self.apart_s = cost.mbarrier_wait_interval
         served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
         yield env.timeout(max(cost.mbarrier_wake + queue, served))
         self.mark("wait", start, reason, tile, stage, barrier.cause)
@@ -258,12 +266,13 @@ class WarpLane:
             self.late_s = 0.0
         # The barrier takes one warp's arrival after another, and lets one after another go when all are there.
         cta, warps, cost = self.cta, self.group.warps, self.cost
-        cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * cost.sync_arrive
+        cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * max(cost.sync_arrive - self.apart_s, 0.0)
         event = barrier.arrive(warps, self.last)
         if not event.triggered:
             yield from self.sim.wait(event, self.lane, "barrier", barrier, tile)
         self.mark("wait", start, "barrier", tile, -1, barrier.cause)
         release = barrier.parties * cost.sync_release
+        self.apart_s = cost.sync_release
         yield from self.spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base + release, tile)
 
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:

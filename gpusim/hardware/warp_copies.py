@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 __all__ = ["COPY_HANDLERS"]
 
+ARRIVALS_APART_S = 1e-6
+"""Each warp goes on with its own data, which come one after the other: they do not want anything at once."""
 PARTS_OF_L1 = 4
 """A load that takes more than half of L1 is simulated in parts of about a quarter."""
 
@@ -103,6 +105,7 @@ def _await_loads(lane: WarpLane, tile: int) -> Generator:
         if not arrival.processed:
             lane.waits += 1
             yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), tile)
+            lane.apart_s = ARRIVALS_APART_S
     lane.loads.clear()
     lane.late_s = max(lane.late_s, lane.slowest_s - lane.sim.env.now)
 
@@ -179,8 +182,11 @@ def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
     lane.groups.append([arrival for _, arrival in lane.open])
     lane.open = []
     lane.owe()
-    # The mean warp waits for half of the others.
-    yield from lane.spend("issue", lane.sm.commit(lane.group.warps) / 2.0, op.tile)
+    # The last warp waits for what is left of the others' turns.
+    warps, each = lane.group.warps, lane.cost.commit
+    served = lane.sm.commit(warps) - (warps - 1) * lane.apart_s
+    lane.apart_s = max(lane.apart_s, each)
+    yield from lane.spend("issue", max(served, each), op.tile)
 
 
 def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:

@@ -52,6 +52,33 @@ def test_warps_in_step_stall_together(warps, expected):
     assert cycles(Mix(ffma=100, lds=10), warps, sm__lds_latency="20 cycles") == pytest.approx(expected, abs=0.1)
 
 
+SHARED = {"sm__shared_bandwidth": "128 B/cycle", "sm__lds_latency": "20 cycles", "sm__ffma_latency": "4 cycles"}
+LOAD_AND_COMPUTE = Compute(Mix(ffma=50, lds=1, ilp=1))
+
+
+@pytest.mark.parametrize("warps", [1, 4, 8])
+def test_the_last_warp_computes_when_it_has_its_data(warps):
+    """4 cycles of shared memory for each warp's load, then 20 of latency and its own 50 FFMAs at 4 cycles each."""
+    program = one_role(LOAD_AND_COMPUTE, SyncThreads(), warps=warps)
+    assert total_ns(program, textbook(**SHARED)) == pytest.approx(4 * (warps - 1) + 20 + 200)
+
+
+def test_warps_that_are_apart_do_not_queue_again():
+    """A second load like the first finds the warps as far from each other as it takes: no further 4 × 7 cycles."""
+    once, twice = (
+        total_ns(one_role(*[LOAD_AND_COMPUTE] * times, SyncThreads(), warps=8), textbook(**SHARED)) for times in (1, 2)
+    )
+    assert twice - once == pytest.approx(220)
+
+
+def test_warps_that_are_apart_find_the_barrier_free():
+    """Arrivals of 3 cycles each queue if all come at once: 8 × 3; of those that come 4 apart none does."""
+    device = textbook(**SHARED, barrier__arrive_per_warp="3 cycles")
+    assert total_ns(one_role(SyncThreads(), warps=8), device) == pytest.approx(24)
+    loads = Compute(Mix(lds=1))
+    assert total_ns(one_role(loads, SyncThreads(), warps=8), device) == pytest.approx(4 * 7 + 20)
+
+
 @pytest.mark.parametrize(("lane_bytes", "conflict", "expected"), [(4, 1, 1600), (16, 1, 6400), (4, 2, 3200)])
 def test_shared_memory_delivers_128_bytes_a_cycle(lane_bytes, conflict, expected):
     """16 warps × 100 loads × (32 × lane bytes / 128) wavefronts × conflict."""

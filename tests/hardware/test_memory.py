@@ -90,9 +90,12 @@ def test_what_l1_holds_is_not_asked_for(l1_hit, expected):
 
 @pytest.mark.parametrize("warps", [1, 8])
 def test_warps_end_groups_of_copies_one_after_another(warps):
-    """Each takes 3 cycles of one unit of the SM, so that the mean warp waits for half of all."""
-    program = one_role(CommitGroup(), WaitGroup(), warps=warps)
-    assert total_ns(program, textbook(lsu__commit_interval="3 cycles")) == pytest.approx(1.5 * warps)
+    """Each takes 3 cycles of one unit of the SM; warps that come 2 cycles apart wait for 1 of each other's."""
+    program, device = one_role(CommitGroup(), WaitGroup(), warps=warps), {"lsu__commit_interval": "3 cycles"}
+    assert total_ns(program, textbook(**device)) == pytest.approx(3 * warps)
+    apart = one_role(SyncThreads(), CommitGroup(), warps=warps)
+    device["barrier__release_per_warp"] = "2 cycles"
+    assert total_ns(apart, textbook(**device)) == pytest.approx(2 * warps + 3 + (warps - 1))
 
 
 def test_dram_is_further_than_l2_by_the_slowest_line():
