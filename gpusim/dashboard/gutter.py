@@ -13,7 +13,7 @@ from gpusim.dashboard.text import counted
 
 __all__ = ["gutter_rows"]
 
-BINNED = "binned: a column holds many intervals"
+BINNED = "binned: heights and hover are shares of the time"
 
 
 def gutter_rows(
@@ -52,9 +52,9 @@ def _drift_label(panel: Panel, place_px: float, text: str) -> html.Div:
 
 def _count(row: Row, warps: Mapping[str, int]) -> str:
     """What a closed row holds: its lanes, or for a role its warps, of which only those that differ have lanes."""
-    if len(row.lanes) > 1:
+    if not row.own:
         return counted(row.more, "lane")
-    several = warps.get(row.lanes[0].rpartition(".")[2])
+    several = warps.get(row.own.rpartition(".")[2])
     return counted(several, "warp") if several else f"+{counted(row.more, 'lane')}"
 
 
@@ -66,7 +66,7 @@ def _row(row: Row, panel: Panel, place: int, warps: Mapping[str, int]) -> html.D
         "height": f"{bottom - top:g}px",
         "paddingLeft": f"{6 + 13 * row.depth + (0 if row.group else 15)}px",
     }
-    kind = "heading" if row.heading else "closed" if row.group and len(row.lanes) > 1 else "leaf"
+    kind = "heading" if row.heading else "closed" if row.group and not row.own else "leaf"
     children: list = []
     if row.group:
         children.append(html.Span("▾" if row.open else "▸", className="chevron"))
@@ -74,10 +74,10 @@ def _row(row: Row, panel: Panel, place: int, warps: Mapping[str, int]) -> html.D
     if row.more:
         children.append(html.Span(_count(row, warps), className="lane-count"))
     attributes = {"data-path": row.path, "data-open": "1" if row.open else "0"}
-    if len(row.lanes) == 1 and not row.heading:
+    if row.own and not row.heading:
         pin = html.Span("●" if row.pinned else "○", className="pin",
-                        title="Unpin" if row.pinned else "Pin to the top", **{"data-pin": row.lanes[0]})  # fmt: skip
+                        title="Unpin" if row.pinned else "Pin to the top", **{"data-pin": row.own})  # fmt: skip
         children.append(pin)
-    title = row.lanes[0] if len(row.lanes) == 1 else f"{row.label}: {len(row.lanes)} lanes" if row.lanes else row.label
+    title = row.own or (f"{row.label}: {len(row.lanes)} lanes" if row.lanes else row.label)
     name = f"lane-row {kind}{' group' if row.group else ''}{' small' if small else ''}{' pinned' if row.pinned else ''}"
     return html.Div(children, className=name, style=style, title=title, **attributes)

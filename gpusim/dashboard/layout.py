@@ -126,9 +126,10 @@ def _help() -> dmc.Modal:
     rows = [html.Tr([html.Td(html.Kbd(keys)), html.Td(what)]) for keys, what in KEYS]
     more = (
         "Click an interval for its numbers and an arrow from what released it. Click a group to fold it, the dot to "
-        "pin a lane, a colour of the legend to hide it. Up to 2,000 intervals are drawn one by one; above that each "
-        "column shows one of the categories in it, over a few columns each as often as its share of the time, and "
-        "hovering tells the mix."
+        "pin a lane, a colour of the legend to hide it. Solid upright lines are the end of a side, dotted ones that of "
+        "the other side, dashed ones that of the run its lanes were recorded in. Up to 2,000 intervals are drawn one "
+        "by one; above that time is binned. Where intervals are too short to be told apart, and where a row mixes "
+        "lanes, a bin is filled by shares of the time from the bottom up, work below waits; hovering tells all shares."
     )
     return dmc.Modal([html.Table(html.Tbody(rows), className="keys"), html.P(more, className="dim")],
                      id="help", title="Keyboard and mouse", opened=False, size="lg")  # fmt: skip
