@@ -18,7 +18,9 @@ __all__ = ["bar_traces", "hover_text", "partner_line"]
 
 LABELLED = 600
 """Above this many bars none carries text: text is slow to draw and too small to read."""
-LABEL_PX = 26
+LABEL_PX, LETTER_PX = 26, 6.2
+"""Least room for a tile's number, and for each letter of more words."""
+THIN_PX = 1.5
 
 
 def partner_line(track: Track, index: int, match: Match | None, shift_us: float) -> str:
@@ -101,24 +103,36 @@ def bar_traces(
             "showlegend": False,
             "textposition": "none",
         }
-        if with_text and float(np.median(width[chosen])) >= 11 and not is_wait(code):
-            tile = track.timeline.tile[index[chosen]]
-            wide = (length[chosen] * px_per_us >= LABEL_PX) & (tile >= 0)
-            if wide.any():
-                trace["text"] = [str(t) if w else "" for t, w in zip(tile.tolist(), wide.tolist(), strict=True)]
-                trace |= {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
+        if with_text and float(np.median(width[chosen])) >= 11:
+            tiles = track.timeline.tile[index[chosen]].tolist()
+            texts = [_text(code, *bar, px_per_us) for bar in zip(tiles, length[chosen].tolist(), strict=True)]
+            if any(texts):
+                trace |= {"text": texts,
+                          "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
                           "insidetextfont": {"size": 10, "color": _text_colour(colour(code, theme))},
                           "constraintext": "both", "cliponaxis": True}  # fmt: skip
         traces.append(trace)
     return traces
 
 
+def _text(code: int, tile: int, us: float, px_per_us: float) -> str:
+    """What a bar has room for: its kind, tile and duration, the number of its tile, or nothing."""
+    room = us * px_per_us
+    number = str(tile) if tile >= 0 and not is_wait(code) else ""
+    words = f"{label(code)}{number and f' {number}'} · {time_text(us, 3)}"
+    if room >= LETTER_PX * (len(words) + 2):
+        return words
+    return number if room >= LABEL_PX else ""
+
+
 def _marker(code: int, theme: str, outlined: bool, typical_px: float) -> dict[str, Any]:
     fill = colour(code, theme)
     if outlined:
         return {"color": fill, "opacity": 0.55, "line": {"color": ink(theme).edge, "width": 0.8}}
-    # A hairline keeps neighbours of one category apart, once there is room for it.
+    # A hairline keeps neighbours of one category apart, once there is room for it, and the thinnest ones visible.
     edge = "#ffffff" if theme == "light" else "#14181d"
+    if typical_px < THIN_PX:
+        return {"color": fill, "line": {"color": fill, "width": 0.8}}
     return {"color": fill, "line": {"color": edge, "width": 0.7 if typical_px > 6 else 0}}
 
 

@@ -241,7 +241,7 @@ def _layout(stack: Stack, window: tuple[float, float], view: View) -> dict[str, 
         "xaxis": {
             "type": "linear", "range": list(window), "anchor": stack.panels[-1].axis, "side": "bottom",
             "gridcolor": tones.grid, "zeroline": False, "showline": True, "linecolor": tones.grid, "ticks": "outside",
-            "tickcolor": tones.dim, "ticklen": 4, "tickfont": {"size": 11}, **time_ticks(*window),
+            "tickcolor": tones.dim, "ticklen": 4, "tickfont": {"size": 11}, **time_ticks(*window, view.width),
         },
     }  # fmt: skip
     for panel in stack.panels:

@@ -59,6 +59,16 @@ def test_bars_are_the_intervals(ring):
     assert np.allclose(drawn, expected)
 
 
+def test_a_bar_says_what_it_has_room_for():
+    build = TimelineBuilder()
+    build.add("stream[0]", "kernel", 0.0, 300e-6, tile=3)
+    build.add("stream[0]", "kernel", 300e-6, 330e-6, tile=4)
+    build.add("stream[0]", "kernel", 330e-6, 331e-6, tile=5)
+    build.add("host", "wait", 0.0, 330e-6, "host_sync")
+    texts = {trace["name"]: trace["text"] for trace in bars(timeline_figure(Track(build.build(), "predicted")))}
+    assert texts == {"kernel": ["kernel 3 · 300 µs", "4", ""], "wait: host sync": ["wait: host sync · 330 µs"]}
+
+
 def test_predicted_stands_above_measured_on_one_axis(ring):
     layout = timeline_figure(*ring).figure["layout"]
     assert layout["yaxis"]["domain"][0] > layout["yaxis2"]["domain"][1]
