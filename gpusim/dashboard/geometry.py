@@ -15,7 +15,7 @@ __all__ = ["AXIS_PX", "HEADER_PX", "Panel", "Stack", "stack_panels"]
 HEADER_PX = 24
 AXIS_PX = 34
 GAP_PX = 6
-MIN_ROW_PX, MAX_ROW_PX = 14, 104
+MIN_ROW_PX, MAX_ROW_PX = 14, 120
 HEADING_PX = 13
 """Height of the row of an open group, which holds at most the group's own lane."""
 MOST_STRIPS, LEAST_STRIP_PX = 14, 3.0

@@ -7,7 +7,7 @@ from typing import Any
 
 __all__ = ["round_numbers", "time_ticks"]
 
-MOST, LABEL_PX = 14, 90
+MOST, LABEL_PX = 14, 75
 LONG_US = 2000.0
 """Windows from here on are read in milliseconds."""
 _ROUND = (1.0, 2.0, 5.0, 10.0)
