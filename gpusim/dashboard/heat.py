@@ -19,7 +19,7 @@ __all__ = ["Grid", "Shares", "heat_trace", "shares_trace"]
 MOST_BINS, LEAST_BINS = 1600, 160
 MOST_SHARES = 60_000
 BIN_PX = 1.5
-SOME = 0.2
+SOME = 0.4
 """Intervals per bin from which on short ones are too many to stand each for itself."""
 WIDENED = 2
 BELOW_ONE = 255
