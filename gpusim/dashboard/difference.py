@@ -17,11 +17,14 @@ from gpusim.dashboard.text import delta_text, time_text
 from gpusim.dashboard.ticks import round_numbers
 from gpusim.dashboard.track import Track
 
-__all__ = ["Scale", "difference_heat", "difference_traces", "drift_scale", "drift_traces", "scale_of"]
+__all__ = ["Scale", "difference_heat", "difference_traces", "drift_scale", "drift_traces", "hold_inside", "scale_of"]
 
 STEPS = (0.05, 0.2, 0.5, 1.0)
 MOST_POINTS = 2500
 MOST_LABELS = 5
+RARE, FAR = 0.02, 1.0
+"""Points of the lowest and highest part so rare may lie outside, so many times the spread of the rest away from it."""
+ARROWS = {-1: "triangle-down", 0: "circle", 1: "triangle-up"}
 
 
 @dataclass(frozen=True)
@@ -155,11 +158,27 @@ def drift_traces(
 
 
 def drift_scale(traces: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
-    """Range of the axis of start differences, zero in it, and round values to label."""
+    """Range of the axis of start differences, zero in it, and round values to label.
+
+    A few points far outside the others are left out of it.
+    """
     values = np.concatenate([[0.0], *(trace["y"] for trace in traces)])
     low, high = float(values.min()), float(values.max())
+    inner = np.quantile(values, [RARE, 1 - RARE])
+    room = FAR * float(inner[1] - inner[0])
+    low, high = max(low, min(float(inner[0]) - room, 0.0)), min(high, max(float(inner[1]) + room, 0.0))
     room = max(0.08 * (high - low), 1e-3)
     return [low - room, high + room], round_numbers(low - room, high + room, MOST_LABELS)
+
+
+def hold_inside(trace: dict[str, Any], low: float, high: float) -> dict[str, Any]:
+    """The points of a trace, those outside of the range as arrows at its edge."""
+    y = np.asarray(trace["y"], dtype=float)
+    edge = 0.02 * (high - low)
+    beyond = (y > high).astype(int) - (y < low)
+    symbols = [ARROWS[int(way)] for way in beyond]
+    held = {"y": np.clip(y, low + edge, high - edge).tolist(), "marker": trace["marker"] | {"symbol": symbols}}
+    return trace | held if beyond.any() else trace
 
 
 def _extremes(x: np.ndarray, y: np.ndarray, most: int) -> np.ndarray:

@@ -154,7 +154,7 @@ def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
         return {}
     able = int(fits.get("ctas_per_sm", 0))
     there = min(able, ceil(program.grid / int(scenario.profile().value("sm.count"))))
-    share = percent(fits["fraction"] * there / able, 0) if able else "–"
+    share = percent(fits["fraction"] * there / able, 0).replace(" ", NO_BREAK) if able else "–"
     if there < able:
         return {
             "occupancy": f"{there} of {able} CTAs/SM",

@@ -12,7 +12,14 @@ from gpusim.dashboard.align import alignment_shift
 from gpusim.dashboard.bars import bar_traces
 from gpusim.dashboard.blanks import blank_shade, end_traces, unrecorded_traces
 from gpusim.dashboard.case import Path
-from gpusim.dashboard.difference import difference_heat, difference_traces, drift_scale, drift_traces, scale_of
+from gpusim.dashboard.difference import (
+    difference_heat,
+    difference_traces,
+    drift_scale,
+    drift_traces,
+    hold_inside,
+    scale_of,
+)
 from gpusim.dashboard.geometry import AXIS_PX, HEADER_PX, Panel, Stack, stack_panels
 from gpusim.dashboard.heat import Grid, heat_trace
 from gpusim.dashboard.lane_rows import lane_rows
@@ -258,6 +265,9 @@ def _layout(stack: Stack, window: tuple[float, float], view: View) -> dict[str, 
 def _scale_drift(figure: dict[str, Any], panel: Panel) -> list[tuple[float, str]]:
     """Give the panel of start differences its scale; labels go beside it, where no point can cover them."""
     (low, high), values = drift_scale([trace for trace in figure["data"] if trace["yaxis"] == panel.axis])
+    figure["data"] = [
+        hold_inside(trace, low, high) if trace["yaxis"] == panel.axis else trace for trace in figure["data"]
+    ]
     figure["layout"]["yaxis" + panel.axis[1:]] |= {"range": [low, high], "tickmode": "array", "tickvals": values}
     return [(panel.height_px * (high - value) / (high - low), delta_text(value)) for value in values]
 

@@ -13,6 +13,7 @@ from gpusim.dashboard.text import counted
 
 __all__ = ["gutter_rows"]
 
+BEYOND = "▲ ▼ lie beyond this scale"
 BINNED = "binned: heights and hover are shares of the time"
 
 
@@ -25,9 +26,9 @@ def gutter_rows(
     """
     parts: list[html.Div] = []
     for panel in drawing.stack.panels:
-        note = ", ".join(
-            filter(None, [(notes or {}).get(panel.side, ""), BINNED * (drawing.binned and bool(panel.lanes()))])
-        )
+        binned = BINNED if drawing.binned and panel.lanes() else ""
+        beyond = BEYOND if panel.side == "drift" and _has_arrows(drawing) else ""
+        note = ", ".join(filter(None, [(notes or {}).get(panel.side, ""), binned, beyond]))
         head = [html.Span(panel.title, className="panel-title"), html.Span(note, className="panel-note")]
         style = {"top": f"{panel.top_px - HEADER_PX}px", "height": f"{HEADER_PX}px"}
         parts.append(html.Div(head, className="panel-head", style=style))
@@ -39,6 +40,10 @@ def gutter_rows(
         if not panel.rows:
             parts.append(_block(panel, "No lanes"))
     return parts
+
+
+def _has_arrows(drawing: Drawing) -> bool:
+    return any("symbol" in trace.get("marker", {}) for trace in drawing.figure["data"])
 
 
 def _block(panel: Panel, text: str = "") -> html.Div:

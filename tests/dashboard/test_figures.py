@@ -6,6 +6,7 @@ import pytest
 from synthetic_timelines import dense, pipeline
 
 from gpusim.dashboard.case import Path
+from gpusim.dashboard.difference import drift_scale, hold_inside
 from gpusim.dashboard.figures import BAR_LIMIT, timeline_figure
 from gpusim.dashboard.match import match_events
 from gpusim.dashboard.palette import categories_of
@@ -262,3 +263,18 @@ def test_rows_of_the_figure_and_of_the_lane_list_have_one_height(ring):
         low, high = drawing.figure["layout"]["yaxis" + panel.axis[1:]]["domain"]
         inner = drawing.figure["layout"]["height"] - 24 - 34
         assert (high - low) * inner == pytest.approx(panel.height_px)
+
+
+def test_a_few_points_far_away_do_not_flatten_the_start_differences():
+    near = {"y": [0.0, *np.linspace(-1, 2, 200).tolist(), -6000.0], "marker": {"size": 5}, "yaxis": "y2"}
+    (low, high), _ = drift_scale([near])
+    assert -10 < low <= -1
+    assert 2 <= high < 10
+    held = hold_inside(near, low, high)
+    assert held["y"][:-1] == pytest.approx(near["y"][:-1])
+    assert low < held["y"][-1] < low + 0.1 * (high - low)
+    assert held["marker"]["symbol"][-1] == "triangle-down"
+    assert set(held["marker"]["symbol"][:-1]) == {"circle"}
+    (low, high), _ = drift_scale([{"y": [0.0, 3.0]}])
+    assert low < 0
+    assert high > 3

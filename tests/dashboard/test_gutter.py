@@ -4,6 +4,7 @@ import pytest
 
 from gpusim.dashboard.figures import timeline_figure
 from gpusim.dashboard.gutter import gutter_rows
+from gpusim.dashboard.match import match_events
 from gpusim.dashboard.track import Track
 from gpusim.dashboard.view import View
 from gpusim.timeline import TimelineBuilder
@@ -45,3 +46,17 @@ def test_start_differences_are_labelled_beside_their_panel(ring, ring_match):
         assert low <= value <= high
         assert 0 <= place_px <= panel.height_px
         assert text in texts(gutter_rows(drawing))
+
+
+def test_arrows_at_the_edge_of_the_start_differences_are_explained():
+    sides = []
+    for late_us, side in ((0.0, "predicted"), (900.0, "measured")):
+        build = TimelineBuilder()
+        for k in range(200):
+            build.add("a", "compute", k * 1e-6, (k + 0.5) * 1e-6, tile=k)
+        build.add("b", "compute", late_us * 1e-6, (late_us + 1) * 1e-6, tile=0)
+        sides.append(Track(build.build(source=side), side))
+    match = match_events(sides[0].timeline, sides[1].timeline)
+    view = View(mode="difference")
+    assert "beyond this scale" in texts(gutter_rows(timeline_figure(*sides, view, match)))
+    assert "beyond this scale" not in texts(gutter_rows(timeline_figure(*sides, View(), match)))
