@@ -14,7 +14,7 @@ from gpusim.dashboard.text import counted
 __all__ = ["gutter_rows"]
 
 BEYOND = "▲ ▼ lie beyond this scale"
-BINNED = "binned: heights and hover are shares of the time"
+BINNED, HEIGHTS = "binned: hover for shares of the time", "binned: heights are shares of the time"
 
 
 def gutter_rows(
@@ -26,7 +26,7 @@ def gutter_rows(
     """
     parts: list[html.Div] = []
     for panel in drawing.stack.panels:
-        binned = BINNED if drawing.binned and panel.lanes() else ""
+        binned = (HEIGHTS if _has_heights(drawing, panel) else BINNED) if drawing.binned and panel.lanes() else ""
         beyond = BEYOND if panel.side == "drift" and _has_arrows(drawing) else ""
         note = ", ".join(filter(None, [(notes or {}).get(panel.side, ""), binned, beyond]))
         head = [html.Span(panel.title, className="panel-title"), html.Span(note, className="panel-note")]
@@ -40,6 +40,16 @@ def gutter_rows(
         if not panel.rows:
             parts.append(_block(panel, "No lanes"))
     return parts
+
+
+def _has_heights(drawing: Drawing, panel: Panel) -> bool:
+    """Whether a strip of the panel has several levels."""
+    strips = [
+        trace["meta"]["strips"]
+        for trace in drawing.figure["data"]
+        if trace["type"] == "heatmap" and trace["yaxis"] == panel.axis
+    ]
+    return any(len(set(levels)) < len(levels) for levels in strips)
 
 
 def _has_arrows(drawing: Drawing) -> bool:

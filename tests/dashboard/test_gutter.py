@@ -32,8 +32,18 @@ def test_a_closed_role_says_how_many_warps_it_has_not_how_many_lanes(role):
 
 
 def test_a_panel_says_that_it_is_binned(crowd):
-    assert "binned" in texts(gutter_rows(timeline_figure(crowd)))
+    assert "binned: heights" in texts(gutter_rows(timeline_figure(crowd)))
     assert "binned" not in texts(gutter_rows(timeline_figure(crowd, view=View(window_us=(10.0, 11.0)))))
+
+
+def test_a_binned_panel_without_heights_promises_none():
+    build = TimelineBuilder()
+    for lane in range(6):
+        for k in range(400):
+            build.add(f"lane{lane}", "compute", k * 1e-6, (k + 0.9) * 1e-6)
+    said = texts(gutter_rows(timeline_figure(Track(build.build(), "predicted"))))
+    assert "binned: hover" in said
+    assert "heights" not in said
 
 
 def test_start_differences_are_labelled_beside_their_panel(ring, ring_match):
