@@ -17,8 +17,11 @@ from gpusim.timeline import REASONS
 __all__ = ["bar_traces", "hover_text", "partner_line"]
 
 LABELLED = 600
-"""Above this many bars none carries text: text is slow to draw and too small to read."""
-LABEL_PX = 26
+"""Above this many bars with room for text none carries any: text is slow to draw."""
+LABEL_PX, LETTER_PX, LEAST_TEXT_PX = 26, 6.2, 11
+"""Room that a tile's number needs, each letter of more words, and the height of either."""
+THIN_PX, EDGE_PX = 1.5, 0.8
+"""Bars mostly thinner than this are given an edge of their own colour, so that they can be seen."""
 
 
 def partner_line(track: Track, index: int, match: Match | None, shift_us: float) -> str:
@@ -80,10 +83,12 @@ def bar_traces(
     start = track.start_us[index] + track.shift_us
     length = track.end_us[index] - track.start_us[index]
     category = track.category[index]
-    with_text = len(index) <= LABELLED and not outlined
+    roomy = (length * px_per_us >= LABEL_PX) & (width >= LEAST_TEXT_PX)
+    with_text = not outlined and int(roomy.sum()) <= LABELLED
     traces = []
     for code in np.unique(category).tolist():
         chosen = np.flatnonzero(category == code)
+        thin = not outlined and float(np.median(length[chosen])) * px_per_us < THIN_PX
         trace = {
             "type": "bar",
             "orientation": "h",
@@ -91,7 +96,7 @@ def bar_traces(
             "base": start[chosen].tolist(),
             "x": length[chosen].tolist(),
             "y": y[chosen].tolist(),
-            "width": width[chosen].tolist(),
+            "width": (width[chosen] - (EDGE_PX if thin else 0.0)).tolist(),
             "hovertext": [hover_text(track, int(i), match, shift_us) for i in index[chosen]],
             "hovertemplate": "%{hovertext}<extra></extra>",
             "customdata": [[track.side, int(i)] for i in index[chosen]],
@@ -101,24 +106,37 @@ def bar_traces(
             "showlegend": False,
             "textposition": "none",
         }
-        if with_text and float(np.median(width[chosen])) >= 11 and not is_wait(code):
-            tile = track.timeline.tile[index[chosen]]
-            wide = (length[chosen] * px_per_us >= LABEL_PX) & (tile >= 0)
-            if wide.any():
-                trace["text"] = [str(t) if w else "" for t, w in zip(tile.tolist(), wide.tolist(), strict=True)]
-                trace |= {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
+        if with_text and roomy[chosen].any():
+            tiles = track.timeline.tile[index[chosen]].tolist()
+            bars = zip(tiles, length[chosen].tolist(), roomy[chosen].tolist(), strict=True)
+            texts = [_text(code, tile, us, px_per_us) if room else "" for tile, us, room in bars]
+            if any(texts):
+                trace |= {"text": texts,
+                          "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
                           "insidetextfont": {"size": 10, "color": _text_colour(colour(code, theme))},
                           "constraintext": "both", "cliponaxis": True}  # fmt: skip
         traces.append(trace)
     return traces
 
 
+def _text(code: int, tile: int, us: float, px_per_us: float) -> str:
+    """What a bar has room for: its kind, tile and duration, or the number of its tile if it has one."""
+    room = us * px_per_us
+    number = str(tile) if tile >= 0 and not is_wait(code) else ""
+    words = f"{label(code)}{number and f' {number}'} · {time_text(us, 3)}"
+    if room >= LETTER_PX * (len(words) + 2):
+        return words
+    return number
+
+
 def _marker(code: int, theme: str, outlined: bool, typical_px: float) -> dict[str, Any]:
     fill = colour(code, theme)
     if outlined:
         return {"color": fill, "opacity": 0.55, "line": {"color": ink(theme).edge, "width": 0.8}}
-    # A hairline keeps neighbours of one category apart, once there is room for it.
+    # A hairline keeps neighbours of one category apart, once there is room for it, and the thinnest ones visible.
     edge = "#ffffff" if theme == "light" else "#14181d"
+    if typical_px < THIN_PX:
+        return {"color": fill, "line": {"color": fill, "width": EDGE_PX}}
     return {"color": fill, "line": {"color": edge, "width": 0.7 if typical_px > 6 else 0}}
 
 

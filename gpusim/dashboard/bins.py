@@ -26,35 +26,13 @@ class Bins:
         """Length of one bin."""
         return float(self.edges_us[1] - self.edges_us[0])
 
-    def dominant(self) -> np.ndarray:
-        """Per row and bin the category with the largest share, -1 where nothing happens."""
-        if not self.categories:
-            return np.full(self.time_us.shape[:2], -1, dtype=np.int16)
-        winner = np.asarray(self.categories, dtype=np.int16)[self.time_us.argmax(axis=2)]
-        return np.where(self.time_us.max(axis=2) > 0, winner, -1).astype(np.int16)
+    def shares(self, lanes: np.ndarray) -> np.ndarray:
+        """``time_us`` as parts of the time that a row has in a bin; ``lanes`` says how many lanes each row mixes.
 
-    def faithful(self) -> np.ndarray:
-        """Per row and bin a category that occurs in it, -1 where nothing does.
-
-        Along a row each category is picked as often as its share of the time asks for: what is left over of
-        one bin counts in the next. The largest share alone would hide all that is short but frequent.
+        Where intervals of a lane overlap, their sum is the whole.
         """
-        rows, count, _ = self.time_us.shape
-        if not self.categories:
-            return np.full((rows, count), -1, dtype=np.int16)
-        time = self.time_us.transpose(1, 0, 2)
-        occupied = time.sum(axis=2)
-        share = time / np.maximum(occupied, 1e-30)[:, :, None]
-        barred = np.where(time > 0, 0.0, -np.inf)
-        owed = np.zeros(share.shape[1:])
-        place = np.empty((count, rows), dtype=np.int64)
-        every = np.arange(rows)
-        for k in range(count):
-            owed += share[k]
-            place[k] = (owed + barred[k]).argmax(axis=1)
-            owed[every, place[k]] -= occupied[k] > 0
-        picked = np.asarray(self.categories, dtype=np.int16)[place]
-        return np.where(occupied > 0, picked, -1).astype(np.int16).T
+        room = np.maximum(self.time_us.sum(axis=2), np.maximum(lanes, 1)[:, None] * self.width_us)
+        return self.time_us / room[:, :, None]
 
 
 def bin_shares(

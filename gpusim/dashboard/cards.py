@@ -26,7 +26,7 @@ def _us(seconds: float | None, digits: int = 4) -> str:
 def card(
     title: str, value: str, detail: str | html.Span = "", *, tone: str = "", why: str = "", room: str = ""
 ) -> html.Div:
-    """One number with what it means. ``room`` is "wide" or "narrow" for one that needs more or less of the row."""
+    """One number with what it means. ``room`` is "widest", "wide" or "narrow" for one that needs more or less."""
     body = [
         html.Div(title, className="card-title"),
         html.Div(value, className=f"card-value {tone}".strip()),
@@ -50,13 +50,18 @@ def _verdict(case: Case) -> html.Span | str:
     return html.Span(text, className=f"{tone} strong")
 
 
-def _measured_card(case: Case) -> html.Div:
-    numbers = case.measured_numbers
-    if numbers is None or numbers.total_s is None:
+def _predicted_card(case: Case) -> html.Div:
+    why = "Predicted duration; the error is predicted / measured − 1, beside the band claimed for it."
+    if case.measured_numbers is None:
         others = len(case.points) - (case.point == OWN_POINT)
-        detail = f"{others} recorded points above" if others > 0 else "no recording"
-        return card("Measured", "–", detail, tone="dim",
-                    why="No recording of this kernel with these parameters on this device.")  # fmt: skip
+        above = f"not measured; {others} recorded points above" if others > 0 else ""
+        why = f"{why}\n{case.unmeasured or 'not measured'}"
+        return card("Predicted", _us(case.predicted_numbers.total_s), above or case.unmeasured or "not measured",
+                    room="wide", why=why)  # fmt: skip
+    return card("Predicted", _us(case.predicted_numbers.total_s), _verdict(case), room="wide", why=why)
+
+
+def _measured_card(numbers: Numbers) -> html.Div:
     why = "Median of the un-instrumented runs; those of host programs are of several machines."
     return card("Measured", _us(numbers.total_s), _spread(numbers), why=why)
 
@@ -99,13 +104,9 @@ def _exposed_card(case: Case) -> html.Div:
                 why="Time per SM in which a copy is in flight and nothing computes.")  # fmt: skip
 
 
-def _speedup_card(case: Case) -> html.Div:
-    speedup = case.predicted_numbers.speedup
-    if not speedup:
-        return card("Speed-up", "–", "no baseline", tone="dim", room="narrow",
-                    why="There is no stage or stream of it to do without.")  # fmt: skip
-    return card("Speed-up", f"{speedup:.2f}×", f"over {case.baseline}", room="narrow",
-                why=f"Predicted duration of the same work with {case.baseline}, over this one.")  # fmt: skip
+def _speedup_card(speedup: float, baseline: str) -> html.Div:
+    return card("Speed-up", f"{speedup:.2f}×", f"over {baseline}", room="narrow",
+                why=f"Predicted duration of the same work with {baseline}, over this one.")  # fmt: skip
 
 
 def _occupancy_card(case: Case) -> html.Div:
@@ -116,23 +117,22 @@ def _occupancy_card(case: Case) -> html.Div:
 def _bottleneck_card(case: Case) -> html.Div:
     lever = f"helps: {case.lever}" if case.lever else ""
     why = f"{case.bottleneck} (share of the peak or of the critical path). {lever}".strip()
-    return card("Bottleneck", case.bottleneck, lever, tone="words", why=why, room="wide")
+    return card("Bottleneck", case.bottleneck, lever, tone="words", why=why, room="widest")
 
 
 def card_row(case: Case) -> list[html.Div]:
     """The cards that apply to a case, from the answer to its reasons."""
     ours, theirs = case.predicted_numbers, case.measured_numbers or Numbers()
-    cards = [
-        card("Predicted", _us(ours.total_s), _verdict(case) or "not measured", room="wide",
-             why="Predicted duration; the error is predicted / measured − 1, beside the band claimed for it."),
-        _measured_card(case),
-    ]  # fmt: skip
+    cards = [_predicted_card(case)]
+    if case.measured_numbers is not None:
+        cards.append(_measured_card(case.measured_numbers))
     if ours.hidden_fraction is not None:  # there are copies
         cards += [_hidden_card(case), _exposed_card(case)]
     if ours.period_s is not None:
         cards.append(card("Per tile", _us(ours.period_s, 3), _pair(_us(theirs.period_s, 3)), room="narrow",
                           why="Steady-state time between two tiles of a CTA."))  # fmt: skip
-    cards.append(_speedup_card(case))
+    if ours.speedup:
+        cards.append(_speedup_card(ours.speedup, case.baseline))
     if case.bottleneck:
         cards.append(_bottleneck_card(case))
     if case.occupancy:

@@ -97,6 +97,8 @@ class Case:
     band: float | None = None
     hidden_band: float | None = None
     """Claimed difference of the hidden fraction."""
+    unmeasured: str = ""
+    """What there is no measurement for, or how to make one, where there is none."""
     gap: str = ""
     """Why the case is known to be outside its band, if it is."""
     baseline: str = ""

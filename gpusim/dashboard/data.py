@@ -22,6 +22,7 @@ from gpusim.dashboard.facts import (
     occupancy_text,
     parameter_text,
     predicted_note,
+    unmeasured_text,
 )
 from gpusim.dashboard.recorded import tiles_kept
 from gpusim.dashboard.track import Track
@@ -189,6 +190,7 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
         predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
         measured_numbers=numbers,
         **bands,
+        unmeasured=unmeasured_text(scenario) if measurement is None else "",
         gap=gap,
         baseline=baseline if reply.serial_s is not None else "",
         **bottleneck_text(predicted),

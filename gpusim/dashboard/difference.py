@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 
 from gpusim.dashboard.bars import hover_text
-from gpusim.dashboard.bins import bin_shares
 from gpusim.dashboard.geometry import Panel
-from gpusim.dashboard.heat import MOST_STRIPS, coloured, largest_shares, strip_names, typed
+from gpusim.dashboard.heat import Grid, Shares, shares_trace
 from gpusim.dashboard.match import Match
-from gpusim.dashboard.palette import colour, ink, label
+from gpusim.dashboard.palette import colour, ink, label, order
 from gpusim.dashboard.text import delta_text, time_text
 from gpusim.dashboard.ticks import round_numbers
 from gpusim.dashboard.track import Track
 
-__all__ = ["Scale", "difference_traces", "drift_scale", "drift_traces", "scale_of"]
+__all__ = ["Scale", "difference_heat", "difference_traces", "drift_scale", "drift_traces", "hold_inside", "scale_of"]
 
 STEPS = (0.05, 0.2, 0.5, 1.0)
 MOST_POINTS = 2500
 MOST_LABELS = 5
+RARE, FAR = 0.02, 1.0
+"""Points of the lowest and highest part so rare may lie outside, so many times the spread of the rest away from it."""
+ARROWS = {-1: "triangle-down", 0: "circle", 1: "triangle-up"}
 
 
 @dataclass(frozen=True)
@@ -64,17 +66,11 @@ def scale_of(match: Match, theme: str) -> Scale:
 
 
 def difference_traces(
-    track: Track, index: np.ndarray, panel: Panel, match: Match, scale: Scale, *,
-    shift_us: float, binned: tuple[float, float, int] | None = None,
-) -> list[dict[str, Any]]:  # fmt: skip
-    """Predicted intervals ``index`` that have a partner, coloured by the duration difference.
-
-    ``binned`` (low, high, bins) draws the class that holds most of the time of each bin.
-    """
+    track: Track, index: np.ndarray, panel: Panel, match: Match, scale: Scale, *, shift_us: float
+) -> list[dict[str, Any]]:
+    """Predicted intervals ``index`` that have a partner, coloured by the duration difference."""
     index = match.paired(index)
     group = scale.classes(match.duration_delta_us[index])
-    if binned is not None:
-        return [_heat(track, index, group, panel, scale, *binned)]
     bands = panel.bands()
     centre = np.array([bands.get(name, (0.0, 0.0))[0] for name in track.timeline.lanes])
     thick = np.array([bands.get(name, (0.0, 0.0))[1] for name in track.timeline.lanes])
@@ -103,24 +99,29 @@ def difference_traces(
     return traces
 
 
-def _heat(
-    track: Track, index: np.ndarray, group: np.ndarray, panel: Panel, scale: Scale,
-    low_us: float, high_us: float, count: int,
+def difference_heat(
+    predicted: Track, index: np.ndarray, measured: Track, measured_index: np.ndarray,
+    grid: Grid, match: Match, scale: Scale, theme: str,
 ) -> dict[str, Any]:  # fmt: skip
-    edges, strip_of = panel.strips(MOST_STRIPS)
-    strip = np.array([strip_of.get(name, 0) for name in track.timeline.lanes], dtype=np.int64)
-    bins = bin_shares(
-        track.start_us[index], track.end_us[index], strip[track.timeline.lane[index]], group,
-        rows=len(edges) - 1, low_us=low_us, high_us=high_us, count=count,
-    )  # fmt: skip
-    winner = bins.dominant()
-    return {
-        "type": "heatmap", "x": typed(bins.edges_us), "y": typed(edges),
-        **coloured(winner, range(len(scale.shades)), scale.shades),
-        "xaxis": "x", "yaxis": panel.axis,
-        "meta": {"side": track.side, "rows": strip_names(panel, strip_of, len(edges) - 1), "labels": scale.names(),
-                 "colours": list(scale.shades), "mix": typed(largest_shares(bins, places=True))},
-    }  # fmt: skip
+    """The same for too many of them: how much of each bin's time belongs to which difference.
+
+    Hovering tells that, and beside it what both sides spend the bin's time on: events without a partner, and
+    those that one side has in another bin, differ there alone.
+    """
+    paired = match.paired(index)
+    count, blurred = grid.bins(predicted, paired)
+    classes = range(len(scale.shades))
+    late = grid.shares(predicted, paired, scale.classes(match.duration_delta_us[paired]), classes, count)
+    kinds = order(np.union1d(predicted.category[index], measured.category[measured_index]).tolist())
+    sides = [grid.shares(track, chosen, track.category[chosen], kinds, count)
+             for track, chosen in ((predicted, index), (measured, measured_index))]  # fmt: skip
+    told = [
+        Shares("lasts longer or shorter, measured − predicted", scale.names(), scale.shades, late),
+        Shares(
+            "time spent, predicted → measured", [label(c) for c in kinds], [colour(c, theme) for c in kinds], *sides
+        ),
+    ]
+    return shares_trace(grid, late, blurred, scale.shades, predicted.side, told)
 
 
 def drift_traces(
@@ -157,11 +158,27 @@ def drift_traces(
 
 
 def drift_scale(traces: Sequence[dict[str, Any]]) -> tuple[list[float], list[float]]:
-    """Range of the axis of start differences, zero in it, and round values to label."""
+    """Range of the axis of start differences, zero in it, and round values to label.
+
+    A few points far outside the others are left out of it.
+    """
     values = np.concatenate([[0.0], *(trace["y"] for trace in traces)])
     low, high = float(values.min()), float(values.max())
+    inner = np.quantile(values, [RARE, 1 - RARE])
+    room = FAR * float(inner[1] - inner[0])
+    low, high = max(low, min(float(inner[0]) - room, 0.0)), min(high, max(float(inner[1]) + room, 0.0))
     room = max(0.08 * (high - low), 1e-3)
     return [low - room, high + room], round_numbers(low - room, high + room, MOST_LABELS)
+
+
+def hold_inside(trace: dict[str, Any], low: float, high: float) -> dict[str, Any]:
+    """The points of a trace, those outside of the range as arrows at its edge."""
+    y = np.asarray(trace["y"], dtype=float)
+    edge = 0.02 * (high - low)
+    beyond = (y > high).astype(int) - (y < low)
+    symbols = [ARROWS[int(way)] for way in beyond]
+    held = {"y": np.clip(y, low + edge, high - edge).tolist(), "marker": trace["marker"] | {"symbol": symbols}}
+    return trace | held if beyond.any() else trace
 
 
 def _extremes(x: np.ndarray, y: np.ndarray, most: int) -> np.ndarray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping, Sequence
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 from gpusim.dashboard.case import Badge
@@ -20,7 +21,7 @@ from gpusim.validation import Measurement
 NO_BREAK = "\u00a0"
 
 __all__ = ["badges_of", "bottleneck_text", "facts_of", "measured_note", "occupancy_text", "parameter_text",
-           "predicted_note"]  # fmt: skip
+           "predicted_note", "unmeasured_text"]  # fmt: skip
 
 
 def facts_of(scenario: Scenario) -> tuple[str, ...]:
@@ -153,7 +154,7 @@ def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
         return {}
     able = int(fits.get("ctas_per_sm", 0))
     there = min(able, ceil(program.grid / int(scenario.profile().value("sm.count"))))
-    share = percent(fits["fraction"] * there / able, 0) if able else "–"
+    share = percent(fits["fraction"] * there / able, 0).replace(" ", NO_BREAK) if able else "–"
     if there < able:
         return {
             "occupancy": f"{there} of {able} CTAs/SM",
@@ -161,6 +162,16 @@ def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
         }
     limiter = str(fits.get("limiter", "")).replace("_", " ")
     return {"occupancy": f"{counted(able, 'CTA')}/SM, {share}", "limiter": limiter}
+
+
+def unmeasured_text(scenario: Scenario) -> str:
+    """What would measure the scenario, or why nobody can."""
+    if scenario.technique is None:
+        return "not measured: a program that is only spelled out has no real kernel"
+    if scenario.model.device.set:
+        return "not measured: the scenario changes the device"
+    path = Path(scenario.source.name)
+    return f"not measured; to record it: gpusim measure {path.parent.name}/{path.name}"
 
 
 def predicted_note(predicted: Timeline) -> str:

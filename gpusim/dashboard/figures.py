@@ -12,9 +12,16 @@ from gpusim.dashboard.align import alignment_shift
 from gpusim.dashboard.bars import bar_traces
 from gpusim.dashboard.blanks import blank_shade, end_traces, unrecorded_traces
 from gpusim.dashboard.case import Path
-from gpusim.dashboard.difference import difference_traces, drift_scale, drift_traces, scale_of
+from gpusim.dashboard.difference import (
+    difference_heat,
+    difference_traces,
+    drift_scale,
+    drift_traces,
+    hold_inside,
+    scale_of,
+)
 from gpusim.dashboard.geometry import AXIS_PX, HEADER_PX, Panel, Stack, stack_panels
-from gpusim.dashboard.heat import crowded_lanes, heat_trace
+from gpusim.dashboard.heat import Grid, heat_trace
 from gpusim.dashboard.lane_rows import lane_rows
 from gpusim.dashboard.lanes import LanePattern, Row
 from gpusim.dashboard.marks import critical_trace, end_marks, selection_marks
@@ -94,7 +101,7 @@ def timeline_figure(
     shown = _visible(predicted, measured, stack, mode, view, *window)
     binned = shown > BAR_LIMIT
     if mode == "difference" and match is not None:
-        traces, legend = _difference(predicted, stack, match, view, (low, high), shift, binned)
+        traces, legend = _difference(predicted, measured, stack, match, view, (low, high), shift, binned, px_per_us)
     else:
         traces = _traces(predicted, measured, stack, mode, view, match, (low, high), shift, binned, px_per_us)
         legend = _legend(predicted, measured, view)
@@ -177,7 +184,7 @@ def _traces(
         if binned:
             traces.append(heat(index))
         else:
-            if crowd := crowded_lanes(panel):
+            if crowd := panel.mixed():
                 mixed = np.isin(track.timeline.lane[index], [track.lane_ids[n] for n in crowd if n in track.lane_ids])
                 traces.append(heat(index[mixed]))
                 index = index[~mixed]
@@ -189,13 +196,18 @@ def _traces(
 
 
 def _difference(
-    predicted: Track, stack: Stack, match: Match, view: View, drawn: tuple[float, float], shift: float, binned: bool
-) -> tuple[list[dict[str, Any]], list[LegendEntry]]:
+    predicted: Track, measured: Track, stack: Stack, match: Match, view: View, drawn: tuple[float, float],
+    shift: float, binned: bool, px_per_us: float,
+) -> tuple[list[dict[str, Any]], list[LegendEntry]]:  # fmt: skip
     scale = scale_of(match, view.theme)
-    index = _kept(predicted, stack.panels[0], view, *drawn)
-    bins = (*drawn, int(np.clip(min(view.width, 60_000 / max(len(stack.panels[0].rows), 1)), 160, 1200)))
-    traces = difference_traces(predicted, index, stack.panels[0], match, scale, shift_us=shift,
-                              binned=bins if binned else None)  # fmt: skip
+    panel = stack.panels[0]
+    index = _kept(predicted, panel, view, *drawn)
+    if binned:
+        grid = Grid(panel, *drawn, px_per_us * (drawn[1] - drawn[0]))
+        theirs = _kept(measured, panel, view, *drawn)
+        traces = [difference_heat(predicted, index, measured, theirs, grid, match, scale, view.theme)]
+    else:
+        traces = difference_traces(predicted, index, panel, match, scale, shift_us=shift)
     traces += drift_traces(predicted, index, match, stack.panels[1].axis, shift_us=shift, theme=view.theme)
     legend = [
         LegendEntry(-1, name, shade, "measured minus predicted duration", of="duration")
@@ -236,7 +248,7 @@ def _layout(stack: Stack, window: tuple[float, float], view: View) -> dict[str, 
         "xaxis": {
             "type": "linear", "range": list(window), "anchor": stack.panels[-1].axis, "side": "bottom",
             "gridcolor": tones.grid, "zeroline": False, "showline": True, "linecolor": tones.grid, "ticks": "outside",
-            "tickcolor": tones.dim, "ticklen": 4, "tickfont": {"size": 11}, **time_ticks(*window),
+            "tickcolor": tones.dim, "ticklen": 4, "tickfont": {"size": 11}, **time_ticks(*window, view.width),
         },
     }  # fmt: skip
     for panel in stack.panels:
@@ -253,6 +265,9 @@ def _layout(stack: Stack, window: tuple[float, float], view: View) -> dict[str, 
 def _scale_drift(figure: dict[str, Any], panel: Panel) -> list[tuple[float, str]]:
     """Give the panel of start differences its scale; labels go beside it, where no point can cover them."""
     (low, high), values = drift_scale([trace for trace in figure["data"] if trace["yaxis"] == panel.axis])
+    figure["data"] = [
+        hold_inside(trace, low, high) if trace["yaxis"] == panel.axis else trace for trace in figure["data"]
+    ]
     figure["layout"]["yaxis" + panel.axis[1:]] |= {"range": [low, high], "tickmode": "array", "tickvals": values}
     return [(panel.height_px * (high - value) / (high - low), delta_text(value)) for value in values]
 

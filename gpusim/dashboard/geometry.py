@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,9 +15,11 @@ __all__ = ["AXIS_PX", "HEADER_PX", "Panel", "Stack", "stack_panels"]
 HEADER_PX = 24
 AXIS_PX = 34
 GAP_PX = 6
-MIN_ROW_PX, MAX_ROW_PX = 14, 64
-HEADING_PX = 16
+MIN_ROW_PX, MAX_ROW_PX = 14, 120
+HEADING_PX = 13
 """Height of the row of an open group, which holds at most the group's own lane."""
+MOST_STRIPS, LEAST_STRIP_PX = 14, 3.0
+"""A row with more lanes, or with thinner ones, shows all of them mixed: strips of a pixel cannot be read."""
 PAD = 0.11
 """Free part of a row above and below its bars."""
 
@@ -48,36 +50,64 @@ class Panel:
         """Names of all lanes shown."""
         return [lane for row in self.rows for lane in row.lanes]
 
+    def mixed(self) -> list[str]:
+        """Lanes of rows that hold too many of them to draw each."""
+        return [lane for row, height in self._heights() if _parts(row, height) < _drawn(row) for lane in row.lanes]
+
     def bands(self) -> dict[str, tuple[float, float]]:
         """Lane to (centre, thickness) in pixels; lanes of a closed group share its row."""
         bands = {}
         for row, top, bottom in zip(self.rows, self.edges, self.edges[1:], strict=False):
             height = bottom - top
             for place, lane in enumerate(row.lanes):
-                thickness = height * (1 - 2 * PAD) / len(row.lanes)
-                bands[lane] = (float(top + height * PAD + (place + 0.5) * thickness), float(thickness))
+                thickness = height * (1 - 2 * PAD) / _drawn(row)
+                centre = 0.5 if row.merged else place + 0.5
+                bands[lane] = (float(top + height * PAD + centre * thickness), float(thickness))
         return bands
 
-    def strips(self, most_per_row: int, part: tuple[float, float] = (0.0, 1.0)) -> tuple[np.ndarray, dict[str, int]]:
+    def strips(self, part: tuple[float, float] = (0.0, 1.0)) -> tuple[np.ndarray, dict[str, int]]:
         """Edges of all strips, and the strip of each lane; free space is a strip too.
 
-        A row with more than ``most_per_row`` lanes shows them mixed in one strip. ``part``
-        is the part of the row that the strips share.
+        ``part`` is the part of a row that its strips share.
         """
         edges, strip_of = [0.0], {}
         first, high = PAD + (1 - 2 * PAD) * part[0], (1 - 2 * PAD) * (part[1] - part[0])
-        for row, top, bottom in zip(self.rows, self.edges, self.edges[1:], strict=False):
+        for (row, height), top in zip(self._heights(), self.edges, strict=False):
             if not row.lanes:
                 continue
-            height = float(bottom - top)
             begin = float(top) + height * first
             edges.append(begin)
-            count = len(row.lanes) if len(row.lanes) <= most_per_row else 1
+            count = _parts(row, height)
             for place, lane in enumerate(row.lanes):
                 strip_of[lane] = len(edges) - 1 + (place if count > 1 else 0)
             edges += [begin + height * high * (place + 1) / count for place in range(count)]
         edges.append(self.height_px)
         return np.array(edges), strip_of
+
+    def lanes_in(self, strip_of: Mapping[str, int], strips: int) -> np.ndarray:
+        """How many lanes share the time of each of the ``strips``; those that only launch have none of it."""
+        lanes = np.zeros(strips)
+        for row in self.rows:
+            for lane in row.lanes:
+                lanes[strip_of[lane]] += 1
+            if row.lanes and lanes[strip_of[row.lanes[0]]] == len(row.lanes):
+                lanes[strip_of[row.lanes[0]]] = max(len(row.lanes) - row.launching, 1)
+        return lanes
+
+    def _heights(self) -> list[tuple[Row, float]]:
+        return list(zip(self.rows, np.diff(self.edges).tolist(), strict=False))
+
+
+def _drawn(row: Row) -> int:
+    """Lanes of a row that need room of their own."""
+    return 1 if row.merged else len(row.lanes)
+
+
+def _parts(row: Row, height_px: float) -> int:
+    """Strips of a row: one per lane, or one for all."""
+    count = _drawn(row)
+    readable = count <= MOST_STRIPS and height_px * (1 - 2 * PAD) >= LEAST_STRIP_PX * count
+    return count if readable else 1
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ from gpusim.dashboard.text import counted
 
 __all__ = ["gutter_rows"]
 
-BINNED = "binned: a column holds many intervals"
+BEYOND = "▲ ▼ lie beyond this scale"
+BINNED, HEIGHTS = "binned: hover for shares of the time", "binned: heights are shares of the time"
 
 
 def gutter_rows(
@@ -25,9 +26,9 @@ def gutter_rows(
     """
     parts: list[html.Div] = []
     for panel in drawing.stack.panels:
-        note = ", ".join(
-            filter(None, [(notes or {}).get(panel.side, ""), BINNED * (drawing.binned and bool(panel.lanes()))])
-        )
+        binned = (HEIGHTS if _has_heights(drawing, panel) else BINNED) if drawing.binned and panel.lanes() else ""
+        beyond = BEYOND if panel.side == "drift" and _has_arrows(drawing) else ""
+        note = ", ".join(filter(None, [(notes or {}).get(panel.side, ""), binned, beyond]))
         head = [html.Span(panel.title, className="panel-title"), html.Span(note, className="panel-note")]
         style = {"top": f"{panel.top_px - HEADER_PX}px", "height": f"{HEADER_PX}px"}
         parts.append(html.Div(head, className="panel-head", style=style))
@@ -41,6 +42,20 @@ def gutter_rows(
     return parts
 
 
+def _has_heights(drawing: Drawing, panel: Panel) -> bool:
+    """Whether a strip of the panel has several levels."""
+    strips = [
+        trace["meta"]["strips"]
+        for trace in drawing.figure["data"]
+        if trace["type"] == "heatmap" and trace["yaxis"] == panel.axis
+    ]
+    return any(len(set(levels)) < len(levels) for levels in strips)
+
+
+def _has_arrows(drawing: Drawing) -> bool:
+    return any("symbol" in trace.get("marker", {}) for trace in drawing.figure["data"])
+
+
 def _block(panel: Panel, text: str = "") -> html.Div:
     style = {"top": f"{panel.top_px}px", "height": f"{panel.height_px}px"}
     return html.Div(text, className="lane-block", style=style)
@@ -52,9 +67,9 @@ def _drift_label(panel: Panel, place_px: float, text: str) -> html.Div:
 
 def _count(row: Row, warps: Mapping[str, int]) -> str:
     """What a closed row holds: its lanes, or for a role its warps, of which only those that differ have lanes."""
-    if len(row.lanes) > 1:
+    if not row.own:
         return counted(row.more, "lane")
-    several = warps.get(row.lanes[0].rpartition(".")[2])
+    several = warps.get(row.own.rpartition(".")[2])
     return counted(several, "warp") if several else f"+{counted(row.more, 'lane')}"
 
 
@@ -66,7 +81,7 @@ def _row(row: Row, panel: Panel, place: int, warps: Mapping[str, int]) -> html.D
         "height": f"{bottom - top:g}px",
         "paddingLeft": f"{6 + 13 * row.depth + (0 if row.group else 15)}px",
     }
-    kind = "heading" if row.heading else "closed" if row.group and len(row.lanes) > 1 else "leaf"
+    kind = "heading" if row.heading else "closed" if row.group and not row.own else "leaf"
     children: list = []
     if row.group:
         children.append(html.Span("▾" if row.open else "▸", className="chevron"))
@@ -74,10 +89,10 @@ def _row(row: Row, panel: Panel, place: int, warps: Mapping[str, int]) -> html.D
     if row.more:
         children.append(html.Span(_count(row, warps), className="lane-count"))
     attributes = {"data-path": row.path, "data-open": "1" if row.open else "0"}
-    if len(row.lanes) == 1 and not row.heading:
+    if row.own and not row.heading:
         pin = html.Span("●" if row.pinned else "○", className="pin",
-                        title="Unpin" if row.pinned else "Pin to the top", **{"data-pin": row.lanes[0]})  # fmt: skip
+                        title="Unpin" if row.pinned else "Pin to the top", **{"data-pin": row.own})  # fmt: skip
         children.append(pin)
-    title = row.lanes[0] if len(row.lanes) == 1 else f"{row.label}: {len(row.lanes)} lanes" if row.lanes else row.label
+    title = row.own or (f"{row.label}: {len(row.lanes)} lanes" if row.lanes else row.label)
     name = f"lane-row {kind}{' group' if row.group else ''}{' small' if small else ''}{' pinned' if row.pinned else ''}"
     return html.Div(children, className=name, style=style, title=title, **attributes)

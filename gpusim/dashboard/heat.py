@@ -1,4 +1,4 @@
-"""Too many intervals for bars: a heatmap whose colours are as frequent as what they stand for; the mix is on hover."""
+"""Too many intervals for bars: shares of the time per bin, as heights where they blur, and all of them on hover."""
 
 from __future__ import annotations
 
@@ -8,27 +8,89 @@ from typing import Any
 
 import numpy as np
 
-from gpusim.dashboard.bins import Bins, bin_shares
+from gpusim.dashboard.bins import bin_shares
 from gpusim.dashboard.geometry import Panel
-from gpusim.dashboard.palette import colour, label
+from gpusim.dashboard.palette import colour, label, order
+from gpusim.dashboard.stack import level_counts, level_edges, picked, stacked
 from gpusim.dashboard.track import Track
 
-__all__ = ["coloured", "crowded_lanes", "heat_trace", "largest_shares", "strip_names", "typed"]
+__all__ = ["Grid", "Shares", "heat_trace", "shares_trace"]
 
-MOST_STRIPS = 14
-MOST_CELLS = 60_000
-SHOWN = 3
+MOST_BINS, LEAST_BINS = 1600, 160
+MOST_SHARES = 60_000
+BIN_PX = 1.5
+SOME = 0.4
+"""Intervals per bin from which on short ones are too many to stand each for itself."""
+WIDENED = 2
+BELOW_ONE = 255
+"""Percentage that stands for a share of less than half a percent."""
 
 
-def crowded_lanes(panel: Panel) -> list[str]:
-    """Lanes of rows that hold too many of them to draw each: they are always mixed into one strip."""
-    return [lane for row in panel.rows if len(row.lanes) > MOST_STRIPS for lane in row.lanes]
+class Grid:
+    """Strips and bins of a panel's part: where shares are counted and drawn."""
+
+    def __init__(
+        self, panel: Panel, low_us: float, high_us: float, width_px: float, lane_part: tuple[float, float] = (0.0, 1.0)
+    ) -> None:
+        self.panel, self.low_us, self.high_us, self.width_px = panel, low_us, high_us, width_px
+        self.edges, self.strip_of = panel.strips(lane_part)
+        self.strips = len(self.edges) - 1
+        self.lanes = panel.lanes_in(self.strip_of, self.strips)
+
+    def bins(self, track: Track, index: np.ndarray) -> tuple[int, np.ndarray]:
+        """How many bins suit the intervals ``index``, and which strips are blurred in them.
+
+        A strip is blurred where most of its intervals, of which there are some, are shorter than a bin, and where
+        it mixes several lanes. Where most strips are, wider bins show more than narrow ones.
+        """
+        filled = max(int((self.lanes > 0).sum()), 1)
+        most = int(np.clip(min(self.width_px / BIN_PX, MOST_SHARES / filled), LEAST_BINS, MOST_BINS))
+        blurred = self._blurred(track, index, most)
+        count = most // WIDENED if blurred.sum() > filled / 2 else most
+        return count, blurred
+
+    def _blurred(self, track: Track, index: np.ndarray, count: int) -> np.ndarray:
+        strip = self._strip(track)[track.timeline.lane[index]]
+        width_us = (self.high_us - self.low_us) / count
+        short = track.end_us[index] - track.start_us[index] < width_us
+        held = np.bincount(strip, minlength=self.strips)
+        mostly = np.bincount(strip, weights=short, minlength=self.strips) > held / 2
+        return (mostly & (held / count >= SOME)) | (self.lanes > 1)
+
+    def _strip(self, track: Track) -> np.ndarray:
+        return np.array([self.strip_of.get(name, 0) for name in track.timeline.lanes], dtype=np.int64)
+
+    def shares(
+        self, track: Track, index: np.ndarray, group: np.ndarray, places: Sequence[int], count: int
+    ) -> np.ndarray:
+        """(strip, bin, place) parts of the time of intervals ``index`` whose ``group`` is one of ``places``."""
+        bins = bin_shares(
+            track.start_us[index] + track.shift_us, track.end_us[index] + track.shift_us,
+            self._strip(track)[track.timeline.lane[index]], group,
+            rows=self.strips, low_us=self.low_us, high_us=self.high_us, count=count,
+        )  # fmt: skip
+        found = bins.shares(self.lanes)
+        every = np.zeros((self.strips, count, len(places)))
+        for place, code in enumerate(bins.categories):
+            every[:, :, list(places).index(code)] = found[:, :, place]
+        return every
+
+    def names(self) -> list[str]:
+        """The lane of each strip, or its row's label where several lanes share it."""
+        names = [""] * self.strips
+        for row in self.panel.rows:
+            for lane in row.lanes:
+                place = self.strip_of[lane]
+                names[place] = row.label if names[place] and not row.merged else lane
+        return names
 
 
-def typed(values: np.ndarray) -> dict[str, str]:
-    """An array in plotly's binary form: small, and fast on both sides."""
-    spec = {"dtype": values.dtype.str[1:], "bdata": base64.b64encode(np.ascontiguousarray(values)).decode()}
-    return spec | ({"shape": ",".join(map(str, values.shape))} if values.ndim > 1 else {})
+class Shares(dict):
+    """One part of what hovering tells: ``labels`` with ``colours``, and shares of one side or of two."""
+
+    def __init__(self, title: str, labels: Sequence[str], colours: Sequence[str], *sides: np.ndarray) -> None:
+        mixes = [_typed(_percent(side)) for side in sides]
+        super().__init__(title=title, labels=list(labels), colours=list(colours), mixes=mixes)
 
 
 def heat_trace(
@@ -36,67 +98,54 @@ def heat_trace(
     lane_part: tuple[float, float] = (0.0, 1.0), faint: bool = False,
 ) -> dict[str, Any]:  # fmt: skip
     """The intervals ``index`` binned over [low, high) for a panel that is ``width_px`` wide."""
-    edges, strip_of = panel.strips(MOST_STRIPS, lane_part)
-    strips = len(edges) - 1
-    filled = max(len(set(strip_of.values())), 1)
-    count = int(np.clip(min(width_px / 1.5, MOST_CELLS / filled), 160, 1600))
-    lane_strip = np.array([strip_of.get(name, 0) for name in track.timeline.lanes], dtype=np.int64)
-    bins = bin_shares(
-        track.start_us[index] + track.shift_us, track.end_us[index] + track.shift_us,
-        lane_strip[track.timeline.lane[index]], track.category[index],
-        rows=strips, low_us=low_us, high_us=high_us, count=count,
-    )  # fmt: skip
+    grid = Grid(panel, low_us, high_us, width_px, lane_part)
+    kinds = order(np.unique(track.category[index]).tolist())
+    count, blurred = grid.bins(track, index)
+    shares = grid.shares(track, index, track.category[index], kinds, count)
+    colours = [colour(c, theme) for c in kinds]
+    told = [Shares("", [label(c) for c in kinds], colours, shares)]
+    trace = shares_trace(grid, shares, blurred, colours, track.side, told)
+    return trace | {"opacity": 0.6 if faint else 1.0}
+
+
+def shares_trace(
+    grid: Grid, shares: np.ndarray, blurred: np.ndarray, shades: Sequence[str], side: str, told: Sequence[Shares]
+) -> dict[str, Any]:
+    """A heatmap of ``shares``: heights from the bottom up where a strip is ``blurred``, else one shade per bin."""
+    count = shares.shape[1]
+    levels = level_counts(grid.edges, blurred, count)
+    cells = stacked(shares, levels)
+    cells[np.cumsum(levels)[~blurred] - 1] = picked(shares[~blurred])
+    steps = len(shades) + 1
+    scale = [[e, s] for k, s in enumerate(("rgba(0,0,0,0)", *shades)) for e in (k / steps, (k + 1) / steps)]
     return {
         "type": "heatmap",
-        "x": typed(bins.edges_us),
-        "y": typed(edges),
-        **coloured(bins.faithful(), bins.categories, [colour(c, theme) for c in bins.categories]),
-        "opacity": 0.6 if faint else 1.0,
+        "x": _typed(np.linspace(grid.low_us, grid.high_us, count + 1)),
+        "y": _typed(level_edges(grid.edges, levels)),
+        "z": _typed((cells + 1).astype(np.uint8)),
+        "zmin": -0.5,
+        "zmax": steps - 0.5,
+        "colorscale": scale,
+        "showscale": False,
+        "hoverinfo": "none",
         "xaxis": "x",
-        "yaxis": panel.axis,
+        "yaxis": grid.panel.axis,
         "meta": {
-            "side": track.side,
-            "rows": strip_names(panel, strip_of, strips),
-            "labels": [label(c) for c in bins.categories],
-            "colours": [colour(c, theme) for c in bins.categories],
-            "mix": typed(largest_shares(bins)),
+            "side": side,
+            "rows": grid.names(),
+            "strips": np.repeat(np.arange(grid.strips), levels).tolist(),
+            "parts": list(told),
         },
     }
 
 
-def coloured(winner: np.ndarray, classes: Sequence[int], shades: Sequence[str]) -> dict[str, Any]:
-    """Heatmap settings that give each class of ``winner`` its shade, and none to -1."""
-    place = np.full(max([*classes, -1]) + 2, 0, dtype=np.uint8)
-    place[np.asarray(classes, dtype=np.int64)] = np.arange(1, len(classes) + 1)
-    steps = len(shades) + 1
-    scale = [[e, s] for k, s in enumerate(("rgba(0,0,0,0)", *shades)) for e in (k / steps, (k + 1) / steps)]
-    # The last entry of ``place`` is what -1 picks.
-    return {"z": typed(place[winner]), "zmin": -0.5, "zmax": steps - 0.5, "colorscale": scale,
-            "showscale": False, "hoverinfo": "none"}  # fmt: skip
+def _typed(values: np.ndarray) -> dict[str, str]:
+    """An array in plotly's binary form: small, and fast on both sides."""
+    spec = {"dtype": values.dtype.str[1:], "bdata": base64.b64encode(np.ascontiguousarray(values)).decode()}
+    return spec | ({"shape": ",".join(map(str, values.shape))} if values.ndim > 1 else {})
 
 
-def strip_names(panel: Panel, strip_of: dict[str, int], strips: int) -> list[str]:
-    """The lane of each strip, or its row's label where several lanes share it."""
-    names = [""] * strips
-    for row in panel.rows:
-        for lane in row.lanes:
-            place = strip_of[lane]
-            names[place] = row.label if names[place] else lane
-    return names
-
-
-def largest_shares(bins: Bins, places: bool = False) -> np.ndarray:
-    """Per cell (category place, percent) of the largest shares: what the page's hover shows.
-
-    With ``places`` the category itself stands for its place. Bytes instead of text keep a
-    picture of 60,000 cells below half a megabyte.
-    """
-    rows, count, kinds = bins.time_us.shape
-    if not kinds:
-        return np.zeros((rows, count, 2), dtype=np.uint8)
-    order = np.argsort(-bins.time_us, axis=2, kind="stable")[:, :, : min(SHOWN, kinds)]
-    total = np.maximum(bins.time_us.sum(axis=2, keepdims=True), 1e-30)
-    share = np.rint(100 * np.take_along_axis(bins.time_us, order, axis=2) / total)
-    if places:
-        order = np.asarray(bins.categories)[order]
-    return np.stack([order, share], axis=3).reshape(rows, count, -1).astype(np.uint8)
+def _percent(shares: np.ndarray) -> np.ndarray:
+    """Whole percentages as bytes: text would make a picture of 60,000 cells ten times as large."""
+    whole = np.rint(100 * shares)
+    return np.where((shares > 0) & (whole == 0), BELOW_ONE, whole).astype(np.uint8)

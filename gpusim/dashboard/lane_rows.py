@@ -14,6 +14,7 @@ from gpusim.timeline import KINDS
 
 __all__ = ["lane_rows"]
 
+LAUNCH = KINDS.index("launch")
 _FLOW = {KINDS.index("compute"): 2, KINDS.index("issue"): 1, KINDS.index("load"): 1, KINDS.index("store"): 3}
 
 
@@ -34,8 +35,10 @@ def lane_rows(
     places: dict[str, int] = {}
     for track in known:
         places = track.remember("places", partial(_places, track)) | places
-    root = lane_tree(names, stages, alike, places, budget)
-    return rows_of(root, opened=default_open(root, budget), toggled=view.toggled, pinned=view.pinned, pattern=pattern)
+    launches = set().union(*(track.remember("launches", partial(_launches, track)) for track in tracks))
+    root = lane_tree(names, stages, alike, places, budget, launches)
+    return rows_of(root, opened=default_open(root, budget), toggled=view.toggled, pinned=view.pinned, pattern=pattern,
+                   launches=launches)  # fmt: skip
 
 
 def _parts(track: Track) -> Iterator[tuple[str, slice]]:
@@ -53,6 +56,11 @@ def _stages(track: Track) -> set[str]:
         if index.isdigit() and (track.timeline.stage[part] == int(index)).all():
             found.add(name)
     return found
+
+
+def _launches(track: Track) -> set[str]:
+    """Lanes on which nothing but launches happens."""
+    return {name for name, part in _parts(track) if (track.timeline.kind[part] == LAUNCH).all()}
 
 
 def _places(track: Track) -> dict[str, int]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 __all__ = ["LanePattern", "Node", "Row", "default_open", "lane_tree", "rows_of"]
 
@@ -35,10 +35,12 @@ class Node:
     """Kind of node, place among its kind, name to sort by."""
     lane: str | None = None
     children: dict[str, Node] = field(default_factory=dict)
+    turns: str | None = None
+    """A lane that takes turns with ``lane`` and is drawn in the same place: what launches a CTA of one role."""
 
     def lanes(self) -> list[str]:
         """Names of all lanes beneath, in display order."""
-        own = [self.lane] if self.lane else []
+        own = [name for name in (self.turns, self.lane) if name]
         return own + [name for child in self.children.values() for name in child.lanes()]
 
 
@@ -47,6 +49,7 @@ class Row:
     """One line of a panel. A closed group shows all of its lanes in one line.
 
     ``heading`` is the thin line of an open group; ``more`` counts the lanes inside a closed one.
+    Lanes of a ``merged`` row take turns, so that they need no room beside each other; the last names it.
     """
 
     path: str
@@ -58,6 +61,14 @@ class Row:
     pinned: bool = False
     heading: bool = False
     more: int = 0
+    merged: bool = False
+    launching: int = 0
+    """Lanes of these that do nothing but launch."""
+
+    @property
+    def own(self) -> str:
+        """The lane that the row is about, "" for a group of several."""
+        return self.lanes[-1] if len(self.lanes) == 1 or self.merged else ""
 
 
 class LanePattern:
@@ -106,14 +117,14 @@ def _steps(lane: str, stage: bool = False) -> list[tuple[str, str, tuple]]:
 
 def lane_tree(
     lanes: Iterable[str], stages: AbstractSet[str] = frozenset(), alike: Mapping[str, int] | None = None,
-    places: Mapping[str, int] | None = None, budget: int = 16,
+    places: Mapping[str, int] | None = None, budget: int = 16, launches: AbstractSet[str] = frozenset(),
 ) -> Node:  # fmt: skip
     """The lanes as a tree, groups in the order host, streams, copy engines, SMs, CTAs, roles, rings, units.
 
     ``stages`` are the lanes that stand for a stage of a ring; ``alike`` says how many SMs
     one of them stands for (``{"sm[0]": 131}``); ``places`` orders roles by the last part of
     their lane's name, lowest first. More like children than ``budget`` rows are
-    bundled, but for the first few.
+    bundled, but for the first few. A group whose own lane is one of ``launches`` is one with its only role.
     """
     root = Node("", "")
     for lane in lanes:
@@ -126,7 +137,7 @@ def lane_tree(
                 node.children[key] = Node(path, f"{label} (×{count})" if count > 1 else label, place)
             node = node.children[key]
         node.lane = lane
-    _arrange(root)
+    _arrange(root, launches)
     _bundle(root, budget)
     return root
 
@@ -149,19 +160,22 @@ def _bundle(node: Node, budget: int) -> None:
     node.children = dict([*items[:place], ("more", group), *items[place:]])
 
 
-def _arrange(node: Node) -> None:
+def _arrange(node: Node, launches: AbstractSet[str]) -> None:
     for key, child in list(node.children.items()):
-        _arrange(child)
-        node.children[key] = _joined(child)
+        _arrange(child, launches)
+        node.children[key] = _joined(child, launches)
     node.children = dict(sorted(node.children.items(), key=lambda item: _order(item[1])))
 
 
-def _joined(node: Node) -> Node:
-    """A group without a lane and with one child, as one node with it."""
-    if len(node.children) != 1 or node.lane is not None:
+def _joined(node: Node, launches: AbstractSet[str]) -> Node:
+    """A group with one child and no lane, or one that only launches its child, as one node with it."""
+    if len(node.children) != 1:
         return node
     only = next(iter(node.children.values()))
-    return _joined(Node(only.path, f"{node.label} · {only.label}", node.rank, only.lane, only.children))
+    if node.lane is not None and (node.lane not in launches or only.lane is None or only.turns):
+        return node
+    label = f"{node.label} · {only.label}"
+    return _joined(Node(only.path, label, node.rank, only.lane, only.children, node.lane or only.turns), launches)
 
 
 def _order(node: Node) -> tuple:
@@ -198,6 +212,7 @@ def rows_of(
     toggled: Mapping[str, bool] | None = None,
     pinned: Iterable[str] = (),
     pattern: LanePattern | None = None,
+    launches: AbstractSet[str] = frozenset(),
 ) -> list[Row]:
     """Rows from top to bottom: pinned lanes, then the tree with closed groups in one row each.
 
@@ -214,9 +229,10 @@ def rows_of(
             lanes = tuple(name for name in child.lanes() if pattern.matches(name))
             if not lanes or len(rows) >= MAX_ROWS:
                 continue
+            both = tuple(name for name in (child.turns, child.lane) if name in lanes)
             if not child.children:
                 if child.lane not in pinned:
-                    rows.append(Row(child.path, child.label, depth, lanes))
+                    rows.append(Row(child.path, child.label, depth, lanes, merged=len(both) > 1))
                 continue
             opening = bool(pattern) or is_open.get(child.path, False)
             if opening and _is_ring(child):
@@ -227,7 +243,7 @@ def rows_of(
                     path = child.path if place == 0 else leaf.path
                     rows.append(Row(path, label, depth, (leaf.lane,), group=place == 0, open=True))
             elif opening:
-                own = (child.lane,) if child.lane and pattern.matches(child.lane) and child.lane not in pinned else ()
+                own = () if child.lane in pinned else both
                 rows.append(
                     Row(
                         child.path,
@@ -237,18 +253,21 @@ def rows_of(
                         group=True,
                         open=True,
                         heading=not _is_role(child) and child.rank[0] != _UNIT,
+                        merged=len(own) > 1,
                     )
                 )
                 visit(child, depth + 1)
             elif _is_role(child):
-                rows.append(Row(child.path, child.label, depth, (child.lane,), group=True, more=len(lanes) - 1))
+                own = both or (child.lane,)
+                more = len(lanes) - len(own)
+                rows.append(Row(child.path, child.label, depth, own, group=True, more=more, merged=len(own) > 1))
             else:
                 rows.append(Row(child.path, child.label, depth, lanes, group=True, more=len(lanes)))
 
     known = set(root.lanes())
     rows += [Row(f"pin:{lane}", _short(lane), 0, (lane,), pinned=True) for lane in pinned if lane in known]
     visit(root, 0)
-    return rows
+    return [replace(row, launching=sum(name in launches for name in row.lanes)) for row in rows]
 
 
 def _is_ring(node: Node) -> bool:

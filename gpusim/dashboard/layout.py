@@ -68,21 +68,24 @@ def _toolbar(mode: str) -> html.Div:
     modes = [{"value": m, "label": m.capitalize()} for m in ("stacked", "overlay", "difference")]
     aligns = [{"value": "kernel", "label": "align: start"}, {"value": "event", "label": "align: first event"}]
     kinds = [kind for kind in KINDS if kind not in ("wait", "idle")]
+    sides = [
+        dmc.SegmentedControl(id="mode", data=modes, value=mode, size="xs"),
+        dmc.Select(id="align", data=aligns, value="kernel", size="xs", w=150, allowDeselect=False,
+                   **{"aria-label": "Alignment"}),
+        html.Div(
+            [dmc.Select(id="align-kind", data=kinds, value="compute", size="xs", w=100, allowDeselect=False,
+                        **{"aria-label": "Kind of the event"}),
+             dmc.NumberInput(id="align-tile", placeholder="any tile", size="xs", w=84, min=0, max=10**9,
+                             allowDecimal=False, hideControls=True, **{"aria-label": "Tile of the event"})],
+            id="align-event", className="pair", style={"display": "none"},
+        ),
+        dmc.NumberInput(id="offset", value=0, size="xs", w=112, step=0.1, suffix=" µs", prefix="offset ",
+                        decimalScale=4, stepHoldDelay=400, stepHoldInterval=80,
+                        **{"aria-label": "Offset of the measured side in µs"}),
+    ]  # fmt: skip
     return html.Div(
         [
-            dmc.SegmentedControl(id="mode", data=modes, value=mode, size="xs"),
-            dmc.Select(id="align", data=aligns, value="kernel", size="xs", w=150, allowDeselect=False,
-                       **{"aria-label": "Alignment"}),
-            html.Div(
-                [dmc.Select(id="align-kind", data=kinds, value="compute", size="xs", w=100, allowDeselect=False,
-                            **{"aria-label": "Kind of the event"}),
-                 dmc.NumberInput(id="align-tile", placeholder="any tile", size="xs", w=84, min=0, max=10**9,
-                                 allowDecimal=False, hideControls=True, **{"aria-label": "Tile of the event"})],
-                id="align-event", className="pair", style={"display": "none"},
-            ),
-            dmc.NumberInput(id="offset", value=0, size="xs", w=112, step=0.1, suffix=" µs", prefix="offset ",
-                            decimalScale=4, stepHoldDelay=400, stepHoldInterval=80,
-                            **{"aria-label": "Offset of the measured side in µs"}),
+            html.Div(sides, className="sides"),
             dmc.Switch(id="critical", label="Critical path", size="xs", checked=False),
             html.Div(id="notice", className="notice"),
             html.Div(className="grow"),
@@ -126,9 +129,11 @@ def _help() -> dmc.Modal:
     rows = [html.Tr([html.Td(html.Kbd(keys)), html.Td(what)]) for keys, what in KEYS]
     more = (
         "Click an interval for its numbers and an arrow from what released it. Click a group to fold it, the dot to "
-        "pin a lane, a colour of the legend to hide it. Up to 2,000 intervals are drawn one by one; above that each "
-        "column shows one of the categories in it, over a few columns each as often as its share of the time, and "
-        "hovering tells the mix."
+        "pin a lane, a colour of the legend to hide it. Numbers in bars are tiles or chunks. Solid upright lines are "
+        "the end of a side, dotted ones that of the other side, dashed ones that of the run its lanes were recorded "
+        "in. Up to 2,000 intervals are drawn one by one; above that time is binned. Where intervals are too short to "
+        "be told apart, and where a row mixes lanes, a bin is filled by shares of the time from the bottom up, work "
+        "below waits; hovering tells all shares."
     )
     return dmc.Modal([html.Table(html.Tbody(rows), className="keys"), html.P(more, className="dim")],
                      id="help", title="Keyboard and mouse", opened=False, size="lg")  # fmt: skip

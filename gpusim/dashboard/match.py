@@ -1,11 +1,13 @@
 """Pairs of the same event on the predicted and on the measured side.
 
 Two intervals are the same event when lane, kind, tile and occurrence agree: the n-th
-time that a lane does this to this tile. Reasons may differ.
+time that a lane does this to this tile. Reasons may differ. Where one side does it more
+often, counting would pair what lies far apart; there the closest are pairs.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +16,9 @@ from gpusim.dashboard.track import MICRO
 from gpusim.timeline import Timeline
 
 __all__ = ["Match", "match_events"]
+
+MOST_PAIRS = 4_000_000
+"""So many differences fit into memory without a thought; an event that is repeated more often has no partner."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +54,55 @@ def _occurrence(key: np.ndarray) -> np.ndarray:
     return count
 
 
+def _uneven(ours: np.ndarray, theirs: np.ndarray) -> np.ndarray:
+    """Keys that both sides have, but not equally often."""
+    kinds, counts = np.unique(ours, return_counts=True)
+    other_kinds, other_counts = np.unique(theirs, return_counts=True)
+    shared, left, right = np.intersect1d(kinds, other_kinds, assume_unique=True, return_indices=True)
+    return shared[counts[left] != other_counts[right]]
+
+
+def _groups(wanted: np.ndarray, *sides: np.ndarray) -> Iterator[tuple[np.ndarray, ...]]:
+    """Per key of ``wanted`` the indices that have it, on each side."""
+    orders = [np.argsort(keys, kind="stable") for keys in sides]
+    bounds = [
+        [np.searchsorted(keys[order], wanted, side) for side in ("left", "right")]
+        for keys, order in zip(sides, orders, strict=True)
+    ]
+    for k in range(len(wanted)):
+        yield tuple(order[low[k] : high[k]] for order, (low, high) in zip(orders, bounds, strict=True))
+
+
+def _closest(
+    predicted: Timeline, measured: Timeline, ours: np.ndarray, theirs: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Partners for all events of the side that has fewer, in order, closest in start and length."""
+    if len(ours) * len(theirs) > MOST_PAIRS:
+        return ours[:0], theirs[:0]
+    start, length = ((predicted.start_s, measured.start_s), (_length(predicted), _length(measured)))
+    apart = sum(np.abs(one[ours][:, None] - other[theirs][None, :]) for one, other in (start, length))
+    if len(ours) <= len(theirs):
+        return ours, theirs[_in_order(apart)]
+    return ours[_in_order(apart.T)], theirs
+
+
+def _in_order(apart: np.ndarray) -> np.ndarray:
+    """A column for every row, each right of the one before, that together are the least ``apart``."""
+    totals = apart.copy()
+    for row in range(1, len(apart)):
+        totals[row, 0] = np.inf
+        totals[row, 1:] += np.minimum.accumulate(totals[row - 1])[:-1]
+    columns = np.empty(len(apart), dtype=np.int64)
+    end = apart.shape[1]
+    for row in reversed(range(len(apart))):
+        columns[row] = end = totals[row, :end].argmin()
+    return columns
+
+
+def _length(side: Timeline) -> np.ndarray:
+    return side.end_s - side.start_s
+
+
 def match_events(predicted: Timeline, measured: Timeline) -> Match:
     """All events that occur on both sides; lanes are matched by name."""
     names = {name: i for i, name in enumerate(predicted.lanes)}
@@ -58,10 +112,19 @@ def match_events(predicted: Timeline, measured: Timeline) -> Match:
 
     def keys(side: Timeline) -> np.ndarray:
         lane = np.array([names[name] for name in side.lanes], dtype=np.int64)[side.lane] if len(side) else side.lane
-        key = (lane.astype(np.int64) * 64 + side.kind) * tiles + side.tile + 1
-        return key * (1 << 20) + np.minimum(_occurrence(key), (1 << 20) - 1)
+        return (lane.astype(np.int64) * 64 + side.kind) * tiles + side.tile + 1
 
-    _, left, right = np.intersect1d(keys(predicted), keys(measured), return_indices=True)
+    ours, theirs = keys(predicted), keys(measured)
+    odd = _uneven(ours, theirs)
+    by_count = [
+        np.where(np.isin(key, odd), -1 - side, key * (1 << 20) + np.minimum(_occurrence(key), (1 << 20) - 1))
+        for side, key in enumerate((ours, theirs))
+    ]
+    # No key of one side is negative on the other one too, so that what is uneven pairs with nothing here.
+    shared, left, right = np.intersect1d(*by_count, return_indices=True)
+    left, right = left[shared >= 0], right[shared >= 0]
+    near = [_closest(predicted, measured, *pair) for pair in _groups(odd, ours, theirs)]
+    left, right = (np.concatenate([kept, *(pair[side] for pair in near)]) for side, kept in enumerate((left, right)))
     of_predicted = np.full(len(predicted), -1, dtype=np.int64)
     of_measured = np.full(len(measured), -1, dtype=np.int64)
     of_predicted[left], of_measured[right] = right, left

@@ -7,21 +7,23 @@ from typing import Any
 
 __all__ = ["round_numbers", "time_ticks"]
 
-MOST = 14
+MOST, LABEL_PX = 14, 75
 LONG_US = 2000.0
 """Windows from here on are read in milliseconds."""
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 
 
-def time_ticks(low_us: float, high_us: float) -> dict[str, Any]:
-    """The axis attributes for a window: Plotly's own ticks with their unit, or round milliseconds."""
-    if high_us - low_us < LONG_US:
-        return {"ticksuffix": " µs", "nticks": MOST, "separatethousands": True, "exponentformat": "none"}
-    numbers = round_numbers(low_us / 1000.0, high_us / 1000.0, MOST)
+def time_ticks(low_us: float, high_us: float, width_px: float = 1200.0) -> dict[str, Any]:
+    """The axis attributes for a window: round times, also of what a pan brings into sight before the next picture."""
+    span = high_us - low_us
+    unit, name = (1000.0, "ms") if span >= LONG_US else (1.0, "µs")
+    most = min(max(int(width_px / LABEL_PX), 3), MOST)
+    numbers = round_numbers((low_us - span) / unit, (high_us + span) / unit, 3 * most)
     return {
         "tickmode": "array",
-        "tickvals": [1000.0 * number for number in numbers],
-        "ticktext": [f"{number:,.10g} ms" for number in numbers],
+        "tickvals": [unit * number for number in numbers],
+        # The unit of a zero at the left edge would be cut off there.
+        "ticktext": [f"{number:,.10g} {name}" if number else "0" for number in numbers],
     }
 
 

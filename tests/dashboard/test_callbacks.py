@@ -68,7 +68,8 @@ def test_a_case_fills_question_cards_and_points(source):
 
 def test_a_case_without_recording_is_a_prediction_only(source):
     shown = show_case(source, "alone", None)
-    assert "no recording" in texts(shown["cards"])
+    assert "not measured" in texts(shown["cards"])
+    assert shown["work"] == {"--sides": "none"}  # nothing to compare with
     assert "prediction only" in texts(shown["badges"])
     drawn = draw(source.case("alone"), "alone|", view_of("alone|", {"viewport": VIEWPORT}))
     assert "yaxis2" not in drawn["figure"]["layout"]

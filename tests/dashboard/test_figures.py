@@ -6,6 +6,7 @@ import pytest
 from synthetic_timelines import dense, pipeline
 
 from gpusim.dashboard.case import Path
+from gpusim.dashboard.difference import drift_scale, hold_inside
 from gpusim.dashboard.figures import BAR_LIMIT, timeline_figure
 from gpusim.dashboard.match import match_events
 from gpusim.dashboard.palette import categories_of
@@ -59,6 +60,16 @@ def test_bars_are_the_intervals(ring):
     assert np.allclose(drawn, expected)
 
 
+def test_a_bar_says_what_it_has_room_for():
+    build = TimelineBuilder()
+    build.add("stream[0]", "kernel", 0.0, 300e-6, tile=3)
+    build.add("stream[0]", "kernel", 300e-6, 330e-6, tile=4)
+    build.add("stream[0]", "kernel", 330e-6, 331e-6, tile=5)
+    build.add("host", "wait", 0.0, 330e-6, "host_sync")
+    texts = {trace["name"]: trace["text"] for trace in bars(timeline_figure(Track(build.build(), "predicted")))}
+    assert texts == {"kernel": ["kernel 3 · 300 µs", "4", ""], "wait: host sync": ["wait: host sync · 330 µs"]}
+
+
 def test_predicted_stands_above_measured_on_one_axis(ring):
     layout = timeline_figure(*ring).figure["layout"]
     assert layout["yaxis"]["domain"][0] > layout["yaxis2"]["domain"][1]
@@ -66,20 +77,68 @@ def test_predicted_stands_above_measured_on_one_axis(ring):
     assert layout["xaxis"]["type"] == "linear"
 
 
-def test_a_bin_shows_the_dominant_category_and_its_share():
-    # One lane, alternating 3 µs of computing and 1 µs of waiting: every wide bin is mostly computing.
-    build = TimelineBuilder()
-    for k in range(3000):
-        build.add("a", "compute", 4e-6 * k, (4 * k + 3) * 1e-6)
-        build.add("a", "wait", (4 * k + 3) * 1e-6, (4 * k + 4) * 1e-6, "stage_empty")
-    drawing = timeline_figure(Track(build.build(), "predicted"), view=View(width=300))
+def array(packed):
+    """What a typed array of a figure holds."""
+    values = np.frombuffer(base64.b64decode(packed["bdata"]), np.dtype(packed["dtype"]))
+    return values.reshape([int(n) for n in packed["shape"].split(",")]) if "shape" in packed else values
+
+
+def repeated(pattern, times):
+    """A lane on which ``pattern`` (kind, µs, reason) repeats."""
+    build, now = TimelineBuilder(), 0.0
+    for _ in range(times):
+        for kind, us, *reason in pattern:
+            build.add("a", kind, now, now + us * 1e-6, *reason)
+            now += us * 1e-6
+    return build
+
+
+WORK = [("compute", 3.0), ("wait", 1.0, "stage_empty")]
+
+
+def test_shares_of_a_bin_are_its_heights_and_its_hover():
+    # Every bin is three quarters computing, which lies below the waiting.
+    drawing = timeline_figure(Track(repeated(WORK, 3000).build(), "predicted"), view=View(width=300))
     trace = drawing.figure["data"][0]
-    mix = trace["meta"]["mix"]
-    cells = np.frombuffer(base64.b64decode(mix["bdata"]), np.uint8).reshape([int(n) for n in mix["shape"].split(",")])
-    middle = cells[1, cells.shape[1] // 2]
-    assert trace["meta"]["labels"][middle[0]] == "compute"
-    assert middle[1] == pytest.approx(75, abs=2)
-    assert middle[1] + middle[3] == 100
+    [part] = trace["meta"]["parts"]
+    assert part["labels"] == ["compute", "wait: no filled stage"]
+    strips, z = np.array(trace["meta"]["strips"]), array(trace["z"])
+    middle = z.shape[1] // 2
+    column = z[strips == 1, middle]
+    assert column.tolist() == sorted(column, reverse=True)
+    assert np.mean(column == 1) == pytest.approx(0.75, abs=0.03)
+    shares = array(part["mixes"][0])[1, middle]
+    assert shares[0] == pytest.approx(75, abs=2)
+    assert shares.sum() == 100
+
+
+def test_intervals_that_can_be_told_apart_are_no_heights():
+    build = repeated(WORK, 40)
+    for k in range(BAR_LIMIT):
+        build.add("b", "compute", k * 0.08e-6, (k + 0.5) * 0.08e-6)
+    trace = timeline_figure(Track(build.build(), "predicted")).figure["data"][0]
+    levels = np.bincount(trace["meta"]["strips"])
+    names = trace["meta"]["rows"]
+    assert levels[names.index("a")] == 1
+    assert levels[names.index("b")] > 10
+
+
+def test_hovering_over_a_binned_difference_tells_all_classes_and_both_sides():
+    sides = []
+    for compute_us, side in ((3.0, "predicted"), (2.0, "measured")):
+        line = repeated([("compute", compute_us), ("wait", 4.0 - compute_us, "stage_empty")], 1500)
+        sides.append(Track(line.build(source=side), side))
+    match = match_events(sides[0].timeline, sides[1].timeline)
+    drawing = timeline_figure(*sides, View(mode="difference", width=200), match)
+    assert drawing.binned
+    classes, kinds = drawing.figure["data"][0]["meta"]["parts"]
+    shares = array(classes["mixes"][0])[1]
+    middle = shares[len(shares) // 2]
+    assert (middle > 0).sum() == 2  # computing shorter, waiting longer: no class hides the other
+    ours, theirs = (array(mix)[1, len(shares) // 2] for mix in kinds["mixes"])
+    place = kinds["labels"].index("compute")
+    assert ours[place] == pytest.approx(75, abs=3)
+    assert theirs[place] == pytest.approx(50, abs=3)
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -204,3 +263,18 @@ def test_rows_of_the_figure_and_of_the_lane_list_have_one_height(ring):
         low, high = drawing.figure["layout"]["yaxis" + panel.axis[1:]]["domain"]
         inner = drawing.figure["layout"]["height"] - 24 - 34
         assert (high - low) * inner == pytest.approx(panel.height_px)
+
+
+def test_a_few_points_far_away_do_not_flatten_the_start_differences():
+    near = {"y": [0.0, *np.linspace(-1, 2, 200).tolist(), -6000.0], "marker": {"size": 5}, "yaxis": "y2"}
+    (low, high), _ = drift_scale([near])
+    assert -10 < low <= -1
+    assert 2 <= high < 10
+    held = hold_inside(near, low, high)
+    assert held["y"][:-1] == pytest.approx(near["y"][:-1])
+    assert low < held["y"][-1] < low + 0.1 * (high - low)
+    assert held["marker"]["symbol"][-1] == "triangle-down"
+    assert set(held["marker"]["symbol"][:-1]) == {"circle"}
+    (low, high), _ = drift_scale([{"y": [0.0, 3.0]}])
+    assert low < 0
+    assert high > 3

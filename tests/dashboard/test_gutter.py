@@ -4,6 +4,7 @@ import pytest
 
 from gpusim.dashboard.figures import timeline_figure
 from gpusim.dashboard.gutter import gutter_rows
+from gpusim.dashboard.match import match_events
 from gpusim.dashboard.track import Track
 from gpusim.dashboard.view import View
 from gpusim.timeline import TimelineBuilder
@@ -31,8 +32,18 @@ def test_a_closed_role_says_how_many_warps_it_has_not_how_many_lanes(role):
 
 
 def test_a_panel_says_that_it_is_binned(crowd):
-    assert "binned" in texts(gutter_rows(timeline_figure(crowd)))
+    assert "binned: heights" in texts(gutter_rows(timeline_figure(crowd)))
     assert "binned" not in texts(gutter_rows(timeline_figure(crowd, view=View(window_us=(10.0, 11.0)))))
+
+
+def test_a_binned_panel_without_heights_promises_none():
+    build = TimelineBuilder()
+    for lane in range(6):
+        for k in range(400):
+            build.add(f"lane{lane}", "compute", k * 1e-6, (k + 0.9) * 1e-6)
+    said = texts(gutter_rows(timeline_figure(Track(build.build(), "predicted"))))
+    assert "binned: hover" in said
+    assert "heights" not in said
 
 
 def test_start_differences_are_labelled_beside_their_panel(ring, ring_match):
@@ -45,3 +56,17 @@ def test_start_differences_are_labelled_beside_their_panel(ring, ring_match):
         assert low <= value <= high
         assert 0 <= place_px <= panel.height_px
         assert text in texts(gutter_rows(drawing))
+
+
+def test_arrows_at_the_edge_of_the_start_differences_are_explained():
+    sides = []
+    for late_us, side in ((0.0, "predicted"), (900.0, "measured")):
+        build = TimelineBuilder()
+        for k in range(200):
+            build.add("a", "compute", k * 1e-6, (k + 0.5) * 1e-6, tile=k)
+        build.add("b", "compute", late_us * 1e-6, (late_us + 1) * 1e-6, tile=0)
+        sides.append(Track(build.build(source=side), side))
+    match = match_events(sides[0].timeline, sides[1].timeline)
+    view = View(mode="difference")
+    assert "beyond this scale" in texts(gutter_rows(timeline_figure(*sides, view, match)))
+    assert "beyond this scale" not in texts(gutter_rows(timeline_figure(*sides, View(), match)))

@@ -86,3 +86,24 @@ def test_every_lane_is_in_exactly_one_row():
     lanes = [f"sm[{s}].cta[{c}].{r}" for s in range(3) for c in range(2) for r in ("a", "b", "in[0]", "in[1]")]
     shown = [lane for row in rows_of(lane_tree(lanes)) for lane in row.lanes]
     assert sorted(shown) == sorted(lanes)
+
+
+def test_a_cta_of_one_role_is_one_row_with_its_launches():
+    lanes = [
+        name for k in range(2) for name in (f"sm[0].cta[{k}]", f"sm[0].cta[{k}].all", f"sm[0].cta[{k}].all.warp[4]")
+    ]
+    launches = {"sm[0].cta[0]", "sm[0].cta[1]"}
+    root = lane_tree(lanes, launches=launches)
+    rows = rows_of(root, launches=launches)
+    assert [row.label for row in rows] == ["SM 0", "CTA 0 · all", "CTA 1 · all"]
+    assert rows[1].lanes == ("sm[0].cta[0]", "sm[0].cta[0].all")
+    assert (rows[1].own, rows[1].merged, rows[1].launching, rows[1].more) == ("sm[0].cta[0].all", True, 1, 1)
+    opened = rows_of(root, toggled={rows[1].path: True}, launches=launches)
+    assert [row.label for row in opened[1:3]] == ["CTA 0 · all", "warp 4"]
+    assert len(rows_of(lane_tree(lanes))) > len(rows)
+
+
+def test_a_pinned_role_takes_its_launches_along():
+    lanes = ["sm[0].cta[0]", "sm[0].cta[0].all", "sm[0].tma"]
+    rows = rows_of(lane_tree(lanes, launches={lanes[0]}), pinned=["sm[0].cta[0].all"])
+    assert [row.label for row in rows] == ["SM 0 · CTA 0 · all", "SM 0", "TMA"]

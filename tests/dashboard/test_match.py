@@ -30,6 +30,24 @@ def test_repetitions_of_a_tile_pair_in_order():
     assert len(match) == 2
 
 
+def test_where_one_side_repeats_a_tile_more_often_the_closest_are_pairs():
+    # Two CTAs, one after the other, each issue twice for a tile; the probe has one issue of each.
+    ours = timeline([("a", "issue", t, t + d, 5) for t, d in ((8.8, 0.2), (9.0, 0.01), (87.5, 0.2), (87.7, 0.01))])
+    theirs = timeline([("a", "issue", 9.7, 9.9, 5), ("a", "issue", 88.7, 88.9, 5)])
+    match = match_events(ours, theirs)
+    assert len(match) == 2
+    paired = match.of_predicted >= 0
+    assert np.abs(match.start_delta_us[paired]).max() < 2
+    assert match.of_predicted[match.of_measured].tolist() == [0, 1]
+    assert match.of_measured[0] < 2 <= match.of_measured[1]
+
+
+def test_a_long_wait_is_not_paired_with_a_short_one_before_it():
+    ours = timeline([("host", "wait", 197, 5929, -1)])
+    theirs = timeline([("host", "wait", 0, 0.1, -1), ("host", "wait", 601, 6126, -1), ("host", "wait", 6145, 6156, -1)])
+    assert match_events(ours, theirs).of_predicted.tolist() == [1]
+
+
 def test_other_lanes_kinds_and_tiles_do_not_pair():
     ours = timeline([("a", "compute", 0, 1, 0), ("b", "compute", 0, 1, 0), ("c", "load", 0, 1, 5)])
     theirs = timeline([("a", "store", 0, 1, 0), ("d", "compute", 0, 1, 0), ("c", "load", 0, 1, 6)])

@@ -4,21 +4,32 @@
   const view = window.gpusimView;
   const { $, send } = view;
 
-  /* Shares of a heatmap cell: pairs (category, percent), largest first. */
-  function mixAt(trace, row, column) {
-    const info = trace.meta;
-    if (!info.bytes) {
-      const text = atob(info.mix.bdata);
-      info.bytes = Uint8Array.from(text, (letter) => letter.charCodeAt(0));
-      info.shape = info.mix.shape.split(",").map(Number);
-    }
-    const [, columns, depth] = info.shape;
-    const parts = [];
-    for (let k = 0; k < depth; k += 2) {
-      const place = (row * columns + column) * depth + k;
-      if (info.bytes[place + 1] > 0) parts.push([info.bytes[place], info.bytes[place + 1]]);
-    }
-    return parts;
+  /* Percentages of a bin per label, for one side or two, largest first; 255 stands for less than half a percent. */
+  const BELOW_ONE = 255;
+  function sharesAt(part, row, column) {
+    if (!part.bytes)
+      part.bytes = part.mixes.map((mix) => Uint8Array.from(atob(mix.bdata), (letter) => letter.charCodeAt(0)));
+    const [, columns, depth] = part.mixes[0].shape.split(",").map(Number);
+    const size = (shares) => Math.max(...shares.map((share) => (share === BELOW_ONE ? 0.25 : share)));
+    return part.labels
+      .map((label, k) => ({ label: label, colour: part.colours[k],
+        shares: part.bytes.map((bytes) => bytes[(row * columns + column) * depth + k]) }))
+      .filter((entry) => entry.shares.some((share) => share > 0))
+      .sort((one, other) => size(other.shares) - size(one.shares));
+  }
+
+  const percent = (share) => (share === BELOW_ONE ? "< 1 %" : share + " %");
+
+  function entryLine({ label, colour, shares }) {
+    const box = line("tip-line", label);
+    const swatch = document.createElement("span");
+    swatch.className = "swatch";
+    swatch.style.background = colour;
+    const value = document.createElement("b");
+    value.textContent = shares.map(percent).join(" → ");
+    box.prepend(swatch);
+    box.append(value);
+    return box;
   }
 
   function line(className, text) {
@@ -29,21 +40,15 @@
   }
 
   function showMix(point, event) {
-    const [row, column] = point.pointNumber || point.pointIndex;
-    const parts = mixAt(point.data, row, column);
+    const [level, column] = point.pointNumber || point.pointIndex;
+    const info = point.data.meta, row = info.strips[level];
+    const parts = info.parts.map((part) => [part.title, sharesAt(part, row, column)]);
     const tip = $("tip");
-    if (!parts.length) return hideTip();
-    tip.replaceChildren(line("tip-head", point.data.meta.rows[row] || ""), line("tip-dim", "around " + view.timeText(point.x)));
-    for (const [category, share] of parts) {
-      const box = line("tip-line", point.data.meta.labels[category]);
-      const swatch = document.createElement("span");
-      swatch.className = "swatch";
-      swatch.style.background = point.data.meta.colours[category];
-      const value = document.createElement("b");
-      value.textContent = share + " %";
-      box.prepend(swatch);
-      box.append(value);
-      tip.append(box);
+    if (parts.every(([, entries]) => !entries.length)) return hideTip();
+    tip.replaceChildren(line("tip-head", info.rows[row] || ""), line("tip-dim", "share of the time around " + view.timeText(point.x)));
+    for (const [title, entries] of parts) {
+      if (title && entries.length) tip.append(line("tip-part", title));
+      tip.append(...entries.map(entryLine));
     }
     const area = $("canvas").getBoundingClientRect();
     const x = event.clientX - area.left, y = event.clientY - area.top;
