@@ -272,7 +272,7 @@ class WarpLane:
             yield from self.sim.wait(event, self.lane, "barrier", barrier, tile)
         self.mark("wait", start, "barrier", tile, -1, barrier.cause)
         release = barrier.parties * cost.sync_release
-        self.apart_s = cost.sync_release
+        self.apart_s = cost.sync_arrive + cost.sync_release
         yield from self.spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base + release, tile)
 
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:
