@@ -43,17 +43,19 @@ class FifoServer:
         uses: Sequence[tuple[Capacity, float]],
         *,
         rate: float = inf,
+        part: float = 1.0,
         latency_s: Callable[[], float] | float = 0.0,
         served: Callable[[float, float], None] | None = None,
         tag: object = None,
     ) -> simpy.Event:
         """Queue ``amount`` units; the event happens ``latency_s`` after they have been served.
 
-        ``rate``: units per second of this request, if it is served more slowly than others. A callable latency is asked
-        when service ends. ``served(start_s, end_s)`` is told the time in service; ``tag`` goes to the flow.
+        ``rate``: units per second of this request, if it is served more slowly than others. ``part``: of the identical
+        servers that have it at all. A callable latency is asked when service ends. ``served(start_s, end_s)`` is told
+        the time in service; ``tag`` goes to the flow.
         """
         delivered = self._sim.event()
-        self._queue.append((amount, uses, min(rate, self._rate), latency_s, served, delivered, tag))
+        self._queue.append((amount, uses, min(rate, self._rate), part, latency_s, served, delivered, tag))
         if not self._busy:
             self._next()
         return delivered
@@ -64,13 +66,13 @@ class FifoServer:
             return
         self._busy = True
         entry = self._queue.popleft()
-        amount, uses, rate, _, _, _, tag = entry
+        amount, uses, rate, part, _, _, _, tag = entry
         start = self._sim.now
-        done = self._fluid.start(amount, uses, bound=rate, multiplicity=self._multiplicity, tag=tag)
+        done = self._fluid.start(amount, uses, bound=rate, multiplicity=part * self._multiplicity, tag=tag)
         done.callbacks.append(lambda _event: self._served(entry, start))
 
     def _served(self, entry: tuple, start: float) -> None:
-        _, _, _, latency, served, delivered, _ = entry
+        _, _, _, _, latency, served, delivered, _ = entry
         if served is not None:
             served(start, self._sim.now)
         delay = latency() if callable(latency) else latency

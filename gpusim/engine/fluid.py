@@ -5,9 +5,7 @@ Maximise the smallest rate, then the next smallest, and so on, subject to
     sum over flows i using capacity c of  multiplicity_i * weight_ic * rate_i  <=  capacity_c
     rate_i <= bound_i
 
-by progressive filling (Bertsekas & Gallager, Data Networks, 6.5.2): raise all rates
-together until a capacity is full or a bound is met, freeze the flows concerned, go on
-with the rest. Rates are solved again once per instant in which a flow began or ended.
+(`gpusim.engine.sharing`). Rates are solved again once per instant in which a flow began or ended.
 
 A capacity with a ``reserve`` may be overdrawn for a while: what it left unused is saved, up
 to the reserve, and spent before the limit binds. It stands for many users out of step
@@ -21,12 +19,15 @@ from math import inf
 
 import simpy
 
+from gpusim.engine.sharing import fill, share
 from gpusim.engine.simulation import Simulation
 
 __all__ = ["Capacity", "Flow", "FluidSystem"]
 
 _TOLERANCE = 1e-9
 """A flow whose remaining amount is below this fraction of the whole is finished."""
+_SAME_INSTANT = 1e-12
+"""Of the time: what differs by less is rounding."""
 
 
 class Capacity:
@@ -36,26 +37,24 @@ class Capacity:
     their number or mix). ``reserve`` is in units; 0 means no saving.
     """
 
-    __slots__ = ("changes", "credit", "flows", "limit", "limit_now", "name", "reserve", "used_rate", "used_total")
+    __slots__ = (
+        "changes", "credit", "flows", "limit", "limit_now", "name", "nothing", "reserve", "used_rate", "used_total",
+    )  # fmt: skip
 
     def __init__(self, name: str, limit: float | Callable[[list[Flow]], float], reserve: float = 0.0) -> None:
         self.name = name
         self.limit = limit
-        self.limit_now = 0.0
+        self.limit_now = 0.0 if callable(limit) else limit
         """The limit for the flows that were active when rates were last solved."""
         self.reserve = reserve
+        self.nothing = _TOLERANCE * reserve
+        """So little saved that it counts as nothing."""
         self.credit = 0.0
         self.used_rate = 0.0
         self.used_total = 0.0
         self.flows: list[Flow] = []
         self.changes = 0
         """Counts arrivals and departures of flows, so that what depends on them can be remembered."""
-
-    def crowded(self) -> bool:
-        """Whether flows want more than there is, and nothing is saved. Looks at the limit anew."""
-        limit = self.limit
-        self.limit_now = limit = limit(self.flows) if callable(limit) else limit
-        return self.used_rate > limit and self.credit <= _TOLERANCE * self.reserve
 
 
 class Flow:
@@ -90,21 +89,26 @@ class Flow:
 class FluidSystem:
     """The flows and their rates over simulated time.
 
-    ``bound_now``, if given, replaces a flow's own bound at each solve (a rate that
-    depends on who else is active).
+    ``bounds_now``, if given, is called at each solve to set the rates that flows have as long as nothing is full,
+    where these are not their own bounds (rates that depend on who else is active).
     """
 
-    def __init__(self, sim: Simulation, bound_now: Callable[[Flow], float] | None = None) -> None:
+    def __init__(self, sim: Simulation, bounds_now: Callable[[list[Flow]], None] | None = None) -> None:
         self._sim = sim
-        self._bound_now = bound_now
+        self._bounds_now = bounds_now
         self._flows: list[Flow] = []
         self._capacities: dict[Capacity, None] = {}
         self._saving: list[Capacity] = []
         """Those with a reserve."""
+        self._varying: list[Capacity] = []
+        """Those whose limit depends on their flows."""
         self._last = sim.now
+        self._ended: list[Flow] = []
+        """Those that are worked off and do not know yet."""
         self._solving = False
         self._next: simpy.Event | None = None
         """When something changes by itself; any earlier one has become meaningless."""
+        self._next_s = 0.0
 
     def start(
         self,
@@ -134,6 +138,8 @@ class FluidSystem:
                 self._capacities[capacity] = None
                 if capacity.reserve > 0.0:
                     self._saving.append(capacity)
+                if callable(capacity.limit):
+                    self._varying.append(capacity)
         self._changed()
         return done
 
@@ -149,7 +155,9 @@ class FluidSystem:
             return
         self._last = now
         for flow in self._flows:
-            flow.remaining -= flow.rate * elapsed
+            flow.remaining = left = flow.remaining - flow.rate * elapsed
+            if left <= flow.rest:
+                self._ended.append(flow)
         for capacity in self._capacities:
             capacity.used_total += capacity.used_rate * elapsed
         for capacity in self._saving:
@@ -159,158 +167,96 @@ class FluidSystem:
     def _resolve(self, _event: simpy.Event) -> None:
         self._solving = False
         self._advance()
-        if self._finish():
-            return
-        self._solve()
-        self._schedule()
+        # Whoever was waiting may start the next flow in this same instant: solve after that.
+        if not self._finish():
+            self._schedule(self._solve())
 
     def _finish(self) -> bool:
         """End the flows that are worked off; False if there are none."""
-        left = [flow for flow in self._flows if flow.remaining > flow.rest]
-        if len(left) == len(self._flows):
+        if not self._ended:
             return False
-        finished = [flow for flow in self._flows if flow.remaining <= flow.rest]
-        self._flows = left
-        for flow in finished:
+        ended, self._ended = self._ended, []
+        for flow in ended:
+            self._flows.remove(flow)
             for capacity, _ in flow.uses:
                 capacity.flows.remove(flow)
                 capacity.changes += 1
             flow.done.succeed()
-        # Whoever was waiting may start the next flow in this same instant: solve after that.
         self._changed()
         return True
 
-    def _solve(self) -> None:
-        bound_now = self._bound_now
-        for flow in self._flows:
-            flow.rate = flow.bound if bound_now is None else bound_now(flow)
-        self._add_up()
+    def _solve(self) -> float:
+        """Set all rates; returns seconds until the first flow ends with them."""
+        flows = self._flows
+        if self._bounds_now is None:
+            for flow in flows:
+                flow.rate = flow.bound
+        else:
+            self._bounds_now(flows)
+        for capacity in self._varying:
+            if capacity.flows:
+                capacity.limit_now = capacity.limit(capacity.flows)
+        delay = self._add_up()
         # Usually everybody gets the own bound and nothing is full.
-        crowded = [capacity for capacity in self._capacities if capacity.flows and capacity.crowded()]
-        if crowded:
-            if len(crowded) == 1:
-                _share(crowded[0])
+        full = [
+            capacity
+            for capacity in self._capacities
+            if capacity.used_rate > capacity.limit_now and capacity.credit <= capacity.nothing
+        ]
+        if full:
+            if len(full) == 1:
+                share(full[0])
             else:
-                self._fill()
-            self._add_up()
+                fill(full)
+            delay = self._add_up()
+        return delay
 
-    def _add_up(self) -> None:
+    def _add_up(self) -> float:
         for capacity in self._capacities:
             capacity.used_rate = 0.0
+        delay = inf
         for flow in self._flows:
             rate = flow.rate
             for capacity, weight in flow.uses:
                 capacity.used_rate += weight * rate
-
-    def _fill(self) -> None:
-        """Progressive filling; ``flow.rate`` holds the bounds on entry and the rates on return."""
-        bounds = {flow: flow.rate for flow in self._flows}
-        active = list(self._flows)
-        room = {
-            capacity: inf if capacity.credit > _TOLERANCE * capacity.reserve else capacity.limit_now
-            for capacity in self._capacities
-        }
-        load = dict.fromkeys(room, 0.0)
-        for flow in active:
-            flow.rate = 0.0
-            for capacity, weight in flow.uses:
-                load[capacity] += weight
-        level = 0.0
-        while active:
-            step, tight = _largest_step(min(bounds[flow] for flow in active) - level, room, load)
-            level += step
-            active = _freeze(active, bounds, level, tight, load)
-
-    def _schedule(self) -> None:
-        delay = inf
-        for flow in self._flows:
-            rate = flow.rate
             if rate > 0.0 and flow.remaining < delay * rate:
                 delay = flow.remaining / rate
+        return delay
+
+    def _schedule(self, delay: float) -> None:
         for capacity in self._saving:
             overdraft = capacity.used_rate - capacity.limit_now
             if overdraft > 0.0 and capacity.credit > 0.0:
                 delay = min(delay, capacity.credit / overdraft)
-        self._next = None
         if delay == inf:
+            self._next = None
             return
-        # The clock must move: below its resolution a flow is finished.
         now = self._sim.env.now
-        if now + delay <= now:
+        at = now + delay
+        if self._next is not None and abs(at - self._next_s) <= _SAME_INSTANT * at:
+            return
+        self._next = None
+        # The clock must move: below its resolution a flow is finished.
+        if at <= now:
             for flow in self._flows:
                 if flow.rate > 0.0 and flow.remaining / flow.rate <= delay:
                     flow.remaining = 0.0
+                    self._ended.append(flow)
             for capacity in self._saving:
                 if capacity.used_rate > capacity.limit_now:
                     capacity.credit = 0.0
             self._changed()
             return
-        self._next = self._sim.call_at(delay, self._wake)
+        self._next, self._next_s = self._sim.call_at(delay, self._wake), at
 
     def _wake(self, event: simpy.Event) -> None:
         if event is not self._next:
             return
+        self._next = None
         self._advance()
         # Everything that ends within the tolerance of this instant ends now.
         if not self._finish():
             for capacity in self._saving:
-                if capacity.credit <= _TOLERANCE * capacity.reserve:
+                if capacity.credit <= capacity.nothing:
                     capacity.credit = 0.0
             self._changed()
-
-
-def _share(capacity: Capacity) -> None:
-    """Divide the only capacity that is full; ``flow.rate`` holds the bounds on entry and the rates on return."""
-    wanted = sorted(
-        ((flow.rate, weight, flow) for flow in capacity.flows for other, weight in flow.uses if other is capacity),
-        key=_bound,
-    )
-    room, load = capacity.limit_now, sum(weight for _, weight, _ in wanted)
-    for bound, weight, flow in wanted:
-        if bound * load > room:
-            flow.rate = max(room / load, 0.0)
-        else:
-            room -= bound * weight
-            load -= weight
-
-
-def _bound(wanted: tuple[float, float, Flow]) -> float:
-    return wanted[0]
-
-
-def _largest_step(
-    step: float, room: dict[Capacity, float], load: dict[Capacity, float]
-) -> tuple[float, Capacity | None]:
-    """How far all rates can rise, at most ``step``, and the capacity that is full then; takes it from ``room``."""
-    tight = None
-    for capacity, demand in load.items():
-        if demand > 0.0 and room[capacity] < step * demand:
-            step = room[capacity] / demand
-            tight = capacity
-    step = max(step, 0.0)
-    for capacity, demand in load.items():
-        if demand > 0.0 and room[capacity] != inf:
-            room[capacity] = max(room[capacity] - step * demand, 0.0)
-    return step, tight
-
-
-def _freeze(
-    active: list[Flow], bounds: dict[Flow, float], level: float, tight: Capacity | None, load: dict[Capacity, float]
-) -> list[Flow]:
-    """The flows that can still grow; the others get the rate ``level`` and leave ``load``."""
-    still = []
-    for flow in active:
-        full = tight is not None and any(capacity is tight for capacity, _ in flow.uses)
-        if full or bounds[flow] <= level * (1.0 + 1e-12):
-            flow.rate = level
-            for capacity, weight in flow.uses:
-                load[capacity] -= weight
-                if load[capacity] < 1e-12 * weight:
-                    load[capacity] = 0.0
-        else:
-            still.append(flow)
-    if len(still) == len(active):  # a rounding stand-off: nobody can grow
-        for flow in still:
-            flow.rate = level
-        return []
-    return still

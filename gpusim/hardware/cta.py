@@ -7,18 +7,21 @@ Source: PTX ISA (mbarrier); CUTLASS pipeline documentation for the ring protocol
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
 from gpusim.errors import HazardError
 from gpusim.hardware.fold import WarpGroup
-from gpusim.program import Arrive, ExpectTx, KernelProgram, ProducerCommit, Release, Ring, TmaLoad
+from gpusim.program import Arrive, ExpectTx, KernelProgram, Op, ProducerCommit, Release, Ring, Role, TmaLoad
 
 __all__ = ["Cta", "Parts", "RingState"]
 
 
 _ROUNDING = 1e-6
 """Of a sum of parts."""
+_LISTED_TILES = 2000
+"""Tiles of a CTA up to which its ops are kept."""
 
 
 class RingState:
@@ -94,16 +97,17 @@ class RingState:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """Which roles fill each ring, free it, and arrive on each named mbarrier."""
+    """Which roles fill each ring, free it, and arrive on each named mbarrier; and the ops of their CTAs."""
 
     fills: dict[str, set[str]]
     frees: dict[str, set[str]]
     arrives: dict[str, set[str]]
+    listed: dict[tuple[str, int], tuple[Op, ...]]
 
     @staticmethod
     def of(program: KernelProgram) -> Parts:
         """Found by listing the ops of a CTA with two tiles, or with a turn of them."""
-        parts = Parts({}, {}, {})
+        parts = Parts({}, {}, {}, {})
         for role in program.roles:
             for op in role.body(max(2, program.turn)):
                 if isinstance(op, TmaLoad | ProducerCommit):
@@ -114,11 +118,22 @@ class Parts:
                     parts.arrives.setdefault(op.barrier, set()).add(role.name)
         return parts
 
+    def ops(self, role: Role, tiles: int) -> Iterable[Op]:
+        """Those of ``role`` in a CTA with ``tiles`` tiles: listed once for all CTAs and groups of warps."""
+        if tiles > _LISTED_TILES:
+            return role.body(tiles)
+        key = role.name, tiles
+        found = self.listed.get(key)
+        if found is None:
+            found = self.listed[key] = tuple(role.body(tiles))
+        return found
+
 
 class Cta:
     """The shared state of one CTA in slot ``lane`` (``sm[0].cta[1]``) with ``tiles`` tiles to do.
 
-    ``age``: its number among all CTAs of its SM, in the order in which they start.
+    ``age``: its number among all CTAs of its SM, in the order in which they start. ``part``: of the SMs that this one
+    stands for, those that run it at all.
     """
 
     def __init__(
@@ -130,9 +145,12 @@ class Cta:
         lane: str,
         tiles: int,
         age: int,
+        part: float = 1.0,
     ) -> None:
         self._sim = sim
         self.age = age
+        self.part = part
+        self.parts = parts
         self.lane = lane
         self.tiles = tiles
         self.done_s = [0.0] * tiles

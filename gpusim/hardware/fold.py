@@ -3,7 +3,8 @@
 The cost of a prediction must follow the work's structure, not its size. Two exact
 symmetries are used: warps of one role on schedulers that carry the same load, and SMs that
 are given the same CTAs. Warps that never meet are not kept together: each takes its turn at memory as soon as
-its own data are there, so that one lane stands for one of them on each scheduler.
+its own data are there, so that one lane stands for one of them on each scheduler. SMs that do without the last of many
+CTAs are simulated with those that run it; the memory system knows how many want it.
 """
 
 from __future__ import annotations
@@ -14,12 +15,15 @@ from heapq import heapify, heappop, heappush
 
 from gpusim.program import Compute, KernelProgram, Load, Role, Store, WaitLoads
 
+_MANY_WAVES = 12
+"""Full waves from which on SMs with a CTA more than others are simulated with these: only the last wave differs."""
+
 __all__ = ["SmClass", "WarpGroup", "group_warps", "place_ctas"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class WarpGroup:
-    """Warps of ``role`` in one CTA slot that one simulated lane stands for.
+    """Warps of ``role`` in one CTA slot that one simulated lane stands for; compared by identity.
 
     ``per_scheduler`` warps on each of the ``schedulers`` schedulers of class ``scheduler_class``.
     ``lane`` completes the CTA's name. ``in_step``: warps that do the same at the same time, these among them.
@@ -91,6 +95,8 @@ class SmClass:
     sm: int
     multiplicity: int
     tiles: tuple[int, ...]
+    last_part: float = 1.0
+    """Part of these SMs that run the last CTA of the list at all."""
 
 
 def place_ctas(
@@ -112,6 +118,8 @@ def place_ctas(
         ]
     if isinstance(program.tiles_per_cta, int):
         each, extra = divmod(grid, sms)
+        if extra and each >= _MANY_WAVES * ctas_per_sm:
+            return [SmClass(0, sms, (program.tiles_per_cta,) * (each + 1), extra / sms)]
         # With several slots an SM takes its next CTA when any of them is free, which keeps
         # the counts of equal CTAs within one of each other.
         found = []

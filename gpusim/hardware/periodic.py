@@ -2,21 +2,20 @@
 
 A kernel of many equal tiles settles into a steady state: after its first tiles, each further
 ``stride`` tiles (one turn of the rings) take the same time; likewise each further wave of
-CTAs. The steady time is found in the completion times of a shorter run and checked: the two halves
-of the window it is taken from must agree. A `Cut` says what is missing and where;
-`gpusim.hardware.stretch` puts the missing repetitions back into the intervals.
+CTAs. The steady time is found in the completion times of a shorter run and checked: turns have to repeat, or the two
+halves of the window to agree. A `Cut` says what is missing and where; `gpusim.hardware.stretch` puts it back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from math import fsum, inf, lcm
 from typing import Protocol
 
 import numpy as np
 
+from gpusim.hardware.steady import steady_state
 from gpusim.program import KernelProgram
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "find_cuts",
     "in_turn",
     "slope_cuts",
-    "steady_state",
     "stride_of",
 ]
 
@@ -38,11 +36,8 @@ that share an SM need not fall into a strict period; then the mean slope between
 two such slopes agree or after the last run."""
 
 _SLOPES_AGREE = 1e-3
-_WAVES_AGREE = 3e-4
-"""Enough for waves, of which fewer are left out."""
-
 _TOTAL_AGREES = 9.8e-4
-"""What a period that goes on changing, as it does between the two halves, may do to the total: a little less than the
+"""What a period that goes on changing, as it does between the two halves, may do to the total: less than the
 1e-3 by which folded and exact runs may differ."""
 
 _SPREADS = 10.0
@@ -52,7 +47,8 @@ _TURNS = 4
 """CTAs on an SM may take turns with each other, so that only several turns of their rings repeat."""
 
 _FEWEST_TILES = 20
-_FEWEST_WAVES = 6
+_CHEAP_TILES = 64
+"""Of all CTAs of an SM: so many cost little, and of one CTA they show what comes after the first dozens."""
 _LARGEST_STRIDE = 24
 
 
@@ -86,10 +82,17 @@ class _Cta(Protocol):
     done_s: list[float]
 
 
+class _Waves(Protocol):
+    seen: int
+    turn: int
+    missing: int
+
+
 class _Sm(Protocol):
     name: str
     ctas: list[_Cta]
     ended_s: list[float]
+    waves: _Waves | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +103,9 @@ class Shape:
     stride: int
     drain: int
 
-    def fewest(self, ctas: int) -> tuple[int, int]:
-        """(CTAs per SM, tiles) of the shortest run in which a steady state can be seen."""
-        waves = _FEWEST_WAVES * self.resident + ctas % self.resident
-        return waves, max(_FEWEST_TILES, 4 * self.stride) + self.drain
+    def fewest(self, ctas: int) -> int:
+        """Tiles of the shortest run in which a steady state can be seen, with ``ctas`` on an SM in all."""
+        return max(_FEWEST_TILES, _CHEAP_TILES // max(ctas, 1), 4 * self.stride) + self.drain
 
     def longer(self, tiles: int) -> int:
         """Tiles of the next run: half as many more, in whole turns of turns, because CTAs may take turns as well."""
@@ -112,7 +114,9 @@ class Shape:
 
     def whole_turns(self, few: int, tiles: int) -> int:
         """The next tile count from ``few`` on from which only whole turns are missing to ``tiles``."""
-        return few + (tiles - few) % self.stride
+        together = self.resident if self.resident <= _TURNS else 1
+        turn = together * self.stride
+        return few + (tiles - few) % (turn if turn <= _LARGEST_STRIDE else self.stride)
 
 
 def drain_of(program: KernelProgram) -> int:
@@ -126,78 +130,36 @@ def stride_of(program: KernelProgram) -> int:
     return turn if turn <= _LARGEST_STRIDE else max(program.turn, *(ring.stages for ring in program.rings))
 
 
-def steady_state(done_s: Sequence[float], stride: int, drain: int, agreement: float) -> tuple[float, float] | None:
-    """Period per step and a moment within the steady state, or None if it is not reached.
-
-    ``done_s``: completion time of step 0, 1, 2 …; the last ``drain`` steps are ignored,
-    because the end of the work is already felt there.
-    """
-    last = len(done_s) - 1 - drain
-    half = (last // 3) // stride * stride
-    if half < stride or last - 2 * half < 1:
-        return None
-    early = (done_s[last - half] - done_s[last - 2 * half]) / half
-    late = (done_s[last] - done_s[last - half]) / half
-    if late > 0.0 and abs(late - early) <= agreement * late:
-        return (done_s[last] - done_s[last - 2 * half]) / (2 * half), done_s[last]
-    # Perhaps it was reached within the window: then all quarters of a window half as long agree.
-    part = max(last // 8 // stride, 1) * stride
-    if last - 4 * part < 1:
-        return None
-    ends = [done_s[last - quarters * part] for quarters in range(5)]
-    periods = [(later - sooner) / part for later, sooner in pairwise(ends)]
-    if periods[0] <= 0.0 or max(periods) - min(periods) > agreement * periods[0]:
-        return None
-    return (periods[0] + periods[1]) / 2.0, done_s[last]
-
-
-def find_cuts(
-    sms: Sequence[_Sm], shape: Shape, missing_ctas: int, missing_tiles: int, agreement: float
-) -> list[Cut] | None:
-    """Where the missing tiles and CTAs of every SM go, in the order to put them in; None if not steady."""
+def find_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int, agreement: float) -> list[Cut] | None:
+    """Where the missing tiles and CTAs of every SM go, in the order to put them in; None if tiles are not steady."""
     cuts: list[Cut] = []
     for sm in sms:
         in_tiles = _tile_cuts(sm, shape, missing_tiles, _enough(agreement, len(sm.ctas[-1].done_s), missing_tiles))
         if in_tiles is None:
             return None
-        in_waves = _wave_cut(sm, shape, missing_ctas, in_tiles, max(agreement, _WAVES_AGREE))
-        if in_waves is None:
-            return None
-        cuts += in_tiles + in_waves
+        cuts += in_tiles + _wave_cut(sm, in_tiles)
     return cuts
 
 
-def slope_cuts(
-    shorter: Sequence[_Sm], longer: Sequence[_Sm], shape: Shape, missing_ctas: int, missing_tiles: int
-) -> list[Cut] | None:
-    """Cuts into ``longer`` whose period is the mean slope between the ends of two runs; None without one."""
+def slope_cuts(shorter: Sequence[_Sm], longer: Sequence[_Sm], shape: Shape, missing_tiles: int) -> list[Cut] | None:
+    """Cuts into ``longer``, a run of more tiles, whose period is the mean slope between the ends; None without one."""
     cuts: list[Cut] = []
     apart = in_turn(longer, shape)
     for less, more in zip(shorter, longer, strict=True):
-        of_tiles = missing_tiles > 0
-        ctas, tiles = len(more.ctas) - len(less.ctas), len(more.ctas[-1].done_s) - len(less.ctas[-1].done_s)
-        # Only one of the two may differ.
-        steps, others = (tiles, ctas) if of_tiles else (ctas, tiles)
-        if steps <= 0 or others:
+        steps = len(more.ctas[-1].done_s) - len(less.ctas[-1].done_s)
+        if steps <= 0 or len(more.ctas) != len(less.ctas):
             return None
-        if not of_tiles:
-            period = (more.ended_s[-1] - less.ended_s[-1]) / steps
-            cuts += _repeats(more.name, more.ended_s, shape.resident, shape.resident, period, missing_ctas, False)
-            continue
-        in_tiles = []
+        in_tiles: list[Cut] = []
         begins = [0.0, 0.0]
         for first in range(0, len(more.ctas), shape.resident):
             last = min(first + shape.resident, len(more.ctas)) - 1
             ends = [less.ended_s[last], more.ended_s[last]]
             period = ((ends[1] - begins[1]) - (ends[0] - begins[0])) / steps
             done = more.ctas[first].done_s
-            found = _repeats(more.name, done, shape.stride, shape.drain, period, missing_tiles, True, ends[1])
+            found = _repeats(more.name, done, shape, period, missing_tiles, ends[1])
             in_tiles = [replace(cut, apart=apart) for cut in found] + in_tiles
             begins = ends
-        in_waves = _wave_cut(more, shape, missing_ctas, in_tiles, 0.1)
-        if in_waves is None:
-            return None
-        cuts += in_tiles + in_waves
+        cuts += in_tiles + _wave_cut(more, in_tiles)
     return cuts
 
 
@@ -212,20 +174,14 @@ def in_turn(sms: Sequence[_Sm], shape: Shape) -> bool:
 
 
 def _repeats(
-    sm: str,
-    done_s: Sequence[float],
-    stride: int,
-    drain: int,
-    period_s: float,
-    missing: int,
-    tiles: bool,
-    until_s: float = inf,
+    sm: str, done_s: Sequence[float], shape: Shape, period_s: float, missing: int, until_s: float
 ) -> list[Cut]:
-    """Cuts that repeat as many turns at once as the second half of the run holds, then the few that are left.
+    """Cuts that repeat as many turns of tiles at once as the second half of the run holds, then the few that are left.
 
     Without a strict period the end of a turn does not quite fit its beginning; so there are few such seams.
     """
-    done = np.asarray(done_s[: len(done_s) - drain])
+    stride = shape.stride
+    done = np.asarray(done_s[: len(done_s) - shape.drain])
     turns, most = missing // stride, max(len(done) // 2 // stride, 1)
     most -= most % _TURNS if most > _TURNS else 0
     cuts = []
@@ -236,7 +192,7 @@ def _repeats(
         took = done[steps:] - done[:-steps]
         last = len(took) - 1 - np.argmin(np.abs(took[len(took) // 2 :][::-1] - steps * period_s))
         count = turns // each * steps if not cuts else steps
-        cuts.append(Cut(sm, float(done[steps + last]), period_s, steps, count, tiles, float(took[last]), until_s))
+        cuts.append(Cut(sm, float(done[steps + last]), period_s, steps, count, True, float(took[last]), until_s))
     cuts.sort(key=lambda cut: cut.at_s, reverse=True)
     # What was put in first moves the end.
     return [replace(cut, until_s=cut.until_s + sum(other.added_s for other in cuts[:i])) for i, cut in enumerate(cuts)]
@@ -269,25 +225,26 @@ def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cu
         steady = steady_state([fsum(done) for done in zip(*wave, strict=True)], shape.stride, shape.drain, agreement)
         if steady is None:
             return None
-        period = steady[0] / len(wave)
+        period, steps = steady[0] / len(wave), steady[1]
         last = len(wave[0]) - 1 - shape.drain
-        half = (last // 3) // shape.stride * shape.stride
-        spread, before = (max(done[at] for done in wave) - min(done[at] for done in wave) for at in (last, last - half))
+        spread, before = (
+            max(done[at] for done in wave) - min(done[at] for done in wave) for at in (last, last - steps)
+        )
         # Not of CTAs that run one after the other, because the schedulers serve older ones first.
-        if spread > len(wave[0]) / 4.0 * period or abs(spread - before) > _SPREADS * agreement * period * half:
+        if spread > len(wave[0]) / 4.0 * period or abs(spread - before) > _SPREADS * agreement * period * steps:
             return None
         until_s = max(sm.ended_s[first : first + shape.resident])
-        cuts.append(_repeats(sm.name, wave[0], shape.stride, shape.drain, period, missing, True, until_s))
+        cuts.append(_repeats(sm.name, wave[0], shape, period, missing, until_s))
     return [cut for in_wave in reversed(cuts) for cut in in_wave]
 
 
-def _wave_cut(sm: _Sm, shape: Shape, missing: int, tiles: Sequence[Cut], agreement: float) -> list[Cut] | None:
-    """Where ``missing`` CTAs of an SM go once the tile cuts are in; None if the waves are not steady."""
-    if missing == 0:
+def _wave_cut(sm: _Sm, tiles: Sequence[Cut]) -> list[Cut]:
+    """Where the CTAs go that an SM has left out, once the cuts in ``tiles`` are in."""
+    waves = sm.waves
+    if waves is None or not waves.missing:
         return []
-    ends = [end + sum(cut.added_s for cut in tiles if cut.at_s <= end) for end in sm.ended_s]
-    steady = steady_state(ends, shape.resident, shape.resident, agreement)
-    if steady is None:
-        return None
-    period, at = steady
-    return [Cut(sm.name, at, period, shape.resident, missing, False, period * shape.resident)]
+    begin, end = (
+        at + sum(cut.added_s for cut in tiles if cut.at_s <= at)
+        for at in (sm.ended_s[waves.seen - 1 - waves.turn], sm.ended_s[waves.seen - 1])
+    )
+    return [Cut(sm.name, end, (end - begin) / waves.turn, waves.turn, waves.missing, False, end - begin)]

@@ -32,6 +32,7 @@ from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
 from gpusim.hardware.stretch import stretch
 from gpusim.hardware.traffic import Traffic
+from gpusim.hardware.waves import Waves
 from gpusim.program import WARP_SIZE, KernelProgram, check_program
 from gpusim.timeline import Timeline, TimelineBuilder
 
@@ -43,7 +44,8 @@ LITTLE_MORE = 6
 EXACT_TILES = 600
 """Tiles per SM that are simulated one by one if their loop has no steady state."""
 MANY_TILES = 1000
-"""Tiles per SM of a run that is not repeated with more of them: the slope against the one before it has to do."""
+"""Tiles per SM of a run that is not repeated with more of them if it can be helped: a rougher agreement, or the slope
+against the run before, has to do."""
 IN_TURN_TILES = 1500
 """The same if CTAs of an SM run one after the other, so that no turn stands for the others."""
 WAVES_IN_STEP = 6
@@ -116,44 +118,39 @@ def _run_short(launch: _Launch, exact: bool, left: tuple[int, ...] | None = None
     tiles = program.tiles_per_cta
     if exact or not isinstance(tiles, int):
         return _run(launch, program, left), []
-    sms = int(launch.profile.value("sm.count"))
-    unit = 1 if left is None else resident
-    each = program.grid // (sms * unit) * unit
-    extra = program.grid - each * sms
     shape = Shape(resident, stride_of(program), drain_of(program))
-    few_ctas, few_tiles = shape.fewest(each)
+    ctas = program.grid // int(launch.profile.value("sm.count"))
+    few = shape.fewest(ctas)
     runs: list[_Run] = []
     slopes: list[list[Cut] | None] = []
     for agreement in AGREEMENT:
-        ctas = few_ctas if few_ctas + shape.resident <= each else each
-        count = shape.whole_turns(few_tiles, tiles) if few_tiles * 3 // 2 < tiles else tiles
-        if ctas == each and count == tiles:
+        if few * 3 // 2 >= tiles:
             break
-        shorter = program.resized(grid=ctas * sms + extra, tiles_per_cta=count)
-        run = _run(launch, shorter, left)
-        cuts = find_cuts(run.sms, shape, each - ctas, tiles - count, agreement)
+        count = shape.whole_turns(few, tiles)
+        waves = Waves(resident, runs[0].sms[0].waves if runs else None)
+        run = _run(launch, program.resized(tiles_per_cta=count), left, waves)
+        much = ctas * count > MANY_TILES
+        cuts = find_cuts(run.sms, shape, tiles - count, AGREEMENT[-1] if much else agreement)
         if cuts is not None:
             return run, cuts
-        if not runs and each * tiles <= LITTLE_MORE * ctas * count:
+        if not runs and not much and tiles <= LITTLE_MORE * count:
             break
         if runs:
-            slopes.append(slope_cuts(runs[-1].sms, run.sms, shape, each - ctas, tiles - count))
-        if agree(slopes) or (slopes and slopes[-1] and ctas * count > MANY_TILES):
-            if in_turn(run.sms, shape) and each * tiles <= IN_TURN_TILES:
+            slopes.append(slope_cuts(runs[-1].sms, run.sms, shape, tiles - count))
+        if agree(slopes) or (slopes and slopes[-1] and much):
+            if in_turn(run.sms, shape) and ctas * tiles <= IN_TURN_TILES:
                 break
             return run, slopes[-1]
         runs.append(run)
-        if count < tiles:
-            few_tiles = shape.longer(few_tiles)
-        else:
-            few_ctas += shape.resident * (few_ctas // (2 * shape.resident) + 1)
+        few = shape.longer(few)
     else:
         # Not even a steady slope: everything if it is not much, else the mean over all but the first run.
-        much = each * tiles > EXACT_TILES
-        mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, each - ctas, tiles - count) if much else None
+        slow = ctas * tiles > EXACT_TILES
+        mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, tiles - count) if slow else None
         if mean is not None:
             return runs[-1], mean
-    return _run(launch, program, left), []
+    run = _run(launch, program, left, Waves(resident))
+    return run, find_cuts(run.sms, shape, 0, AGREEMENT[0]) or []
 
 
 def _taken(launch: _Launch, run: _Run, cuts: list[Cut]) -> tuple[int, ...] | None:
@@ -175,14 +172,16 @@ def _taken(launch: _Launch, run: _Run, cuts: list[Cut]) -> tuple[int, ...] | Non
     return None if found == evenly else found
 
 
-def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None) -> _Run:
-    """Simulate ``program``, which is the launch's own or one with fewer CTAs and tiles."""
+def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, waves: Waves | None = None) -> _Run:
+    """Simulate ``program``, which is the launch's own or one with fewer tiles; of its CTAs what ``waves`` leaves."""
     profile, traffic, resident_ctas = launch.profile, launch.traffic, launch.fits.ctas_per_sm
     builder = TimelineBuilder() if launch.trace else None
     sim = Simulation()
     parts = Parts.of(program)
     groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")))
     classes = place_ctas(program, int(profile.value("sm.count")), resident_ctas, left)
+    # All classes would have to leave out the same ones.
+    waves = waves if len(classes) == 1 else None
     resident = sum(c.multiplicity * min(len(c.tiles), resident_ctas) for c in classes)
     used = sum(c.multiplicity for c in classes)
     round_bytes = resident * traffic.tile_bytes
@@ -191,7 +190,8 @@ def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None) 
     memory = Memory(sim, profile, used, round_bytes, rounds, program.footprint_bytes or 0.0, in_order, launch.kept)
     record = builder.add if builder is not None else None
     sms = [
-        Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, record) for sm_class in classes
+        Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, waves, record)
+        for sm_class in classes
     ]
     for sm in sms:
         sm.run(resident_ctas)
@@ -204,9 +204,9 @@ def _lateness(launch: _Launch, run: _Run, end_s: float) -> float:
     """Seconds by which the slowest CTA ends after those that were simulated."""
     program, profile = launch.program, launch.profile
     last = max((sm.ctas[-1] for sm in run.sms), key=lambda cta: cta.waits)
-    # Those of tiles that were left out are like those of the second half.
+    # Those of tiles that were left out are like those behind the tile half-way.
     missing = program.tiles_of(program.grid - 1) - last.tiles
-    waits = last.waits + last.later_waits * missing / max(last.tiles - last.tiles // 2, 1)
+    waits = last.waits + last.later_waits * missing / max(last.tiles - 1 - last.tiles // 2, 1)
     load = launch.traffic.read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
     cycles = lateness_cycles(
         waits, program.grid, profile.value("dram.latency_jitter"), profile.value("dram.drift"), min(load, 1.0)
@@ -235,6 +235,8 @@ def _meta(launch: _Launch, run: _Run, end_s: float) -> dict[str, Any]:
             "limiter": fits.limiter,
             "fraction": fits.fraction,
         },
-        "sm_classes": [{"lane": sm.name, "sms": sm.multiplicity} for sm in run.sms],
+        "sm_classes": [
+            {"lane": sm.name, "sms": sm.multiplicity, "without_last_cta": sm.without_last_cta} for sm in run.sms
+        ],
         "assumed": used_of(profile.assumed, program),
     }

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
+from typing import Any
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
 from gpusim.hardware.access import DENSE, Access
@@ -24,6 +25,7 @@ from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.schedule import Turn, cycles_per_slot, served
 from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
+from gpusim.hardware.waves import Waves
 from gpusim.program import WARP_SIZE, KernelProgram, Mix
 from gpusim.timeline import Recorder
 
@@ -31,6 +33,9 @@ __all__ = ["Sm"]
 
 _GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 """Its multiples, less whole numbers, are spread evenly and follow no period."""
+
+_Demand = tuple[float, list[tuple[Capacity, float]], float]
+"""Amount, uses and bound of a flow."""
 
 
 class _InTurn:
@@ -59,6 +64,7 @@ class Sm:
         sm_class: SmClass,
         groups: list[list[WarpGroup]],
         scheduler_classes: int,
+        waves: Waves | None,
         trace: Recorder | None,
     ) -> None:
         self.sim = sim
@@ -68,6 +74,9 @@ class Sm:
         room = l1_bytes(profile, program.shared_bytes, len(groups))
         self.memory = SmMemory(memory, self.name, sm_class.multiplicity, room, trace)
         self.multiplicity = sm_class.multiplicity
+        self.without_last_cta = sm_class.multiplicity - round(sm_class.multiplicity * sm_class.last_part)
+        """Those of the SMs that do without the last CTA."""
+        self.waves = waves
         self.ctas: list[Cta] = []
         self.ended_s: list[float] = []
         """Ends of this SM's CTAs, in the order in which they ended."""
@@ -77,15 +86,17 @@ class Sm:
         self._groups = groups
         self._class = sm_class
         self._arithmetic = ComputeModel(profile)
-        self._served: dict[Capacity, tuple[int, dict[Flow, float]]] = {}
+        self._served: dict[Capacity, tuple[int, list[tuple[Flow, float]]]] = {}
         self._warps_served = profile.value("sm.warps_served")
         self._slot_wait = profile.value("sm.slot_wait")
-        self._shared_rates: dict[tuple[tuple[int, float, ComputeCost], ...], list[float]] = {}
-        """What `_rates` has found."""
+        self._shared_rates: dict[tuple[Any, ...], list[float]] = {}
+        """What `_rates` has found, by (CTA, warps, cost) of one flow after the other."""
         self._cycles: dict[tuple[tuple[ComputeCost, float], ...], list[float]] = {}
         """What `cycles_per_slot` has found, by (cost, warps)."""
         self._memory_costs: dict[tuple, ComputeCost] = {}
-        self._fluid = FluidSystem(sim, self._rate)
+        self._demands: dict[tuple[ComputeCost, WarpGroup, float], _Demand] = {}
+        """What `_demand` has found."""
+        self._fluid = FluidSystem(sim, self._set_rates)
         self._mbarriers, self._commits = _InTurn(sim), _InTurn(sim)
         """The units for operations on mbarriers, and for ends of groups of cp.async."""
         # Of an even spread with the same standard deviation.
@@ -139,6 +150,15 @@ class Sm:
     def _flow(self, cost: ComputeCost, group: WarpGroup, turn: Turn, apart_s: float) -> tuple[Event, float]:
         if not cost.all_slots:
             return self.sim.event().succeed(), apart_s
+        key = cost, group, apart_s
+        known = self._demands.get(key)
+        if known is None:
+            known = self._demands[key] = self._demand(*key)
+        amount, uses, in_step = known
+        done = self._fluid.start(amount, uses, bound=in_step, tag=(turn, group.per_scheduler, cost))
+        return done, max(apart_s, cost.last / self._clock)
+
+    def _demand(self, cost: ComputeCost, group: WarpGroup, apart_s: float) -> _Demand:
         uses = [(self._issue[group.scheduler_class], 1.0)]
         each = group.schedulers / cost.all_slots
         if cost.data:
@@ -147,38 +167,40 @@ class Sm:
             uses.append((self._lsu, each * cost.requests))
         # The amount is the issue slots of one scheduler.
         amount = cost.all_slots * group.per_scheduler
-        in_step = self._clock * amount / cost.queued(group, apart_s * self._clock)
-        done = self._fluid.start(amount, uses, bound=in_step, tag=(turn, group.per_scheduler, cost))
-        return done, max(apart_s, cost.last / self._clock)
+        return amount, uses, self._clock * amount / cost.queued(group, apart_s * self._clock)
 
-    def _rate(self, flow: Flow) -> float:
-        """Issue slots per second of a flow among the other warps of its scheduler."""
-        scheduler = flow.uses[0][0]
-        flows, bound = scheduler.flows, self._in_step(flow)
-        if len(flows) == 1:
-            return bound
-        changes, rates = self._served.get(scheduler, (-1, {}))
-        if changes != scheduler.changes:
-            rates = self._serve(flows)
-            self._served[scheduler] = (scheduler.changes, rates)
-        return min(bound, rates[flow])
+    def _set_rates(self, _flows: list[Flow]) -> None:
+        """Issue slots per second of all flows, each among the other warps of its scheduler."""
+        wait_s = self.memory.behind_stores_s()
+        for scheduler in self._issue:
+            flows = scheduler.flows
+            for flow in flows:
+                flow.rate = flow.bound
+                # Each batch of shared loads waits behind stores.
+                if wait_s and (batches := flow.tag[2].batches):
+                    flow.rate = flow.amount / (flow.amount / flow.bound + batches * wait_s)
+            if len(flows) > 1:
+                changes, rates = self._served.get(scheduler, (-1, {}))
+                if changes != scheduler.changes:
+                    rates = self._serve(flows)
+                    self._served[scheduler] = (scheduler.changes, rates)
+                for flow, rate in rates:
+                    flow.rate = min(flow.rate, rate)
 
-    def _in_step(self, flow: Flow) -> float:
-        """Issue slots per second of a flow that is alone; each batch of shared loads waits behind stores."""
-        batches = flow.tag[2].batches
-        wait_s = self.memory.behind_stores_s() if batches else 0.0
-        return flow.amount / (flow.amount / flow.bound + batches * wait_s) if wait_s else flow.bound
-
-    def _serve(self, flows: list[Flow]) -> dict[Flow, float]:
+    def _serve(self, flows: list[Flow]) -> list[tuple[Flow, float]]:
         """Issue slots per second of each of the flows of one scheduler."""
-        queue = sorted(flows, key=lambda flow: flow.tag[0])
+        queue = sorted(flows, key=_turn)
         # Which CTA it is does not matter, only which warps are of the same one.
         ctas: dict[int, int] = {}
-        key = tuple((ctas.setdefault(turn.cta, len(ctas)), n, cost) for turn, n, cost in (f.tag for f in queue))
+        known: list[Any] = []
+        for flow in queue:
+            turn, number, cost = flow.tag
+            known += (ctas.setdefault(turn.cta, len(ctas)), number, cost)
+        key = tuple(known)
         rates = self._shared_rates.get(key)
         if rates is None:
             rates = self._shared_rates[key] = self._rates([flow.tag for flow in queue])
-        return dict(zip(queue, rates, strict=True))
+        return list(zip(queue, rates, strict=True))
 
     def _rates(self, groups: list[tuple[Turn, float, ComputeCost]]) -> list[float]:
         """Of (turn, warps, cost of each) on one scheduler."""
@@ -213,13 +235,23 @@ class Sm:
         while waiting:
             tiles = waiting.popleft()
             start = self._handed_out_s = max(sim.now, self._handed_out_s + self._hand_out_s)
-            yield sim.timeout(start - sim.now)
+            if start > sim.now:
+                yield sim.timeout(start - sim.now)
             yield sim.timeout(profile.cycles("cta.start") if first else self._next_restart_s())
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
             groups = self._groups[slot]
-            cta = Cta(sim, self._program, self._parts, groups, lane, tiles, len(self.ctas))
+            cta = Cta(
+                sim,
+                self._program,
+                self._parts,
+                groups,
+                lane,
+                tiles,
+                len(self.ctas),
+                1.0 if waiting else self._class.last_part,
+            )
             self.ctas.append(cta)
             lanes = [WarpLane(self, cta, group) for group in groups]
             for process in [sim.process(lane.run()) for lane in lanes]:  # noqa: UP028 - a list cannot take what SimPy sends
@@ -227,6 +259,9 @@ class Sm:
             most = max(lanes, key=lambda lane: lane.waits)
             cta.waits, cta.later_waits = most.waits, most.waits - most.waits_half_way
             self.ended_s.append(sim.now)
+            if self.waves is not None:
+                for _ in range(self.waves.leave_out(self.ended_s, len(waiting))):
+                    waiting.popleft()
 
     def _next_restart_s(self) -> float:
         """From one CTA's end to the start of the next, which the latency of its loads moves.
@@ -235,3 +270,7 @@ class Sm:
         """
         spread = 2.0 * (len(self.ctas) * _GOLDEN % 1.0) - 1.0
         return max(self._restart_s + self._jitter_s * spread, 0.0)
+
+
+def _turn(flow: Flow) -> Turn:
+    return flow.tag[0]

@@ -84,12 +84,13 @@ class SmMemory:
         stage: int = -1,
         slowest_of: float | None = None,
         access: Access = DENSE,
+        part: float = 1.0,
         cause: int = -1,
     ) -> Event:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
 
         ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched
-        for a byte that is wanted. ``cause``: index of the interval that issued the request.
+        for a byte that is wanted. ``part``: of the SMs. ``cause``: index of the interval that issued the request.
         """
         unit = "tma" if path == "tma" else "lsu"
         server = self._loads[unit]
@@ -112,6 +113,7 @@ class SmMemory:
             amount * access.fetched,
             uses,
             rate=rate,
+            part=part,
             latency_s=latency,
             served=self._served(server, amount, tile, stage, cause),
         )
@@ -143,6 +145,7 @@ class SmMemory:
         stage: int = -1,
         access: Access = DENSE,
         l2_hit: float = 0.0,
+        part: float = 1.0,
         cause: int = -1,
     ) -> Event:
         """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
@@ -152,7 +155,7 @@ class SmMemory:
         if not access.dense:
             # A line that is not written whole takes a turn of its own, as long as one sector.
             uses.append((self._sparse, SECTOR_BYTES * (access.lines + access.sectors) / access.fetched))
-        done = server.request(sent, uses, served=self._served(server, amount, tile, stage, cause))
+        done = server.request(sent, uses, part=part, served=self._served(server, amount, tile, stage, cause))
         done.callbacks.append(self._stored)
         if path == "lsu":
             given_s = self._memory.sim.now

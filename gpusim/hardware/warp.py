@@ -87,7 +87,7 @@ class WarpLane:
         handlers = self.handlers
         done, env = self.cta.done_s, self.sim.env
         half_way = len(done) // 2
-        for op in self.role.body(self.cta.tiles):
+        for op in self.cta.parts.ops(self.role, self.cta.tiles):
             yield from handlers[type(op)](self, op)
             if 0 <= op.tile < len(done):
                 done[op.tile] = env.now

@@ -84,6 +84,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
             op.tile,
             slowest_of=own,
             access=access,
+            part=lane.cta.part,
             cause=lane.last,
         )
         arrival.callbacks.append(partial(_slowest, lane, memory.spread_s(missed / parts, own, op.l2_hit, access)))
@@ -134,7 +135,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     access = access_of(op.width, op.stride, op.scatter)
     yield lane.issue_memory(count, op.other, op.width, lane.cost.ldg, access)
     memory, share = lane.sm.memory, op.bytes * lane.share
-    memory.store("lsu", share, op.tile, access=access, l2_hit=op.l2_hit, cause=lane.last)
+    memory.store("lsu", share, op.tile, access=access, l2_hit=op.l2_hit, part=lane.cta.part, cause=lane.last)
     yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
     lane.mark("store", start, "", op.tile)
 
@@ -147,7 +148,14 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     count = lane.instructions(op.bytes, op.width)
     yield lane.issue_memory(count, op.other, op.width, lane.cost.cp_async, masked=op.masked)
     arrival = lane.sm.memory.load(
-        "cp_async", op.bytes * lane.share, op.l2_hit, _alignment(op), op.tile, stage, cause=lane.last
+        "cp_async",
+        op.bytes * lane.share,
+        op.l2_hit,
+        _alignment(op),
+        op.tile,
+        stage,
+        part=lane.cta.part,
+        cause=lane.last,
     )
     lane.mark("issue", start, "", op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)
@@ -209,7 +217,9 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     # The thread is busy for longer than it takes until the copy unit has the request.
     yield lane.issue_code(lane.cost.tma_submit)
     barrier.arrive(1, op.bytes, lane.last)
-    arrival = lane.sm.memory.load("tma", op.bytes, op.l2_hit, _alignment(op), op.tile, stage, cause=lane.last)
+    arrival = lane.sm.memory.load(
+        "tma", op.bytes, op.l2_hit, _alignment(op), op.tile, stage, part=lane.cta.part, cause=lane.last
+    )
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, barrier)
     yield lane.issue_code(lane.cost.tma_issue - lane.cost.tma_submit)
     lane.mark("issue", start, "", op.tile, stage)
@@ -222,7 +232,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
     yield lane.issue_code(lane.cost.tma_submit)
     name, trace = f"{lane.lane} (bulk store)", lane.trace
-    done = lane.sm.memory.store("tma", op.bytes, op.tile, stage, cause=lane.last)
+    done = lane.sm.memory.store("tma", op.bytes, op.tile, stage, part=lane.cta.part, cause=lane.last)
 
     def source_read(_event: Event) -> None:
         ring.end_read(name, op.tile)

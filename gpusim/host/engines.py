@@ -89,7 +89,7 @@ class CopyEngines:
         value = profile.value
         self._sim = sim
         self._record = record
-        self._fluid = FluidSystem(sim, self._bound)
+        self._fluid = FluidSystem(sim, self._set_rates)
         self._under_way = dict.fromkeys(("h2d", "d2h", "d2d", "p2p"), 0)
         self._rate = {d: value(f"copy.{d}_bandwidth") for d in ("h2d", "d2h", "d2d", "p2p")}
         self._overhead = {d: value(f"copy.{d}_overhead") for d in ("h2d", "d2h", "d2d", "p2p")}
@@ -107,12 +107,13 @@ class CopyEngines:
         engines = {n: _Engine(sim, f"copy_engine[{n}]", turn_s, self._work) for n in dict.fromkeys(names.values())}
         self._engine = {direction: engines[name] for direction, name in names.items()}
 
-    def _bound(self, flow: Flow) -> float:
-        direction, moving = flow.tag
-        opposite = _OPPOSITE.get(direction)
-        if opposite is None or not self._under_way[opposite]:
-            return flow.bound
-        return flow.bound * (self._beside if moving else self._beside_overhead)[direction]
+    def _set_rates(self, flows: list[Flow]) -> None:
+        for flow in flows:
+            direction, moving = flow.tag
+            opposite = _OPPOSITE.get(direction)
+            flow.rate = flow.bound
+            if opposite is not None and self._under_way[opposite]:
+                flow.rate *= (self._beside if moving else self._beside_overhead)[direction]
 
     def copy(
         self, direction: str, size: int, chunk: int = -1, *, polled: bool = False, silent: bool = False,

@@ -1,0 +1,97 @@
+"""Max-min fair rates of flows that draw on capacities which are full, by progressive filling.
+
+Raise all rates together until a capacity is full or a bound is met, freeze the flows concerned, go on with the rest
+(Bertsekas & Gallager, Data Networks, 6.5.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gpusim.engine.fluid import Capacity, Flow
+
+__all__ = ["fill", "share"]
+
+
+def share(capacity: Capacity) -> None:
+    """Divide the only capacity that is full; ``flow.rate`` holds the bounds on entry and the rates on return."""
+    wanted = [(flow.rate, weight, flow) for flow in capacity.flows for other, weight in flow.uses if other is capacity]
+    wanted.sort(key=_bound)
+    room, load = capacity.limit_now, sum(weight for _, weight, _ in wanted)
+    for bound, weight, flow in wanted:
+        if bound * load > room:
+            flow.rate = max(room / load, 0.0)
+        else:
+            room -= bound * weight
+            load -= weight
+
+
+def _bound(wanted: tuple[float, float, Flow]) -> float:
+    return wanted[0]
+
+
+def fill(capacities: Sequence[Capacity]) -> None:
+    """Divide ``capacities``, all that are full; ``flow.rate`` as for `share`. Who uses none of them keeps the bound."""
+    room = {capacity: capacity.limit_now for capacity in capacities}
+    load = dict.fromkeys(room, 0.0)
+    uses: dict[Flow, list[tuple[Capacity, float]]] = {}
+    for capacity in capacities:
+        for flow in capacity.flows:
+            if flow not in uses:
+                uses[flow] = full = [use for use in flow.uses if use[0] in room]
+                for other, weight in full:
+                    load[other] += weight
+    active = sorted(uses, key=_rate)
+    level = 0.0
+    while active:
+        step, tight = _largest_step(active[0].rate - level, room, load)
+        level += step
+        active = _freeze(active, uses, level, tight, load)
+
+
+def _rate(flow: Flow) -> float:
+    return flow.rate
+
+
+def _largest_step(
+    step: float, room: dict[Capacity, float], load: dict[Capacity, float]
+) -> tuple[float, Capacity | None]:
+    """How far all rates can rise, at most ``step``, and the capacity that is full then; takes it from ``room``."""
+    tight = None
+    for capacity, demand in load.items():
+        if demand > 0.0 and room[capacity] < step * demand:
+            step = room[capacity] / demand
+            tight = capacity
+    step = max(step, 0.0)
+    for capacity, demand in load.items():
+        if demand > 0.0:
+            room[capacity] = max(room[capacity] - step * demand, 0.0)
+    return step, tight
+
+
+def _freeze(
+    active: list[Flow],
+    uses: dict[Flow, list[tuple[Capacity, float]]],
+    level: float,
+    tight: Capacity | None,
+    load: dict[Capacity, float],
+) -> list[Flow]:
+    """The flows that can still grow; the others get the rate ``level`` and leave ``load``."""
+    still = []
+    reached = level * (1.0 + 1e-12)
+    for flow in active:
+        if flow.rate <= reached or any(capacity is tight for capacity, _ in uses[flow]):
+            flow.rate = min(flow.rate, level)
+            for capacity, weight in uses[flow]:
+                load[capacity] -= weight
+                if load[capacity] < 1e-12 * weight:
+                    load[capacity] = 0.0
+        else:
+            still.append(flow)
+    if len(still) == len(active):  # a rounding stand-off: nobody can grow
+        for flow in still:
+            flow.rate = level
+        return []
+    return still
