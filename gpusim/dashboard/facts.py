@@ -181,7 +181,9 @@ def predicted_note(predicted: Timeline) -> str:
         return ""
     lanes = _listed([c["lane"].removeprefix("sm[").removesuffix("]") for c in alike])
     counts = _listed([str(c["sms"]) for c in alike])
-    return f"SM {lanes} stand{'s' * (len(alike) == 1)} for {counts} SMs alike"
+    without = sum(int(c.get("without_last_cta", 0)) for c in alike)
+    but = f", {without} of them without the last CTA" if without else ""
+    return f"SM {lanes} stand{'s' * (len(alike) == 1)} for {counts} SMs alike{but}"
 
 
 def _listed(words: Sequence[str]) -> str:

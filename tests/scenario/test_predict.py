@@ -1,9 +1,21 @@
 """Predictions of scenarios and of their baselines without overlap."""
 
+from pathlib import Path
+
 import pytest
 
 from gpusim.errors import Deadlock
-from gpusim.scenario import answer, loads, predict, serial_baseline
+from gpusim.scenario import answer, load, loads, predict, serial_baseline
+
+SHIPPED = sorted(Path(__file__).parents[2].glob("scenarios/*.yaml"))
+
+
+@pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
+def test_shipped_scenarios_take_as_long_as_if_every_tile_were_simulated(path):
+    """Within 0.1 %."""
+    scenario = load(path)
+    exact = predict(scenario, exact=True, trace=False)
+    assert predict(scenario, trace=False).total_s == pytest.approx(exact.total_s, rel=1e-3)
 
 
 def test_prediction_carries_its_scenario(spelled):

@@ -1,0 +1,83 @@
+"""CTAs that are left out once waves repeat, and SMs that do without the last CTA."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim.hardware import load_profile, simulate_kernel
+from gpusim.hardware.fold import place_ctas
+from gpusim.hardware.waves import Waves
+from tests.tile_programs import kernel, padded, technique, textbook, tma_ring
+
+
+def watched(ends, resident, total, before=None):
+    """Waves that have seen all of ``ends``, one after the other, of ``total`` CTAs."""
+    waves = Waves(resident, before)
+    for count in range(1, len(ends) + 1):
+        waves.leave_out(ends[:count], total - count - resident)
+    return waves
+
+
+class TestLeaveOut:
+    """When, and how many."""
+
+    def test_equal_waves_are_left_out_in_whole_turns(self):
+        """Two CTAs every 5 us: 12 have to be seen; of 86 that wait one stays, and 84 are whole turns of two."""
+        waves = watched([5.0 * (n // 2 + 1) for n in range(40)], 2, 100)
+        assert (waves.seen, waves.turn, waves.missing) == (12, 2, 84)
+
+    def test_several_waves_may_make_a_turn(self):
+        """One CTA at a time that takes 4, 5 and 6 us in turn."""
+        ends = [15.0 * (n // 3) + (4.0, 9.0, 15.0)[n % 3] for n in range(40)]
+        waves = watched(ends, 1, 100)
+        assert waves.turn == 3
+        assert waves.missing % 3 == 0
+
+    def test_waves_that_slow_down_are_all_simulated(self):
+        """Each takes 1 % longer than the one before."""
+        assert watched([1.01**n for n in range(60)], 1, 100).missing == 0
+
+    def test_after_many_waves_the_mean_has_to_do(self):
+        """Waves that go on slowing down, with 10 000 CTAs more to come."""
+        assert watched([float(n) ** 1.5 for n in range(1, 140)], 1, 10_000).missing > 9000
+
+    def test_a_second_run_leaves_out_the_same(self):
+        """Although its own ends say nothing."""
+        first = watched([5.0 * (n // 2 + 1) for n in range(40)], 2, 100)
+        again = watched([float(n) ** 2 for n in range(40)], 2, 100, first)
+        assert (again.seen, again.turn, again.missing) == (first.seen, first.turn, first.missing)
+
+
+class TestLastCta:
+    """132 SMs; from 12 waves on they are one class."""
+
+    def test_sms_without_it_are_counted_with_the_others(self):
+        """40 of 132 run one more."""
+        (found,) = place_ctas(kernel(grid=132 * 12 + 40), 132, 1)
+        assert (found.multiplicity, len(found.tiles)) == (132, 13)
+        assert found.last_part == pytest.approx(40 / 132)
+
+    def test_few_waves_keep_them_apart(self):
+        """One wave less."""
+        assert len(place_ctas(kernel(grid=132 * 11 + 40), 132, 1)) == 2
+
+    def test_the_total_lies_between_those_of_even_grids(self):
+        """With 20, 20 and a bit, and 21 waves; the class says how many do without."""
+        totals = [
+            simulate_kernel(padded(tma_ring(2, tiles=4, grid=grid), 1), textbook(), trace=False)
+            for grid in (132 * 20, 132 * 20 + 33, 132 * 21)
+        ]
+        assert totals[0].total_s < totals[1].total_s <= totals[2].total_s
+        assert [t.meta["sm_classes"][0]["without_last_cta"] for t in totals] == [0, 99, 0]
+
+    def test_its_bytes_are_those_of_the_sms_that_run_it(self):
+        """HBM is busy for what the grid reads, not for a full last wave."""
+        found = technique("tma_warp_specialized")
+        params = {"stages": 4, "consumer_warps": 4, "ctas_per_sm": 1, "fma_per_element": 0}
+        program = found.build(found.make_params({**params, "grid": 132 * 14 + 2, "tiles_per_cta": 4}))
+        profile = load_profile("h200_sxm")
+        timeline = simulate_kernel(program, profile, exact=True, trace=False)
+        busy_s = timeline.meta["hbm_busy"] * (
+            timeline.total_s - timeline.meta["launch_s"] - timeline.meta["lateness_s"]
+        )
+        assert busy_s == pytest.approx(timeline.meta["bytes_read"] / profile.value("hbm.read_bandwidth"), rel=0.02)
