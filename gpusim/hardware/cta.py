@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
 from gpusim.errors import HazardError
 from gpusim.hardware.fold import WarpGroup
+from gpusim.hardware.jitter import jitter_of
+from gpusim.hardware.periodic import stride_of
 from gpusim.program import Arrive, ExpectTx, KernelProgram, Op, ProducerCommit, Release, Ring, Role, TmaLoad
 
 __all__ = ["Cta", "Parts", "RingState"]
@@ -103,11 +105,13 @@ class Parts:
     frees: dict[str, set[str]]
     arrives: dict[str, set[str]]
     listed: dict[tuple[str, int], tuple[Op, ...]]
+    turn: int
+    """Tiles after which loads are as late as before."""
 
     @staticmethod
     def of(program: KernelProgram) -> Parts:
         """Found by listing the ops of a CTA with two tiles, or with a turn of them."""
-        parts = Parts({}, {}, {}, {})
+        parts = Parts({}, {}, {}, {}, stride_of(program))
         for role in program.roles:
             for op in role.body(max(2, program.turn)):
                 if isinstance(op, TmaLoad | ProducerCommit):
@@ -151,6 +155,7 @@ class Cta:
         self.age = age
         self.part = part
         self.parts = parts
+        self._jitter = jitter_of(age, parts.turn)
         self.lane = lane
         self.tiles = tiles
         self.done_s = [0.0] * tiles
@@ -176,6 +181,10 @@ class Cta:
         self.arrivals_done_s = 0.0
         """When the barrier unit has taken all arrivals so far."""
         self._named: dict[int, CountingBarrier] = {}
+
+    def jitter(self, tile: int) -> float:
+        """How late the loads of a tile are by chance: -1 to 1."""
+        return self._jitter[tile % len(self._jitter)]
 
     def named_barrier(self, number: int, warps: int) -> CountingBarrier:
         """The barrier of ``bar.sync number`` with ``warps`` warps."""

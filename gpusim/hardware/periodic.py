@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from gpusim.hardware.jitter import LEAST_TURN
 from gpusim.hardware.steady import steady_state
 from gpusim.program import KernelProgram
 
@@ -125,9 +126,12 @@ def drain_of(program: KernelProgram) -> int:
 
 
 def stride_of(program: KernelProgram) -> int:
-    """Tiles after which all rings of the program are at the same stage again, and each role at its next turn."""
+    """Tiles after which all rings of the program are at the same stage again, each role at its next turn, and loads as
+    late as before (`gpusim.hardware.jitter`)."""
     turn = lcm(program.turn, *(ring.stages for ring in program.rings))
-    return turn if turn <= _LARGEST_STRIDE else max(program.turn, *(ring.stages for ring in program.rings))
+    if turn > _LARGEST_STRIDE:
+        turn = max(program.turn, *(ring.stages for ring in program.rings))
+    return -(-LEAST_TURN // turn) * turn
 
 
 def find_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int, agreement: float) -> list[Cut] | None:
@@ -183,9 +187,9 @@ def _repeats(
     stride = shape.stride
     done = np.asarray(done_s[: len(done_s) - shape.drain])
     turns, most = missing // stride, max(len(done) // 2 // stride, 1)
-    most -= most % _TURNS if most > _TURNS else 0
+    most = min(most - (most % _TURNS if most > _TURNS else 0), turns)
     cuts = []
-    for each in (min(most, turns), turns % most):
+    for each in (most, turns % most):
         if not each:
             continue
         steps = each * stride

@@ -31,7 +31,6 @@ from gpusim.timeline import Recorder
 
 __all__ = ["Sm"]
 
-_GOLDEN = 0.5 * (5.0**0.5 - 1.0)
 """Its multiples, less whole numbers, are spread evenly and follow no period."""
 
 _Demand = tuple[float, list[tuple[Capacity, float]], float]
@@ -99,12 +98,10 @@ class Sm:
         self._fluid = FluidSystem(sim, self._set_rates)
         self._mbarriers, self._commits = _InTurn(sim), _InTurn(sim)
         """The units for operations on mbarriers, and for ends of groups of cp.async."""
-        # Of an even spread with the same standard deviation.
-        self._jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter") if memory.round_bytes else 0.0
         self._hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
         """From one CTA for this SM to the next: they are handed out one after another over the whole device."""
         self._restart_s = profile.cycles("cta.restart") + program.warps * profile.cycles("cta.restart_per_warp")
-        """From the end of a CTA to the start of the next, in the mean."""
+        """From the end of a CTA to the start of the next."""
         self._handed_out_s = 0.0
         """When this SM got its last CTA."""
         clock = profile.clock_hz
@@ -237,7 +234,7 @@ class Sm:
             start = self._handed_out_s = max(sim.now, self._handed_out_s + self._hand_out_s)
             if start > sim.now:
                 yield sim.timeout(start - sim.now)
-            yield sim.timeout(profile.cycles("cta.start") if first else self._next_restart_s())
+            yield sim.timeout(profile.cycles("cta.start") if first else self._restart_s)
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
@@ -262,14 +259,6 @@ class Sm:
             if self.waves is not None:
                 for _ in range(self.waves.leave_out(self.ended_s, len(waiting))):
                     waiting.popleft()
-
-    def _next_restart_s(self) -> float:
-        """From one CTA's end to the start of the next, which the latency of its loads moves.
-
-        Without that all CTAs would run after each other like on a conveyor belt, and never want the same thing at once.
-        """
-        spread = 2.0 * (len(self.ctas) * _GOLDEN % 1.0) - 1.0
-        return max(self._restart_s + self._jitter_s * spread, 0.0)
 
 
 def _turn(flow: Flow) -> Turn:

@@ -85,6 +85,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
             slowest_of=own,
             access=access,
             part=lane.cta.part,
+            jitter=lane.cta.jitter(op.tile),
             cause=lane.last,
         )
         arrival.callbacks.append(partial(_slowest, lane, memory.spread_s(missed / parts, own, op.l2_hit, access)))
@@ -155,6 +156,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
         op.tile,
         stage,
         part=lane.cta.part,
+        jitter=lane.cta.jitter(op.tile),
         cause=lane.last,
     )
     lane.mark("issue", start, "", op.tile, stage)
@@ -218,7 +220,15 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     yield lane.issue_code(lane.cost.tma_submit)
     barrier.arrive(1, op.bytes, lane.last)
     arrival = lane.sm.memory.load(
-        "tma", op.bytes, op.l2_hit, _alignment(op), op.tile, stage, part=lane.cta.part, cause=lane.last
+        "tma",
+        op.bytes,
+        op.l2_hit,
+        _alignment(op),
+        op.tile,
+        stage,
+        part=lane.cta.part,
+        jitter=lane.cta.jitter(op.tile),
+        cause=lane.last,
     )
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, barrier)
     yield lane.issue_code(lane.cost.tma_issue - lane.cost.tma_submit)

@@ -40,6 +40,10 @@ def _cases():
     yield "cp.async three stages", padded(cp_async_ring(3, tiles=300, grid=264, warps=5), 2), h200
     yield "cp.async many waves", padded(cp_async_ring(2, tiles=6, grid=132 * 30), 3), slow
     yield "sync loop", padded(sync_loop(tiles=200, grid=528), 4), h200
+    yield (
+        "fewer turns missing than repeat at once",
+        *real("sync_tile", tile_bytes=32768, fma_per_element=0, warps=16, ctas_per_sm=1, grid=128, tiles_per_cta=109),
+    )
     common = {"fma_per_element": 16, "tiles_per_cta": 250}
     yield "sync_tile", *real("sync_tile", warps=8, ctas_per_sm=2, grid=264, **common)
     yield "sync_tile one CTA", *real("sync_tile", warps=4, ctas_per_sm=1, grid=132, tile_bytes=8192, **common)
@@ -221,10 +225,11 @@ class TestSteadyState:
 
 
 def test_stride_is_a_common_turn_of_all_rings():
-    """Rings of 2 and 3 stages: 6 tiles; of 7 and 8: 56 would be too long, so the longest of them."""
-    assert stride_of(kernel(rings=(Ring("a", 2, 16), Ring("b", 3, 16)))) == 6
+    """Rings of 2 and 3 stages: twice 6 tiles, of the jitter's 8 at least; of 7 and 8: 56 would be too long."""
+    assert stride_of(kernel(rings=(Ring("a", 2, 16), Ring("b", 3, 16)))) == 12
     assert stride_of(kernel(rings=(Ring("a", 7, 16), Ring("b", 8, 16)))) == 8
-    assert stride_of(kernel()) == 1
+    assert stride_of(kernel(rings=(Ring("a", 3, 16),))) == 9
+    assert stride_of(kernel()) == 8
 
 
 def test_computing_ends_in_order():

@@ -1,0 +1,67 @@
+"""How late loads are by chance."""
+
+from __future__ import annotations
+
+import math
+from statistics import pstdev
+
+import numpy as np
+import pytest
+
+from gpusim.hardware import load_profile, simulate_kernel
+from gpusim.hardware.jitter import LEAST_TURN, jitter_of
+from gpusim.program import Load, Role
+from tests.tile_programs import kernel, textbook, tma_ring
+
+TURNS = [LEAST_TURN, 9, 12, 24]
+
+
+@pytest.mark.parametrize("turn", TURNS)
+@pytest.mark.parametrize("age", [0, 1, 17])
+def test_cancels_over_a_turn(age, turn):
+    """Amounts are spread evenly over -1 to 1, so that a turn takes as long as without them."""
+    amounts = jitter_of(age, turn)
+    assert len(amounts) == turn
+    assert sorted(amounts) == pytest.approx([(2 * n + 1) / turn - 1 for n in range(turn)])
+    assert math.fsum(amounts) == pytest.approx(0.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("ctas", [8, 64])
+def test_first_tiles_are_spread_evenly(ctas):
+    """CTAs of one tile each have no turn over which it could cancel: their mean is near 0 as well."""
+    first = [jitter_of(age, LEAST_TURN)[0] for age in range(ctas)]
+    assert abs(np.mean(first)) <= 1.0 / LEAST_TURN
+    assert pstdev(first) == pytest.approx(1 / math.sqrt(3), rel=0.15)
+
+
+def test_ctas_have_their_own_order():
+    """Else CTAs that share an SM would stay as far apart as they began."""
+    assert len({jitter_of(age, LEAST_TURN) for age in range(100)}) > 90
+
+
+def test_copies_arrive_with_the_spread_of_the_profile():
+    """The standard deviation of a copy's time in a ring that nothing else delays is that of the profile."""
+    h200 = load_profile("h200_sxm")
+    timeline = simulate_kernel(tma_ring(1, tiles=64, grid=1, ffma=256), h200, exact=True)
+    copies = timeline.mask(kinds=("copy",))
+    took = (timeline.end_s - timeline.start_s)[copies]
+    assert np.std(took) == pytest.approx(h200.cycles("dram.latency_jitter"), rel=0.05)
+
+
+@pytest.mark.parametrize(("l2_hit", "spread_s"), [(0.0, 100e-9), (1.0, 0.0)])
+def test_hits_in_l2_have_none(l2_hit, spread_s):
+    """Jitter is that of DRAM."""
+    program = kernel(Role("worker", 1, lambda tiles: (Load(512, tile=t, l2_hit=l2_hit) for t in range(tiles))), tiles=20)
+    timeline = simulate_kernel(program, load_profile("h200_sxm"), exact=True)
+    loads = timeline.mask(kinds=("copy", "load"))
+    took = (timeline.end_s - timeline.start_s)[loads]
+    assert took.max() - took.min() >= spread_s
+    assert (took.max() - took.min() < 1e-9) == (l2_hit == 1.0)
+
+
+def test_round_costs_stay_round():
+    """The textbook profile has no jitter."""
+    timeline = simulate_kernel(tma_ring(1, tiles=20, grid=1), textbook(), exact=True)
+    copies = timeline.mask(kinds=("copy",))
+    took = (timeline.end_s - timeline.start_s)[copies]
+    assert took.max() == pytest.approx(took.min())
