@@ -157,6 +157,8 @@ class Cta:
         self.parts = parts
         self._jitter = jitter_of(age, parts.turn)
         self.lane = lane
+        self.loads = f"{lane}.loads"
+        """The lane of loads into registers that nobody waits for yet."""
         self.tiles = tiles
         self.done_s = [0.0] * tiles
         """When the last op of each tile ended."""

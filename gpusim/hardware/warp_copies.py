@@ -89,6 +89,8 @@ def load(lane: WarpLane, op: Load) -> Generator:
             cause=lane.last,
         )
         arrival.callbacks.append(partial(_slowest, lane, memory.spread_s(missed / parts, own, op.l2_hit, access)))
+        if not op.wait and lane.trace is not None:
+            arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(missed * share / parts), lane.last))
         arrivals.append(arrival)
     lane.loads += arrivals
     if op.wait:
@@ -100,6 +102,11 @@ def load(lane: WarpLane, op: Load) -> Generator:
 
 def _slowest(lane: WarpLane, late_s: float, _arrived: Event) -> None:
     lane.slowest_s = max(lane.slowest_s, lane.sim.env.now + late_s)
+
+
+def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _arrival: Event) -> None:
+    """Loads under way while their warps do something else are copies in flight, like those of the copy units."""
+    lane.trace(lane.cta.loads, "copy", start, lane.sim.env.now, "", tile, -1, amount, cause)
 
 
 def _await_loads(lane: WarpLane, tile: int) -> Generator:
