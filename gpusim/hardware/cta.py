@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
 from gpusim.errors import HazardError
+from gpusim.hardware import jitter
 from gpusim.hardware.fold import WarpGroup
-from gpusim.hardware.jitter import jitter_of
 from gpusim.hardware.periodic import stride_of
 from gpusim.program import Arrive, ExpectTx, KernelProgram, Op, ProducerCommit, Release, Ring, Role, TmaLoad
 
@@ -155,7 +155,7 @@ class Cta:
         self.age = age
         self.part = part
         self.parts = parts
-        self._jitter = jitter_of(age, parts.turn)
+        self._late = jitter.of_loads(age, parts.turn)
         self.lane = lane
         self.loads = f"{lane}.loads"
         """The lane of loads into registers that nobody waits for yet."""
@@ -184,9 +184,9 @@ class Cta:
         """When the barrier unit has taken all arrivals so far."""
         self._named: dict[int, CountingBarrier] = {}
 
-    def jitter(self, tile: int) -> float:
+    def late(self, tile: int) -> float:
         """How late the loads of a tile are by chance: -1 to 1."""
-        return self._jitter[tile % len(self._jitter)]
+        return self._late[tile % len(self._late)]
 
     def named_barrier(self, number: int, warps: int) -> CountingBarrier:
         """The barrier of ``bar.sync number`` with ``warps`` warps."""

@@ -1,32 +1,45 @@
-"""Loads from DRAM come early or late by chance: pseudo-random amounts, the same in every run.
+"""What comes early or late by chance: loads from DRAM, and CTAs that follow others.
 
-Without that every tile's data would arrive at the same distance, and CTAs that share an SM would take turns without
-ever meeting. Amounts repeat with the turns of the rings (`gpusim.hardware.periodic`), so that turns can be left out; over
-a turn they cancel. Each CTA has its own order of them.
+Pseudo-random amounts, the same in every run, as parts of the largest. Without them every tile's data would arrive at the
+same distance, and CTAs would follow each other like on a conveyor belt and never want the same thing at once.
+Amounts of loads repeat with the turns of the rings (`gpusim.hardware.periodic`), so that turns can be left out; over a
+turn they cancel. Each CTA has its own order of them.
+Source: realkernels.microbench tma (spread of the latency); see the profile.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["LEAST_TURN", "jitter_of"]
+__all__ = ["LEAST_TURN", "of_loads", "of_start"]
 
 LEAST_TURN = 8
 """Tiles: so many different amounts at least."""
 
-_GOLDEN = 0.5 * (5.0**0.5 - 1.0)
+_GOLDEN, _SILVER = 0.5 * (5.0**0.5 - 1.0), 2.0**0.5 - 1.0
+"""Steps of which any number in a row are spread evenly; two, because loads have nothing to do with
+starts."""
 _WORD = (1 << 64) - 1
 
 
+def of_start(age: int) -> float:
+    """How late the ``age``-th CTA of an SM begins: -1 to 1."""
+    return 2.0 * _evenly(age, _SILVER) - 1.0
+
+
 @lru_cache(maxsize=4096)
-def jitter_of(age: int, turn: int) -> tuple[float, ...]:
+def of_loads(age: int, turn: int) -> tuple[float, ...]:
     """How late the loads of tile 0, 1, … ``turn`` - 1 of the ``age``-th CTA of an SM are: -1 to 1, evenly spread.
 
     Those of CTAs' first tiles are evenly spread as well.
     """
     order = sorted(range(turn), key=lambda level: _scattered(age * turn + level))
-    first = order.index(int(turn * ((0.5 + age * _GOLDEN) % 1.0)))
+    first = order.index(int(turn * _evenly(age, _GOLDEN)))
     return tuple((2.0 * level + 1.0) / turn - 1.0 for level in order[first:] + order[:first])
+
+
+def _evenly(number: int, step: float) -> float:
+    return (0.5 + number * step) % 1.0
 
 
 def _scattered(number: int) -> int:

@@ -91,6 +91,7 @@ class Memory:
     ) -> None:
         self.sim = sim
         self.profile = profile
+        self.round_bytes = round_bytes
         self.fluid = FluidSystem(sim)
         value = profile.value
         read = value("hbm.read_bandwidth")

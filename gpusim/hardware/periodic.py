@@ -127,7 +127,8 @@ def drain_of(program: KernelProgram) -> int:
 
 def stride_of(program: KernelProgram) -> int:
     """Tiles after which all rings of the program are at the same stage again, each role at its next turn, and loads as
-    late as before (`gpusim.hardware.jitter`)."""
+    late as before (`gpusim.hardware.jitter`).
+    """
     turn = lcm(program.turn, *(ring.stages for ring in program.rings))
     if turn > _LARGEST_STRIDE:
         turn = max(program.turn, *(ring.stages for ring in program.rings))

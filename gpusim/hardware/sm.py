@@ -14,6 +14,7 @@ from collections.abc import Generator
 from typing import Any
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
+from gpusim.hardware import jitter
 from gpusim.hardware.access import DENSE, Access
 from gpusim.hardware.compute import ComputeCost, ComputeModel
 from gpusim.hardware.costs import InstructionCosts, MemoryIssue
@@ -30,8 +31,6 @@ from gpusim.program import WARP_SIZE, KernelProgram, Mix
 from gpusim.timeline import Recorder
 
 __all__ = ["Sm"]
-
-"""Its multiples, less whole numbers, are spread evenly and follow no period."""
 
 _Demand = tuple[float, list[tuple[Capacity, float]], float]
 """Amount, uses and bound of a flow."""
@@ -100,8 +99,10 @@ class Sm:
         """The units for operations on mbarriers, and for ends of groups of cp.async."""
         self._hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
         """From one CTA for this SM to the next: they are handed out one after another over the whole device."""
+        # Of an even spread with the same standard deviation.
+        self._jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter") if memory.round_bytes else 0.0
         self._restart_s = profile.cycles("cta.restart") + program.warps * profile.cycles("cta.restart_per_warp")
-        """From the end of a CTA to the start of the next."""
+        """From the end of a CTA to the start of the next, in the mean."""
         self._handed_out_s = 0.0
         """When this SM got its last CTA."""
         clock = profile.clock_hz
@@ -234,7 +235,7 @@ class Sm:
             start = self._handed_out_s = max(sim.now, self._handed_out_s + self._hand_out_s)
             if start > sim.now:
                 yield sim.timeout(start - sim.now)
-            yield sim.timeout(profile.cycles("cta.start") if first else self._restart_s)
+            yield sim.timeout(profile.cycles("cta.start") if first else self._next_restart_s())
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
@@ -259,6 +260,10 @@ class Sm:
             if self.waves is not None:
                 for _ in range(self.waves.leave_out(self.ended_s, len(waiting))):
                     waiting.popleft()
+
+    def _next_restart_s(self) -> float:
+        """From one CTA's end to the start of the next, which varies about as much as the latency of a load."""
+        return max(self._restart_s + self._jitter_s * jitter.of_start(len(self.ctas)), 0.0)
 
 
 def _turn(flow: Flow) -> Turn:

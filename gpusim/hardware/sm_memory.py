@@ -87,13 +87,14 @@ class SmMemory:
         slowest_of: float | None = None,
         access: Access = DENSE,
         part: float = 1.0,
-        jitter: float = 0.0,
+        late: float = 0.0,
         cause: int = -1,
     ) -> Event:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
 
         ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched
-        for a byte that is wanted. ``part``: of the SMs. ``jitter``: how late it is by chance, -1 to 1. ``cause``: index of the interval that issued the request.
+        for a byte that is wanted. ``part``: of the SMs. ``late``: by chance, -1 to 1. ``cause``: index of the
+        interval that issued the request.
         """
         unit = "tma" if path == "tma" else "lsu"
         server = self._loads[unit]
@@ -106,11 +107,13 @@ class SmMemory:
         # All that are waited for, and of these the ones from DRAM, of which there may be none.
         lines = (amount if slowest_of is None else slowest_of) * access.lines
         from_dram = 1.0 - l2_hit ** max(lines, 1.0)
-        by_chance = jitter * self._jitter_s
+        by_chance = late * self._jitter_s
 
         def latency() -> float:
             hit = near + (1.0 - from_dram) * self._memory.far_s + self._memory.behind_writes_s(lines)
-            return hit + from_dram * (by_chance + self._memory.dram_latency_s(missed, lines * (1.0 - l2_hit))) if missed else hit
+            if not missed:
+                return hit
+            return hit + from_dram * (by_chance + self._memory.dram_latency_s(missed, lines * (1.0 - l2_hit)))
 
         uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency)]
         arrival = server.request(

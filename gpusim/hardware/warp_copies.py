@@ -85,7 +85,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
             slowest_of=own,
             access=access,
             part=lane.cta.part,
-            jitter=lane.cta.jitter(op.tile),
+            late=lane.cta.late(op.tile),
             cause=lane.last,
         )
         arrival.callbacks.append(partial(_slowest, lane, memory.spread_s(missed / parts, own, op.l2_hit, access)))
@@ -163,7 +163,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
         op.tile,
         stage,
         part=lane.cta.part,
-        jitter=lane.cta.jitter(op.tile),
+        late=lane.cta.late(op.tile),
         cause=lane.last,
     )
     lane.mark("issue", start, "", op.tile, stage)
@@ -234,7 +234,7 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
         op.tile,
         stage,
         part=lane.cta.part,
-        jitter=lane.cta.jitter(op.tile),
+        late=lane.cta.late(op.tile),
         cause=lane.last,
     )
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, barrier)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.jitter import LEAST_TURN, jitter_of
+from gpusim.hardware.jitter import LEAST_TURN, of_loads, of_start
 from gpusim.program import Load, Role
 from tests.tile_programs import kernel, textbook, tma_ring
 
@@ -20,7 +20,7 @@ TURNS = [LEAST_TURN, 9, 12, 24]
 @pytest.mark.parametrize("age", [0, 1, 17])
 def test_cancels_over_a_turn(age, turn):
     """Amounts are spread evenly over -1 to 1, so that a turn takes as long as without them."""
-    amounts = jitter_of(age, turn)
+    amounts = of_loads(age, turn)
     assert len(amounts) == turn
     assert sorted(amounts) == pytest.approx([(2 * n + 1) / turn - 1 for n in range(turn)])
     assert math.fsum(amounts) == pytest.approx(0.0, abs=1e-12)
@@ -29,14 +29,21 @@ def test_cancels_over_a_turn(age, turn):
 @pytest.mark.parametrize("ctas", [8, 64])
 def test_first_tiles_are_spread_evenly(ctas):
     """CTAs of one tile each have no turn over which it could cancel: their mean is near 0 as well."""
-    first = [jitter_of(age, LEAST_TURN)[0] for age in range(ctas)]
+    first = [of_loads(age, LEAST_TURN)[0] for age in range(ctas)]
     assert abs(np.mean(first)) <= 1.0 / LEAST_TURN
     assert pstdev(first) == pytest.approx(1 / math.sqrt(3), rel=0.15)
 
 
+def test_starts_are_spread_evenly_and_have_nothing_to_do_with_loads():
+    """Neither mean nor correlation."""
+    starts, first = ([of(age) for age in range(64)] for of in (of_start, lambda age: of_loads(age, LEAST_TURN)[0]))
+    assert abs(np.mean(starts)) < 0.05
+    assert abs(np.corrcoef(starts, first)[0, 1]) < 0.2
+
+
 def test_ctas_have_their_own_order():
     """Else CTAs that share an SM would stay as far apart as they began."""
-    assert len({jitter_of(age, LEAST_TURN) for age in range(100)}) > 90
+    assert len({of_loads(age, LEAST_TURN) for age in range(100)}) > 90
 
 
 def test_copies_arrive_with_the_spread_of_the_profile():
@@ -51,7 +58,9 @@ def test_copies_arrive_with_the_spread_of_the_profile():
 @pytest.mark.parametrize(("l2_hit", "spread_s"), [(0.0, 100e-9), (1.0, 0.0)])
 def test_hits_in_l2_have_none(l2_hit, spread_s):
     """Jitter is that of DRAM."""
-    program = kernel(Role("worker", 1, lambda tiles: (Load(512, tile=t, l2_hit=l2_hit) for t in range(tiles))), tiles=20)
+    program = kernel(
+        Role("worker", 1, lambda tiles: (Load(512, tile=t, l2_hit=l2_hit) for t in range(tiles))), tiles=20
+    )
     timeline = simulate_kernel(program, load_profile("h200_sxm"), exact=True)
     loads = timeline.mask(kinds=("copy", "load"))
     took = (timeline.end_s - timeline.start_s)[loads]
