@@ -1,7 +1,7 @@
 """What comes early or late by chance: loads from DRAM, and CTAs that follow others.
 
-Pseudo-random amounts, the same in every run, as parts of the largest. Without them every tile's data would arrive at the
-same distance, and CTAs would follow each other like on a conveyor belt and never want the same thing at once.
+Pseudo-random amounts, the same in every run, as parts of the largest. Without them the data of every tile would arrive
+at the same distance, and CTAs would follow each other like on a conveyor belt and never want the same thing at once.
 Amounts of loads repeat with the turns of the rings (`gpusim.hardware.periodic`), so that turns can be left out; over a
 turn they cancel. Each CTA has its own order of them.
 Source: realkernels.microbench tma (spread of the latency); see the profile.

@@ -126,9 +126,7 @@ def drain_of(program: KernelProgram) -> int:
 
 
 def stride_of(program: KernelProgram) -> int:
-    """Tiles after which all rings of the program are at the same stage again, each role at its next turn, and loads as
-    late as before (`gpusim.hardware.jitter`).
-    """
+    """Tiles after which rings are at the same stage again, roles at their next turn, and loads as late as before."""
     turn = lcm(program.turn, *(ring.stages for ring in program.rings))
     if turn > _LARGEST_STRIDE:
         turn = max(program.turn, *(ring.stages for ring in program.rings))
