@@ -65,9 +65,8 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
     }  # fmt: skip
     rows = []
     for name, text in names.items():
-        # Without copies there is nothing exposed, without a loop no period.
-        told = "hidden_fraction" if name == "exposed_s" else name
-        if not any(map(_says_something, (values[told], measured.get(told)))):
+        # Without copies nothing is exposed or hidden, without a loop there is no period.
+        if not any(map(_says_something, (values[name], measured.get(name)))):
             continue
         row = [text, show[name](values[name])]
         if comparison:

@@ -54,14 +54,14 @@ def hidden_fraction(timeline: Timeline) -> float:
 
 
 def exposed_copy_s(timeline: Timeline) -> float:
-    """Seconds during which a copy is in flight and nothing computes, averaged over groups.
+    """Seconds during which a copy is in flight and nothing computes, averaged over groups; NaN without any copy.
 
     Of the intervals there are: a recording may hold the first tiles of a CTA only.
     """
     copy_s, both_s = _overlap(timeline)
     group = _groups(timeline)
     groups = len(np.unique(group[timeline.mask(kinds=COPY_KINDS) & (group != INSIDE_GROUP)]))
-    return (copy_s - both_s) / groups if groups else 0.0
+    return (copy_s - both_s) / groups if groups else float("nan")
 
 
 def busy_fraction(timeline: Timeline, lanes: str, kinds: Sequence[str] | None = None) -> float:

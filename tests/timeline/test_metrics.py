@@ -54,6 +54,15 @@ def test_copies_that_overlap_each_other_count_once():
     assert hidden_fraction(builder.build()) == pytest.approx(0.5)
 
 
+def test_without_copies_nothing_is_known_of_them():
+    """A recording that could not see its loads does not say that none of them was exposed."""
+    builder = TimelineBuilder()
+    builder.add("sm[0].cta[0].worker", "compute", 2 * US, 4 * US)
+    values = summary(builder.build())
+    assert values["hidden_fraction"] is None
+    assert values["exposed_s"] is None
+
+
 def test_arithmetic_on_another_sm_hides_nothing():
     """Overlap is taken per SM."""
     builder = TimelineBuilder()
