@@ -11,6 +11,7 @@ from typing import Any
 
 from gpusim.engine import Simulation
 from gpusim.hardware.assumptions import used_of
+from gpusim.hardware.capability import check_capability
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_cycles
@@ -85,6 +86,7 @@ def simulate_kernel(
     Raises ProgramError, DoesNotFit, HazardError, Deadlock.
     """
     check_program(program)
+    check_capability(program, profile)
     fits = occupancy(program, profile)
     traffic = Traffic.of(program)
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0

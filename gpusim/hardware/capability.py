@@ -1,0 +1,34 @@
+"""What a device cannot execute at all.
+
+Source: PTX ISA 9.0 (cp.async.bulk and setmaxnreg: target sm_90 and sm_90a; cp.async: sm_80).
+"""
+
+from __future__ import annotations
+
+from gpusim.errors import ProgramError
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.program import CpAsync, KernelProgram, SetMaxNReg, TmaLoad, TmaStore
+
+__all__ = ["check_capability"]
+
+_NEEDS = {
+    TmaLoad: (9.0, "bulk copies", "use cp.async or plain loads"),
+    TmaStore: (9.0, "bulk stores", "use plain stores"),
+    SetMaxNReg: (9.0, "registers that move between roles (setmaxnreg)", "give all roles the same registers"),
+    CpAsync: (8.0, "cp.async", "use plain loads"),
+}
+
+
+def check_capability(program: KernelProgram, profile: DeviceProfile) -> None:
+    """Raises ProgramError for an op that the compute capability of the device lacks."""
+    has = profile.value("sm.compute_capability")
+    if has >= max(needed for needed, _, _ in _NEEDS.values()):
+        return
+    for role in program.roles:
+        for kind in {type(op) for op in role.body(max(2, program.turn))}:
+            needed, what, instead = _NEEDS.get(kind, (0.0, "", ""))
+            if has < needed:
+                raise ProgramError(
+                    f"kernel {program.name!r}, role {role.name!r}: {what} take compute capability {needed}, "
+                    f"{profile.name} has {has}; {instead}, or another device"
+                )
