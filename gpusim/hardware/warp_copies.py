@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from functools import partial
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpusim.engine import Event, PhasedBarrier
 from gpusim.hardware.access import LINE_BYTES, access_of
@@ -76,18 +76,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
             yield full
         # Each warp waits for its own lines only.
         own = missed / lane.role.warps / parts
-        arrival = memory.load(
-            "ldg",
-            missed * share / parts,
-            op.l2_hit,
-            _alignment(op),
-            op.tile,
-            slowest_of=own,
-            access=access,
-            part=lane.cta.part,
-            late=lane.cta.late(op.tile),
-            cause=lane.last,
-        )
+        arrival = _fetch(lane, op, "ldg", missed * share / parts, slowest_of=own, access=access)
         arrival.callbacks.append(partial(_slowest, lane, memory.spread_s(missed / parts, own, op.l2_hit, access)))
         if not op.wait and lane.trace is not None:
             arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(missed * share / parts), lane.last))
@@ -98,6 +87,16 @@ def load(lane: WarpLane, op: Load) -> Generator:
         lane.mark("load", start, "", op.tile)
     else:
         lane.mark("issue", start, "", op.tile)
+
+
+def _fetch(
+    lane: WarpLane, op: Load | CpAsync | TmaLoad, path: str, amount: float, stage: int = -1, **more: Any
+) -> Event:
+    """The arrival of ``amount`` bytes of ``op``; ``more``: see `SmMemory.load`."""
+    part, late = lane.cta.part, lane.cta.late(op.tile)
+    return lane.sm.memory.load(
+        path, amount, op.l2_hit, _alignment(op), op.tile, stage, part=part, late=late, cause=lane.last, **more
+    )
 
 
 def _slowest(lane: WarpLane, late_s: float, _arrived: Event) -> None:
@@ -155,17 +154,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     ring.begin_write(lane.lane, op.tile, op.bytes * lane.share)
     count = lane.instructions(op.bytes, op.width)
     yield lane.issue_memory(count, op.other, op.width, lane.cost.cp_async, masked=op.masked)
-    arrival = lane.sm.memory.load(
-        "cp_async",
-        op.bytes * lane.share,
-        op.l2_hit,
-        _alignment(op),
-        op.tile,
-        stage,
-        part=lane.cta.part,
-        late=lane.cta.late(op.tile),
-        cause=lane.last,
-    )
+    arrival = _fetch(lane, op, "cp_async", op.bytes * lane.share, stage)
     lane.mark("issue", start, "", op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)
     lane.open.append((op, arrival))
@@ -226,17 +215,7 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     # The thread is busy for longer than it takes until the copy unit has the request.
     yield lane.issue_code(lane.cost.tma_submit)
     barrier.arrive(1, op.bytes, lane.last)
-    arrival = lane.sm.memory.load(
-        "tma",
-        op.bytes,
-        op.l2_hit,
-        _alignment(op),
-        op.tile,
-        stage,
-        part=lane.cta.part,
-        late=lane.cta.late(op.tile),
-        cause=lane.last,
-    )
+    arrival = _fetch(lane, op, "tma", op.bytes, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, barrier)
     yield lane.issue_code(lane.cost.tma_issue - lane.cost.tma_submit)
     lane.mark("issue", start, "", op.tile, stage)

@@ -13,7 +13,7 @@ from gpusim.hardware import load_profile, profile_names
 from gpusim.hardware.profile import HOST_GROUPS, KINDS, profile_from_yaml, profile_text
 from gpusim.units import DIMENSIONS
 from gpusim.validation import measurement_of
-from tests.tile_programs import textbook, tma_ring, total_ns
+from tests.tile_programs import cp_async_ring, sync_loop, textbook, tma_ring, total_ns
 
 MINIMAL = "title: Test\nquantities:\n  sm.clock: {{{entry}}}\n"
 
@@ -45,7 +45,12 @@ class TestEveryProfile:
 
     def test_runs_a_kernel(self, name):
         """No quantity that the model asks for is missing."""
-        assert total_ns(tma_ring(2, tiles=4), load_profile(name)) > 0
+        profile = load_profile(name)
+        programs = [sync_loop(tiles=4), cp_async_ring(2, tiles=4)]
+        if profile.value("sm.compute_capability") >= 9.0:
+            programs.append(tma_ring(2, tiles=4))
+        for program in programs:
+            assert total_ns(program, profile) > 0
 
     def test_measured_bandwidth_is_below_the_published_peak(self, name):
         """Reads reach most of the peak, and no number beats it."""
