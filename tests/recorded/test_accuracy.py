@@ -26,8 +26,7 @@ WORST = 0.21
 CHOICE = 0.02
 """A stage count is well chosen when it is at most so much slower than the measured best."""
 WELL_CHOSEN = 0.8
-"""Share of the groups in which that must be so. Most of those that are missed are ties in the model, whose counts
-differ by 0.3 % or less."""
+"""Share of the groups in which that must be so; docs/accuracy.md lists all of them."""
 PERIOD_MEAN = 0.08
 HIDDEN_MEAN = 0.1
 HIDDEN_WORST = 0.36
