@@ -14,7 +14,8 @@ from functools import lru_cache
 __all__ = ["LEAST_TURN", "of_loads", "of_start"]
 
 LEAST_TURN = 8
-"""Tiles: so many different amounts at least."""
+"""Tiles: so many different amounts at least. With fewer CTAs fall into a rhythm sooner, with more a steady state takes
+longer to see."""
 
 _GOLDEN, _SILVER = 0.5 * (5.0**0.5 - 1.0), 2.0**0.5 - 1.0
 """Steps of which any number in a row are spread evenly; two, because loads have nothing to do with

@@ -92,6 +92,9 @@ class Memory:
         self.sim = sim
         self.profile = profile
         self.round_bytes = round_bytes
+        # Of an even spread with the same standard deviation.
+        self.jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter")
+        """By how much the latency of a load from DRAM varies at most, either way."""
         self.fluid = FluidSystem(sim)
         value = profile.value
         read = value("hbm.read_bandwidth")

@@ -99,8 +99,7 @@ class Sm:
         """The units for operations on mbarriers, and for ends of groups of cp.async."""
         self._hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
         """From one CTA for this SM to the next: they are handed out one after another over the whole device."""
-        # Of an even spread with the same standard deviation.
-        self._jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter") if memory.round_bytes else 0.0
+        self._jitter_s = memory.jitter_s if memory.round_bytes else 0.0
         self._restart_s = profile.cycles("cta.restart") + program.warps * profile.cycles("cta.restart_per_warp")
         """From the end of a CTA to the start of the next, in the mean."""
         self._handed_out_s = 0.0
@@ -178,7 +177,7 @@ class Sm:
                 if wait_s and (batches := flow.tag[2].batches):
                     flow.rate = flow.amount / (flow.amount / flow.bound + batches * wait_s)
             if len(flows) > 1:
-                changes, rates = self._served.get(scheduler, (-1, {}))
+                changes, rates = self._served.get(scheduler, (-1, []))
                 if changes != scheduler.changes:
                     rates = self._serve(flows)
                     self._served[scheduler] = (scheduler.changes, rates)

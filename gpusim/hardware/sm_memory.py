@@ -68,8 +68,6 @@ class SmMemory:
             )
         }
         """Bytes per second of what starts off a sector, off a line, and on one."""
-        # Of an even spread with the same standard deviation.
-        self._jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter")
         self._near_s = {
             "tma": profile.cycles("tma.l2_latency"),
             "ldg": profile.cycles("lsu.ldg_l2_latency"),
@@ -107,7 +105,7 @@ class SmMemory:
         # All that are waited for, and of these the ones from DRAM, of which there may be none.
         lines = (amount if slowest_of is None else slowest_of) * access.lines
         from_dram = 1.0 - l2_hit ** max(lines, 1.0)
-        by_chance = late * self._jitter_s
+        by_chance = late * self._memory.jitter_s
 
         def latency() -> float:
             hit = near + (1.0 - from_dram) * self._memory.far_s + self._memory.behind_writes_s(lines)
