@@ -14,6 +14,7 @@ import numpy as np
 
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_access import ACCESS_STEPS
+from gpusim.hardware.calibrate_alignment import ALIGNMENT_STEPS
 from gpusim.hardware.calibrate_memory import MEMORY_STEPS
 from gpusim.hardware.calibrate_schedule import SCHEDULE_STEPS
 from gpusim.program import WARP_SIZE
@@ -260,5 +261,6 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 _STEPS = (
-    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _loop, _barriers, *MEMORY_STEPS, *ACCESS_STEPS, _launch,
+    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _loop, _barriers, *MEMORY_STEPS, *ALIGNMENT_STEPS,
+    *ACCESS_STEPS, _launch,
 )  # fmt: skip

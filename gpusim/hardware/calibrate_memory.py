@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from gpusim.hardware.benches import Benches, Measured, Rows
+from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.imbalance import expected_maximum
 from gpusim.hardware.memory import among_loads
 
@@ -133,56 +133,6 @@ def _memory(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-def _alignment(b: Benches, _: dict) -> dict[str, Measured]:
-    """Bandwidth when copies start off a line (multiples of 32 or 64 B) or off a sector, against aligned ones.
-
-    The starts of neighbouring tiles go through all residues, so bulk copies are taken over sizes;
-    cp.async was measured residue by residue and is averaged over them.
-    """
-
-    def ratio(rows: Rows, whole: Rows) -> tuple[float, float]:
-        best = float(np.median([row["bytes_per_s"] for row in whole]))
-        values = [row["bytes_per_s"] / best for row in rows]
-        return float(np.mean(values)), float(np.std(values))
-
-    found = {}
-    tma = b.rows("alignment", unit="tma", offset=0)
-    tma = [row for row in tma if row["ctas"] % b.sms("alignment") == 0 and row["bytes"] > 16000]
-    whole = [row for row in tma if row["bytes"] % 128 == 0]
-    lsu = [row for row in b.rows("alignment", unit="lsu") if row["bytes"] >= 16384]
-    by_offset = {offset: ratio([r for r in lsu if r["offset"] == offset], [r for r in lsu if r["offset"] == 0])
-                 for offset in (0, 16, 32, 48, 64, 96)}  # fmt: skip
-    for name, step in (("sector", 16), ("line", 32)):
-        odd = [row for row in tma if row["bytes"] % 128 and (row["bytes"] % 32 != 0) == (step == 16)]
-        mean, spread = ratio(odd, whole)
-        found[f"tma.unaligned_{name}_efficiency"] = Measured(mean, "", "alignment (bulk copies)", spread)
-        residues = [by_offset[offset][0] for offset in by_offset if step == 16 or offset % 32 == 0]
-        # Residues 80 and 112 behave as 16 and 48.
-        residues += [by_offset[16][0], by_offset[48][0]] if step == 16 else []
-        mean = len(residues) / sum(1.0 / value for value in residues)
-        found[f"lsu.unaligned_{name}_efficiency"] = Measured(mean, "", "alignment (cp.async)", float(np.std(residues)))
-    return found
-
-
-def _offset(b: Benches, _: dict) -> dict[str, Measured]:
-    """What one SM takes in of copies and loads that start off a line or off a sector, all such places equally often."""
-
-    def rate(unit: str, offsets: tuple[int, ...]) -> Measured:
-        best = [max(r["bytes_per_cycle_per_sm"] for r in b.rows("offset", unit=unit, offset=at)) for at in offsets]
-        mean = len(best) / sum(1.0 / each for each in best)
-        return Measured(mean, "B/cycle", f"offset ({unit})", float(np.ptp(best)))
-
-    # 80 is to the end of a line what 48 is to its beginning; 16 and 112 are alike.
-    off_sector, off_line = (16, 48, 48, 112), (32, 64, 96)
-    return {
-        "tma.off_sector_bandwidth": rate("tma", off_sector),
-        "tma.off_line_bandwidth": rate("tma", off_line),
-        "lsu.cp_async_off_sector_bandwidth": rate("cp_async", off_sector),
-        "lsu.cp_async_off_line_bandwidth": rate("cp_async", off_line),
-        "lsu.ldg_off_line_bandwidth": rate("ldg", (*off_sector, *off_line)),
-    }
-
-
 def _loaded_latency(b: Benches, share: float) -> tuple[float, float, float, float]:
     """``contention``, ``burst`` and ``queue`` of `among_loads` in cycles, and how far latencies are off with them.
 
@@ -232,4 +182,4 @@ def _best(error: Callable[[float], float], candidates: Iterable[float]) -> float
     return min(candidates, key=error)
 
 
-MEMORY_STEPS = (_tma, _drift, _lsu, _memory, _alignment, _offset)
+MEMORY_STEPS = (_tma, _drift, _lsu, _memory)

@@ -120,6 +120,7 @@ class Memory:
         self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)
         self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * round_bytes)
         self._written = Capacity("hbm writes", inf)
+        self._off_line, self._off_line_room = 0.0, value("tma.off_line_under_way")
         self._share_s_per_byte = sms / read
         self._among_loads = value("hbm.burst_contention"), value("hbm.burst_time"), value("hbm.queue_time")
         self._write_queue = value("hbm.write_queue_one_line"), value("hbm.write_queue_many_lines")
@@ -150,6 +151,14 @@ class Memory:
             opened = self._opened(access, self._block_share[0] if access.scattered else self._strided_block_share)
             uses.append((self.hbm, (1.0 - l2_hit) * opened / fetched * self._read_weight / efficiency))
         return uses
+
+    def add_off_line(self, amount: float) -> bool:
+        """Bulk loads of ``amount`` bytes that start off a line are under way from now, or have arrived if negative.
+
+        Whether there are so many of them that they lose bandwidth.
+        """
+        self._off_line += amount
+        return self._off_line > self._off_line_room
 
     def writes(self, access: Access, l2_hit: float) -> list[tuple[Capacity, float]]:
         """The same of a byte on its way out, if it goes on to DRAM at all; sectors written in part are read first."""

@@ -3,8 +3,9 @@
 Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), one for loads through the load-store path (LSU),
   all behind the SM's port; L1 with room for the lines of loads by threads that are under way, and a queue of their
   stores: who finds them full waits, and so do shared loads behind stores; latency to L2; copies that do not
-  start on a line of 128 bytes or a sector of 32: an SM takes them in more slowly, and some bandwidth of HBM is lost.
-Omits: hits in L1; CTAs whose copies all start at the same place in a line.
+  start on a line of 128 bytes or a sector of 32: an SM takes them in more slowly, and some bandwidth of HBM is lost
+  (of bulk copies on sectors only if many are under way).
+Omits: hits in L1; CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
 Source: realkernels.microbench (tma, ldg, cpasync, access, behind, alignment, offset, latency); see the profile.
 """
 
@@ -16,6 +17,7 @@ from math import inf
 
 from gpusim.engine import Capacity, Event, FifoServer
 from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access
+from gpusim.hardware.l1 import LoadsUnderWay
 from gpusim.hardware.memory import Memory
 from gpusim.timeline import Recorder
 
@@ -28,6 +30,7 @@ class SmMemory:
     def __init__(self, memory: Memory, lane: str, multiplicity: int, l1_bytes: float, trace: Recorder | None) -> None:
         profile = memory.profile
         self._memory = memory
+        self._multiplicity = multiplicity
         self._trace = trace
         self.stored_s = 0.0
         """When the last store so far was done; a kernel ends no earlier."""
@@ -41,10 +44,7 @@ class SmMemory:
 
         self._loads = {unit: server(unit, f"{unit}.bandwidth") for unit in ("tma", "lsu")}
         self._stores = {unit: server(f"{unit}.store", f"{unit}.store_bandwidth") for unit in ("tma", "lsu")}
-        self.l1_bytes = l1_bytes
-        """Room for the lines of loads by threads that are under way."""
-        self._lsu_in_flight: deque[tuple[Event, float]] = deque()
-        self._l1_taken = 0.0
+        self.l1 = LoadsUnderWay(memory.sim, l1_bytes)
         self._lsu_stores: deque[tuple[Event, float]] = deque()
         self._lsu_stored = 0.0
         self._store_queue_bytes = profile.value("lsu.store_queue")
@@ -96,12 +96,16 @@ class SmMemory:
         """
         unit = "tma" if path == "tma" else "lsu"
         server = self._loads[unit]
-        efficiency, rate = 1.0, inf
+        near = self._near_s[path]
+        missed = amount * (1.0 - l2_hit)
+        efficiency, rate, off_line = 1.0, inf, 0.0
         if align < LINE_BYTES:
             efficiency = self._efficiency[unit][align >= SECTOR_BYTES]
             rate = self._mean_rate(path, align)
-        near = self._near_s[path]
-        missed = amount * (1.0 - l2_hit)
+            if unit == "tma" and align >= SECTOR_BYTES:
+                off_line = missed * part * self._multiplicity
+                if not self._memory.add_off_line(off_line):
+                    efficiency = 1.0
         # All that are waited for, and of these the ones from DRAM, of which there may be none.
         lines = (amount if slowest_of is None else slowest_of) * access.lines
         from_dram = 1.0 - l2_hit ** max(lines, 1.0)
@@ -122,10 +126,11 @@ class SmMemory:
             latency_s=latency,
             served=self._served(server, amount, tile, stage, cause),
         )
+        if off_line:
+            arrival.callbacks.append(lambda _arrival: self._memory.add_off_line(-off_line))
         if path == "ldg":
             taken = amount * access.lines * LINE_BYTES
-            self._lsu_in_flight.append((arrival, taken))
-            self._l1_taken += taken
+            self.l1.add(arrival, taken)
         return arrival
 
     def _mean_rate(self, path: str, align: int) -> float:
@@ -168,13 +173,6 @@ class SmMemory:
             self._lsu_stores.append((done, sent))
             self._lsu_stored += sent
         return done
-
-    def load_room(self, amount: float) -> Event | None:
-        """The load that ends first of those that leave L1 no room for ``amount`` more bytes, None if there is room."""
-        waiting = self._lsu_in_flight
-        while waiting and waiting[0][0].processed:
-            self._l1_taken -= waiting.popleft()[1]
-        return waiting[0][0] if waiting and self._l1_taken + amount > self.l1_bytes else None
 
     def room_for_stores(self, waiting: float) -> Generator:
         """Until those given so far find room in the queue; ``waiting`` bytes of them are ahead of shared loads so long.

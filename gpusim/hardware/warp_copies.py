@@ -64,7 +64,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     missed = op.bytes * (1.0 - op.l1_hit)
     # More than L1 has room for goes out as earlier lines come in; in parts, so that it begins at once.
     taken = missed * share * access.lines * LINE_BYTES
-    parts = max(ceil(taken * PARTS_OF_L1 / memory.l1_bytes), 1) if taken > memory.l1_bytes / 2 else 1
+    parts = max(ceil(taken * PARTS_OF_L1 / memory.l1.size), 1) if taken > memory.l1.size / 2 else 1
     count = lane.instructions(op.bytes, op.width) / parts
     arrivals = []
     for _ in range(parts):
@@ -72,8 +72,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
         if not missed:
             arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency))
             continue
-        while (full := memory.load_room(taken / parts)) is not None:
-            yield full
+        yield from memory.l1.room(taken / parts, start)
         # Each warp waits for its own lines only.
         own = missed / lane.role.warps / parts
         arrival = _fetch(lane, op, "ldg", missed * share / parts, slowest_of=own, access=access)

@@ -19,7 +19,9 @@ SIZES = tuple(
     for base in (4 * KIB, 16 * KIB)
     for extra in (0, 16, 32, 48, 64, 80, 96, 112, 128, 192, 256, 384, 512, 1024, 1040)
 )
-OTHER_SIZES = (21408, 27552, 25408, 19904, 10688, 7520)
+OTHER_SIZES = (21408, 27552, 25408, 19904, 10688, 7520, 14784, 13088, 9952, 5920, 5024)
+WHOLE_SIZES = (5120, 9984, 14848, 19968)
+"""Of whole lines, to compare with."""
 OFFSETS = (16, 32, 64, 96, 128)
 
 
@@ -31,6 +33,7 @@ def run(context: Context) -> Iterator[dict]:
     kernel = context.kernel("tma.cu", "tma_ring")
     sms = context.sms
     cases = [(size, 0, grid, 4) for size in (*SIZES, *OTHER_SIZES) for grid in (sms, 2 * sms)]
+    cases += [(size, 0, 2 * sms, outstanding) for size in (*OTHER_SIZES, *WHOLE_SIZES) for outstanding in (2, 8)]
     cases += [(16 * KIB, offset, 2 * sms, 4) for offset in OFFSETS]
     cases += [(size, 0, grid, 4) for size in (16 * KIB, 19904, 8 * KIB) for grid in (33, 66, 100, 120, 131, 133, 200)]
     for size, offset, grid, most in cases:

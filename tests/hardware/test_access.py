@@ -7,8 +7,8 @@ import pytest
 from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.hardware.access import access_of
 from gpusim.hardware.l1 import l1_bytes
-from gpusim.program import Compute, Load, Mix, Store, WaitLoads
-from tests.tile_programs import NS, one_role, textbook, total_ns
+from gpusim.program import Compute, Load, Mix, Role, Store, WaitLoads
+from tests.tile_programs import NS, kernel, one_role, textbook, total_ns
 
 
 def counts(width, **pattern):
@@ -118,3 +118,18 @@ def test_loads_that_find_no_room_in_l1_wait_for_earlier_ones():
     assert same == pytest.approx(total, rel=0.02)
     # A part is 64 KiB / 10; 28 KiB hold four of them.
     assert blocked == pytest.approx((65536 - 4 * 6554) / 32, rel=0.05)
+
+
+def test_loads_that_began_first_get_room_in_l1_first():
+    """Two roles with 64 KiB each: the one that begins 500 cycles later gets room when the other has issued it all."""
+
+    def role(name, first):
+        return Role(name, 4, lambda _tiles: iter([*first, Load(65536)]))
+
+    roles = role("early", []), role("late", [Compute(Mix(ffma=500))])
+    program = kernel(*roles, shared_bytes=227 * 1024)
+    timeline = simulate_kernel(program, textbook(sm__l1_and_shared_memory="256 KiB"), exact=True)
+    loads = [timeline[i] for i in range(len(timeline)) if timeline[i].kind == "load"]
+    ended = {load.lane.split(".")[-1]: load.end_s / NS for load in loads}
+    assert ended["early"] == pytest.approx(65536 / 32, rel=0.02)
+    assert ended["late"] == pytest.approx(2 * 65536 / 32, rel=0.02)

@@ -142,6 +142,17 @@ def test_misaligned_copies_waste_hbm_bandwidth(align, efficiency):
     assert total_ns(tma(grid=132, align=align), device) == pytest.approx(4096 / efficiency)
 
 
+@pytest.mark.parametrize(("room", "efficiency"), [("528 KiB", 1.0), ("527 KiB", 0.8)])
+@pytest.mark.parametrize("count", [1, 4])
+def test_few_copies_off_a_line_waste_nothing(count, room, efficiency):
+    """4 KiB by each of 132 SMs are 528 KiB: more than there is room for, but only one of four copies is under way."""
+    device = textbook(hbm__read_bandwidth="132 GB/s", tma__unaligned_line_efficiency=0.8, tma__off_line_under_way=room)
+    body = [op for tile in range(count) for op in (TmaLoad(RING, SIZE, tile=tile, align=32), WaitFull(RING, tile=tile))]
+    ring = Ring(RING, count, SIZE)
+    program = kernel(Role("worker", 1, lambda _tiles: iter(body)), tiles=count, grid=132, rings=(ring,))
+    assert total_ns(program, device) == pytest.approx(count * SIZE / efficiency)
+
+
 @pytest.mark.parametrize(
     ("align", "per_byte"),
     [(128, 1 / 32), (64, (1 / 32 + 1 / 16) / 2), (32, (1 / 32 + 3 / 16) / 4), (16, (1 / 32 + 3 / 16 + 4 / 8) / 8)],
