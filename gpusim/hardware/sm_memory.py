@@ -5,7 +5,7 @@ Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), one for load
   stores: who finds them full waits, and so do shared loads behind stores; latency to L2; copies that do not
   start on a line of 128 bytes or a sector of 32: an SM takes them in more slowly, and some bandwidth of HBM is lost
   (of bulk copies on sectors only if many are under way).
-Omits: hits in L1; CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
+Omits: CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
 Source: realkernels.microbench (tma, ldg, cpasync, access, behind, alignment, offset, latency); see the profile.
 """
 

@@ -15,6 +15,7 @@ Omits: L2 that holds some of the spilled values although not all. ``setmaxnreg``
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from gpusim.program import (
@@ -68,6 +69,9 @@ L2_BYTES, L2_WRITTEN_BYTES = 50 << 20, 28 << 20
 """What L2 holds, and how much of it may be written and not yet in DRAM (realkernels.microbench dirty)."""
 LOCAL_BYTES = 4
 """A spilled value of a thread."""
+PIECES = 8
+"""A tile is taken in so many pieces, so that what is swapped passes beside arithmetic; the kernel swaps vector by
+vector."""
 FEW_SWAPPED, LOADS_IN_FLIGHT, LOCAL_CYCLES, FMA_CYCLES = 26, 3.0, 33.0, 4.0
 """So few sums are swapped through one register, each waited for; of more, so many are on their way at once (bench
 ``local``: 28 to 35 cycles for each of 11 and 26 sums, 10 to 11 for each of 36 to 84). Latency of a load and of a
@@ -215,31 +219,39 @@ def _producer(params: Params, tiles: int) -> Iterator[Op]:
 
 
 def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
-    mix = consumer_mix(params, part.iterations)
-    each = LOCAL_BYTES * WARP_SIZE * part.warps
-    tile_loads, tile_stores = tile_local(params)
-    loaded = each * (part.iterations * vector_loads(params) + tile_loads)
-    stored = each * (part.iterations * swapped(params) + tile_stores)
-    waits = local_waits(params, part.iterations)
-    spilled = spilled_bytes(params)
-    loads_hit, stores_hit = float(spilled <= L2_BYTES), float(spilled <= L2_WRITTEN_BYTES)
-    reads = RING if part.iterations else None
     yield Compute(PROLOGUE)
     yield SyncThreads()
     if params.mode == "split":
         yield SetMaxNReg(params.consumer_registers)
+    pieces = min(max(part.iterations, 1), PIECES) if spills(params) else 1
     for tile in range(tiles):
         yield WaitFull(RING, tile=tile)
-        if loaded:
-            yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=loads_hit, tile=tile)
-        yield Compute(mix, tile=tile, reads=reads)
-        if waits.lds:
-            yield Compute(waits, tile=tile)
-        if stored:
-            yield Store(stored, width=LOCAL_BYTES, l2_hit=stores_hit, tile=tile)
-        if loaded:
-            yield WaitLoads(tile=tile)
+        for piece in range(pieces):
+            vectors = part.iterations * (piece + 1) // pieces - part.iterations * piece // pieces
+            yield from _piece(params, part, vectors, tile, first=not piece)
         yield Release(RING, tile=tile)
     yield Compute(EPILOGUE)
     yield Compute(Mix(ffma=float(params.accumulators - 4), ilp=4.0))
     yield Store(4 * part.warps, width=4)
+
+
+def _piece(params: Params, part: Share, vectors: int, tile: int, *, first: bool) -> Iterator[Op]:
+    """``vectors`` per lane of one tile; the ``first`` piece has what is done once per tile."""
+    mix = consumer_mix(params, vectors)
+    each = LOCAL_BYTES * WARP_SIZE * part.warps
+    loads, stores = tile_local(params) if first else (0, 0)
+    loaded = each * (vectors * vector_loads(params) + loads)
+    stored = each * (vectors * swapped(params) + stores)
+    waits = local_waits(params, vectors)
+    spilled = spilled_bytes(params)
+    if loaded:
+        yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=float(spilled <= L2_BYTES), tile=tile)
+    if not first:
+        mix = replace(mix, setup=mix.setup - tile_other(params))
+    yield Compute(mix, tile=tile, reads=RING if vectors else None)
+    if waits.lds:
+        yield Compute(waits, tile=tile)
+    if stored:
+        yield Store(stored, width=LOCAL_BYTES, l2_hit=float(spilled <= L2_WRITTEN_BYTES), tile=tile)
+    if loaded:
+        yield WaitLoads(tile=tile)
