@@ -30,8 +30,8 @@ BANDS = {
     "strided_access": (0.06, 0.38),
     # Starts of CTAs by the ten thousand, and the first wave's weights. Worst 0.16 until its taps shared the load-store
     # unit with its weights and with what no lane executes: the mean came nearer, that of random kernels from 6.6 to
-    # 5.8 %, while a CTA of 12 warps that load 23 taps went from 15 to 20 % too slow. Mean 0.05 until 22 more kernels were
-    # recorded (4.9 % off) and loads found room in L1 in turn: one that was right by chance came out 12 % too slow.
+    # 5.8 %, while a CTA of 12 warps that load 23 taps went from 15 to 20 % too slow. Mean 0.05 until 22 more kernels
+    # were recorded (4.9 % off) and loads found room in L1 in turn: one that was right by chance is 12 % too slow.
     "conv1d_async": (0.052, 0.2),
     # One warp that does everything: what is around its loop is taken for a single chain. Mean 0.055 until 32 more
     # kernels were recorded, 6.2 % off on average.
