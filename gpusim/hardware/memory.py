@@ -100,9 +100,10 @@ class Memory:
         read = value("hbm.read_bandwidth")
         write = value("hbm.write_bandwidth") * (1.0 + in_order * value("hbm.write_in_order_gain"))
         self._read_weight, self._write_weight = 1.0 / read, 1.0 / write
-        # L2 takes writes no faster than HBM; what it keeps is only not mixed with the reads.
+        # L2 takes writes no faster than HBM; what it keeps is only not mixed with the reads, which do not wait for it.
+        self._to_dram = 1.0 - kept
         parts = ("_mostly_reads", "", "_mostly_writes")
-        self._mix_loss = tuple((1.0 - kept) * value(f"hbm.mix_loss{part}") for part in parts)
+        self._mix_loss = tuple(self._to_dram * value(f"hbm.mix_loss{part}") for part in parts)
         self._block_share = value("hbm.read_block_share"), value("hbm.write_block_share")
         self._strided_block_share = value("hbm.read_block_share_strided")
         self._l2_write_weight = value("l2.read_bandwidth") / value("l2.write_bandwidth")
@@ -188,10 +189,10 @@ class Memory:
         return self._dram[0] + self.spread_s(lines) + crowd_s
 
     def behind_writes_s(self, lines: float) -> float:
-        """What writes of all SMs add to the latency of the slowest of ``lines``, from wherever they come."""
+        """What writes of all SMs to DRAM add to the latency of the slowest of ``lines``, from wherever they come."""
         load, writes = self._seen(self._load)
         wait = _slowest(self._write_queue, max(lines, 1.0), self._write_queue_lines)
-        return wait * (writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5
+        return wait * (self._to_dram * writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5
 
     def spread_s(self, lines: float) -> float:
         """By how much the slowest of ``lines`` comes later than one line."""

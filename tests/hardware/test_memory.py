@@ -278,8 +278,12 @@ def test_mix_loss_depends_on_the_share_of_writes(share, expected):
     assert real / ideal == pytest.approx(1.0 / (1.0 - expected), rel=0.08)
 
 
-def test_loads_wait_behind_writes():
-    """Latency grows by queue × sqrt(writes / (1 - load + 0.05)): 0.95 × queue at half a load, of writes alone."""
+@pytest.mark.parametrize(("capacity", "part"), [("0 MiB", 1.0), ("1 GiB", 0.0)])
+def test_loads_wait_behind_writes_to_dram(capacity, part):
+    """Latency grows by queue × sqrt(writes / (1 - load + 0.05)): 0.95 × queue at half a load, of writes alone.
+
+    Nothing if L2 keeps all that is written.
+    """
 
     def paced(tiles):
         for tile in range(tiles):
@@ -293,14 +297,32 @@ def test_loads_wait_behind_writes():
 
     # 132 SMs with 128 bytes each in 128 cycles: half of 264 GB/s.
     device = {"hbm__write_bandwidth": "264 GB/s", "hbm__write_queue_one_line": "1200 ns",
-              "hbm__write_queue_many_lines": "1200 ns"}  # fmt: skip
+              "hbm__write_queue_many_lines": "1200 ns", "l2__written_capacity": capacity}  # fmt: skip
     roles = Role("writer", 1, paced), Role("reader", 1, loads)
     timeline = simulate_kernel(kernel(*roles, grid=132, tiles=200), textbook(**device), exact=True)
     waits = [
         timeline[i] for i in range(len(timeline)) if timeline[i].lane.endswith("reader") and timeline[i].kind == "load"
     ]
     # The seventh: the writer is still at it.
-    assert waits[6].duration_s / NS == pytest.approx(1200 * (0.5 / 0.55) ** 0.5, rel=0.1)
+    assert waits[6].duration_s / NS == pytest.approx(part * 1200 * (0.5 / 0.55) ** 0.5, rel=0.1, abs=40)
+
+
+def test_writes_that_stay_in_l2_hold_up_loads_little():
+    """`loaded`, HBM less than full: loads of up to 4 KiB wait a quarter as long beside stores to 16 MiB as to DRAM."""
+    profile = load_profile("h200_sxm")
+    read, write = (profile.value(f"hbm.{kind}_bandwidth") for kind in ("read", "write"))
+    few = [row for row in rows("loaded") if 0 < row["load_bytes"] <= 4096]
+    kinds = "load_bytes", "ctas_per_sm", "load_delay"
+    alone = {tuple(row[k] for k in kinds): row["load_cycles"] for row in few if not row["store_bytes"]}
+    waits: dict[str, dict[tuple, float]] = {"dram": {}, "l2": {}}
+    for row in few:
+        if row["store_bytes"] and row["read_bytes_per_s"] / read + row["written_bytes_per_s"] / write < 0.85:
+            load = tuple(row[k] for k in kinds)
+            key = (*load, row["store"], row["store_bytes"], row["store_delay"])
+            waits[row["target"]][key] = row["load_cycles"] - alone[load]
+    both = waits["dram"].keys() & waits["l2"].keys()
+    assert len(both) >= 50
+    assert float(np.median([waits["l2"][key] / waits["dram"][key] for key in both])) < 0.3
 
 
 @pytest.mark.parametrize(

@@ -188,12 +188,13 @@ def test_local_accesses_go_where_they_fit() -> None:
         vectors = params.tile_bytes // 512
         stores = [op for op in ops if isinstance(op, Store) and op.tile == 0]
         loads = [op for op in ops if isinstance(op, Load)]
-        mix = next(op.mix for op in ops if isinstance(op, Compute) and op.tile == 0)
+        mixes = [op.mix for op in ops if isinstance(op, Compute) and op.tile == 0 and op.reads]
         assert model.swapped(params) > 0
         tile_loads, tile_stores = (128 * params.consumer_warps * count for count in model.tile_local(params))
         assert sum(op.bytes for op in stores) == 128 * vectors * model.swapped(params) + tile_stores
         assert sum(op.bytes for op in loads) == 128 * vectors * model.vector_loads(params) + tile_loads
-        assert mix.lds == vectors / params.consumer_warps
+        assert sum(mix.lds for mix in mixes) == vectors / params.consumer_warps
+        assert sum(mix.setup for mix in mixes) == model.consumer_mix(params, 1).setup
         assert all(op.l2_hit == hit for op in (*loads, *stores))
     assert model.spilled_bytes(few) < model.L2_WRITTEN_BYTES < model.L2_BYTES < model.spilled_bytes(many)
 
