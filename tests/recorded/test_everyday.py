@@ -20,8 +20,8 @@ MEAN, WORST = 0.037, 0.172
 CTA per SM is within 5 %, eight queue for the hand-out of CTAs, issue slots and shared memory all at once
 (docs/model.md). How far it is off depends on the pseudo-random order in which its CTAs come: 13 to 18 % with five
 orders that were tried, so that the 15 % (and a mean of 3.5 %) of before were one of them; 17.0 % was 16.99 before what
-it writes into L2 no longer held up its loads. Matrix multiplications of 8 x 8 per thread and n-body are 6 to 8 % too slow, of 16 x 16 per CTA 9 % and a transpose 8 % too
-fast."""
+it writes into L2 no longer held up its loads. Matrix multiplications of 8 x 8 per thread and n-body are 6 to 8 % too
+slow, of 16 x 16 per CTA 9 % and a transpose 8 % too fast."""
 
 
 @cache
