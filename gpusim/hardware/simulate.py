@@ -126,9 +126,10 @@ def _run_short(launch: _Launch, exact: bool, left: tuple[int, ...] | None = None
     runs: list[_Run] = []
     slopes: list[list[Cut] | None] = []
     for agreement in AGREEMENT:
-        if few * 3 // 2 >= tiles:
-            break
         count = shape.whole_turns(few, tiles)
+        # What is missing costs little, and is not quite like what went before.
+        if count * 5 // 3 >= tiles:
+            break
         waves = Waves(resident, runs[0].sms[0].waves if runs else None)
         run = _run(launch, program.resized(tiles_per_cta=count), left, waves)
         much = ctas * count > MANY_TILES
