@@ -35,13 +35,14 @@ def _bulk(b: Benches, _: dict) -> dict[str, Measured]:
     off_sector = [row for row in rows if row["bytes"] % SECTOR_BYTES and row["bytes"] > _MANY_BYTES]
     off_line = [row for row in rows if row["bytes"] % LINE_BYTES and row["bytes"] % SECTOR_BYTES == 0]
     off_line = [row for row in off_line if _under_way(row) >= enough]
-    first_lost = min(_under_way(row) for row in off_line if row[_RATE] < _LOST * best)
-    last_kept = max(_under_way(row) for row in off_line if _under_way(row) < first_lost)
+    most = max(map(_under_way, off_line))
+    first_lost = min((_under_way(row) for row in off_line if row[_RATE] < _LOST * best), default=most)
+    last_kept = max((size for size in map(_under_way, off_line) if size < first_lost), default=first_lost)
     room = (first_lost * last_kept) ** 0.5
     source = "alignment (bulk copies)"
     return {
         "tma.unaligned_sector_efficiency": _ratio(off_sector, best, source),
-        "tma.unaligned_line_efficiency": _ratio([row for row in off_line if _under_way(row) > room], best, source),
+        "tma.unaligned_line_efficiency": _ratio([row for row in off_line if _under_way(row) >= room], best, source),
         "tma.off_line_under_way": Measured(room / 2**20, "MiB", source, (first_lost - last_kept) / 2**20),
     }
 

@@ -15,7 +15,6 @@ Omits: L2 that holds some of the spilled values although not all. ``setmaxnreg``
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 from gpusim.program import (
@@ -177,9 +176,12 @@ def spilled_bytes(params: Params) -> int:
     return LOCAL_BYTES * (swapped(params) + tile_local(params)[1]) * WARP_SIZE * params.consumer_warps * ctas
 
 
-def consumer_mix(params: Params, iterations: int) -> Mix:
-    """Instructions of one warp for ``iterations`` vectors per lane of one tile, what goes to L2 left out."""
-    base = tile_mix(iterations, params.fma_per_element, tile_other(params))
+def consumer_mix(params: Params, iterations: int, *, first: bool = True) -> Mix:
+    """Instructions of one warp for ``iterations`` vectors per lane of one tile, what goes to L2 left out.
+
+    ``first``: with what is done once per tile.
+    """
+    base = tile_mix(iterations, params.fma_per_element, tile_other(params) if first else 0)
     return Mix(
         ffma=float(iterations * (4 * params.fma_per_element + params.accumulators)),
         lds=float(iterations),
@@ -237,7 +239,6 @@ def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
 
 def _piece(params: Params, part: Share, vectors: int, tile: int, *, first: bool) -> Iterator[Op]:
     """``vectors`` per lane of one tile; the ``first`` piece has what is done once per tile."""
-    mix = consumer_mix(params, vectors)
     each = LOCAL_BYTES * WARP_SIZE * part.warps
     loads, stores = tile_local(params) if first else (0, 0)
     loaded = each * (vectors * vector_loads(params) + loads)
@@ -246,9 +247,7 @@ def _piece(params: Params, part: Share, vectors: int, tile: int, *, first: bool)
     spilled = spilled_bytes(params)
     if loaded:
         yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=float(spilled <= L2_BYTES), tile=tile)
-    if not first:
-        mix = replace(mix, setup=mix.setup - tile_other(params))
-    yield Compute(mix, tile=tile, reads=RING if vectors else None)
+    yield Compute(consumer_mix(params, vectors, first=first), tile=tile, reads=RING if vectors else None)
     if waits.lds:
         yield Compute(waits, tile=tile)
     if stored:
