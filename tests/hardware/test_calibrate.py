@@ -84,3 +84,18 @@ def test_device_without_limits_is_refused():
     device = {"name": "Old", "compute_capability": "3.5", "sm_count": 15, "driver": "1"}
     with pytest.raises(ProfileError, match=r"3\.5"):
         profile_text(device, {"sm.clock": Measured(700, "MHz", "clock")}, "2026-01-01")
+
+
+def test_a_device_on_which_copies_off_a_line_lose_nothing(tmp_path):
+    """There is room for as many as were tried, and beyond they lose nothing either."""
+    for path in RECORDED.glob("*.json"):
+        shutil.copy(path, tmp_path)
+    bench = json.loads((RECORDED / "alignment.json").read_text(encoding="utf-8"))
+    for row in bench["rows"]:
+        row["bytes_per_cycle_per_sm"] = 18.0
+    (tmp_path / "alignment.json").write_text(json.dumps(bench), encoding="utf-8")
+    found = measure_quantities(tmp_path)
+    most = max(row["bytes"] * row["outstanding"] * row["ctas"] for row in bench["rows"]
+               if row["unit"] == "tma" and row["bytes"] % 128 and row["bytes"] % 32 == 0 and not row["offset"])  # fmt: skip
+    assert 0.0 < found["tma.off_line_under_way"].value * 2**20 <= most
+    assert found["tma.unaligned_line_efficiency"].value == pytest.approx(1.0)
