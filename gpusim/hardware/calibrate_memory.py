@@ -17,6 +17,8 @@ __all__ = ["MEMORY_STEPS", "stream_bandwidth"]
 
 _BELOW_SATURATION = 0.97
 """Utilisation of HBM beyond which latency says only how many wait."""
+_SHARED_BYTES = 64 << 10
+"""A copy that takes its unit for longer than one copy's arrival varies."""
 
 
 def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
@@ -53,6 +55,18 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
             _jitter(b), "cycles", "tma (latency, DRAM: 10 % to 90 % range as a standard deviation)"
         ),
     }
+
+
+def _together(b: Benches, _: dict) -> dict[str, Measured]:
+    """Bulk copies of two CTAs of an SM: of what the later one waits for the earlier, how much the earlier waits, too.
+
+    1 if they pass side by side, 0 if one after the other.
+    """
+    rows = [row for row in b.rows("together", unit="tma", busy_sms=1) if row["bytes"] == _SHARED_BYTES]
+    took = {row["delay_cycles"]: np.subtract(row["arrived_cycles"], row["asked_cycles"]) for row in rows}
+    alone = float(took[max(took)].mean())
+    first, second = np.sort(took[0]) - alone
+    return {"tma.side_by_side": Measured(float(first / second), "", "together (64 KiB, one SM)")}
 
 
 def _jitter(b: Benches) -> float:
@@ -182,4 +196,4 @@ def _best(error: Callable[[float], float], candidates: Iterable[float]) -> float
     return min(candidates, key=error)
 
 
-MEMORY_STEPS = (_tma, _drift, _lsu, _memory)
+MEMORY_STEPS = (_tma, _together, _drift, _lsu, _memory)

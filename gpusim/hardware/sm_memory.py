@@ -1,12 +1,13 @@
 """The way of one SM to memory: its copy unit, its load-store path and its port.
 
-Models: per SM a FIFO for bulk loads and one for bulk stores (TMA), one for loads through the load-store path (LSU),
-  all behind the SM's port; L1 with room for the lines of loads by threads that are under way, and a queue of their
-  stores: who finds them full waits, and so do shared loads behind stores; latency to L2; copies that do not
-  start on a line of 128 bytes or a sector of 32: an SM takes them in more slowly, and some bandwidth of HBM is lost
-  (of bulk copies on sectors only if many are under way).
+Models: bulk loads (TMA) of a CTA one after the other, those of several CTAs side by side; per SM a FIFO for bulk
+  stores and one for loads through the load-store path (LSU), all behind the SM's port; L1 with room for the lines of
+  loads by threads that are under way, and a queue of their stores: who finds them full waits, and so do shared loads
+  behind stores; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an SM takes them in
+  more slowly, and some bandwidth of HBM is lost (of bulk copies on sectors only if many are under way).
 Omits: CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
-Source: realkernels.microbench (tma, ldg, cpasync, access, behind, alignment, offset, latency); see the profile.
+Source: realkernels.microbench (tma, ldg, cpasync, access, behind, together, alignment, offset, latency); see the
+  profile.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ from gpusim.timeline import Recorder
 
 __all__ = ["SmMemory"]
 
+SIDE_BY_SIDE = 0.5
+"""Part of another CTA's transfer for which a bulk copy has to wait too, from which on they count as side by side."""
+
 
 class SmMemory:
     """One SM's way to memory (or that of ``multiplicity`` SMs in step)."""
@@ -32,18 +36,19 @@ class SmMemory:
         self._memory = memory
         self._multiplicity = multiplicity
         self._trace = trace
+        self._lane = lane
         self.stored_s = 0.0
         """When the last store so far was done; a kernel ends no earlier."""
         clock = profile.clock_hz
         # The port belongs to one SM while flows count with their multiplicity.
         self._port = Capacity(f"{lane}.port", multiplicity * profile.value("sm.port_bandwidth") * clock)
-
-        def server(name: str, key: str) -> FifoServer:
-            rate = profile.value(key) * clock
-            return FifoServer(memory.sim, f"{lane}.{name}", memory.fluid, rate, multiplicity=multiplicity)
-
-        self._loads = {unit: server(unit, f"{unit}.bandwidth") for unit in ("tma", "lsu")}
-        self._stores = {unit: server(f"{unit}.store", f"{unit}.store_bandwidth") for unit in ("tma", "lsu")}
+        self._loads = {"lsu": self._server(f"{lane}.lsu", "lsu.bandwidth")}
+        """Who takes loads in order: the load-store path, and the copy unit those of each CTA."""
+        self._stores = {
+            unit: self._server(f"{lane}.{unit}.store", f"{unit}.store_bandwidth") for unit in ("tma", "lsu")
+        }
+        self._side_by_side = profile.value("tma.side_by_side") > SIDE_BY_SIDE
+        self._tma = Capacity(f"{lane}.tma", multiplicity * profile.value("tma.bandwidth") * clock)
         self.l1 = LoadsUnderWay(memory.sim, l1_bytes)
         self._lsu_stores: deque[tuple[Event, float]] = deque()
         self._lsu_stored = 0.0
@@ -74,12 +79,27 @@ class SmMemory:
             "cp_async": profile.cycles("lsu.cp_async_l2_latency"),
         }
 
+    def _server(self, name: str, key: str) -> FifoServer:
+        memory = self._memory
+        rate = memory.profile.value(key) * memory.profile.clock_hz
+        return FifoServer(memory.sim, name, memory.fluid, rate, multiplicity=self._multiplicity)
+
+    def _in_order(self, unit: str, cta: str) -> FifoServer:
+        """What a load of the CTA on lane ``cta`` queues for."""
+        if unit == "lsu":
+            return self._loads[unit]
+        name = f"{cta if self._side_by_side else self._lane}.tma"
+        if name not in self._loads:
+            self._loads[name] = self._server(name, "tma.bandwidth")
+        return self._loads[name]
+
     def load(
         self,
         path: str,
         amount: float,
         l2_hit: float,
         align: int,
+        cta: str,
         tile: int = -1,
         stage: int = -1,
         slowest_of: float | None = None,
@@ -90,12 +110,12 @@ class SmMemory:
     ) -> Event:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
 
-        ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched
-        for a byte that is wanted. ``part``: of the SMs. ``late``: by chance, -1 to 1. ``cause``: index of the
-        interval that issued the request.
+        ``cta``: lane of the CTA that asks. ``slowest_of``: bytes whose slowest line is waited for, if not all of
+        them. ``access``: what is fetched for a byte that is wanted. ``part``: of the SMs. ``late``: by chance, -1 to 1.
+        ``cause``: index of the interval that issued the request.
         """
         unit = "tma" if path == "tma" else "lsu"
-        server = self._loads[unit]
+        server = self._in_order(unit, cta)
         near = self._near_s[path]
         missed = amount * (1.0 - l2_hit)
         efficiency, rate, off_line = 1.0, inf, 0.0
@@ -118,6 +138,8 @@ class SmMemory:
             return hit + from_dram * (by_chance + self._memory.dram_latency_s(missed, lines * (1.0 - l2_hit)))
 
         uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency)]
+        if unit == "tma":
+            uses.append((self._tma, max(self._rates["tma"][-1] / rate, 1.0)))
         arrival = server.request(
             amount * access.fetched,
             uses,

@@ -92,10 +92,11 @@ def _fetch(
     lane: WarpLane, op: Load | CpAsync | TmaLoad, path: str, amount: float, stage: int = -1, **more: Any
 ) -> Event:
     """The arrival of ``amount`` bytes of ``op``; ``more``: see `SmMemory.load`."""
-    part, late = lane.cta.part, lane.cta.late(op.tile)
+    cta = lane.cta
     return lane.sm.memory.load(
-        path, amount, op.l2_hit, _alignment(op), op.tile, stage, part=part, late=late, cause=lane.last, **more
-    )
+        path, amount, op.l2_hit, _alignment(op), cta.lane, op.tile, stage,
+        part=cta.part, late=cta.late(op.tile), cause=lane.last, **more,
+    )  # fmt: skip
 
 
 def _slowest(lane: WarpLane, late_s: float, _arrived: Event) -> None:

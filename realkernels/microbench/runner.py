@@ -44,6 +44,7 @@ BENCHES = (
     "ldg",
     "meeting",
     "burst",
+    "together",
     "loaded",
     "access",
     "hbm",

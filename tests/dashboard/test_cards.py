@@ -115,7 +115,7 @@ def test_a_run_that_the_tracer_stretched_gets_a_banner(shipped):
 
 
 def test_what_is_enough_stands_right_after_the_verdict(shipped):
-    said = texts(show_advice(shipped, "stages", "own"))
+    said = texts(show_advice(shipped, "software_pipelining", "own"))
     assert "leave it 2 stages are enough" in said
     assert "±0.0 %" not in said
 

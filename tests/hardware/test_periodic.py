@@ -103,8 +103,8 @@ def test_metrics_survive_the_folding(name):
 def test_lanes_of_warps_are_tiled(name, kind):
     """One interval after another: no gap, no overlap; together they last as long as their lane.
 
-    Exactly where every tile was simulated; within 2 % of the time where several turns, whose end does not quite
-    fit their beginning, stand for all.
+    Exactly where every tile was simulated; within 4 % of the time where several turns, whose end does not quite
+    fit their beginning, stand for all: CTAs whose copies pass side by side are never quite as far apart as before.
     """
     timeline = both(name)[kind == "exact"]
     if timeline.meta.get("elided"):
@@ -119,7 +119,7 @@ def test_lanes_of_warps_are_tiled(name, kind):
         launches = timeline.start_s[timeline.mask(lanes=f"^{re.escape(slot)}$", kinds=("launch",))]
         first = np.searchsorted(launches, end[:-1] - 1e-12)
         off = off[first == np.searchsorted(launches, start[1:] + 1e-12)]
-        allowed = 1e-12 if kind == "exact" else 2e-2 * (end[-1] - start[0])
+        allowed = 1e-12 if kind == "exact" else 4e-2 * (end[-1] - start[0])
         assert off.sum() <= allowed, lane
 
 
