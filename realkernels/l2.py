@@ -15,13 +15,12 @@ HELD_BYTES = 38 << 20
 copies of its own. From the bytes that random reads of 16 to 256 MiB fetch from DRAM (`realkernels.microbench` hits)."""
 SHARPNESS = 6
 """How suddenly lines are thrown out when an array outgrows that, from the same bench: 4 % of 32 MiB, 16 % of 40."""
-SWEPT_BYTES = 41 << 20
-"""The same for sweeps, from their bandwidth over 48 and 64 MiB (`realkernels.microbench` l2)."""
 AGAIN_ALL_BYTES, AGAIN_NONE_BYTES = 32 << 20, 52 << 20
 """Read and written between two launches that touch the same in the same order: up to the first all is there again,
 from the second on nothing, by the device's counters (`realkernels.microbench` dirty, "same")."""
-
-_STEPS = 60
+MIXED_SWEEPS = 7
+"""Sweeps over one array after which the order in which CTAs come has half become random: they drift apart
+(`realkernels.microbench` sweeps, four loads in flight: half of the hits come after 4 to 11)."""
 
 
 def random_hit(footprint_bytes: float, fetched_bytes: float = inf, piece_bytes: int = GRANULE_BYTES) -> float:
@@ -47,17 +46,11 @@ def again_hit(distance_bytes: float) -> float:
     return min(max((AGAIN_NONE_BYTES - distance_bytes) / (AGAIN_NONE_BYTES - AGAIN_ALL_BYTES), 0.0), 1.0)
 
 
-def sweep_hit(distance_bytes: float) -> float:
+def sweep_hit(distance_bytes: float, before: float) -> float:
     """Fraction of hits of a sweep over what was touched before, ``distance_bytes`` of other and own data ago.
 
-    All of it if L2 holds the distance. Else what is fetched anew throws out, here and there, what would have been hit
-    later: a miss per byte of distance leaves exp(-misses / held), and the hits are what solves that.
+    ``before``: sweeps up to now. At first lines are wanted again in the order in which they came, later in any.
     """
-    ratio = distance_bytes / SWEPT_BYTES
-    if ratio <= 1.0:
-        return 1.0
-    low, high = 0.0, 1.0 - 1e-9
-    for _ in range(_STEPS):
-        middle = 0.5 * (low + high)
-        low, high = (middle, high) if exp(-(1.0 - middle) * ratio) > middle else (low, middle)
-    return low
+    in_order = again_hit(distance_bytes)
+    mixed = 1.0 - 2.0 ** -((before / MIXED_SWEEPS) ** 2)
+    return in_order + mixed * max(random_hit(distance_bytes) - in_order, 0.0)

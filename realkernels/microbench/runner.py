@@ -50,6 +50,7 @@ BENCHES = (
     "hbm",
     "in_order",
     "l2",
+    "sweeps",
     "hits",
     "dirty",
     "launch",

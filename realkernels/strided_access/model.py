@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from math import ceil, log1p
+from math import ceil, inf, log1p
 from statistics import fmean
 
 from gpusim.hardware.access import GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
 from gpusim.program import WARP_SIZE, Compute, KernelProgram, Load, Mix, Op, Role, Store
-from realkernels.l2 import random_hit, sweep_hit
+from realkernels.l2 import MIXED_SWEEPS, random_hit, sweep_hit
 from realkernels.strided_access import Params
 from realkernels.tile_loop import EPILOGUE, PROLOGUE
 
@@ -21,6 +21,8 @@ TURN_OTHER = 3
 """Per turn: counter, comparison, branch."""
 MOST_WARMING = 256
 """Turns that are spelled out one by one while L2 fills; a slower start is spread over the whole run."""
+SETTLED_SWEEPS = 3 * MIXED_SWEEPS
+"""Sweeps after which hits of more than L2 holds no longer change."""
 NEGLIGIBLE = 0.01
 """Fraction of hits that makes no difference."""
 
@@ -75,14 +77,17 @@ def _strided_hits(params: Params, per_turn: int) -> tuple[int, Callable[[int], f
     """
     step = params.stride * params.vector_bytes
     sweep = params.footprint_bytes // step
-    again = sweep_hit(sweep * min(step, LINE_BYTES))
+    distance = sweep * min(step, LINE_BYTES)
+    sweeps = params.tiles_per_cta * per_turn / sweep
 
     def hit(turn: int) -> float:
         first = min(max(sweep / per_turn - turn, 0.0), 1.0)
-        return again * (1.0 - first)
+        return sweep_hit(distance, turn * per_turn / sweep) * (1.0 - first)
 
-    never = again < NEGLIGIBLE or params.tiles_per_cta * per_turn <= sweep
-    return (0, lambda _turn: 0.0) if never else (ceil(sweep / per_turn), hit)
+    if sweeps <= 1.0 or sweep_hit(distance, sweeps) < NEGLIGIBLE:
+        return 0, lambda _turn: 0.0
+    same = sweep_hit(distance, 1.0) == sweep_hit(distance, inf)
+    return ceil(sweep / per_turn * (1.0 if same else SETTLED_SWEEPS)), hit
 
 
 def _random_hits(params: Params, per_turn: int) -> tuple[int, Callable[[int], float]]:
