@@ -97,6 +97,8 @@ class Case:
     band: float | None = None
     hidden_band: float | None = None
     """Claimed difference of the hidden fraction."""
+    stamped_hidden: float | None = None
+    """The hidden fraction predicted for a kernel that takes time stamps, where the measured one did."""
     unmeasured: str = ""
     """What there is no measurement for, or how to make one, where there is none."""
     gap: str = ""
@@ -125,8 +127,8 @@ class Case:
 
     @property
     def hidden_error(self) -> float | None:
-        """Predicted minus measured hidden fraction, None where one side does not know it."""
-        ours = self.predicted_numbers.hidden_fraction
+        """Predicted minus measured hidden fraction, None where one side does not know it; like with like."""
+        ours = self.predicted_numbers.hidden_fraction if self.stamped_hidden is None else self.stamped_hidden
         theirs = self.measured_numbers.hidden_fraction if self.measured_numbers else None
         return None if ours is None or theirs is None else ours - theirs
 

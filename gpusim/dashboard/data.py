@@ -174,6 +174,9 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
     if measurement is not None:
         comparison = compare_with(predicted, measurement)
         bands, gap = {"band": comparison.band.worst, "hidden_band": comparison.band.hidden}, comparison.gap
+        hidden = comparison.metric("hidden_fraction")
+        if hidden is not None and comparison.unstamped_hidden is not None:
+            bands["stamped_hidden"] = hidden.predicted
         measured = _with_tiles(comparison.measured, scenario)
         row = measurement.row
         numbers = _numbers(measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))

@@ -56,4 +56,15 @@ def _spread(b: Benches, _: dict) -> dict[str, Measured]:
     return {"sm.spread": Measured(float(np.median(found)), "", "last_wave (first wave)", float(np.std(found)))}
 
 
-SCHEDULE_STEPS = (_served, _slot_wait, _spread)
+def _time_stamp(b: Benches, _: dict) -> dict[str, Measured]:
+    """Issue slots of a time stamp, by a tile loop with and without two of them, its schedulers full of warps."""
+    full = 4 * _MANY_WARPS
+    without = {(r["fma"], r["vectors"]): r["cycles_median"] for r in b.rows("time_stamps", stamps=0, warps=full)}
+    slots = [
+        (row["cycles_median"] - without[row["fma"], row["vectors"]]) / row["stamps"] / _MANY_WARPS
+        for row in b.rows("time_stamps", stamps=2, warps=full, recorded=0)
+    ]
+    return {"probe.stamp": Measured(float(np.mean(slots)), "", "time_stamps (32 warps)", float(np.std(slots)))}
+
+
+SCHEDULE_STEPS = (_served, _slot_wait, _spread, _time_stamp)

@@ -27,6 +27,7 @@ class InstructionCosts:
     """Seconds, except those of loads and stores by threads.
 
     ``sync_issue``: issue slots of an instruction that arrives at a barrier or waits for one or for a group of copies.
+    ``time_stamp``: issue slots of a stamp.
     ``tma_submit``, ``tma_issue``: instructions that wait for each other, until the copy unit has a request, and in all.
     ``sync_arrive``, ``sync_release``: of each warp at a barrier of warps, when it comes and when all are let go.
     """
@@ -45,6 +46,7 @@ class InstructionCosts:
     mbarrier_arrive_interval: float
     mbarrier_arrive_issue: float
     sync_issue: float
+    time_stamp: float
     sync_base: float
     sync_arrive: float
     sync_release: float
@@ -74,6 +76,7 @@ class InstructionCosts:
             mbarrier_arrive_interval=cycles("mbarrier.arrive_interval"),
             mbarrier_arrive_issue=cycles("mbarrier.arrive_issue"),
             sync_issue=profile.value("barrier.issue"),
+            time_stamp=profile.value("probe.stamp"),
             sync_base=cycles("barrier.base"),
             sync_arrive=cycles("barrier.arrive_per_warp"),
             sync_release=cycles("barrier.release_per_warp"),

@@ -13,7 +13,7 @@ from collections import Counter
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from gpusim.program import Compute, KernelProgram, Load, Role, Store, WaitLoads
+from gpusim.program import Compute, KernelProgram, Load, Role, Store, TimeStamp, WaitLoads
 
 _MANY_WAVES = 12
 """Full waves from which on SMs with a CTA more than others are simulated with these: only the last wave differs."""
@@ -83,7 +83,7 @@ def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tupl
 def _never_meets(role: Role) -> bool:
     """Whether its warps wait for nothing but their own loads."""
     return all(
-        isinstance(op, Load | WaitLoads | Store) or (isinstance(op, Compute) and op.reads is None)
+        isinstance(op, Load | WaitLoads | Store | TimeStamp) or (isinstance(op, Compute) and op.reads is None)
         for op in role.body(2)
     )
 

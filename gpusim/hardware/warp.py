@@ -37,6 +37,7 @@ from gpusim.program import (
     Release,
     SetMaxNReg,
     SyncThreads,
+    TimeStamp,
     Wait,
     WaitFull,
 )
@@ -207,6 +208,11 @@ class WarpLane:
             ring.end_read(self.lane, op.tile)
         self.mark("compute", start, "", op.tile, ring.stage(op.tile) if ring else -1)
 
+    def _time_stamp(self, op: TimeStamp) -> Generator:
+        start = self.sim.env.now
+        yield self.issue(Mix(interleaved=self.cost.time_stamp))
+        self.mark(op.kind, start, "", op.tile)
+
     # -- bulk copies and mbarriers -----------------------------------------------------------
 
     def _acquire(self, op: Acquire) -> Generator:
@@ -281,6 +287,7 @@ class WarpLane:
     handlers: ClassVar[dict[type[Op], Callable[[WarpLane, Any], Generator]]] = {
         **COPY_HANDLERS,
         Compute: _compute,
+        TimeStamp: _time_stamp,
         Acquire: _acquire,
         ProducerCommit: _producer_commit,
         WaitFull: _wait_full,

@@ -27,6 +27,7 @@ from gpusim.program.ops import (
     WaitGroup,
     WaitLoads,
 )
+from gpusim.program.time_stamps import TimeStamp, with_time_stamps
 
 __all__ = [
     "WARP_SIZE",
@@ -51,6 +52,7 @@ __all__ = [
     "Store",
     "StoreShared",
     "SyncThreads",
+    "TimeStamp",
     "TmaLoad",
     "TmaStore",
     "Wait",
@@ -58,4 +60,5 @@ __all__ = [
     "WaitGroup",
     "WaitLoads",
     "check_program",
+    "with_time_stamps",
 ]

@@ -7,7 +7,7 @@ from typing import Any
 
 from gpusim.hardware.simulate import simulate_kernel
 from gpusim.host import simulate_host
-from gpusim.program import KernelProgram
+from gpusim.program import KernelProgram, with_time_stamps
 from gpusim.scenario.loader import from_data
 from gpusim.scenario.op_schema import REPEAT
 from gpusim.scenario.scenario import Scenario
@@ -18,17 +18,20 @@ from gpusim.timeline import Timeline
 __all__ = ["predict", "predict_params", "serial_baseline"]
 
 
-def predict(scenario: Scenario, *, exact: bool = False, trace: bool = True, zoom: bool = False) -> Timeline:
+def predict(
+    scenario: Scenario, *, exact: bool = False, trace: bool = True, zoom: bool = False, stamped: bool = False
+) -> Timeline:
     """The predicted timeline of a scenario; seconds from the start of the launch, or from the first call.
 
     ``exact`` simulates every tile instead of extrapolating a periodic loop; without ``trace`` only ``meta`` is
-    filled. With ``zoom`` the kernels that a host program spells out are shown down to their warps. ``meta`` carries
-    the resolved scenario.
+    filled. With ``zoom`` the kernels that a host program spells out are shown down to their warps; ``stamped`` is a
+    kernel that takes time stamps, as one that is recorded does. ``meta`` carries the resolved scenario.
 
     Raises DoesNotFit, HazardError, Deadlock, ProfileError, TechniqueError.
     """
     program, profile = scenario.program(), scenario.profile()
     if isinstance(program, KernelProgram):
+        program = with_time_stamps(program) if stamped else program
         timeline = simulate_kernel(program, profile, exact=exact, trace=trace)
     else:
         timeline = simulate_host(program, profile, host=scenario.host_api, exact=exact, trace=trace, zoom=zoom)
@@ -36,7 +39,7 @@ def predict(scenario: Scenario, *, exact: bool = False, trace: bool = True, zoom
 
 
 def predict_params(
-    technique: Technique, params: Any, device: str, *, exact: bool = False, trace: bool = True
+    technique: Technique, params: Any, device: str, *, exact: bool = False, trace: bool = True, stamped: bool = False
 ) -> Timeline:
     """The predicted timeline of a technique with given ``Params``; as `predict` otherwise."""
     data = {
@@ -44,7 +47,7 @@ def predict_params(
         "device": device,
         "kernel": {"technique": technique.name, "params": dataclasses.asdict(params)},
     }
-    return predict(from_data(data, technique.name), exact=exact, trace=trace)
+    return predict(from_data(data, technique.name), exact=exact, trace=trace, stamped=stamped)
 
 
 def serial_baseline(scenario: Scenario) -> Scenario | None:

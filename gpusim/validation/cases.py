@@ -30,7 +30,7 @@ from gpusim.validation.recording import (
 )
 from gpusim.validation.report import Case
 
-__all__ = ["Measurement", "all_cases", "compare", "compare_with", "measurement_of", "measurements"]
+__all__ = ["Measurement", "all_cases", "compare", "compare_with", "measurement_of", "measurements", "takes_time_stamps"]
 
 
 @dataclass(frozen=True)
@@ -149,12 +149,26 @@ def _nothing_recorded(technique: Technique, scenario: Scenario) -> str:
 
 
 def compare_with(predicted: Timeline, measurement: Measurement, *, band: Band = DEFAULT_BAND) -> Comparison:
-    """Compare a prediction with one measurement, minding the gaps that its technique declares."""
+    """Compare a prediction with one measurement, minding the gaps that its technique declares.
+
+    The kernel of a measured timeline took time stamps: it is predicted once more, with its own.
+    """
     gaps = known_gaps(measurement.technique.folder)
     reason = next((gap.reason for gap in gaps if gap.covers(measurement.device, measurement.params)), "")
     # Both sides do the same work; the recording does not repeat how much that is.
     work = {name: predicted.meta[name] for name in ("bytes_read", "bytes_written", "flop") if name in predicted.meta}
-    return compare_timelines(predicted, measurement.timeline().with_meta(**work), band=band, gap=reason)
+    measured = measurement.timeline().with_meta(**work)
+    stamped = None
+    if takes_time_stamps(measured):
+        technique = measurement.technique
+        params = technique.make_params(dict(measurement.params))
+        stamped = predict_params(technique, params, measurement.device, stamped=True)
+    return compare_timelines(predicted, measured, stamped=stamped, band=band, gap=reason)
+
+
+def takes_time_stamps(measured: Timeline) -> bool:
+    """Whether a measured timeline was written by the kernel itself, with the probe."""
+    return "overhead" in measured.meta and any(lane.startswith("sm[") for lane in measured.lanes)
 
 
 def compare(scenario: Scenario, *, exact: bool = False) -> Comparison:

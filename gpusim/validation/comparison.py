@@ -37,7 +37,9 @@ class Comparison:
     ``metrics`` holds totals and rates, ``by_kind`` the mean duration of an interval per
     kind, ``by_stage`` that of a copy per ring stage. ``deviation_s`` is the median
     distance between the ends of the same event on both sides, counted from the first
-    interval (NaN without common events).
+    interval (NaN without common events). Total and period are those of a kernel without time stamps on both sides.
+    Everything else is measured in one that takes them, and compared with the prediction of such a kernel if there is
+    one; then ``unstamped_hidden`` is the hidden fraction without.
     """
 
     predicted: Timeline
@@ -48,6 +50,7 @@ class Comparison:
     deviation_s: float
     band: Band
     gap: str = ""
+    unstamped_hidden: float | None = None
 
     def metric(self, name: str) -> MetricError | None:
         """The metric called ``name``, or None where one side does not have it."""
@@ -106,14 +109,20 @@ class Comparison:
             "by_kind": {entry.name: _row(entry) for entry in self.by_kind},
             "by_stage": {entry.name: _row(entry) for entry in self.by_stage},
             "deviation_s": None if self.deviation_s != self.deviation_s else self.deviation_s,
+            "hidden_fraction_without_time_stamps": self.unstamped_hidden,
             "band": {"worst": self.band.worst, "mean": self.band.mean, "hidden": self.band.hidden},
         }
 
 
 def compare_timelines(
-    predicted: Timeline, measured: Timeline, *, band: Band = DEFAULT_BAND, gap: str = ""
+    predicted: Timeline,
+    measured: Timeline,
+    *,
+    stamped: Timeline | None = None,
+    band: Band = DEFAULT_BAND,
+    gap: str = "",
 ) -> Comparison:
-    """Compare the two. Raises RecordingError when they are of different devices.
+    """Compare the two; ``stamped`` is predicted with time stamps. Raises RecordingError if they are of other devices.
 
     A measured timeline records only some CTAs; the other side is not cut, because every
     metric is a mean, a fraction or a total.
@@ -121,16 +130,19 @@ def compare_timelines(
     devices = predicted.meta.get("device"), measured.meta.get("device")
     if None not in devices and devices[0] != devices[1]:
         raise RecordingError(f"predicted for {devices[0]}, but measured on {devices[1]}")
-    left, right = summary(predicted), summary(measured)
+    left, right, seen, unstamped_hidden = summary(predicted), summary(measured), predicted, None
+    if stamped is not None:
+        seen, unstamped_hidden = stamped, left["hidden_fraction"]
+        left["hidden_fraction"] = summary(stamped)["hidden_fraction"]
     # Rates follow from the total, so they would only say the same thing again; exposed time
     # is left out because a recording may hold the first tiles of a CTA only.
     names = ("total_s", "period_s", "hidden_fraction")
     metrics = [_error(name, left[name], right[name]) for name in names]
-    by_kind = _table(_mean_by(predicted, "kind"), _mean_by(measured, "kind"))
-    by_stage = _table(_mean_by(predicted, "stage"), _mean_by(measured, "stage"))
+    by_kind = _table(_mean_by(seen, "kind"), _mean_by(measured, "kind"))
+    by_stage = _table(_mean_by(seen, "stage"), _mean_by(measured, "stage"))
     return Comparison(
         predicted, measured, tuple(entry for entry in metrics if entry is not None), by_kind, by_stage,
-        _deviation(predicted, measured), band, gap,
+        _deviation(seen, measured), band, gap, unstamped_hidden,
     )  # fmt: skip
 
 

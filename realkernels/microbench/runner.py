@@ -39,6 +39,7 @@ BENCHES = (
     "skeleton",
     "syncs",
     "tile_turn",
+    "time_stamps",
     "tma_store",
     "cpasync",
     "ldg",

@@ -1,0 +1,64 @@
+"""The program of a kernel that is built with time stamps (``realkernels/_harness/probe.cuh``).
+
+A warp takes a stamp where it begins something else, and a stamp takes issue slots. So a recording is compared with
+what the kernel would do with stamps of its own, not with what it does without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+
+from gpusim.program.kernel import KernelProgram
+from gpusim.program.ops import (
+    Acquire,
+    BulkWait,
+    Compute,
+    CpAsync,
+    Load,
+    NamedBarrier,
+    Op,
+    Store,
+    StoreShared,
+    SyncThreads,
+    TmaLoad,
+    TmaStore,
+    Wait,
+    WaitFull,
+    WaitGroup,
+    WaitLoads,
+)
+
+__all__ = ["TimeStamp", "with_time_stamps"]
+
+
+@dataclass(frozen=True, slots=True)
+class TimeStamp:
+    """Every warp of the role takes a stamp; from now on it does ``kind``, in the words of a timeline."""
+
+    kind: str
+    tile: int = -1
+
+
+_KINDS: dict[type[Op], str] = {
+    Acquire: "wait", WaitFull: "wait", Wait: "wait", WaitGroup: "wait", WaitLoads: "wait", BulkWait: "wait",
+    SyncThreads: "barrier", NamedBarrier: "barrier", CpAsync: "issue", TmaLoad: "issue", TmaStore: "issue",
+    Load: "load", Store: "store", StoreShared: "store", Compute: "compute",
+}  # fmt: skip
+"""What begins with a stamp, and how it is shown; commits, releases and arrivals belong to what is before them."""
+
+
+def with_time_stamps(program: KernelProgram) -> KernelProgram:
+    """The same kernel, every step of which begins with a stamp."""
+    return replace(program, roles=tuple(replace(role, body=partial(_stamped, role.body)) for role in program.roles))
+
+
+def _stamped(body: Callable[[int], Iterable[Op]], tiles: int) -> Iterator[Op | TimeStamp]:
+    now: tuple[str, int] | None = None
+    for op in body(tiles):
+        kind = _KINDS.get(type(op))
+        if kind is not None and (kind, op.tile) != now:
+            now = kind, op.tile
+            yield TimeStamp(kind, op.tile)
+        yield op

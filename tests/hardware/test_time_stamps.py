@@ -1,0 +1,90 @@
+"""Kernels that take time stamps, against closed forms (textbook device) and the `time_stamps` bench."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim.hardware import load_profile, simulate_kernel
+from gpusim.program import Compute, Mix, Role, TimeStamp, with_time_stamps
+from tests.bench_rows import rows
+from tests.tile_programs import NS, cp_async_ring, kernel, sync_loop, textbook, tma_ring, total_ns
+
+PIPELINES = {"tma": tma_ring(2), "cp_async": cp_async_ring(2), "sync": sync_loop()}
+
+
+def steps(program, tiles=3):
+    """Per role, what begins with a stamp."""
+    return {
+        role.name: [(op.kind, op.tile) for op in role.body(tiles) if isinstance(op, TimeStamp)]
+        for role in with_time_stamps(program).roles
+    }
+
+
+def test_each_step_begins_with_a_stamp():
+    """As in the kernels: a producer's wait and copy of a tile, a consumer's wait and arithmetic."""
+    found = steps(tma_ring(2), tiles=2)
+    assert found["producer"] == [("wait", 0), ("issue", 0), ("wait", 1), ("issue", 1)]
+    assert found["consumer"] == [("wait", 0), ("compute", 0), ("wait", 1), ("compute", 1)]
+
+
+def test_the_ops_stay_what_they_were():
+    """Stamps come between them and nowhere else."""
+    program = tma_ring(3)
+    for before, after in zip(program.roles, with_time_stamps(program).roles, strict=True):
+        assert [op for op in after.body(5) if not isinstance(op, TimeStamp)] == list(before.body(5))
+
+
+@pytest.mark.parametrize("name", PIPELINES)
+def test_stamps_that_cost_nothing_change_nothing(name):
+    """The textbook device takes them in no time."""
+    program = PIPELINES[name]
+    assert total_ns(with_time_stamps(program)) == pytest.approx(total_ns(program), rel=1e-9)
+
+
+def test_a_lone_warp_takes_its_slots_one_after_the_other():
+    """Three tiles, one stamp each: 3 n cycles more, and as much more computing."""
+
+    def body(tiles):
+        for tile in range(tiles):
+            yield Compute(Mix(ffma=100, ilp=4.0), tile=tile)
+
+    program = kernel(Role("worker", 1, body), tiles=3)
+    device = textbook(probe__stamp=8)
+    plain, stamped = (simulate_kernel(each, device, exact=True) for each in (program, with_time_stamps(program)))
+    assert (stamped.total_s - plain.total_s) / NS == pytest.approx(24)
+    computing = [float((t.end_s - t.start_s)[t.mask(kinds=("compute",))].sum()) / NS for t in (plain, stamped)]
+    assert computing[1] - computing[0] == pytest.approx(24)
+
+
+def test_stamps_of_a_tile_loop_take_what_was_measured():
+    """Two stamps a turn around shared loads and FMAs: within 12 cycles with one or two warps on a scheduler.
+
+    With eight the profile's number is their mean, within 12 %.
+    """
+    device = load_profile("h200_sxm", {"sm.count": 1})
+    found = [row for row in rows("time_stamps") if not row["recorded"] and row["fma"] > 1]
+    measured = {(r["fma"], r["vectors"], r["warps"], r["stamps"]): r["cycles_median"] for r in found}
+    turns = 40
+
+    def turn(fma, vectors, warps, stamps):
+        mix = Mix(ffma=4 * fma * vectors, lds=vectors, other=8 * vectors, ilp=4.0)
+
+        def body(tiles):
+            for tile in range(tiles):
+                if stamps:
+                    yield TimeStamp("compute", tile)
+                yield Compute(mix, tile=tile)
+                if stamps > 1:
+                    yield TimeStamp("barrier", tile)
+
+        program = kernel(Role("worker", warps, body), tiles=turns)
+        return simulate_kernel(program, device, exact=True).total_s * device.clock_hz / turns
+
+    for fma, vectors, warps, stamps in measured:
+        if stamps != 2:
+            continue
+        key = fma, vectors, warps
+        longer = turn(*key, 2) - turn(*key, 0)
+        expected = measured[(*key, 2)] - measured[(*key, 0)]
+        allowed = 0.12 * expected if warps == 32 else 24.0 if warps == 16 else 12.0
+        assert longer == pytest.approx(expected, abs=allowed), (key, longer, expected)
