@@ -82,6 +82,8 @@ class WarpLane:
         """cp.async copies that belong to no group yet, with their arrival."""
         self.groups: deque[list[Event]] = deque()
         self.stores: deque[Event] = deque()
+        self._step: tuple[TimeStamp, float] | None = None
+        """The last time stamp, and when it was taken; from the first one on the lane shows no more than stamps do."""
 
     def run(self) -> Generator:
         """The process: every op in turn."""
@@ -94,6 +96,7 @@ class WarpLane:
                 done[op.tile] = env.now
                 if op.tile == half_way:
                     self.waits_half_way = self.waits
+        self._end_step()
         if self.open:
             ring, tile = self.open[0][0].ring, self.open[0][0].tile
             raise HazardError(
@@ -106,7 +109,7 @@ class WarpLane:
 
     def mark(self, kind: str, start: float, reason: str, tile: int, stage: int = -1, cause: int = -1) -> None:
         """Put what lasted from ``start`` until now on the lane."""
-        if self.trace is not None and self.sim.env.now > start:
+        if self.trace is not None and self._step is None and self.sim.env.now > start:
             self.last = self.trace(self.lane, kind, start, self.sim.env.now, reason, tile, stage, 0, cause)
 
     def issue(self, mix: Mix) -> Event:
@@ -209,9 +212,14 @@ class WarpLane:
         self.mark("compute", start, "", op.tile, ring.stage(op.tile) if ring else -1)
 
     def _time_stamp(self, op: TimeStamp) -> Generator:
-        start = self.sim.env.now
         yield self.issue(Mix(interleaved=self.cost.time_stamp))
-        self.mark(op.kind, start, "", op.tile)
+        self._end_step()
+        self._step = op, self.sim.env.now
+
+    def _end_step(self) -> None:
+        if self._step is not None:
+            (stamp, start), self._step = self._step, None
+            self.mark(stamp.kind, start, "", stamp.tile)
 
     # -- bulk copies and mbarriers -----------------------------------------------------------
 

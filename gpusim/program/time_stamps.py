@@ -19,7 +19,6 @@ from gpusim.program.ops import (
     Load,
     NamedBarrier,
     Op,
-    Store,
     StoreShared,
     SyncThreads,
     TmaLoad,
@@ -35,7 +34,7 @@ __all__ = ["TimeStamp", "with_time_stamps"]
 
 @dataclass(frozen=True, slots=True)
 class TimeStamp:
-    """Every warp of the role takes a stamp; from now on it does ``kind``, in the words of a timeline."""
+    """Every warp of the role takes a stamp; up to the next its lane shows ``kind``, in the words of a timeline."""
 
     kind: str
     tile: int = -1
@@ -44,9 +43,10 @@ class TimeStamp:
 _KINDS: dict[type[Op], str] = {
     Acquire: "wait", WaitFull: "wait", Wait: "wait", WaitGroup: "wait", WaitLoads: "wait", BulkWait: "wait",
     SyncThreads: "barrier", NamedBarrier: "barrier", CpAsync: "issue", TmaLoad: "issue", TmaStore: "issue",
-    Load: "load", Store: "store", StoreShared: "store", Compute: "compute",
+    Load: "load", StoreShared: "store", Compute: "compute",
 }  # fmt: skip
-"""What begins with a stamp, and how it is shown; commits, releases and arrivals belong to what is before them."""
+"""What begins with a stamp, and how it is shown. All else belongs to the step before: commits, releases, arrivals,
+stores of results, and stores of what was loaded into shared memory."""
 
 
 def with_time_stamps(program: KernelProgram) -> KernelProgram:
@@ -58,6 +58,10 @@ def _stamped(body: Callable[[int], Iterable[Op]], tiles: int) -> Iterator[Op | T
     now: tuple[str, int] | None = None
     for op in body(tiles):
         kind = _KINDS.get(type(op))
+        if isinstance(op, Load) and not op.wait:
+            kind = "issue"
+        elif isinstance(op, StoreShared) and now == ("load", op.tile):
+            kind = None
         if kind is not None and (kind, op.tile) != now:
             now = kind, op.tile
             yield TimeStamp(kind, op.tile)
