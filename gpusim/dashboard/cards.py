@@ -86,14 +86,17 @@ def _hidden_card(case: Case) -> html.Div:
         held = "within" if inside else "known gap, outside" if case.gap else "outside"
         apart = f"{signed_points(case.hidden_error)}, {held} ±{100 * case.hidden_band:g}"
         tone = "good" if inside else "bad"
-        with_stamps = "" if case.stamped_hidden is None else f" against {percent(case.stamped_hidden)} with time stamps"
+        lines = [detail] if case.stamped_hidden is None else [detail, f"with stamps {percent(case.stamped_hidden)}"]
         detail = html.Span(
-            [f"{detail}{with_stamps},", html.Br(), html.Span(apart, className=f"{tone} strong", title=case.gap or None)]
+            [
+                *(part for line in lines for part in (f"{line},", html.Br())),
+                html.Span(apart, className=f"{tone} strong", title=case.gap or None),
+            ]
         )
     why = (
         "Part of the copy time that lies under computing: |copy ∩ compute| / |copy|. "
-        "The difference is predicted − measured, beside the one that is claimed at most; the measured kernel "
-        "took time stamps, which lengthen its computing, and is compared with a prediction that does so too."
+        "The difference is predicted − measured, beside the one that is claimed at most. The measured kernel took "
+        "time stamps, which lengthen its computing: it is compared with what is predicted with stamps."
     )
     return card("Hidden copy time", percent(case.predicted_numbers.hidden_fraction), detail, why=why, room="wide")
 
