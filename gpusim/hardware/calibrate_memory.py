@@ -17,8 +17,8 @@ __all__ = ["MEMORY_STEPS", "stream_bandwidth"]
 
 _BELOW_SATURATION = 0.97
 """Utilisation of HBM beyond which latency says only how many wait."""
-_SHARED_BYTES = 64 << 10
-"""A copy that takes its unit for longer than one copy's arrival varies."""
+_LONG_BYTES = 32 << 10
+"""From here on a copy takes its unit for longer than its arrival varies."""
 
 
 def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
@@ -62,11 +62,16 @@ def _together(b: Benches, _: dict) -> dict[str, Measured]:
 
     1 if they pass side by side, 0 if one after the other.
     """
-    rows = [row for row in b.rows("together", unit="tma", busy_sms=1) if row["bytes"] == _SHARED_BYTES]
-    took = {row["delay_cycles"]: np.subtract(row["arrived_cycles"], row["asked_cycles"]) for row in rows}
-    alone = float(took[max(took)].mean())
-    first, second = np.sort(took[0]) - alone
-    return {"tma.side_by_side": Measured(float(first / second), "", "together (64 KiB, one SM)")}
+    found: dict[int, dict[int, np.ndarray]] = {}
+    for row in b.rows("together", unit="tma", busy_sms=1):
+        took = np.subtract(row["arrived_cycles"], row["asked_cycles"])
+        found.setdefault(row["bytes"], {})[row["delay_cycles"]] = took
+    parts = []
+    for took in (took for size, took in found.items() if size >= _LONG_BYTES):
+        first, second = np.sort(took[0]) - took[max(took)].mean()
+        parts.append(first / second)
+    source = "together (32 and 64 KiB, one SM)"
+    return {"tma.side_by_side": Measured(float(np.mean(parts)), "", source, float(np.std(parts)))}
 
 
 def _jitter(b: Benches) -> float:

@@ -24,8 +24,9 @@ from gpusim.timeline import Recorder
 
 __all__ = ["SmMemory"]
 
-SIDE_BY_SIDE = 0.5
-"""Part of another CTA's transfer for which a bulk copy has to wait too, from which on they count as side by side."""
+SIDE_BY_SIDE = 0.3
+"""Part of the later one's wait that the earlier of two CTAs' copies has, too, from which on they pass side by side:
+none if they went one after the other, 0.6 to 0.95 in two runs of `together`."""
 
 
 class SmMemory:

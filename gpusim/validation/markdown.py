@@ -27,7 +27,8 @@ def accuracy_table(report: Accuracy) -> str:
     band = report.band
     lines.append(
         f"\nBand: mean {band.mean:.1%}, worst {band.worst:.1%}, hidden fraction {band.hidden:.2f}, "
-        f"picked stage count at most {band.choice:.0%} slower than the measured best."
+        f"picked stage count at most {band.choice:.0%} slower than the measured best. Hidden fractions are those of "
+        "kernels that take time stamps, measured and predicted."
     )
     return "\n".join(lines) + "\n"
 
