@@ -60,7 +60,7 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
 def _together(b: Benches, _: dict) -> dict[str, Measured]:
     """Bulk copies of two CTAs of an SM: of what the later one waits for the earlier, how much the earlier waits, too.
 
-    1 if they pass side by side, 0 if one after the other.
+    1 if they pass side by side, 0 if one after the other, or if neither has to wait.
     """
     found: dict[int, dict[int, np.ndarray]] = {}
     for row in b.rows("together", unit="tma", busy_sms=1):
@@ -69,7 +69,7 @@ def _together(b: Benches, _: dict) -> dict[str, Measured]:
     parts = []
     for took in (took for size, took in found.items() if size >= _LONG_BYTES):
         first, second = np.sort(took[0]) - took[max(took)].mean()
-        parts.append(first / second)
+        parts.append(max(first / second, 0.0) if second > 0.0 else 0.0)
     source = "together (32 and 64 KiB, one SM)"
     return {"tma.side_by_side": Measured(float(np.mean(parts)), "", source, float(np.std(parts)))}
 

@@ -17,8 +17,8 @@ _HOME = {
     "compare_with": "gpusim.validation.cases",
     "measurement_of": "gpusim.validation.cases",
     "measurements": "gpusim.validation.cases",
-    "takes_time_stamps": "gpusim.validation.cases",
     "read_measured": "gpusim.validation.measured_file",
+    "takes_time_stamps": "gpusim.validation.cases",
 }
 
 __all__ = list(_HOME)

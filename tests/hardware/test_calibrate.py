@@ -100,3 +100,16 @@ def test_a_device_on_which_copies_off_a_line_lose_nothing(tmp_path):
     most = max(row["bytes"] * row["outstanding"] * row["ctas"] for row in off_line)
     assert 0.0 < found["tma.off_line_under_way"].value * 2**20 <= most
     assert found["tma.unaligned_line_efficiency"].value == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(("first", "expected"), [(1600, 0.0), (2200, 1.0), (1500, 0.0)])
+def test_copies_side_by_side_or_one_after_the_other(tmp_path, first, expected):
+    """Two copies asked for at once that take 1600 cycles alone: the earlier one waits for nothing, or as the other."""
+    for path in RECORDED.glob("*.json"):
+        shutil.copy(path, tmp_path)
+    bench = json.loads((RECORDED / "together.json").read_text(encoding="utf-8"))
+    for row in bench["rows"]:
+        at_once = row["delay_cycles"] == 0
+        row["asked_cycles"], row["arrived_cycles"] = [0, 0], [first, 2200] if at_once else [1600, 1600]
+    (tmp_path / "together.json").write_text(json.dumps(bench), encoding="utf-8")
+    assert measure_quantities(tmp_path)["tma.side_by_side"].value == pytest.approx(expected)
