@@ -21,7 +21,7 @@ from gpusim.validation import (
     compare_with,
     measurement_of,
     read_measured,
-    takes_time_stamps,
+    steps_told,
 )
 from gpusim.validation.markdown import write_atomically
 
@@ -141,7 +141,8 @@ def compare(
         comparison = compare_with(predict(scenario, exact=exact), recording)
     else:
         name, timeline = read_measured(measured, scenario, name)
-        stamped = predict(scenario, exact=exact, stamped=True) if takes_time_stamps(timeline) else None
+        stamps = steps_told(timeline)
+        stamped = predict(scenario, exact=exact, stamps=stamps) if stamps else None
         comparison = compare_timelines(predict(scenario, exact=exact), timeline, stamped=stamped)
         about = {"measured": {"file": str(measured), "timeline": name, "overhead": timeline.meta.get("overhead")}}
     if json:

@@ -6,7 +6,7 @@ what the kernel would do with stamps of its own, not with what it does without.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,6 +19,7 @@ from gpusim.program.ops import (
     Load,
     NamedBarrier,
     Op,
+    Store,
     StoreShared,
     SyncThreads,
     TmaLoad,
@@ -43,26 +44,29 @@ class TimeStamp:
 _KINDS: dict[type[Op], str] = {
     Acquire: "wait", WaitFull: "wait", Wait: "wait", WaitGroup: "wait", WaitLoads: "wait", BulkWait: "wait",
     SyncThreads: "barrier", NamedBarrier: "barrier", CpAsync: "issue", TmaLoad: "issue", TmaStore: "issue",
-    Load: "load", StoreShared: "store", Compute: "compute",
+    Load: "load", Store: "store", StoreShared: "store", Compute: "compute",
 }  # fmt: skip
-"""What begins with a stamp, and how it is shown. All else belongs to the step before: commits, releases, arrivals,
-stores of results, and stores of what was loaded into shared memory."""
+"""What may begin with a stamp, and how it is shown; commits, releases and arrivals belong to the step before."""
+
+STEPS = frozenset(_KINDS.values())
+"""Kinds of steps that a kernel may tell apart."""
 
 
-def with_time_stamps(program: KernelProgram) -> KernelProgram:
-    """The same kernel, every step of which begins with a stamp."""
-    return replace(program, roles=tuple(replace(role, body=partial(_stamped, role.body)) for role in program.roles))
+def with_time_stamps(program: KernelProgram, told: Collection[str] = STEPS) -> KernelProgram:
+    """The same kernel with a stamp before each step of a kind in ``told``; other steps belong to those before them."""
+    kinds = frozenset(told)
+    return replace(
+        program, roles=tuple(replace(role, body=partial(_stamped, role.body, kinds)) for role in program.roles)
+    )
 
 
-def _stamped(body: Callable[[int], Iterable[Op]], tiles: int) -> Iterator[Op | TimeStamp]:
+def _stamped(body: Callable[[int], Iterable[Op]], told: frozenset[str], tiles: int) -> Iterator[Op | TimeStamp]:
     now: tuple[str, int] | None = None
     for op in body(tiles):
         kind = _KINDS.get(type(op))
-        if isinstance(op, Load) and not op.wait:
+        if isinstance(op, Load) and not op.wait and "issue" in told:
             kind = "issue"
-        elif isinstance(op, StoreShared) and now == ("load", op.tile):
-            kind = None
-        if kind is not None and (kind, op.tile) != now:
+        if kind in told and (kind, op.tile) != now:
             now = kind, op.tile
             yield TimeStamp(kind, op.tile)
         yield op

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 from typing import Any
 
 from gpusim.hardware.simulate import simulate_kernel
@@ -19,19 +20,24 @@ __all__ = ["predict", "predict_params", "serial_baseline"]
 
 
 def predict(
-    scenario: Scenario, *, exact: bool = False, trace: bool = True, zoom: bool = False, stamped: bool = False
+    scenario: Scenario,
+    *,
+    exact: bool = False,
+    trace: bool = True,
+    zoom: bool = False,
+    stamps: Collection[str] = (),
 ) -> Timeline:
     """The predicted timeline of a scenario; seconds from the start of the launch, or from the first call.
 
     ``exact`` simulates every tile instead of extrapolating a periodic loop; without ``trace`` only ``meta`` is
-    filled. With ``zoom`` the kernels that a host program spells out are shown down to their warps; ``stamped`` is a
-    kernel that takes time stamps, as one that is recorded does. ``meta`` carries the resolved scenario.
+    filled. With ``zoom`` the kernels that a host program spells out are shown down to their warps. ``stamps``: kinds of
+    steps that begin with a time stamp, as in a kernel that is recorded. ``meta`` carries the resolved scenario.
 
     Raises DoesNotFit, HazardError, Deadlock, ProfileError, TechniqueError.
     """
     program, profile = scenario.program(), scenario.profile()
     if isinstance(program, KernelProgram):
-        program = with_time_stamps(program) if stamped else program
+        program = with_time_stamps(program, stamps) if stamps else program
         timeline = simulate_kernel(program, profile, exact=exact, trace=trace)
     else:
         timeline = simulate_host(program, profile, host=scenario.host_api, exact=exact, trace=trace, zoom=zoom)
@@ -39,7 +45,13 @@ def predict(
 
 
 def predict_params(
-    technique: Technique, params: Any, device: str, *, exact: bool = False, trace: bool = True, stamped: bool = False
+    technique: Technique,
+    params: Any,
+    device: str,
+    *,
+    exact: bool = False,
+    trace: bool = True,
+    stamps: Collection[str] = (),
 ) -> Timeline:
     """The predicted timeline of a technique with given ``Params``; as `predict` otherwise."""
     data = {
@@ -47,7 +59,7 @@ def predict_params(
         "device": device,
         "kernel": {"technique": technique.name, "params": dataclasses.asdict(params)},
     }
-    return predict(from_data(data, technique.name), exact=exact, trace=trace, stamped=stamped)
+    return predict(from_data(data, technique.name), exact=exact, trace=trace, stamps=stamps)
 
 
 def serial_baseline(scenario: Scenario) -> Scenario | None:

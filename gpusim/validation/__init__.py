@@ -18,7 +18,7 @@ _HOME = {
     "measurement_of": "gpusim.validation.cases",
     "measurements": "gpusim.validation.cases",
     "read_measured": "gpusim.validation.measured_file",
-    "takes_time_stamps": "gpusim.validation.cases",
+    "steps_told": "gpusim.validation.cases",
 }
 
 __all__ = list(_HOME)

@@ -9,11 +9,14 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, overload
 
+import numpy as np
+
 from gpusim.errors import RecordingError
+from gpusim.program.time_stamps import STEPS
 from gpusim.scenario import Scenario, predict, predict_params, techniques
 from gpusim.scenario.parallel import run_parallel
 from gpusim.scenario.technique import Technique
-from gpusim.timeline import Timeline, TimelineBuilder
+from gpusim.timeline import KINDS, Timeline, TimelineBuilder
 from gpusim.timeline.first_call import from_first_call
 from gpusim.validation.band import DEFAULT_BAND, Band, known_gaps
 from gpusim.validation.comparison import Comparison, compare_timelines
@@ -30,7 +33,7 @@ from gpusim.validation.recording import (
 )
 from gpusim.validation.report import Case
 
-__all__ = ["Measurement", "all_cases", "compare", "compare_with", "measurement_of", "measurements", "takes_time_stamps"]
+__all__ = ["Measurement", "all_cases", "compare", "compare_with", "measurement_of", "measurements", "steps_told"]
 
 
 @dataclass(frozen=True)
@@ -151,24 +154,27 @@ def _nothing_recorded(technique: Technique, scenario: Scenario) -> str:
 def compare_with(predicted: Timeline, measurement: Measurement, *, band: Band = DEFAULT_BAND) -> Comparison:
     """Compare a prediction with one measurement, minding the gaps that its technique declares.
 
-    The kernel of a measured timeline took time stamps: it is predicted once more, with its own.
+    The kernel of a measured timeline took time stamps: it is predicted once more, with stamps where it told its steps.
     """
     gaps = known_gaps(measurement.technique.folder)
     reason = next((gap.reason for gap in gaps if gap.covers(measurement.device, measurement.params)), "")
     # Both sides do the same work; the recording does not repeat how much that is.
     work = {name: predicted.meta[name] for name in ("bytes_read", "bytes_written", "flop") if name in predicted.meta}
     measured = measurement.timeline().with_meta(**work)
-    stamped = None
-    if takes_time_stamps(measured):
+    stamped, stamps = None, steps_told(measured)
+    if stamps:
         technique = measurement.technique
         params = technique.make_params(dict(measurement.params))
-        stamped = predict_params(technique, params, measurement.device, stamped=True)
+        stamped = predict_params(technique, params, measurement.device, stamps=stamps)
     return compare_timelines(predicted, measured, stamped=stamped, band=band, gap=reason)
 
 
-def takes_time_stamps(measured: Timeline) -> bool:
-    """Whether a measured timeline was written by the kernel itself, with the probe."""
-    return "overhead" in measured.meta and any(lane.startswith("sm[") for lane in measured.lanes)
+def steps_told(measured: Timeline) -> frozenset[str]:
+    """Kinds of steps that the time stamps of a recorded kernel tell apart; none if it took no stamps."""
+    roles = measured.mask(lanes=r"^sm\[\d+\]\.cta\[\d+\]\.\w+$")
+    if "overhead" not in measured.meta or not roles.any():
+        return frozenset()
+    return frozenset(KINDS[kind] for kind in np.unique(measured.kind[roles])) & STEPS
 
 
 def compare(scenario: Scenario, *, exact: bool = False) -> Comparison:

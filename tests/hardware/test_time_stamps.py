@@ -7,6 +7,7 @@ import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.program import Compute, Mix, Role, Store, TimeStamp, with_time_stamps
+from gpusim.program.time_stamps import STEPS
 from gpusim.timeline import KINDS
 from tests.bench_rows import rows
 from tests.tile_programs import NS, cp_async_ring, kernel, one_role, sync_loop, textbook, tma_ring, total_ns
@@ -14,26 +15,26 @@ from tests.tile_programs import NS, cp_async_ring, kernel, one_role, sync_loop, 
 PIPELINES = {"tma": tma_ring(2), "cp_async": cp_async_ring(2), "sync": sync_loop()}
 
 
-def steps(program, tiles=3):
-    """Per role, what begins with a stamp."""
-    return {
-        role.name: [(op.kind, op.tile) for op in role.body(tiles) if isinstance(op, TimeStamp)]
-        for role in with_time_stamps(program).roles
-    }
+def steps(program, role="worker", tiles=3, told=STEPS):
+    """What begins with a stamp in a role."""
+    found = next(each for each in with_time_stamps(program, told).roles if each.name == role)
+    return [(op.kind, op.tile) for op in found.body(tiles) if isinstance(op, TimeStamp)]
 
 
 def test_each_step_begins_with_a_stamp():
     """As in the kernels: a producer's wait and copy of a tile, a consumer's wait and arithmetic."""
-    found = steps(tma_ring(2), tiles=2)
-    assert found["producer"] == [("wait", 0), ("issue", 0), ("wait", 1), ("issue", 1)]
-    assert found["consumer"] == [("wait", 0), ("compute", 0), ("wait", 1), ("compute", 1)]
+    program = tma_ring(2)
+    assert steps(program, "producer", tiles=2) == [("wait", 0), ("issue", 0), ("wait", 1), ("issue", 1)]
+    assert steps(program, "consumer", tiles=2) == [("wait", 0), ("compute", 0), ("wait", 1), ("compute", 1)]
 
 
-def test_what_kernels_do_within_a_step_has_no_stamp():
-    """Stores of results belong to computing, stores into shared memory to the load before them."""
-    assert steps(sync_loop(), tiles=1)["worker"] == [("load", 0), ("barrier", 0), ("compute", 0), ("barrier", 0)]
+def test_steps_that_are_not_told_belong_to_those_before_them():
+    """A kernel whose stamps do not tell stores shows them as loading or computing."""
+    told = STEPS - {"store"}
+    assert steps(sync_loop(), told=told, tiles=1) == [("load", 0), ("barrier", 0), ("compute", 0), ("barrier", 0)]
     program = one_role(Compute(Mix(ffma=4), tile=0), Store(128, tile=0))
-    assert steps(program, tiles=1)["worker"] == [("compute", 0)]
+    assert steps(program, told=told, tiles=1) == [("compute", 0)]
+    assert steps(program, tiles=1) == [("compute", 0), ("store", 0)]
 
 
 def test_a_lane_shows_what_stamps_show():

@@ -18,6 +18,7 @@ from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.program import with_time_stamps
 from gpusim.scenario.parallel import run_parallel
 from gpusim.timeline.metrics import summary
+from gpusim.validation import steps_told
 from gpusim.validation.recording import TIMELINES, TOTALS, TotalRow, Totals, list_timelines, load_timeline
 from tests.tile_programs import TECHNIQUES, technique
 
@@ -161,11 +162,13 @@ def insides(technique_name: str) -> list[Inside]:
     found = []
     for name, meta in list_timelines(path).items():
         program = kernel.build(kernel.make_params(dict(meta["params"])))
-        theirs = summary(load_timeline(path, name))
-        ours, stamped = (
-            summary(simulate_kernel(each, load_profile(DEVICE))) for each in (program, with_time_stamps(program))
+        measured = load_timeline(path, name)
+        stamped = with_time_stamps(program, steps_told(measured))
+        ours, seen, theirs = (
+            summary(timeline)
+            for timeline in (*(simulate_kernel(each, load_profile(DEVICE)) for each in (program, stamped)), measured)
         )
-        pairs = [(side[metric], theirs[metric]) for side, metric in ((ours, "period_s"), (stamped, "hidden_fraction"))]
+        pairs = [(side[metric], theirs[metric]) for side, metric in ((ours, "period_s"), (seen, "hidden_fraction"))]
         found.append(Inside(name, *pairs, meta["overhead"]))
     return found
 
