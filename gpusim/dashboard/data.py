@@ -170,13 +170,13 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
     predicted = reply.timeline
     measurement = measurement_of(scenario)
     measured: Timeline | None = None
-    numbers, bands, gap = None, {}, ""
+    numbers, compared, gap = None, {}, ""
     if measurement is not None:
         comparison = compare_with(predicted, measurement)
-        bands, gap = {"band": comparison.band.worst, "hidden_band": comparison.band.hidden}, comparison.gap
+        compared, gap = {"band": comparison.band.worst, "hidden_band": comparison.band.hidden}, comparison.gap
         hidden = comparison.metric("hidden_fraction")
         if hidden is not None and comparison.unstamped_hidden is not None:
-            bands["stamped_hidden"] = hidden.predicted
+            compared["stamped_hidden"] = hidden.predicted
         measured = _with_tiles(comparison.measured, scenario)
         row = measurement.row
         numbers = _numbers(measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
@@ -192,7 +192,7 @@ def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, M
         measured=Track(measured, "measured") if has_lanes else None,
         predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
         measured_numbers=numbers,
-        **bands,
+        **compared,
         unmeasured=unmeasured_text(scenario) if measurement is None else "",
         gap=gap,
         baseline=baseline if reply.serial_s is not None else "",
