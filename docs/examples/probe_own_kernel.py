@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from gpusim.validation.recording import save_timeline
 from realkernels._harness import probe
 from realkernels._harness.device import device_name, gpu_status
-from realkernels._harness.timing import make_flush, sample_clock, time_launch
+from realkernels._harness.timing import Times, make_flush, sample_clock, time_launch
 
 HERE = Path(__file__).resolve().parent
 HARNESS = Path(probe.__file__).resolve().parent
@@ -65,16 +66,19 @@ def measure(stages: int, grid: int, rows_per_cta: int) -> tuple[probe.Recording,
     times = time_launch(lambda: plain((grid,), (32 + 32 * WARPS,), arguments, shared_mem=shared), flush=make_flush())
     check(x, weight, y)
 
-    # Lanes for the warps of a CTA that record, and room for the stamps of all its rows.
-    capacity = probe.capacity(rows_per_cta)
-    lanes = cupy.zeros(grid * probe.LANES_PER_CTA * probe.LANE.itemsize, dtype=cupy.uint8)
-    stamps = cupy.zeros(grid * probe.LANES_PER_CTA * capacity * probe.STAMP.itemsize, dtype=cupy.uint8)
     traced = build(stages, instrumented=True)
+    buffers = probe.Buffers(grid, tiles=rows_per_cta)
     block = 32 + 32 * WARPS + 32  # the observer is one warp more
-    more = (*arguments, lanes, stamps, np.int32(capacity))
+
+    def run(sms: Sequence[int]) -> tuple[Times, probe.Recording]:
+        more = (*arguments, *buffers.arguments(sms))
+        found = time_launch(lambda: traced((grid,), (block,), more, shared_mem=shared), repeats=7, flush=make_flush())
+        return found, buffers.read(sample_clock())
+
+    # The first run writes no stamps: it tells which SM is a typical one, and which ends last.
+    _, first = run(())
     y.fill(0)
-    slower = time_launch(lambda: traced((grid,), (block,), more, shared_mem=shared), repeats=7, flush=make_flush())
-    clock_hz = sample_clock()
+    slower, recording = run(first.sms()[:2])
     check(x, weight, y)
 
     about = {
@@ -85,7 +89,7 @@ def measure(stages: int, grid: int, rows_per_cta: int) -> tuple[probe.Recording,
         "instrumented_total_s": slower.median_s,
         "overhead": slower.median_s / times.median_s - 1.0,
     }
-    return probe.Recording(lanes.get(), stamps.get(), capacity, clock_hz), about
+    return recording, about
 
 
 def save(recording: probe.Recording, about: dict[str, Any], path: Path) -> str:

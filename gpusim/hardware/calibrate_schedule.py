@@ -58,11 +58,11 @@ def _spread(b: Benches, _: dict) -> dict[str, Measured]:
 
 def _time_stamp(b: Benches, _: dict) -> dict[str, Measured]:
     """Issue slots of a time stamp, by a tile loop with and without two of them, its schedulers full of warps."""
-    full = 4 * _MANY_WARPS
-    without = {(r["fma"], r["vectors"]): r["cycles_median"] for r in b.rows("time_stamps", stamps=0, warps=full)}
+    loops = {"kind": "loop", "warps": 4 * _MANY_WARPS}
+    without = {(r["fma"], r["vectors"]): r["cycles_median"] for r in b.rows("time_stamps", stamps=0, **loops)}
     slots = [
         (row["cycles_median"] - without[row["fma"], row["vectors"]]) / row["stamps"] / _MANY_WARPS
-        for row in b.rows("time_stamps", stamps=2, warps=full, recorded=0)
+        for row in b.rows("time_stamps", stamps=2, recorded=0, **loops)
     ]
     return {"probe.stamp": Measured(float(np.mean(slots)), "", "time_stamps (32 warps)", float(np.std(slots)))}
 

@@ -52,9 +52,3 @@ template <int PENDING>
 __device__ __forceinline__ void cp_async_wait() {
   asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
 }
-
-// Arrives on the barrier once all earlier cp.async of this thread have landed; the barrier's
-// count already includes this arrival (noinc).
-__device__ __forceinline__ void cp_async_arrive(unsigned int barrier) {
-  asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(barrier) : "memory");
-}

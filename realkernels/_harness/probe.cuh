@@ -10,11 +10,11 @@
 //     PROBE_LEAVE();                             // ends the last step, before the warp exits
 //   }
 //
-// A stamp is a handful of instructions without a branch: lane 0 writes 8 bytes into its warp's own stretch
-// of global memory, the clock, and event, stage and tile packed. Stamps beyond the capacity are counted,
-// not written. Each warp also stores two pairs (globaltimer, clock64), at its first and last stamp, by
-// which the clocks of different SMs are laid on one axis; reading globaltimer at every stamp would cost
-// more than the steps it is meant to time.
+// A stamp is a handful of instructions without a branch: lane 0 writes 8 bytes into its warp's own stretch of global
+// memory, the clock, and event, stage and tile packed. Stamps beyond the capacity are counted, not written. All CTAs
+// take stamps, but only those on the two SMs that the launch names write them: those of all would keep DRAM busy. Each
+// warp also stores two pairs (globaltimer, clock64), at its first and last stamp, by which the clocks of different SMs
+// are laid on one axis; reading globaltimer at every stamp would cost more than the steps it is meant to time.
 //
 // probe.py reads these structures; sizes and codes are repeated there and compared in a test.
 #pragma once
@@ -67,15 +67,17 @@ struct Probe {
   ProbeStamp* stamps = nullptr;
   unsigned int count = 0, room = 0;   // stamps so far, and those that can be written: none in most threads
   unsigned int dropped = 0;
+  unsigned int on = 0;                // whether this CTA writes its stamps
 
-  __device__ __forceinline__ Probe(ProbeLane* lanes, ProbeStamp* all, int capacity, int index) {
+  __device__ __forceinline__ Probe(ProbeLane* lanes, ProbeStamp* all, int capacity, int one, int other, int index) {
+    unsigned int sm;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    on = sm == (unsigned int)one || sm == (unsigned int)other;
     if (index < 0 || threadIdx.x % 32 != 0) return;
     const long long at = (long long)blockIdx.x * PROBE_LANES_PER_CTA + index;
     lane = lanes + at;
     stamps = all + at * capacity;
-    room = capacity;
-    unsigned int sm;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    if (on) room = capacity;
     lane->sm = sm;
     lane->used = 1;
     lane->first_ns = probe_globaltimer();
@@ -99,14 +101,15 @@ struct Probe {
     lane->last_ns = probe_globaltimer();
     lane->last_clock = probe_clock();
     lane->count = min(count, room);
-    lane->dropped = dropped + count - min(count, room);
+    lane->dropped = on ? dropped + count - min(count, room) : 0;
   }
 };
 
 #define PROBE_ONLY(...) __VA_ARGS__
-// lanes: [gridDim.x][PROBE_LANES_PER_CTA]; stamps: [gridDim.x][PROBE_LANES_PER_CTA][capacity]
-#define PROBE_PARAMETER , ProbeLane *probe_lanes, ProbeStamp *probe_stamps, int probe_capacity
-#define PROBE_DECLARE(index) Probe probe(probe_lanes, probe_stamps, probe_capacity, (index))
+// lanes: [gridDim.x][PROBE_LANES_PER_CTA]; stamps: [gridDim.x][PROBE_LANES_PER_CTA][capacity]; which SMs: -1 for none
+#define PROBE_PARAMETER , ProbeLane *probe_lanes, ProbeStamp *probe_stamps, int probe_capacity, \
+                        int probe_sm, int probe_other_sm
+#define PROBE_DECLARE(index) Probe probe(probe_lanes, probe_stamps, probe_capacity, probe_sm, probe_other_sm, (index))
 #define PROBE_ENTER(event, tile, stage) probe.enter(event, tile, stage)
 // Between a barrier and the stamp behind it: a warp runs an instruction or two into a barrier (BAR.SYNC.DEFER_BLOCKING),
 // and would read the clock before the others have come.

@@ -24,6 +24,7 @@ LANE = np.dtype([
 """ProbeLane of probe.cuh."""
 STAMP = np.dtype([("clock", "u4"), ("what", "u4")])
 """ProbeStamp of probe.cuh: the lower half of the clock, and event << 28 | stage << 20 | tile."""
+NO_SM = -1
 STEP = np.dtype([("clock", "i8"), ("event", "i4"), ("stage", "i4"), ("tile", "i4")])
 """A stamp unpacked: the clock whole, tile -1 before the first one."""
 LANES_PER_CTA = 10
@@ -54,13 +55,40 @@ def capacity(tiles: int) -> int:
     return 7 * tiles + 16
 
 
+class Buffers:
+    """What an instrumented kernel of ``ctas`` CTAs writes to, on the device; needs CuPy."""
+
+    def __init__(self, ctas: int, tiles: int) -> None:
+        """``tiles``: of a CTA that are to find room."""
+        import cupy
+
+        self._capacity = capacity(tiles)
+        self._lanes = cupy.zeros(ctas * LANES_PER_CTA * LANE.itemsize, dtype=cupy.uint8)
+        self._stamps = cupy.zeros(ctas * LANES_PER_CTA * self._capacity * STAMP.itemsize, dtype=cupy.uint8)
+        self._sms: tuple[int, ...] = ()
+
+    def arguments(self, sms: Sequence[int] = ()) -> tuple:
+        """What comes behind the kernel's own arguments if the CTAs on ``sms``, at most two, write their stamps."""
+        self._sms = tuple(sms)
+        one, other = (*sms, NO_SM, NO_SM)[:2]
+        return self._lanes, self._stamps, np.int32(self._capacity), np.int32(one), np.int32(other)
+
+    def read(self, clock_hz: float) -> Recording:
+        """What the last launch wrote; ``clock_hz`` as of `Recording`."""
+        return Recording(self._lanes.get(), self._stamps.get(), self._capacity, clock_hz, self._sms)
+
+
 class Recording:
     """The raw buffers of one instrumented launch."""
 
-    def __init__(self, lanes: np.ndarray, stamps: np.ndarray, capacity: int, clock_hz: float) -> None:
+    def __init__(
+        self, lanes: np.ndarray, stamps: np.ndarray, capacity: int, clock_hz: float, sms: Sequence[int] = ()
+    ) -> None:
         """``lanes``, ``stamps``: the buffers as bytes, of ``capacity`` stamps per lane.
 
-        ``clock_hz``: the SM clock sampled beside the launch, for launches too short to tell their own.
+        ``clock_hz``: the SM clock sampled beside the launch, for launches too short to tell their own. ``sms``: those
+        whose CTAs wrote their stamps.
+        Raises ValueError if a CTA left nothing.
         """
         self.lanes = lanes.view(LANE).reshape(-1, LANES_PER_CTA)
         self.stamps = stamps.view(STAMP).reshape(-1, LANES_PER_CTA, capacity)
@@ -71,6 +99,7 @@ class Recording:
         self.sm_of_cta = self.lanes["sm"][:, HEAD].astype(int)
         self.clock_hz = self._own_clock() or clock_hz
         self._align()
+        self._shown = list(sms)
 
     def _own_clock(self) -> float | None:
         """SM clock of this launch, from warps that ran long enough to be timed to 0.3 %; their median is better."""
@@ -92,14 +121,14 @@ class Recording:
         output_ring: str | None = None,
         names: Mapping[int, str] | None = None,
     ) -> Timeline:
-        """The CTAs of two SMs, the first warp of each role, up to ``max_tiles`` tiles of each CTA.
+        """The CTAs of the SMs that wrote stamps, the first warp of each role, up to ``max_tiles`` tiles of each CTA.
 
-        The two become ``sm[0]`` (fully loaded) and ``sm[1]``; their numbers on the device are in
-        ``meta["sm_ids"]``. Times count from the first stamp of the kernel. ``names``: of the lanes.
+        They become ``sm[0]`` and ``sm[1]``; their numbers on the device are in
+        ``meta["sm_ids"]``. Times count from the first CTA of the kernel. ``names``: of the lanes.
         ``meta["hidden_fraction"]`` is that of all warps that were recorded, also of those not shown.
         """
         names = names or {HEAD: role, TAIL: f"{role}_tail", PRODUCER: "producer"}
-        chosen = self._choose_sms()
+        chosen = self._shown or self.sms()[:2]
 
         def collect(indices: Sequence[int], **meta: Any) -> Timeline:
             builder = TimelineBuilder()
@@ -173,16 +202,21 @@ class Recording:
         start, end = self.seconds(cta, np.array([lane["first_clock"], lane["last_clock"]]))
         return float(start), float(end)
 
-    def _choose_sms(self) -> list[int]:
-        """An SM with the most CTAs, the one of the lowest CTA; and, of the others, that which ends last."""
+    def sms(self) -> list[int]:
+        """All SMs that had work: first the typical one, of those with the most CTAs; then the others, late ones first.
+
+        Typical is who is in the middle of them by when it ended.
+        """
         ids, counts = np.unique(self.sm_of_cta, return_counts=True)
+        by_end = sorted(ids.tolist(), key=self._end_s, reverse=True)
         full = set(ids[counts == counts.max()].tolist())
-        first = next(int(sm) for sm in self.sm_of_cta if int(sm) in full)
-        ends = {int(sm): 0.0 for sm in ids if int(sm) != first}
-        for cta, sm in enumerate(self.sm_of_cta):
-            if int(sm) in ends:
-                ends[int(sm)] = max(ends[int(sm)], self._span(cta)[1])
-        return [first] + ([max(ends, key=ends.__getitem__)] if ends else [])
+        fullest = [sm for sm in by_end if sm in full]
+        typical = fullest[len(fullest) // 2]
+        return [typical, *(sm for sm in by_end if sm != typical)]
+
+    def _end_s(self, sm: int) -> float:
+        """When the last CTA of an SM ended."""
+        return max(self._span(int(cta))[1] for cta in np.flatnonzero(self.sm_of_cta == sm))
 
     def _slots(self, sm: int) -> list[tuple[int, int]]:
         """(place on the SM, CTA), so that a CTA takes the lowest place free when it starts."""

@@ -105,7 +105,7 @@ tile_kernel(const float* __restrict__ in, float* __restrict__ out, int floats, f
   const unsigned int first = blockIdx.x * TILE;   // at most 2^28 floats: indices fit 32 bits
   const float* signal = in + WEIGHT_FLOATS;
 
-  PROBE_DECLARE(warp == WARPS ? 2 : warp == 0 ? 0 : -1);   // the observer; the warp that loads the weights
+  PROBE_DECLARE(warp == WARPS ? 2 : warp == 0 ? 0 : warp < 4 ? 3 + warp : -1);   // 2: the observer
   PROBE_ENTER(PROBE_SETUP, -1, 0);
 #if defined(PROBE) && ASYNCHRONOUS
   // The threads that copy one line see it arrive together, so the last of them tells for all.
@@ -129,7 +129,7 @@ tile_kernel(const float* __restrict__ in, float* __restrict__ out, int floats, f
   PROBE_ENTER(PROBE_ISSUE, 0, 0);
   for_copies(thread, [&](int i) {
     cp_async<VECTOR>(own + VECTOR * COMPUTE_THREADS * i, source + VECTOR / 4 * COMPUTE_THREADS * i);
-    PROBE_ONLY(if (thread % LINE_THREADS == LINE_THREADS - 1) cp_async_arrive(arrived));
+    PROBE_ONLY(announce(probe, arrived, thread % LINE_THREADS == LINE_THREADS - 1));
   });
   if constexpr (TRUE_HALO) {
     if (warp == 0 && lane < RADIUS)

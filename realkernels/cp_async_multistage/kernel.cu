@@ -36,15 +36,6 @@ __device__ __forceinline__ void meet() {
 #endif
 }
 
-#ifdef PROBE
-// The last thread of each warp tells for all of it. Every thread, or even one for each line, would keep the barrier
-// busy for longer than a small copy takes.
-
-__device__ __forceinline__ void announce(unsigned int arrived, int thread) {
-  if (thread % 32 == 31) cp_async_arrive(arrived);
-}
-#endif
-
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
 tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, float a, float b PROBE_PARAMETER) {
   extern __shared__ __align__(128) float4 ring[];
@@ -59,7 +50,10 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   PROBE_DECLARE(worker_lane(thread / 32));
   PROBE_ENTER(PROBE_SETUP, -1, 0);
 #ifdef PROBE
+  // The last thread of each warp tells for all of it. Every thread, or even one for each line, would keep the barrier
+  // busy for longer than a small copy takes.
   const unsigned int arrived = base + STAGES * TILE_BYTES;
+  const bool tells = thread % 32 == 31;
   if (thread == 0) {
     for (int s = 0; s < STAGES; ++s) mbarrier_init(arrived + 8 * s, WARPS);
     mbarrier_fence_init();
@@ -76,7 +70,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
     for (int t = 0; t < tiles; ++t) {
       PROBE_ENTER(PROBE_ISSUE, t, 0);
       issue(own, source, thread);
-      PROBE_ONLY(announce(arrived, thread));
+      PROBE_ONLY(announce(probe, arrived, tells));
       cp_async_commit();
       source += stride;
       PROBE_ENTER(PROBE_WAIT_COPY, t, 0);
@@ -94,7 +88,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
       PROBE_ENTER(PROBE_ISSUE, t, t);
       if (t < tiles) {
         issue(own + t * TILE_BYTES, source, thread);
-        PROBE_ONLY(announce(arrived + 8 * t, thread));
+        PROBE_ONLY(announce(probe, arrived + 8 * t, tells));
       }
       cp_async_commit();
       source += stride;
@@ -109,7 +103,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
       if (t + STAGES - 1 < tiles) {
         PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, write);
         issue(own + write * TILE_BYTES, source, thread);
-        PROBE_ONLY(announce(arrived + 8 * write, thread));
+        PROBE_ONLY(announce(probe, arrived + 8 * write, tells));
         source += stride;
       }
       cp_async_commit();   // also an empty one, so that the number of newer groups stays STAGES - 2

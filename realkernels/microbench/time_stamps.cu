@@ -1,12 +1,28 @@
 // What a time stamp of probe.cuh takes: turns with none, one or two of them around the work of a tile pipeline, a
-// loop that loads from shared memory and computes.
+// loop that loads from shared memory and computes; and turns of up to eight, one behind the other, before a barrier.
 //
 // Compile-time constants (-D): STAMPS per turn, FMA (per vector and component, in a row).
 #define PROBE 1
 #include "../_harness/probe.cuh"
 #include "common.cuh"
 
-// out per warp: cycles of all turns. Warps below `recorded` write their stamps, the others only take them.
+// out per warp: cycles of all turns; no warp writes its stamps.
+extern "C" __global__ void __launch_bounds__(1024)
+stamps_in_a_row(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int turns) {
+    Probe probe(lanes, stamps, 0, (int)sm_id(), -1, -1);
+    __syncthreads();
+    const long long begin = cycles();
+#pragma unroll 1
+    for (int t = 0; t < turns; ++t) {
+#pragma unroll
+        for (int i = 0; i < STAMPS; ++i) probe.enter(PROBE_COMPUTE, t, i);
+        __syncthreads();
+    }
+    const long long end = cycles();
+    if (threadIdx.x % 32 == 0) out[blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32] = end - begin;
+}
+
+// The same. Warps below `recorded` write their stamps, the others only take them.
 extern "C" __global__ void __launch_bounds__(1024)
 time_stamps(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int capacity, int turns, int vectors, int recorded, float a) {
     extern __shared__ float4 tile[];
@@ -15,7 +31,7 @@ time_stamps(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int capacity, 
     u32 first = (u32)__cvta_generic_to_shared(tile + threadIdx.x), step = 16 * blockDim.x, past = first + vectors * step;
     asm volatile("" : "+r"(first), "+r"(step), "+r"(past), "+r"(turns), "+f"(a));   // else they are made again every turn
     float sum = 0.f;
-    Probe probe(lanes, stamps, capacity, warp < recorded ? warp : -1);
+    Probe probe(lanes, stamps, capacity, (int)sm_id(), -1, warp < recorded ? warp : -1);
     __syncthreads();
     const long long begin = cycles();
 #pragma unroll 1

@@ -64,11 +64,9 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
   PROBE_DECLARE(worker_lane(thread / 32));
   PROBE_ENTER(PROBE_SETUP, -1, 0);
 #ifdef PROBE
-  // As in cp_async_multistage: the last of the eight threads that copy one line tells for all.
+  // As in cp_async_multistage: the last thread of each warp tells for all of it.
   const unsigned int arrived = base + STAGES * TILE_BYTES;
-  const auto announce = [&](int stage) {
-    if (thread % 32 == 31) cp_async_arrive(arrived + 8 * stage);
-  };
+  const bool tells = thread % 32 == 31;
   if (thread == 0) {
     for (int s = 0; s < STAGES; ++s) mbarrier_init(arrived + 8 * s, WARPS);
     mbarrier_fence_init();
@@ -90,7 +88,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
     PROBE_ENTER(PROBE_ISSUE, t, t);
     if (t < tiles) {
       issue(own + t * TILE_BYTES, source, thread);
-      PROBE_ONLY(announce(t));
+      PROBE_ONLY(announce(probe, arrived + 8 * t, tells));
     }
     cp_async_commit();
     next_source();
@@ -108,7 +106,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
     if (t + STAGES - 1 < tiles) {
       PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, number(write));
       issue(write + 16 * thread, source, thread);
-      PROBE_ONLY(announce(number(write)));
+      PROBE_ONLY(announce(probe, arrived + 8 * number(write), tells));
       next_source();
     }
     cp_async_commit();

@@ -94,15 +94,6 @@ __device__ __forceinline__ void meet() {
 #endif
 }
 
-#ifdef PROBE
-// The last thread of each warp tells for all of it. Every thread, or even one for each line, would keep the barrier
-// busy for longer than a small copy takes.
-
-__device__ __forceinline__ void announce(unsigned int arrived, int thread) {
-  if (thread % 32 == 31) cp_async_arrive(arrived);
-}
-#endif
-
 __device__ __forceinline__ void advance(unsigned int& offset) {
   offset += ROW_BYTES;
   if (offset == RING_BYTES) offset = 0;
@@ -124,7 +115,9 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   PROBE_DECLARE(worker_lane(thread / 32));
   PROBE_ENTER(PROBE_SETUP, -1, 0);
 #ifdef PROBE
+  // As in cp_async_multistage: the last thread of each warp tells for all of it.
   const unsigned int arrived = base + RING_BYTES;
+  const bool tells = thread % 32 == 31;
   if (thread == 0) {
     for (int s = 0; s < ROWS; ++s) mbarrier_init(arrived + 8 * s, WARPS);
     mbarrier_fence_init();
@@ -143,7 +136,7 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
     PROBE_ENTER(PROBE_ISSUE, row, row);
     if (row < rows) {
       issue(base + write, source, thread, halo);
-      PROBE_ONLY(announce(arrived + 8 * row, thread));
+      PROBE_ONLY(announce(probe, arrived + 8 * row, tells));
     }
     cp_async_commit();
     source += PITCH / 4;
@@ -161,7 +154,7 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
     if (t + AHEAD < rows) {
       PROBE_ENTER(PROBE_ISSUE, t + AHEAD, (t + AHEAD) % ROWS);
       issue(base + write, source, thread, halo);
-      PROBE_ONLY(announce(arrived + 8 * ((t + AHEAD) % ROWS), thread));
+      PROBE_ONLY(announce(probe, arrived + 8 * ((t + AHEAD) % ROWS), tells));
       source += PITCH / 4;
       advance(write);
     }

@@ -47,10 +47,13 @@ class Buffers:
 
         self.lanes[cta, lane] = (tick(rows[0][0]), tick(rows[-1][0]), clock[0], clock[-1], len(rows), 0, sm, 1)
 
+    def raw(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """What `probe.Recording` takes, up to the clock."""
+        return self.lanes.view(np.uint8).reshape(-1), self.stamps.view(np.uint8).reshape(-1), CAPACITY
+
     def timeline(self, ring: str | None = "input", max_tiles: int = 100):
         """The timeline made of them."""
-        recording = probe.Recording(self.lanes.view(np.uint8).reshape(-1), self.stamps.view(np.uint8).reshape(-1),
-                                    CAPACITY, HZ)  # fmt: skip
+        recording = probe.Recording(*self.raw(), HZ)
         meta = {"total_s": 1e-5}
         return recording.timeline(role="consumer", ring=ring, tile_bytes=4096, max_tiles=max_tiles, meta=meta)
 
@@ -141,6 +144,31 @@ def test_tiles_beyond_the_limit_are_left_out() -> None:
     assert KINDS[timeline.kind.max()] in KINDS
 
 
+def staggered(ends: dict[int, list[float]]) -> Buffers:
+    """CTAs of SMs, by when each ends, in microseconds; every one begins at 0."""
+    buffers = Buffers(sum(len(each) for each in ends.values()))
+    for cta, (sm, end) in enumerate((sm, end) for sm, each in ends.items() for end in each):
+        buffers.add(cta, probe.HEAD, sm, 0, [(0.0, probe.COMPUTE, 0, 0), (end * 1e-6, probe.END, -1, 0)])
+    return buffers
+
+
+def test_the_typical_sm_is_in_the_middle_of_the_full_ones_and_the_last_follows() -> None:
+    """SMs 2, 4 and 6 have two CTAs each; 8, which has one, ends last of all."""
+    buffers = staggered({8: [9.0], 2: [1.0, 2.0], 4: [7.0, 3.0], 6: [4.0, 5.0]})
+    recording = probe.Recording(*buffers.raw(), HZ)
+    assert recording.sms() == [6, 8, 4, 2]
+
+
+def test_the_sms_that_wrote_stamps_are_shown_in_the_order_given() -> None:
+    """Those of a launch are chosen from the one before."""
+    buffers = staggered({2: [1.0], 4: [2.0], 6: [3.0]})
+    recording = probe.Recording(*buffers.raw(), HZ, sms=(6, 2))
+    timeline = recording.timeline(role="worker", ring=None, tile_bytes=0, max_tiles=9, meta={"total_s": 1e-5})
+    assert timeline.meta["sm_ids"] == [6, 2]
+    ends = {each.lane: round(each.end_s * 1e6) for each in timeline}
+    assert ends == {"sm[0].cta[0].worker": 3, "sm[1].cta[0].worker": 1}
+
+
 def test_buffers_nobody_wrote_are_an_error() -> None:
     """A kernel built without the probe leaves zeros."""
     with pytest.raises(ValueError, match="left no stamps"):
@@ -152,8 +180,5 @@ def test_a_launch_that_lasts_tells_its_own_clock() -> None:
     buffers = Buffers(1)
     rows = [(k * 1e-5, probe.COMPUTE, k, 0) for k in range(5)] + [(5e-5, probe.END, -1, 0)]
     buffers.add(0, probe.HEAD, 3, 77, rows)
-    raw = buffers.lanes.view(np.uint8).reshape(-1), buffers.stamps.view(np.uint8).reshape(-1), CAPACITY
-    assert probe.Recording(*raw, 1.5e9).clock_hz == pytest.approx(HZ, rel=1e-3)
-    short = ring_kernel()
-    raw = short.lanes.view(np.uint8).reshape(-1), short.stamps.view(np.uint8).reshape(-1), CAPACITY
-    assert probe.Recording(*raw, 1.5e9).clock_hz == 1.5e9
+    assert probe.Recording(*buffers.raw(), 1.5e9).clock_hz == pytest.approx(HZ, rel=1e-3)
+    assert probe.Recording(*ring_kernel().raw(), 1.5e9).clock_hz == 1.5e9
