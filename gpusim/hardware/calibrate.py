@@ -236,7 +236,7 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 def _launch(b: Benches, _: dict) -> dict[str, Measured]:
-    """Event to event around an empty kernel; hand-out of CTAs; from a CTA's end to the next one's start."""
+    """Event to event around an empty kernel; hand-out of CTAs, at first and later; from one's end to the next start."""
 
     def pair(grid: int) -> float:
         return float(np.median([row["seconds"] for row in b.rows("launch", kind="event_pair", grid=grid)]))
@@ -251,7 +251,11 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
     clock = b.file("launch")["clock_hz"]
     one = [row["seconds"] - row["duration"] / clock for row in b.rows("launch", kind="waves", waves=1, ctas_per_sm=1)]
     start = min(one) - pair(1)
+    gaps = [gap for row in b.rows("first_wave") for gap in row["gap_cycles"]]
     return {
+        "launch.first_wave_interval": Measured(
+            float(np.median(gaps)), "cycles", "first_wave", float(np.subtract(*np.percentile(gaps, (75, 25))))
+        ),
         "launch.overhead": Measured(pair(1) * 1e6, "us", "launch (event pair around an empty kernel)"),
         "launch.cta_interval": Measured(interval * 1e9, "ns", "launch (empty kernels of 16,896 and 135,168 CTAs)"),
         "cta.start": Measured(start * clock, "cycles", "launch (one wave of spinning CTAs, less the empty kernel)"),

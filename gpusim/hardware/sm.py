@@ -102,8 +102,10 @@ class Sm:
         self._jitter_s = memory.jitter_s if memory.round_bytes else 0.0
         self._restart_s = profile.cycles("cta.restart") + program.warps * profile.cycles("cta.restart_per_warp")
         """From the end of a CTA to the start of the next, in the mean."""
-        self._handed_out_s = 0.0
-        """When this SM got its last CTA."""
+        self._first_wave_s = profile.cycles("launch.first_wave_interval")
+        """The same as long as the SM fills for the first time."""
+        self._next_cta_s = 0.0
+        """When this SM can get another CTA."""
         clock = profile.clock_hz
         self._clock = clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
@@ -231,7 +233,8 @@ class Sm:
         first = True
         while waiting:
             tiles = waiting.popleft()
-            start = self._handed_out_s = max(sim.now, self._handed_out_s + self._hand_out_s)
+            start = max(sim.now, self._next_cta_s)
+            self._next_cta_s = start + (self._first_wave_s if first else self._hand_out_s)
             if start > sim.now:
                 yield sim.timeout(start - sim.now)
             yield sim.timeout(profile.cycles("cta.start") if first else self._next_restart_s())

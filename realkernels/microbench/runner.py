@@ -55,6 +55,7 @@ BENCHES = (
     "hits",
     "dirty",
     "launch",
+    "first_wave",
 )
 """Each is a module of this package with SOURCES, NOTES (field -> meaning and unit), specs() and run(context)."""
 
