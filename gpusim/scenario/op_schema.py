@@ -176,7 +176,8 @@ class ComputeMix(Schedule):
     ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0
     """Chains of dependent FP32 instructions that are independent of each other: 1 for a sum into one variable."""
     loads_in_flight: Annotated[Number, Field(ge=1, le=256)] = 1.0
-    """lds issued before the first of them is needed: the unroll factor of the loop around them."""
+    """lds from one to the first instruction that uses what it loaded, itself among them: in the machine code, where the
+    compiler may have put those of the next step before the arithmetic of this one."""
     lds_bytes: Width = 16
     """Bytes that a lane loads with one lds. Loads of two widths are two compute ops."""
     sts_bytes: Width = 16

@@ -1,8 +1,8 @@
 """Levers of kernels and host programs that a scenario spells out: rings, tiles, warps, streams, chunks, slots.
 
-An op list states instruction counts per tile. What is ``setup`` there stays once per tile; how ``other`` splits into
-work and overhead nobody says. A larger tile is therefore charged that of all the tiles it replaces, and a smaller one
-that of a whole tile: gains of tile size and warps come out too small rather than too large.
+An op list states instruction counts per tile. What is ``setup`` there stays once per tile; how ``other``, ``interleaved``
+and ``masked`` split into work and overhead nobody says. A larger tile is therefore charged those of all the tiles it
+replaces, and a smaller one those of a whole tile: gains of tile size and warps come out too small rather than too large.
 """
 
 from __future__ import annotations
@@ -21,7 +21,8 @@ __all__ = ["of_host", "of_kernel"]
 TWICE = ((2, 1), (1, 2))
 """Double and half, as (multiply by, divide by)."""
 
-_COUNTED = ("ffma", "lds", "sts", "mufu")
+_COUNTED = ("ffma", "lds", "sts", "mufu", "register_conflicts")
+_OVERHEAD = ("other", "interleaved", "masked")
 _COPIES = ("h2d", "d2h", "d2d", "p2p", "memcpy", "malloc", "malloc_async", "malloc_host")
 Steps = list[tuple[str, str, Any]]
 """(dotted path of the step, word, arguments)."""
@@ -223,8 +224,8 @@ def _scaled(steps: Steps, times: int, over: int, *, bytes_too: bool) -> dict[str
         changed: dict[str, Any] = {}
         if word == "compute":
             changed = {name: whole(getattr(args, name) * times / over) for name in _COUNTED if getattr(args, name)}
-        if getattr(args, "other", 0) and times > over:
-            changed["other"] = whole(args.other * times / over)
+        if times > over:
+            changed |= {name: whole(getattr(args, name) * times / over) for name in _OVERHEAD if getattr(args, name, 0)}
         if bytes_too and getattr(args, "bytes", None):
             changed["bytes"] = whole(args.bytes * times / over)
         if bytes_too and getattr(args, "align", 0) and over > times:

@@ -184,6 +184,19 @@ def test_tiles_of_a_spelled_kernel_take_their_instructions_along(spelled):
     assert [one.scenario.program().tiles_per_cta for one in (large, small)] == [6, 24]
 
 
+def test_what_belongs_to_instructions_goes_along_with_them(spelled):
+    """Conflicts are FFMAs' own; slots beside them are overhead, which is not halved with the tile."""
+    more = spelled.replace("ffma: 512,", "ffma: 512, register_conflicts: 64, interleaved: 10, masked: 2,")
+    assert more != spelled
+    found = changes(loads(more))
+    mixes = [
+        dict(one.overrides["kernel.roles.consumer.per_tile.1"]["compute"])
+        for size in ("32 KiB", "8 KiB") for change, one in found.items() if change.startswith(f"tile 16 KiB → {size}")
+    ]  # fmt: skip
+    counts = [tuple(mix[name] for name in ("register_conflicts", "interleaved", "masked")) for mix in mixes]
+    assert counts == [(128, 20, 4), (32, 10, 2)]
+
+
 def test_copies_that_run_ahead_keep_to_the_depth_of_the_ring():
     """One stage more means one tile further ahead, and one group more in flight; no hazard comes of it."""
     own = load(SCENARIOS[0].parent / "software_pipelining.yaml")
