@@ -77,7 +77,10 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
         limit = str(fits["limiter"]).replace("_", " ")
         asked = getattr(result.scenario.model.kernel, "ctas_per_sm", None) or 0
         capped = f"; ctas_per_sm: {asked} asks for more than fit" if asked > fits["ctas_per_sm"] else ""
-        out.print(f"{fits['ctas_per_sm']} CTAs per SM, limited by {limit}{capped}")
+        able, there = fits["ctas_per_sm"], fits["resident"]
+        few = there < able and not capped
+        known = f"CTAs per SM: {there} by the grid; {able} would fit" if few else f"{able} CTAs per SM"
+        out.print(f"{known}, limited by {limit}{capped}")
     rates = (
         ("loads and stores, hits in L2 among them", "bandwidth_bytes_per_s", "bandwidth"),
         ("arithmetic", "flop_per_s", "flop_rate"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
-from math import ceil
 from pathlib import Path
 from typing import Any
 
@@ -153,7 +152,7 @@ def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
     if not fits or not isinstance(program, KernelProgram):
         return {}
     able = int(fits.get("ctas_per_sm", 0))
-    there = min(able, ceil(program.grid / int(scenario.profile().value("sm.count"))))
+    there = int(fits.get("resident", able))
     share = percent(fits["fraction"] * there / able, 0).replace(" ", NO_BREAK) if able else "–"
     if there < able:
         return {

@@ -7,6 +7,7 @@ Omits: other work on the device.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from gpusim.engine import Simulation
@@ -234,6 +235,7 @@ def _meta(launch: _Launch, run: _Run, end_s: float) -> dict[str, Any]:
         "hbm_busy": run.hbm_busy,
         "occupancy": {
             "ctas_per_sm": fits.ctas_per_sm,
+            "resident": min(fits.ctas_per_sm, ceil(program.grid / profile.value("sm.count"))),
             "warps_per_sm": fits.warps_per_sm,
             "limiter": fits.limiter,
             "fraction": fits.fraction,

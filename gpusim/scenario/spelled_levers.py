@@ -1,8 +1,9 @@
 """Levers of kernels and host programs that a scenario spells out: rings, tiles, warps, streams, chunks, slots.
 
-An op list states instruction counts per tile. What is ``setup`` there stays once per tile; how ``other``, ``interleaved``
-and ``masked`` split into work and overhead nobody says. A larger tile is therefore charged those of all the tiles it
-replaces, and a smaller one those of a whole tile: gains of tile size and warps come out too small rather than too large.
+An op list states instruction counts per tile. What is ``setup`` there stays once per tile; how ``other``,
+``interleaved`` and ``masked`` split into work and overhead nobody says. A larger tile is therefore charged those of all
+the tiles it replaces, and a smaller one those of a whole tile: gains of tile size and warps come out too small rather
+than too large.
 """
 
 from __future__ import annotations

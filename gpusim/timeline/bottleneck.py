@@ -32,7 +32,7 @@ class Bottleneck:
 
 
 _BY_KIND = {
-    "copy": ("copy latency", "more stages or larger tiles: more bytes in flight"),
+    "copy": ("copy latency", "more bytes in flight: more stages, larger tiles or more CTAs"),
     "load": ("load latency", "asynchronous copies, more loads per thread, more CTAs"),
     "compute": ("instruction issue", "more computing warps, more chains, less work per byte"),
     "issue": ("issuing copies", "wider or bulk copies, or a warp of its own for them"),

@@ -46,6 +46,12 @@ def test_run_reads_well(gpusim, path):
         assert part in out
 
 
+def test_run_says_that_the_grid_fills_no_sm(gpusim, path):
+    """More would find room than there are."""
+    _, out, _ = gpusim("run", path, "--no-advice")
+    assert "CTAs per SM: 1 by the grid; 4 would fit, limited by shared memory" in out
+
+
 def test_run_leaves_out_what_says_nothing(gpusim, tmp_path):
     """Of a kernel without copies: no period, nothing exposed or hidden, no comparison with itself."""
     file = tmp_path / "plain.yaml"
