@@ -19,7 +19,9 @@ from math import inf
 from gpusim.engine import Capacity, Event, FifoServer
 from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access
 from gpusim.hardware.l1 import LoadsUnderWay
+from gpusim.hardware.load_store import LoadStoreQueue
 from gpusim.hardware.memory import Memory
+from gpusim.program import WARP_SIZE
 from gpusim.timeline import Recorder
 
 __all__ = ["SmMemory"]
@@ -51,6 +53,7 @@ class SmMemory:
         self._side_by_side = profile.value("tma.side_by_side") > SIDE_BY_SIDE
         self._tma = Capacity(f"{lane}.tma", multiplicity * profile.value("tma.bandwidth") * clock)
         self.l1 = LoadsUnderWay(memory.sim, l1_bytes)
+        self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"))
         self._lsu_stores: deque[tuple[Event, float]] = deque()
         self._lsu_stored = 0.0
         self._store_queue_bytes = profile.value("lsu.store_queue")
@@ -155,6 +158,11 @@ class SmMemory:
             taken = amount * access.lines * LINE_BYTES
             self.l1.add(arrival, taken)
         return arrival
+
+    def take_in(self, path: str, count: float, width: int, align: int) -> float:
+        """Seconds until ``count`` instructions of ``width`` bytes per lane have been issued, as far as the queue goes."""
+        rate = self._rates[path][-1] if align >= LINE_BYTES else self._mean_rate(path, align)
+        return self.queue.take(count, WARP_SIZE * width / rate)
 
     def _mean_rate(self, path: str, align: int) -> float:
         """Bytes per second of copies that start at each multiple of ``align`` in a line equally often."""

@@ -206,6 +206,8 @@ class WarpLane:
         ring = self.cta.rings[op.reads] if op.reads else None
         if ring is not None:
             ring.begin_read(self.lane, op.tile)
+        if op.mix.lds and (behind_s := self.sm.memory.queue.wait_s()) > 0.0:
+            yield self.sim.env.timeout(behind_s)
         yield self.issue(op.mix)
         if ring is not None:
             ring.end_read(self.lane, op.tile)

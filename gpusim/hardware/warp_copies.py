@@ -153,7 +153,10 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     stage = ring.stage(op.tile)
     ring.begin_write(lane.lane, op.tile, op.bytes * lane.share)
     count = lane.instructions(op.bytes, op.width)
+    taken_s = start + lane.sm.memory.take_in("cp_async", count * lane.group.warps, op.width, _alignment(op))
     yield lane.issue_memory(count, op.other, op.width, lane.cost.cp_async, masked=op.masked)
+    if taken_s > lane.sim.env.now:
+        yield lane.sim.env.timeout(taken_s - lane.sim.env.now)
     arrival = _fetch(lane, op, "cp_async", op.bytes * lane.share, stage)
     lane.mark("issue", start, "", op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)

@@ -1,0 +1,33 @@
+"""The load-store unit of an SM as a queue.
+
+Models: it takes copies by threads in as fast as its path allows, more slowly those that do not start on a line; what is
+  issued behind them, loads from shared memory among it, waits for that, and so does who finds the queue full.
+Omits: what stands ahead of a load from shared memory that is issued in the middle of a computation.
+Source: realkernels.microbench (behind_copies).
+"""
+
+from __future__ import annotations
+
+from gpusim.engine import Simulation
+
+__all__ = ["LoadStoreQueue"]
+
+
+class LoadStoreQueue:
+    """``room``: instructions that wait in it before those who issue more have to wait themselves."""
+
+    def __init__(self, sim: Simulation, room: float) -> None:
+        self._sim = sim
+        self._room = room
+        self._free_s = 0.0
+        """When everything so far has been taken in."""
+
+    def take(self, count: float, each_s: float) -> float:
+        """Queue ``count`` instructions of ``each_s``; seconds from now until all but those that find room are in."""
+        now = self._sim.now
+        self._free_s = max(self._free_s, now) + count * each_s
+        return max(self._free_s - self._room * each_s - now, 0.0)
+
+    def wait_s(self) -> float:
+        """Seconds until what is issued now gets its turn."""
+        return max(self._free_s - self._sim.now, 0.0)
