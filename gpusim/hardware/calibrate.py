@@ -26,6 +26,8 @@ _MANY_CONFLICTS = 10
 """In one turn of a loop; fewer vanish among the rest."""
 _MANY_WARPS = 16
 """So many do not wait for themselves."""
+_QUEUED_BYTES, _LANE_BYTES = 32 << 10, 16
+"""Copies that just find room in the queue of the load-store unit; of a lane and instruction."""
 
 
 def measure_quantities(folder: Path) -> dict[str, Measured]:
@@ -138,6 +140,18 @@ def _masked(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
             float(np.mean(commits)), "cycles", "masked (ends of empty groups)", float(np.ptp(commits))
         ),
     }
+
+
+def _queue(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """Copies that are issued and not yet taken in: the load-store unit goes on for so long once the last is issued.
+
+    Of 32 KiB by eight warps: of fewer all find room, and of more each warp waits for registers.
+    """
+    latency, room = found["sm.lds_latency"].value, []
+    for row in b.rows("behind_copies", kind="cp_async", bytes=_QUEUED_BYTES):
+        taken = row["shared_cycles"] - latency
+        room.append((1.0 - row["issued_cycles"] / taken) * row["bytes"] / (WARP_SIZE * _LANE_BYTES))
+    return {"lsu.queue": Measured(float(np.median(room)), "", "behind_copies (32 KiB)", float(np.ptp(room)))}
 
 
 def _beside_shared_loads(b: Benches, beside: str) -> Measured:
@@ -265,6 +279,6 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 _STEPS = (
-    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _loop, _barriers, *MEMORY_STEPS, *ALIGNMENT_STEPS,
+    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, *MEMORY_STEPS, *ALIGNMENT_STEPS,
     *ACCESS_STEPS, _launch,
 )  # fmt: skip

@@ -1,7 +1,7 @@
 """The load-store unit of an SM as a queue.
 
-Models: it takes copies by threads in as fast as its path allows, more slowly those that do not start on a line; what is
-  issued behind them, loads from shared memory among it, waits for that, and so does who finds the queue full.
+Models: it takes copies and loads by threads in as fast as its path allows, more slowly those that do not start on a
+  line; loads from shared memory that are issued behind them wait for that, and so does who finds the queue full.
 Omits: what stands ahead of a load from shared memory that is issued in the middle of a computation.
 Source: realkernels.microbench (behind_copies).
 """
@@ -14,7 +14,7 @@ __all__ = ["LoadStoreQueue"]
 
 
 class LoadStoreQueue:
-    """``room``: instructions that wait in it before those who issue more have to wait themselves."""
+    """``room``: instructions that are issued and not yet taken in; 0 for a unit behind which nothing has to wait."""
 
     def __init__(self, sim: Simulation, room: float) -> None:
         self._sim = sim
@@ -24,6 +24,8 @@ class LoadStoreQueue:
 
     def take(self, count: float, each_s: float) -> float:
         """Queue ``count`` instructions of ``each_s``; seconds from now until all but those that find room are in."""
+        if not self._room:
+            return 0.0
         now = self._sim.now
         self._free_s = max(self._free_s, now) + count * each_s
         return max(self._free_s - self._room * each_s - now, 0.0)

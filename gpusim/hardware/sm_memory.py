@@ -160,7 +160,7 @@ class SmMemory:
         return arrival
 
     def take_in(self, path: str, count: float, width: int, align: int) -> float:
-        """Seconds until ``count`` instructions of ``width`` bytes per lane have been issued, as far as the queue goes."""
+        """Seconds until ``count`` instructions of ``width`` bytes per lane are in the load-store unit or its queue."""
         rate = self._rates[path][-1] if align >= LINE_BYTES else self._mean_rate(path, align)
         return self.queue.take(count, WARP_SIZE * width / rate)
 

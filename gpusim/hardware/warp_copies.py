@@ -3,7 +3,7 @@
 Models: the instructions that issue a copy, the request to memory, and what its arrival does to the
   ring stage and the barrier it fills.
 Omits: order between the generic and the asynchronous proxy.
-Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync, tma, tma_store, masked).
+Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync, behind_copies, tma, tma_store, masked).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from gpusim.engine import Event, PhasedBarrier
-from gpusim.hardware.access import LINE_BYTES, access_of
+from gpusim.hardware.access import DENSE, LINE_BYTES, Access, access_of
 from gpusim.hardware.cta import RingState
 from gpusim.program import (
     WARP_SIZE,
@@ -68,7 +68,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     count = lane.instructions(op.bytes, op.width) / parts
     arrivals = []
     for _ in range(parts):
-        yield lane.issue_memory(count, op.other / parts, op.width, lane.cost.ldg, access, op.masked / parts)
+        yield from _issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, access)
         if not missed:
             arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency))
             continue
@@ -86,6 +86,18 @@ def load(lane: WarpLane, op: Load) -> Generator:
         lane.mark("load", start, "", op.tile)
     else:
         lane.mark("issue", start, "", op.tile)
+
+
+def _issue(
+    lane: WarpLane, op: Load | CpAsync, path: str, count: float, other: float, masked: float, access: Access = DENSE
+) -> Generator:
+    """``count`` instructions of each warp, no faster than the load-store unit takes them in."""
+    cost = lane.cost.cp_async if path == "cp_async" else lane.cost.ldg
+    taken = count * lane.group.warps * max(access.lines * LINE_BYTES, 1.0)
+    until_s = lane.sim.env.now + lane.sm.memory.take_in(path, taken, op.width, _alignment(op))
+    yield lane.issue_memory(count, other, op.width, cost, access, masked)
+    if until_s > lane.sim.env.now:
+        yield lane.sim.env.timeout(until_s - lane.sim.env.now)
 
 
 def _fetch(
@@ -153,10 +165,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     stage = ring.stage(op.tile)
     ring.begin_write(lane.lane, op.tile, op.bytes * lane.share)
     count = lane.instructions(op.bytes, op.width)
-    taken_s = start + lane.sm.memory.take_in("cp_async", count * lane.group.warps, op.width, _alignment(op))
-    yield lane.issue_memory(count, op.other, op.width, lane.cost.cp_async, masked=op.masked)
-    if taken_s > lane.sim.env.now:
-        yield lane.sim.env.timeout(taken_s - lane.sim.env.now)
+    yield from _issue(lane, op, "cp_async", count, op.other, op.masked)
     arrival = _fetch(lane, op, "cp_async", op.bytes * lane.share, stage)
     lane.mark("issue", start, "", op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)

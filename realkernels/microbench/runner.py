@@ -24,6 +24,7 @@ BENCHES = (
     "pipes",
     "masked",
     "behind",
+    "behind_copies",
     "local",
     "lds_ffma",
     "placement",

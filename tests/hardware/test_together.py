@@ -51,7 +51,7 @@ def test_one_after_the_other_the_first_is_not_held_up():
 
 @pytest.mark.parametrize("size", [16 << 10, 32 << 10, 64 << 10])
 def test_a_copy_waits_for_that_of_another_cta_as_long_as_on_the_device(size):
-    """One SM: what either takes longer than alone, within 120 cycles of up to 611.
+    """One SM: what either takes longer than alone, within 130 cycles of up to 611.
 
     Left out: 64 KiB asked for 600 cycles later, where the first is still held up for 275 cycles and here for none.
     """
@@ -62,4 +62,4 @@ def test_a_copy_waits_for_that_of_another_cta_as_long_as_on_the_device(size):
     expected = {delay: pair(device, size, delay)[0] for delay in took}
     for delay in (0, 150, 300):
         longer = np.subtract(expected[delay], expected[alone])
-        assert longer == pytest.approx(took[delay] - took[alone], abs=120), delay
+        assert longer == pytest.approx(took[delay] - took[alone], abs=130), delay

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
@@ -11,11 +12,20 @@ from tests.tile_programs import one_role, padded, textbook
 
 
 def test_ctas_are_handed_out_one_after_another():
-    """Eight slots, CTAs of 10 cycles, one CTA per SM every 132 ns: the ninth starts when the eight before have been."""
+    """Eight slots, CTAs of 10 cycles: the first eight 5 ns apart, then one CTA per SM every 132 ns."""
     program = padded(one_role(Compute(Mix(ffma=10)), warps=1, grid=132 * 16), 8)
-    timeline = simulate_kernel(program, textbook(launch__cta_interval="1 ns"), exact=True)
+    device = textbook(launch__cta_interval="1 ns", launch__first_wave_interval="5 cycles")
+    timeline = simulate_kernel(program, device, exact=True)
     starts = sorted(i.start_s * 1e9 for i in timeline if i.kind == "compute" and i.lane.startswith("sm[0]"))
-    assert starts == pytest.approx([132.0 * number for number in range(1, 17)])
+    filled = [5.0 * number for number in range(8)]
+    assert starts == pytest.approx(filled + [40.0 + 132.0 * number for number in range(8)])
+
+
+def test_the_first_wave_begins_as_on_the_h200():
+    """CTAs of an SM follow each other within 30 cycles, whatever their size; a few wait for instructions."""
+    gaps = [gap for row in rows("first_wave") for gap in row["gap_cycles"]]
+    assert np.median(gaps) == pytest.approx(load_profile("h200_sxm").value("launch.first_wave_interval"), rel=0.01)
+    assert np.mean(np.array(gaps) <= 30.0) > 0.8
 
 
 @pytest.mark.parametrize("row", [pytest.param(row, id=f"{row['block']}-{row['ctas_per_sm']}")
