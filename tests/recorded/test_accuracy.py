@@ -32,8 +32,8 @@ CHOICE = 0.02
 WELL_CHOSEN = 0.8
 """Share of the groups in which that must be so; docs/accuracy.md lists all of them."""
 PERIOD_MEAN = 0.08
-HIDDEN_MEAN = 0.09
-HIDDEN_WORST = 0.29
+HIDDEN_MEAN = 0.08
+HIDDEN_WORST = 0.27
 """Two CTAs of one stage each, which drift as in a random walk on the device and towards taking turns here
 (docs/model.md)."""
 
