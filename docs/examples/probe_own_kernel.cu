@@ -37,7 +37,7 @@ __device__ void fetch(float4* to, const float4* from, Barrier* barrier) {
                    address_of(to)), "l"(from), "r"(ROW_BYTES), "r"(address_of(barrier)) : "memory");
 }
 
-extern "C" __global__ void __launch_bounds__(32 + THREADS PROBE_ONLY(+32))
+extern "C" __global__ void __launch_bounds__(32 + THREADS PROBE_ONLY(+32) PROBE_RESIDENT)
 rmsnorm(const float4* __restrict__ x, const float4* __restrict__ weight, float4* __restrict__ y, int rows,
         float epsilon PROBE_PARAMETER) {
   extern __shared__ __align__(128) float4 ring[];

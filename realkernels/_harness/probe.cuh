@@ -40,7 +40,7 @@ constexpr int PROBE_LANES_PER_CTA = 10;
 
 struct ProbeStamp {
   unsigned int clock;      // the lower half
-  unsigned int what;       // event << 28 | stage << 20 | tile
+  unsigned int what;       // event << 28 | stage << 20 | tile + 1
 };
 
 struct ProbeLane {         // 48 bytes
@@ -90,7 +90,7 @@ struct Probe {
         "setp.lt.u32 here, %0, %1;\n\t"
         "mov.u32 now, %%clock;\n\t"
         "@here st.global.v2.u32 [%2], {now, %3};\n\t}" ::"r"(count),
-        "r"(room), "l"(stamps + count), "r"(event << 28 | (stage & 0xff) << 20 | (tile & 0xfffff))
+        "r"(room), "l"(stamps + count), "r"(((unsigned int)event << 28) + ((unsigned int)stage << 20) + (tile + 1))
         : "memory");
     ++count;
   }
@@ -106,6 +106,10 @@ struct Probe {
 };
 
 #define PROBE_ONLY(...) __VA_ARGS__
+// Behind the threads in __launch_bounds__: with registers to spare, as without stamps, the compiler leaves the kernel's
+// own instructions in their order. Else it saved some by computing chains of FMAs one by one, in twice the time.
+#define PROBE_RESIDENT , 1
+#define PROBE_RESIDENT , 1
 // lanes: [gridDim.x][PROBE_LANES_PER_CTA]; stamps: [gridDim.x][PROBE_LANES_PER_CTA][capacity]; which SMs: -1 for none
 #define PROBE_PARAMETER , ProbeLane *probe_lanes, ProbeStamp *probe_stamps, int probe_capacity, \
                         int probe_sm, int probe_other_sm
@@ -119,6 +123,7 @@ struct Probe {
 #else
 
 #define PROBE_ONLY(...)
+#define PROBE_RESIDENT
 #define PROBE_PARAMETER
 #define PROBE_DECLARE(index)
 #define PROBE_ENTER(event, tile, stage)

@@ -23,7 +23,7 @@ LANE = np.dtype([
 ])  # fmt: skip
 """ProbeLane of probe.cuh."""
 STAMP = np.dtype([("clock", "u4"), ("what", "u4")])
-"""ProbeStamp of probe.cuh: the lower half of the clock, and event << 28 | stage << 20 | tile."""
+"""ProbeStamp of probe.cuh: the lower half of the clock, and event << 28 | stage << 20 | tile + 1."""
 NO_SM = -1
 STEP = np.dtype([("clock", "i8"), ("event", "i4"), ("stage", "i4"), ("tile", "i4")])
 """A stamp unpacked: the clock whole, tile -1 before the first one."""
@@ -192,8 +192,7 @@ class Recording:
         first = int(lane["first_clock"])
         steps["clock"] = first + (rows["clock"].astype("i8") - first) % (1 << 32)
         what = rows["what"].astype("i8")
-        steps["event"], steps["stage"], steps["tile"] = what >> 28, what >> 20 & 0xFF, what & 0xFFFFF
-        steps["tile"][steps["tile"] == 0xFFFFF] = -1
+        steps["event"], steps["stage"], steps["tile"] = what >> 28, what >> 20 & 0xFF, (what & 0xFFFFF) - 1
         return steps
 
     def _span(self, cta: int, index: int = HEAD) -> tuple[float, float]:

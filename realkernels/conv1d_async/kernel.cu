@@ -96,7 +96,7 @@ __device__ __forceinline__ void meet() {
   PROBE_MET();
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS PROBE_RESIDENT)
 tile_kernel(const float* __restrict__ in, float* __restrict__ out, int floats, float, float PROBE_PARAMETER) {
   extern __shared__ __align__(128) float4 shared[];
   const unsigned int thread = threadIdx.x, warp = thread / 32, lane = thread % 32;

@@ -36,7 +36,7 @@ __device__ __forceinline__ void meet() {
 #endif
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS PROBE_RESIDENT)
 tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, float a, float b PROBE_PARAMETER) {
   extern __shared__ __align__(128) float4 ring[];
   const int thread = opaque_thread();

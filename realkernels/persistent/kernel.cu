@@ -96,25 +96,26 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
   // Stages are held as addresses: with numbers the compiler multiplies again inside the vector loop.
   unsigned int read = base, write = base + (STAGES - 1) * TILE_BYTES;
   const unsigned int end = opaque((int)(base + STAGES * TILE_BYTES));
-  const auto number = [&](unsigned int stage) { return (int)(stage - base) / TILE_BYTES; };
+  PROBE_ONLY(int read_stage = 0; int write_stage = STAGES - 1;)
   for (int t = 0; t < tiles; ++t) {
-    PROBE_ENTER(PROBE_WAIT_COPY, t, number(read));
+    PROBE_ENTER(PROBE_WAIT_COPY, t, read_stage);
     cp_async_wait<STAGES - 2>();
-    PROBE_ENTER(PROBE_BARRIER, t, number(read));
+    PROBE_ENTER(PROBE_BARRIER, t, read_stage);
     meet();
     // The stage written now held tile t - 1, which all warps have left behind at the barrier.
     if (t + STAGES - 1 < tiles) {
-      PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, number(write));
+      PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, write_stage);
       issue(write + 16 * thread, source, thread);
-      PROBE_ONLY(announce(probe, arrived + 8 * number(write), tells));
+      PROBE_ONLY(announce(probe, arrived + 8 * write_stage, tells));
       next_source();
     }
     cp_async_commit();
-    PROBE_ENTER(PROBE_COMPUTE, t, number(read));
+    PROBE_ENTER(PROBE_COMPUTE, t, read_stage);
     consume(read, thread, affine, sum);
     write = read;
     read += TILE_BYTES;
     if (read == end) read = base;
+    PROBE_ONLY(write_stage = read_stage; if (++read_stage == STAGES) read_stage = 0;)
     if (--left == 0) {
       write_item(sum, thread, item, out);
       item += grid;

@@ -99,7 +99,7 @@ __device__ __forceinline__ void advance(unsigned int& offset) {
   if (offset == RING_BYTES) offset = 0;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS PROBE_RESIDENT)
 tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, float a, float b PROBE_PARAMETER) {
   extern __shared__ __align__(128) float4 ring[];
   const int thread = opaque_thread();

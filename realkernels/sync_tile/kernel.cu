@@ -29,7 +29,7 @@ __device__ __forceinline__ void copy_batch(unsigned int to, const float4* from, 
   __syncwarp();
 }
 
-extern "C" __global__ void __launch_bounds__(COMPUTE_THREADS)
+extern "C" __global__ void __launch_bounds__(COMPUTE_THREADS PROBE_RESIDENT)
 tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, float a, float b PROBE_PARAMETER) {
   extern __shared__ __align__(128) float4 shared[];
   const unsigned int tile = opaque((int)shared_address(shared));

@@ -35,7 +35,7 @@ __device__ __forceinline__ void transform(unsigned int from, unsigned int to, in
   }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS PROBE_RESIDENT)
 tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, float a, float b PROBE_PARAMETER) {
   extern __shared__ __align__(128) float4 rings[];
   const unsigned int input = shared_address(rings);

@@ -12,7 +12,7 @@ constexpr int BLOCK_THREADS = 32 + COMPUTE_THREADS + 32;
 constexpr int BLOCK_THREADS = 32 + COMPUTE_THREADS;
 #endif
 
-extern "C" __global__ void __launch_bounds__(BLOCK_THREADS)
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS PROBE_RESIDENT)
 tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, float a, float b PROBE_PARAMETER) {
   extern __shared__ __align__(128) float4 ring[];
   const unsigned int base = shared_address(ring);

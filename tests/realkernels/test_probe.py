@@ -40,7 +40,7 @@ class Buffers:
         """``rows``: (time in seconds, event, tile, stage); the SM's clock is ahead by ``offset_cycles``."""
         clock = [round(t * HZ) + offset_cycles for t, *_ in rows]
         for k, (_, event, tile, stage) in enumerate(rows):
-            self.stamps[cta, lane, k] = (clock[k] & 0xFFFFFFFF, event << 28 | stage << 20 | tile & 0xFFFFF)
+            self.stamps[cta, lane, k] = (clock[k] & 0xFFFFFFFF, event << 28 | stage << 20 | tile + 1)
 
         def tick(t):
             return 1_700_000_000_000_000_000 + int(t * 1e9) // 32 * 32
