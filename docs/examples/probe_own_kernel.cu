@@ -45,7 +45,7 @@ rmsnorm(const float4* __restrict__ x, const float4* __restrict__ weight, float4*
   __shared__ __align__(16) float partial[2][WARPS];
 
   PROBE_ONLY(const int own = threadIdx.x / 32;)               // 0: producer; 1 … WARPS: consumers; then the observer
-  PROBE_DECLARE(own == 0 ? 3 : own == 1 ? 0 : own > WARPS ? 2 : -1);
+  PROBE_BEGIN(own == 0 ? 3 : own == 1 ? 0 : own > WARPS ? 2 : 2 + own)
   PROBE_ENTER(PROBE_SETUP, -1, 0);
   PROBE_ONLY(int turn = 0;)
   if (threadIdx.x == 0) {
@@ -131,4 +131,5 @@ rmsnorm(const float4* __restrict__ x, const float4* __restrict__ weight, float4*
     PROBE_ONLY(++turn;)
   }
   PROBE_LEAVE();
+  PROBE_END
 }

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,8 @@ import numpy as np
 from gpusim.validation.recording import save_timeline
 from realkernels._harness import probe
 from realkernels._harness.device import device_name, gpu_status
-from realkernels._harness.timing import Times, make_flush, sample_clock, time_launch
+from realkernels._harness.observe import observe
+from realkernels._harness.timing import make_flush, time_launch
 
 HERE = Path(__file__).resolve().parent
 HARNESS = Path(probe.__file__).resolve().parent
@@ -67,18 +67,17 @@ def measure(stages: int, grid: int, rows_per_cta: int) -> tuple[probe.Recording,
     check(x, weight, y)
 
     traced = build(stages, instrumented=True)
-    buffers = probe.Buffers(grid, tiles=rows_per_cta)
     block = 32 + 32 * WARPS + 32  # the observer is one warp more
+    flush = make_flush()
 
-    def run(sms: Sequence[int]) -> tuple[Times, probe.Recording]:
-        more = (*arguments, *buffers.arguments(sms))
-        found = time_launch(lambda: traced((grid,), (block,), more, shared_mem=shared), repeats=7, flush=make_flush())
-        return found, buffers.read(sample_clock())
+    def launch(more: tuple) -> float:
+        run = time_launch(
+            lambda: traced((grid,), (block,), (*arguments, *more), shared_mem=shared), repeats=1, warmup=0, flush=flush
+        )
+        return run.median_s
 
-    # The first run writes no stamps: it tells which SM is a typical one, and which ends last.
-    _, first = run(())
     y.fill(0)
-    slower, recording = run(first.sms()[:2])
+    observed = observe(launch, probe.Buffers(grid, tiles=rows_per_cta))
     check(x, weight, y)
 
     about = {
@@ -86,10 +85,10 @@ def measure(stages: int, grid: int, rows_per_cta: int) -> tuple[probe.Recording,
         "device": device_name(),
         "params": {"stages": stages, "grid": grid, "rows_per_cta": rows_per_cta},
         "total_s": times.median_s,
-        "instrumented_total_s": slower.median_s,
-        "overhead": slower.median_s / times.median_s - 1.0,
+        "instrumented_total_s": observed.total_s,
+        "overhead": observed.overhead,
     }
-    return recording, about
+    return observed.recording, about
 
 
 def save(recording: probe.Recording, about: dict[str, Any], path: Path) -> str:

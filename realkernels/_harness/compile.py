@@ -167,6 +167,7 @@ def _compile(spec: KernelSpec, architecture: str) -> CompiledKernel:
     folders = (spec.source.resolve().parent, HERE, *spec.include_dirs)
     options = (
         "-std=c++17",
+        "-default-device",  # lambdas with parameters of any type have no annotation of their own
         f"--gpu-architecture={architecture}",
         *(f"-I{folder}" for folder in folders),
         *(f"-D{key}={_define(value)}" for key, value in sorted(spec.defines.items())),

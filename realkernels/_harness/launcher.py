@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from functools import cache, cached_property
 from typing import Any
@@ -15,7 +15,8 @@ from gpusim.timeline import Timeline
 from gpusim.validation.recording import source_hash
 from realkernels._harness import oracle, probe
 from realkernels._harness.compile import CompiledKernel, KernelSpec, compile_kernel
-from realkernels._harness.timing import Times, make_flush, sample_clock, time_launch
+from realkernels._harness.observe import observe
+from realkernels._harness.timing import Times, make_flush, time_launch
 
 KERNEL = "tile_kernel"
 SEED = 20260901
@@ -197,21 +198,19 @@ class Launcher:
         fit = kernel.max_active_ctas(plan.threads(True), self.shared_bytes)
         if fit != params.ctas_per_sm:
             raise RuntimeError(f"{fit} CTAs of the instrumented kernel fit on an SM, not {params.ctas_per_sm}")
-        buffers = probe.Buffers(plan.ctas, min(plan.tiles_per_cta, max_tiles))
+        flush = make_flush()
 
-        def run(sms: Sequence[int]) -> tuple[Times, probe.Recording]:
-            arguments = (*self._arguments(), *buffers.arguments(sms))
-            times = time_launch(
+        def launch(more: tuple) -> float:
+            arguments = (*self._arguments(), *more)
+            return time_launch(
                 lambda: kernel.launch(plan.ctas, plan.threads(True), arguments, self.shared_bytes),
-                repeats=7, warmup=2, flush=make_flush(),
-            )  # fmt: skip
-            return times, buffers.read(sample_clock())
+                repeats=1, warmup=0, flush=flush,
+            ).median_s  # fmt: skip
 
-        _, quiet = run(())  # tells which SMs are worth it
-        times, recording = run(quiet.sms()[:2])
+        observed = observe(launch, probe.Buffers(plan.ctas, min(plan.tiles_per_cta, max_tiles)))
         if not bool(cupy.array_equal(expected, self._out, equal_nan=True)):
             raise RuntimeError("the instrumented kernel computes something else")
-        return recording.timeline(
+        return observed.recording.timeline(
             role=plan.role,
             ring=plan.ring,
             output_ring=plan.output_ring,
@@ -222,8 +221,8 @@ class Launcher:
                 "technique": plan.technique.name,
                 "params": asdict(params),
                 "total_s": plain,
-                "instrumented_total_s": times.median_s,
-                "overhead": times.median_s / plain - 1.0,
+                "instrumented_total_s": observed.total_s,
+                "overhead": observed.overhead,
                 "source_sha256": self.source_sha256(),
             },
         )

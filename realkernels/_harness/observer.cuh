@@ -4,32 +4,77 @@
 #include "probe.cuh"
 
 #ifdef PROBE
-// Arrives on the barrier once all earlier cp.async of this thread have landed, if it `tells` for others; the barrier's
-// count already includes this arrival (noinc). A branch around it would take as long as issuing some more copies.
-__device__ __forceinline__ void announce(const Probe& probe, unsigned int barrier, bool tells) {
-  asm volatile(
-      "{\n\t.reg .pred here;\n\t"
-      "setp.ne.u32 here, %1, 0;\n\t"
-      "@here cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];\n\t}" ::"r"(barrier), "r"((unsigned int)(tells && probe.on))
-      : "memory");
+// Stamps tile after tile as soon as `there(tile)`, asked of the whole warp, says so. A stage is refilled at the earliest
+// one memory latency after its tile was seen here, so the observer cannot be overtaken; should that ever fail it gives
+// up after 10^8 cycles instead of hanging the GPU.
+template <class Stamps, class There>
+__device__ __forceinline__ bool await_tile(Stamps& probe, int tile, int stage, There there) {
+  const long long patience = probe_clock() + 100000000ll;
+  while (!there())
+    if (probe_clock() > patience) return false;
+  probe.enter(PROBE_ARRIVED, tile, stage);
+  return true;
 }
 
-// Waits for phase after phase of `barrier[stage]` and stamps it. A stage is refilled at the
-// earliest one memory latency after its tile was seen here, so the observer cannot be overtaken;
-// should that ever fail it gives up after 10^8 cycles instead of hanging the GPU.
-__device__ __forceinline__ void observe(Probe& probe, unsigned int barriers, int tiles, int stages) {
-  if (!probe.on) return;
+// Waits for phase after phase of `barrier[stage]`, which the copy unit completes.
+template <class Stamps>
+__device__ __forceinline__ void observe(Stamps& probe, unsigned int barriers, int tiles, int stages) {
+  if constexpr (!Stamps::stamping) return;
   int stage = 0, phase = 0;
   for (int tile = 0; tile < tiles; ++tile) {
-    const long long patience = probe_clock() + 100000000ll;
-    while (!mbarrier_try_wait(barriers + 8 * stage, phase)) {
-      if (probe_clock() > patience) {
-        probe.dropped += tiles - tile;
+    if (!await_tile(probe, tile, stage, [&] { return mbarrier_try_wait(barriers + 8 * stage, phase); })) {
+      probe.dropped += tiles - tile;
+      return;
+    }
+    if (++stage == stages) stage = 0, phase ^= 1;
+  }
+}
+
+// A copy by cp.async completes no barrier, and to have it tell one (cp.async.mbarrier.arrive) holds up the warps that
+// issue it. So who copies first writes VACANT, which no input is, into the last word of its copy, and the observer looks
+// at these words: one that is neither VACANT nor what the tile before had there has been overwritten.
+constexpr unsigned int VACANT = 0xffffffffu;   // not a number
+constexpr unsigned int NOWHERE = 0xffffffffu;  // no address
+
+__device__ __forceinline__ void vacate(unsigned int word) {
+  asm volatile("st.shared.u32 [%0], %1;" ::"r"(word), "r"(VACANT) : "memory");
+}
+
+// Before a copy: `word` is the last one that this thread will overwrite, or NOWHERE if another thread tells.
+template <class Stamps>
+__device__ __forceinline__ void announce(const Stamps& probe, unsigned int word) {
+  if (probe.warp.on && word != NOWHERE) vacate(word);
+}
+
+// `word(stage)` is the address at which this lane looks, or NOWHERE. The first part of it stands before the barrier
+// behind which copies begin.
+template <int SLOTS, class Stamps, class Word>
+__device__ __forceinline__ void prepare_words(const Stamps& probe, Word word) {
+  for (int s = 0; s < SLOTS; ++s) announce(probe, word(s));
+}
+
+template <int SLOTS, class Stamps, class Word>
+__device__ __forceinline__ void observe_words(Stamps& probe, int tiles, Word word) {
+  if constexpr (!Stamps::stamping) return;
+  unsigned int before[SLOTS];
+#pragma unroll
+  for (int s = 0; s < SLOTS; ++s) before[s] = VACANT;
+  for (int first = 0; first < tiles; first += SLOTS) {
+#pragma unroll
+    for (int s = 0; s < SLOTS; ++s) {
+      if (first + s >= tiles) return;
+      const unsigned int at = word(s);
+      unsigned int now = VACANT;
+      const bool seen = await_tile(probe, first + s, s, [&] {
+        if (at != NOWHERE) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(now) : "r"(at) : "memory");
+        return __all_sync(~0u, at == NOWHERE || (now != VACANT && now != before[s])) != 0;
+      });
+      if (!seen) {
+        probe.dropped += tiles - first - s;
         return;
       }
+      before[s] = now;
     }
-    probe.enter(PROBE_ARRIVED, tile, stage);
-    if (++stage == stages) stage = 0, phase ^= 1;
   }
 }
 #endif

@@ -3,16 +3,20 @@
 // A warp says what it does *from now on*; the next stamp ends that. A lane is therefore tiled
 // without gaps by one stamp per step:
 //
-//   __global__ void kernel(const float* in, float* out PROBE_PARAMETER) {
-//     PROBE_DECLARE(lane_of_the_recording);     // -1: this warp records nothing
+//   __global__ void __launch_bounds__(THREADS PROBE_RESIDENT) kernel(const float* in, float* out PROBE_PARAMETER) {
+//     PROBE_BEGIN(lane_of_the_recording)        // -1: this warp records nothing
 //     PROBE_ENTER(PROBE_COMPUTE, tile, stage);
 //     ...
 //     PROBE_LEAVE();                             // ends the last step, before the warp exits
+//     PROBE_END                                  // behind it nothing but the end of the kernel
 //   }
 //
+// What stands between PROBE_BEGIN and PROBE_END is compiled twice: with stamps for the recorded warps of the two SMs
+// that the launch names, and without for all others, which run the kernel as it is. So the device as a whole, and
+// what the observed SMs compete with, is as in the plain build.
+//
 // A stamp is a handful of instructions without a branch: lane 0 writes 8 bytes into its warp's own stretch of global
-// memory, the clock, and event, stage and tile packed. Stamps beyond the capacity are counted, not written. All CTAs
-// take stamps, but only those on the two SMs that the launch names write them: those of all would keep DRAM busy. Each
+// memory, the clock, and event, stage and tile packed. Stamps beyond the capacity are counted, not written. Each
 // warp also stores two pairs (globaltimer, clock64), at its first and last stamp, by which the clocks of different SMs
 // are laid on one axis; reading globaltimer at every stamp would cost more than the steps it is meant to time.
 //
@@ -20,7 +24,7 @@
 #pragma once
 
 enum ProbeEvent : int {
-  PROBE_END = 0,           // the lane does nothing any more
+  PROBE_DONE = 0,          // the lane does nothing any more
   PROBE_SETUP = 1,         // before the first tile
   PROBE_WAIT_STAGE = 2,    // consumer: no filled stage yet
   PROBE_WAIT_FREE = 3,     // producer: no free stage yet
@@ -36,7 +40,7 @@ enum ProbeEvent : int {
 
 #ifdef PROBE
 
-constexpr int PROBE_LANES_PER_CTA = 10;
+constexpr int PROBE_LANES_PER_CTA = 20;
 
 struct ProbeStamp {
   unsigned int clock;      // the lower half
@@ -62,27 +66,47 @@ __device__ __forceinline__ long long probe_clock() {
   return clock;
 }
 
-struct Probe {
+// A warp and its place in the recording. Those of other SMs, and those without a lane, have no room for stamps.
+struct ProbeWarp {
   ProbeLane* lane = nullptr;
   ProbeStamp* stamps = nullptr;
-  unsigned int count = 0, room = 0;   // stamps so far, and those that can be written: none in most threads
-  unsigned int dropped = 0;
-  unsigned int on = 0;                // whether this CTA writes its stamps
+  unsigned int room = 0;
+  unsigned int on = 0;                // whether this SM is observed
 
-  __device__ __forceinline__ Probe(ProbeLane* lanes, ProbeStamp* all, int capacity, int one, int other, int index) {
+  __device__ __forceinline__ ProbeWarp(ProbeLane* lanes, ProbeStamp* all, int capacity, int one, int other, int index) {
     unsigned int sm;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
     on = sm == (unsigned int)one || sm == (unsigned int)other;
-    if (index < 0 || threadIdx.x % 32 != 0) return;
+    if (index < 0) return;
+    if (on) room = capacity;
+    if (threadIdx.x % 32 != 0) return;
     const long long at = (long long)blockIdx.x * PROBE_LANES_PER_CTA + index;
     lane = lanes + at;
     stamps = all + at * capacity;
-    if (on) room = capacity;
     lane->sm = sm;
     lane->used = 1;
     lane->first_ns = probe_globaltimer();
     lane->first_clock = probe_clock();
   }
+
+  __device__ __forceinline__ void end(unsigned int count, unsigned int dropped) {
+    if (!lane) return;
+    lane->last_ns = probe_globaltimer();
+    lane->last_clock = probe_clock();
+    lane->count = min(count, room);
+    lane->dropped = dropped + count - min(count, room);
+  }
+};
+
+// What a recorded warp does at the macros.
+struct Probe {
+  static constexpr bool stamping = true;
+  ProbeWarp warp;
+  unsigned int room;                  // of this lane: only one of a warp writes
+  unsigned int count = 0;             // stamps so far
+  unsigned int dropped = 0;
+
+  __device__ __forceinline__ Probe(const ProbeWarp& of) : warp(of), room(of.lane ? of.room : 0) {}
 
   __device__ __forceinline__ void enter(int event, int tile, int stage) {
     asm volatile(
@@ -90,34 +114,49 @@ struct Probe {
         "setp.lt.u32 here, %0, %1;\n\t"
         "mov.u32 now, %%clock;\n\t"
         "@here st.global.v2.u32 [%2], {now, %3};\n\t}" ::"r"(count),
-        "r"(room), "l"(stamps + count), "r"(((unsigned int)event << 28) + ((unsigned int)stage << 20) + (tile + 1))
+        "r"(room), "l"(warp.stamps + count), "r"(((unsigned int)event << 28) + ((unsigned int)stage << 20) + (tile + 1))
         : "memory");
     ++count;
   }
 
+  __device__ __forceinline__ void met() { __syncwarp(); }
+
   __device__ __forceinline__ void leave() {
-    enter(PROBE_END, -1, 0);
-    if (!lane) return;
-    lane->last_ns = probe_globaltimer();
-    lane->last_clock = probe_clock();
-    lane->count = min(count, room);
-    lane->dropped = on ? dropped + count - min(count, room) : 0;
+    enter(PROBE_DONE, -1, 0);
+    warp.end(count, dropped);
   }
+};
+
+// What all others do: nothing, but for the first and the last look at the clock.
+struct Silent {
+  static constexpr bool stamping = false;
+  ProbeWarp warp;
+  unsigned int dropped = 0;
+
+  __device__ __forceinline__ Silent(const ProbeWarp& of) : warp(of) {}
+  __device__ __forceinline__ void enter(int, int, int) {}
+  __device__ __forceinline__ void met() {}
+  __device__ __forceinline__ void leave() { warp.end(0, 0); }
 };
 
 #define PROBE_ONLY(...) __VA_ARGS__
 // Behind the threads in __launch_bounds__: with registers to spare, as without stamps, the compiler leaves the kernel's
 // own instructions in their order. Else it saved some by computing chains of FMAs one by one, in twice the time.
 #define PROBE_RESIDENT , 1
-#define PROBE_RESIDENT , 1
 // lanes: [gridDim.x][PROBE_LANES_PER_CTA]; stamps: [gridDim.x][PROBE_LANES_PER_CTA][capacity]; which SMs: -1 for none
 #define PROBE_PARAMETER , ProbeLane *probe_lanes, ProbeStamp *probe_stamps, int probe_capacity, \
                         int probe_sm, int probe_other_sm
-#define PROBE_DECLARE(index) Probe probe(probe_lanes, probe_stamps, probe_capacity, probe_sm, probe_other_sm, (index))
+#define PROBE_BEGIN(index)                                                                              \
+  const ProbeWarp probe_warp(probe_lanes, probe_stamps, probe_capacity, probe_sm, probe_other_sm, (index)); \
+  const auto probe_kernel = [&](auto probe) __attribute__((always_inline)) {
+#define PROBE_END                                                          \
+  };                                                                       \
+  if (probe_warp.room) probe_kernel(Probe(probe_warp));                    \
+  else probe_kernel(Silent(probe_warp));
 #define PROBE_ENTER(event, tile, stage) probe.enter(event, tile, stage)
 // Between a barrier and the stamp behind it: a warp runs an instruction or two into a barrier (BAR.SYNC.DEFER_BLOCKING),
 // and would read the clock before the others have come.
-#define PROBE_MET() __syncwarp()
+#define PROBE_MET() probe.met()
 #define PROBE_LEAVE() probe.leave()
 
 #else
@@ -125,7 +164,8 @@ struct Probe {
 #define PROBE_ONLY(...)
 #define PROBE_RESIDENT
 #define PROBE_PARAMETER
-#define PROBE_DECLARE(index)
+#define PROBE_BEGIN(index)
+#define PROBE_END
 #define PROBE_ENTER(event, tile, stage)
 #define PROBE_MET()
 #define PROBE_LEAVE()

@@ -27,14 +27,14 @@ STAMP = np.dtype([("clock", "u4"), ("what", "u4")])
 NO_SM = -1
 STEP = np.dtype([("clock", "i8"), ("event", "i4"), ("stage", "i4"), ("tile", "i4")])
 """A stamp unpacked: the clock whole, tile -1 before the first one."""
-LANES_PER_CTA = 10
+LANES_PER_CTA = 20
 HEAD, TAIL, OBSERVER, PRODUCER, *MORE = range(LANES_PER_CTA)
-"""Which warp a lane stands for; see worker_lane in tile.cuh. ``MORE``: further warps of head and tail."""
+"""Which warp a lane stands for; see worker_lane in tile.cuh. ``MORE``: further warps of head and tail, not shown."""
 
 LONG_NS = 10_000
 """A warp that ran this long tells the SM clock: the global timer's step is a few tens of nanoseconds."""
 
-END, SETUP, WAIT_STAGE, WAIT_FREE, WAIT_COPY, ISSUE, LOAD, COMPUTE, BARRIER, ARRIVED, WAIT_DRAIN, STORE = range(12)
+DONE, SETUP, WAIT_STAGE, WAIT_FREE, WAIT_COPY, ISSUE, LOAD, COMPUTE, BARRIER, ARRIVED, WAIT_DRAIN, STORE = range(12)
 KIND_REASON = {
     SETUP: ("launch", ""),
     WAIT_STAGE: ("wait", "stage_empty"),
@@ -73,9 +73,10 @@ class Buffers:
         one, other = (*sms, NO_SM, NO_SM)[:2]
         return self._lanes, self._stamps, np.int32(self._capacity), np.int32(one), np.int32(other)
 
-    def read(self, clock_hz: float) -> Recording:
-        """What the last launch wrote; ``clock_hz`` as of `Recording`."""
-        return Recording(self._lanes.get(), self._stamps.get(), self._capacity, clock_hz, self._sms)
+    def read(self, clock_hz: float, *, stamps: bool = True) -> Recording:
+        """What the last launch wrote; ``clock_hz`` as of `Recording`. Without ``stamps`` only when warps began, ended."""
+        written = self._stamps.get() if stamps else np.zeros(0, np.uint8)
+        return Recording(self._lanes.get(), written, self._capacity, clock_hz, self._sms)
 
 
 class Recording:
@@ -216,6 +217,10 @@ class Recording:
     def _end_s(self, sm: int) -> float:
         """When the last CTA of an SM ended."""
         return max(self._span(int(cta))[1] for cta in np.flatnonzero(self.sm_of_cta == sm))
+
+    def busy_s(self, sm: int) -> float:
+        """Seconds from the start of the first CTA of an SM to the end of its last one."""
+        return self._end_s(sm) - min(self._span(int(cta))[0] for cta in np.flatnonzero(self.sm_of_cta == sm))
 
     def _slots(self, sm: int) -> list[tuple[int, int]]:
         """(place on the SM, CTA), so that a CTA takes the lowest place free when it starts."""

@@ -116,13 +116,18 @@ __device__ __forceinline__ void for_vectors(int first, Body each) {
 }
 
 #ifdef PROBE
-// Lanes of a recording: the first warp of each role stands for it (tile_loop.py has the names). The three
-// behind it lie on the other schedulers; they say when any of the role computes.
+// Lanes of a recording: the first warp of each role stands for it (tile_loop.py has the names). The others are not
+// shown, but say when any of the role computes: one that falls behind may be the only one.
 __device__ __forceinline__ int worker_lane(int warp) {
-  const int tail = warp - HEAD_WARPS;
   if (warp == WARPS) return 2;   // the observer
-  if (tail < 0) return warp == 0 ? 0 : warp < 4 ? 3 + warp : -1;
-  return tail == 0 ? 1 : tail < 4 ? 6 + tail : -1;
+  return warp == 0 ? 0 : warp == HEAD_WARPS ? 1 : warp < WARPS ? 3 + warp : -1;
 }
 constexpr int PRODUCER_LANE = 3;
+
+// Offset in a tile of the last word that the last thread of a warp copies, which tells for all of it; -1 if it has none.
+__device__ __forceinline__ int last_word(int warp) {
+  const int thread = 32 * warp + 31;
+  const int last = (VECTORS - 1 - thread) / COMPUTE_THREADS;   // of its vectors
+  return warp < WARPS && thread < VECTORS ? 16 * (thread + last * COMPUTE_THREADS) + 12 : -1;
+}
 #endif

@@ -93,7 +93,6 @@ __device__ __forceinline__ void meet() {
     __syncthreads();
   else
     asm volatile("bar.sync 1, %0;" ::"n"(COMPUTE_THREADS) : "memory");
-  PROBE_MET();
 }
 
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS PROBE_RESIDENT)
@@ -105,19 +104,17 @@ tile_kernel(const float* __restrict__ in, float* __restrict__ out, int floats, f
   const unsigned int first = blockIdx.x * TILE;   // at most 2^28 floats: indices fit 32 bits
   const float* signal = in + WEIGHT_FLOATS;
 
-  PROBE_DECLARE(warp == WARPS ? 2 : warp == 0 ? 0 : warp < 4 ? 3 + warp : -1);   // 2: the observer
+  PROBE_BEGIN(warp == WARPS ? 2 : warp == 0 ? 0 : 3 + (int)warp)   // 2: the observer
   PROBE_ENTER(PROBE_SETUP, -1, 0);
 #if defined(PROBE) && ASYNCHRONOUS
-  // The threads that copy one line see it arrive together, so the last of them tells for all.
-  constexpr int LINE_THREADS = 128 / VECTOR;
-  const unsigned int arrived = tile + TILE_BYTES + 4 * HALO_FLOATS;
-  if (thread == 0) {
-    mbarrier_init(arrived, COPIES / LINE_THREADS);
-    mbarrier_fence_init();
-  }
+  // Each lane of the observer looks at one line, of which the last word is as late as any.
+  constexpr int LINES = TILE_BYTES / 128;
+  const bool observes = thread >= COMPUTE_THREADS;
+  const auto word = [&](int) { return tile + 128 * (LINES < 32 ? min((int)lane, LINES - 1) : lane * LINES / 32) + 124; };
+  if (observes) prepare_words<1>(probe, word);
   __syncthreads();
-  if (thread >= COMPUTE_THREADS) {
-    observe(probe, arrived, 1, 1);
+  if (observes) {
+    observe_words<1>(probe, 1, word);
     PROBE_LEAVE();
     return;
   }
@@ -129,7 +126,6 @@ tile_kernel(const float* __restrict__ in, float* __restrict__ out, int floats, f
   PROBE_ENTER(PROBE_ISSUE, 0, 0);
   for_copies(thread, [&](int i) {
     cp_async<VECTOR>(own + VECTOR * COMPUTE_THREADS * i, source + VECTOR / 4 * COMPUTE_THREADS * i);
-    PROBE_ONLY(announce(probe, arrived, thread % LINE_THREADS == LINE_THREADS - 1));
   });
   if constexpr (TRUE_HALO) {
     if (warp == 0 && lane < RADIUS)
@@ -168,11 +164,13 @@ tile_kernel(const float* __restrict__ in, float* __restrict__ out, int floats, f
 #if !ASYNCHRONOUS
   PROBE_ENTER(PROBE_BARRIER, 0, 0);
   meet();
+  PROBE_MET();
   PROBE_ENTER(PROBE_LOAD, 0, 0);
   if (warp == 0) store_shared_float(weights + 4 * lane, load_global_float(in + lane));
 #endif
   PROBE_ENTER(PROBE_BARRIER, 0, 0);
   meet();
+  PROBE_MET();
 
   PROBE_ENTER(PROBE_COMPUTE, 0, 0);
   float weight[POINTS + 3];
@@ -197,4 +195,5 @@ tile_kernel(const float* __restrict__ in, float* __restrict__ out, int floats, f
     at += 4 * COMPUTE_THREADS;
   } while (OUTPUTS > 1 && at < end);
   PROBE_LEAVE();
+  PROBE_END
 }

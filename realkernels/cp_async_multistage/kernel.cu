@@ -30,7 +30,6 @@ __device__ __forceinline__ void issue(unsigned int stage, const float4* source, 
 __device__ __forceinline__ void meet() {
 #ifdef PROBE
   asm volatile("bar.sync 1, %0;" ::"n"(COMPUTE_THREADS) : "memory");
-  PROBE_MET();
 #else
   __syncthreads();
 #endif
@@ -47,20 +46,17 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   const unsigned int own = base + 16 * thread;   // this thread's first vector of stage 0
   float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
 
-  PROBE_DECLARE(worker_lane(thread / 32));
+  PROBE_BEGIN(worker_lane(thread / 32))
   PROBE_ENTER(PROBE_SETUP, -1, 0);
 #ifdef PROBE
-  // The last thread of each warp tells for all of it. Every thread, or even one for each line, would keep the barrier
-  // busy for longer than a small copy takes.
-  const unsigned int arrived = base + STAGES * TILE_BYTES;
-  const bool tells = thread % 32 == 31;
-  if (thread == 0) {
-    for (int s = 0; s < STAGES; ++s) mbarrier_init(arrived + 8 * s, WARPS);
-    mbarrier_fence_init();
-  }
+  // The observer's lanes look each where the last thread of a warp copies to; that thread tells for all of its warp.
+  const bool observes = thread >= COMPUTE_THREADS;
+  const int last = observes ? last_word(thread % 32) : thread % 32 == 31 ? last_word(thread / 32) : -1;
+  const auto word = [&](int stage) { return last < 0 ? NOWHERE : base + stage * TILE_BYTES + last; };
+  if (observes) prepare_words<STAGES>(probe, word);
   __syncthreads();
-  if (thread >= COMPUTE_THREADS) {
-    observe(probe, arrived, tiles, STAGES);
+  if (observes) {
+    observe_words<STAGES>(probe, tiles, word);
     PROBE_LEAVE();
     return;
   }
@@ -69,26 +65,28 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   if constexpr (STAGES == 1) {
     for (int t = 0; t < tiles; ++t) {
       PROBE_ENTER(PROBE_ISSUE, t, 0);
+      PROBE_ONLY(announce(probe, word(0)));
       issue(own, source, thread);
-      PROBE_ONLY(announce(probe, arrived, tells));
       cp_async_commit();
       source += stride;
       PROBE_ENTER(PROBE_WAIT_COPY, t, 0);
       cp_async_wait<0>();
       PROBE_ENTER(PROBE_BARRIER, t, 0);
       meet();
+      PROBE_MET();
       PROBE_ENTER(PROBE_COMPUTE, t, 0);
       consume(base, thread, affine, sum);
       PROBE_ENTER(PROBE_BARRIER, t, 0);
       meet();
+      PROBE_MET();
     }
   } else {
 #pragma unroll 1
     for (int t = 0; t < STAGES - 1; ++t) {
       PROBE_ENTER(PROBE_ISSUE, t, t);
       if (t < tiles) {
+        PROBE_ONLY(announce(probe, word(t)));
         issue(own + t * TILE_BYTES, source, thread);
-        PROBE_ONLY(announce(probe, arrived + 8 * t, tells));
       }
       cp_async_commit();
       source += stride;
@@ -99,11 +97,12 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
       cp_async_wait<STAGES - 2>();
       PROBE_ENTER(PROBE_BARRIER, t, read);
       meet();
+      PROBE_MET();
       // The stage written now held tile t - 1, which all warps have left behind at the barrier.
       if (t + STAGES - 1 < tiles) {
         PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, write);
+        PROBE_ONLY(announce(probe, word(write)));
         issue(own + write * TILE_BYTES, source, thread);
-        PROBE_ONLY(announce(probe, arrived + 8 * write, tells));
         source += stride;
       }
       cp_async_commit();   // also an empty one, so that the number of newer groups stays STAGES - 2
@@ -115,4 +114,5 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   }
   PROBE_LEAVE();
   write_partial(sum, thread, out);
+  PROBE_END
 }

@@ -34,7 +34,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   const long long stride = (long long)opaque((int)(turn >> 32)) << 32 | (unsigned int)opaque((int)turn);
   float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
   if (tiles < 0) hold_registers(in, out);
-  PROBE_DECLARE(worker_lane(thread / 32));
+  PROBE_BEGIN(worker_lane(thread / 32))
 
 #pragma unroll 1
   for (int t = 0; t < tiles; ++t) {
@@ -55,4 +55,5 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   }
   PROBE_LEAVE();
   write_partial(sum, thread, out);
+  PROBE_END
 }

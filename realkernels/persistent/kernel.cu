@@ -32,7 +32,6 @@ __device__ __forceinline__ void issue(unsigned int stage, const float4* source, 
 __device__ __forceinline__ void meet() {
 #ifdef PROBE
   asm volatile("bar.sync 1, %0;" ::"n"(COMPUTE_THREADS) : "memory");
-  PROBE_MET();
 #else
   __syncthreads();
 #endif
@@ -61,19 +60,17 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
   float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
   int left = TILES_PER_ITEM, left_ahead = TILES_PER_ITEM;   // of the item computed on, and of that asked for
 
-  PROBE_DECLARE(worker_lane(thread / 32));
+  PROBE_BEGIN(worker_lane(thread / 32))
   PROBE_ENTER(PROBE_SETUP, -1, 0);
 #ifdef PROBE
   // As in cp_async_multistage: the last thread of each warp tells for all of it.
-  const unsigned int arrived = base + STAGES * TILE_BYTES;
-  const bool tells = thread % 32 == 31;
-  if (thread == 0) {
-    for (int s = 0; s < STAGES; ++s) mbarrier_init(arrived + 8 * s, WARPS);
-    mbarrier_fence_init();
-  }
+  const bool observes = thread >= COMPUTE_THREADS;
+  const int last = observes ? last_word(thread % 32) : thread % 32 == 31 ? last_word(thread / 32) : -1;
+  const auto word = [&](int stage) { return last < 0 ? NOWHERE : base + stage * TILE_BYTES + last; };
+  if (observes) prepare_words<STAGES>(probe, word);
   __syncthreads();
-  if (thread >= COMPUTE_THREADS) {
-    observe(probe, arrived, tiles, STAGES);
+  if (observes) {
+    observe_words<STAGES>(probe, tiles, word);
     PROBE_LEAVE();
     return;
   }
@@ -87,8 +84,8 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
   for (int t = 0; t < STAGES - 1; ++t) {
     PROBE_ENTER(PROBE_ISSUE, t, t);
     if (t < tiles) {
+      PROBE_ONLY(announce(probe, word(t)));
       issue(own + t * TILE_BYTES, source, thread);
-      PROBE_ONLY(announce(probe, arrived + 8 * t, tells));
     }
     cp_async_commit();
     next_source();
@@ -102,11 +99,12 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
     cp_async_wait<STAGES - 2>();
     PROBE_ENTER(PROBE_BARRIER, t, read_stage);
     meet();
+    PROBE_MET();
     // The stage written now held tile t - 1, which all warps have left behind at the barrier.
     if (t + STAGES - 1 < tiles) {
       PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, write_stage);
+      PROBE_ONLY(announce(probe, word(write_stage)));
       issue(write + 16 * thread, source, thread);
-      PROBE_ONLY(announce(probe, arrived + 8 * write_stage, tells));
       next_source();
     }
     cp_async_commit();
@@ -124,4 +122,5 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
     }
   }
   PROBE_LEAVE();
+  PROBE_END
 }

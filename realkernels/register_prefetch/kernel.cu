@@ -31,7 +31,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   const unsigned int own = tile + 16 * thread;
   float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
   float4 held[PER_THREAD];
-  PROBE_DECLARE(worker_lane(thread / 32));
+  PROBE_BEGIN(worker_lane(thread / 32))
 
   const auto prefetch = [&]() {
     for_vectors<PER_THREAD, UNEVEN_VECTORS != 0>(
@@ -43,7 +43,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   prefetch();
   for (int t = 0; t < tiles; ++t) {
     PROBE_ENTER(PROBE_WAIT_COPY, t, 0);
-    PROBE_ONLY(if (!arrived(held, thread)) ++probe.dropped);
+    PROBE_ONLY(if (probe.stamping && !arrived(held, thread)) ++probe.dropped);
     PROBE_ENTER(PROBE_STORE, t, 0);
     for_vectors<PER_THREAD, UNEVEN_VECTORS != 0>(
         thread, [&](int i, int) { store_shared(own + 16 * i * COMPUTE_THREADS, held[i]); });
@@ -62,4 +62,5 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   }
   PROBE_LEAVE();
   write_partial(sum, thread, out);
+  PROBE_END
 }

@@ -88,7 +88,6 @@ __device__ __forceinline__ void compute(unsigned int first, unsigned int read, c
 __device__ __forceinline__ void meet() {
 #ifdef PROBE
   asm volatile("bar.sync 1, %0;" ::"n"(COMPUTE_THREADS) : "memory");
-  PROBE_MET();
 #else
   __syncthreads();
 #endif
@@ -112,19 +111,17 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   const int halo = thread == 0 ? -1 : VECTORS - 1;
   const int rows = tiles + 2 * RADIUS;   // of inputs
 
-  PROBE_DECLARE(worker_lane(thread / 32));
+  PROBE_BEGIN(worker_lane(thread / 32))
   PROBE_ENTER(PROBE_SETUP, -1, 0);
 #ifdef PROBE
   // As in cp_async_multistage: the last thread of each warp tells for all of it.
-  const unsigned int arrived = base + RING_BYTES;
-  const bool tells = thread % 32 == 31;
-  if (thread == 0) {
-    for (int s = 0; s < ROWS; ++s) mbarrier_init(arrived + 8 * s, WARPS);
-    mbarrier_fence_init();
-  }
+  const bool observes = thread >= COMPUTE_THREADS;
+  const int last = observes ? last_word(thread % 32) : thread % 32 == 31 ? last_word(thread / 32) : -1;
+  const auto word = [&](int row) { return last < 0 ? NOWHERE : base + row * ROW_BYTES + 16 + last; };
+  if (observes) prepare_words<ROWS>(probe, word);
   __syncthreads();
-  if (thread >= COMPUTE_THREADS) {
-    observe(probe, arrived, rows, ROWS);
+  if (observes) {
+    observe_words<ROWS>(probe, rows, word);
     PROBE_LEAVE();
     return;
   }
@@ -135,8 +132,8 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   for (int row = 0; row < AHEAD; ++row) {
     PROBE_ENTER(PROBE_ISSUE, row, row);
     if (row < rows) {
+      PROBE_ONLY(announce(probe, word(row)));
       issue(base + write, source, thread, halo);
-      PROBE_ONLY(announce(probe, arrived + 8 * row, tells));
     }
     cp_async_commit();
     source += PITCH / 4;
@@ -149,12 +146,13 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
       cp_async_wait<STAGES >= 2 ? STAGES - 2 : 0>();
       PROBE_ENTER(PROBE_BARRIER, t, t % ROWS);
       meet();
+      PROBE_MET();
       // The row written now replaces row t - 1, which all warps have left behind at the barrier.
     }
     if (t + AHEAD < rows) {
       PROBE_ENTER(PROBE_ISSUE, t + AHEAD, (t + AHEAD) % ROWS);
+      PROBE_ONLY(announce(probe, word((t + AHEAD) % ROWS)));
       issue(base + write, source, thread, halo);
-      PROBE_ONLY(announce(probe, arrived + 8 * ((t + AHEAD) % ROWS), tells));
       source += PITCH / 4;
       advance(write);
     }
@@ -164,6 +162,7 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
       cp_async_wait<0>();
       PROBE_ENTER(PROBE_BARRIER, t, t % ROWS);
       meet();
+      PROBE_MET();
     }
     PROBE_ENTER(PROBE_COMPUTE, t, t % ROWS);
     compute(first, read, affine, target);
@@ -172,7 +171,9 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
     if constexpr (STAGES == 1) {
       PROBE_ENTER(PROBE_BARRIER, t, t % ROWS);
       meet();
+      PROBE_MET();
     }
   }
   PROBE_LEAVE();
+  PROBE_END
 }

@@ -51,7 +51,7 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
   unsigned int at = (blockIdx.x * COMPUTE_THREADS + thread) * (unsigned int)ADVANCE;
   const unsigned int step = opaque((int)(gridDim.x * COMPUTE_THREADS * (unsigned int)ADVANCE));
   float sum[4] = {0.f, 0.f, 0.f, 0.f};
-  PROBE_DECLARE(thread < 32 ? 0 : -1);
+  PROBE_BEGIN(thread < 32 ? 0 : -1)
 
 #pragma unroll 1
   for (int t = 0; t < tiles; ++t) {
@@ -71,4 +71,5 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
   }
   PROBE_LEAVE();
   write_partial(make_float4(sum[0], sum[1], sum[2], sum[3]), thread, out);
+  PROBE_END
 }

@@ -38,7 +38,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   const float4* source = in + (long long)blockIdx.x * VECTORS + thread;   // this thread's first vector
   const long long stride = (long long)opaque((int)gridDim.x) * VECTORS;
   float4 sum = make_float4(0.f, 0.f, 0.f, 0.f);
-  PROBE_DECLARE(worker_lane(thread / 32));
+  PROBE_BEGIN(worker_lane(thread / 32))
 
   for (int t = 0; t < tiles; ++t) {
     PROBE_ENTER(PROBE_LOAD, t, 0);
@@ -64,4 +64,5 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   }
   PROBE_LEAVE();
   write_partial(sum, thread, out);
+  PROBE_END
 }

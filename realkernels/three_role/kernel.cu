@@ -46,10 +46,10 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   const unsigned int output_empty = output_full + 8 * OUTPUT_STAGES;
   const int warp = threadIdx.x / 32;
 
-  // The storer has the lane of a tail: warps with less to do are recorded from the second one on.
-  PROBE_DECLARE(warp == 0   ? PRODUCER_LANE
-                : warp == 1 ? STORER_LANE
-                : worker_lane(warp - 2) == STORER_LANE ? -1 : worker_lane(warp - 2));
+  // The storer has the lane of a tail, whose first warp has the last one.
+  PROBE_BEGIN(warp == 0   ? PRODUCER_LANE
+              : warp == 1 ? STORER_LANE
+              : worker_lane(warp - 2) == STORER_LANE ? PROBE_LANES_PER_CTA - 1 : worker_lane(warp - 2))
   PROBE_ENTER(PROBE_SETUP, -1, 0);
   if (threadIdx.x == 0) {
     for (int s = 0; s < INPUT_STAGES; ++s) {
@@ -130,4 +130,5 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
     advance<OUTPUT_STAGES>(to, to_parity);
   }
   PROBE_LEAVE();
+  PROBE_END
 }

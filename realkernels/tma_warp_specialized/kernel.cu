@@ -20,7 +20,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   const unsigned int empty = full + 8 * STAGES;
   const int warp = threadIdx.x / 32;
 
-  PROBE_DECLARE(warp == 0 ? PRODUCER_LANE : worker_lane(warp - 1));
+  PROBE_BEGIN(warp == 0 ? PRODUCER_LANE : worker_lane(warp - 1))
   PROBE_ENTER(PROBE_SETUP, -1, 0);
   if (threadIdx.x == 0) {
     for (int s = 0; s < STAGES; ++s) {
@@ -72,4 +72,5 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   }
   PROBE_LEAVE();
   write_partial(sum, thread, out);
+  PROBE_END
 }

@@ -143,7 +143,7 @@ class TestPages:
         )
         described = set(re.findall(r"PROBE_[A-Z_]+", PROBE))
         assert described <= defined
-        assert defined - described <= {"PROBE_END", "PROBE_ARRIVED"}  # written by the macros and the observer
+        assert defined - described <= {"PROBE_DONE", "PROBE_ARRIVED"}  # written by the macros and the observer
 
 
 @pytest.mark.parametrize("name", OWN)
@@ -289,11 +289,11 @@ def stamps_of(timeline) -> tuple[np.ndarray, np.ndarray, int]:
         for role, lane in lanes.items():
             rows = [i for i in timeline if i.lane == f"sm[0].cta[{cta}].{role}" and 0 <= i.tile < ROWS]
             events = [(i.start_s, _event(role, i.kind, codes), i.tile, max(i.stage, 0)) for i in rows]
-            buffers.add(cta, lane, 4, 1000, [*events, (rows[-1].end_s, probe.END, -1, 0)])
+            buffers.add(cta, lane, 4, 1000, [*events, (rows[-1].end_s, probe.DONE, -1, 0)])
         ring = f"sm[0].cta[{cta}].input["
         copies = [i for i in timeline if i.lane.startswith(ring) and i.kind == "copy" and 0 <= i.tile < ROWS]
         arrived = sorted((i.end_s, probe.ARRIVED, i.tile, i.stage) for i in copies)
-        buffers.add(cta, probe.OBSERVER, 4, 1000, [*arrived, (arrived[-1][0], probe.END, -1, 0)])
+        buffers.add(cta, probe.OBSERVER, 4, 1000, [*arrived, (arrived[-1][0], probe.DONE, -1, 0)])
     return buffers.lanes.view(np.uint8).reshape(-1), buffers.stamps.view(np.uint8).reshape(-1), buffers.stamps.shape[2]
 
 

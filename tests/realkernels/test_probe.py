@@ -21,7 +21,7 @@ CAPACITY = 64
 def test_codes_and_sizes_are_those_of_the_header() -> None:
     """probe.py repeats what probe.cuh defines."""
     codes = dict(re.findall(r"^  PROBE_([A-Z_]+) = (\d+)", HEADER, re.MULTILINE))
-    names = {"END", "SETUP", "WAIT_STAGE", "WAIT_FREE", "WAIT_COPY", "ISSUE", "LOAD", "COMPUTE", "BARRIER", "ARRIVED"}
+    names = {"DONE", "SETUP", "WAIT_STAGE", "WAIT_FREE", "WAIT_COPY", "ISSUE", "LOAD", "COMPUTE", "BARRIER", "ARRIVED"}
     names |= {"WAIT_DRAIN", "STORE"}
     assert set(codes) == names
     assert all(getattr(probe, name) == int(code) for name, code in codes.items())
@@ -65,13 +65,13 @@ def ring_kernel() -> Buffers:
         t = [start + k * 1e-7 for k in range(12)]
         buffers.add(cta, probe.PRODUCER, sm, ahead, [
             (t[0], probe.SETUP, -1, 0), (t[1], probe.WAIT_FREE, 0, 0), (t[2], probe.ISSUE, 0, 0),
-            (t[3], probe.WAIT_FREE, 1, 1), (t[4], probe.ISSUE, 1, 1), (t[5], probe.END, -1, 0)])  # fmt: skip
+            (t[3], probe.WAIT_FREE, 1, 1), (t[4], probe.ISSUE, 1, 1), (t[5], probe.DONE, -1, 0)])  # fmt: skip
         buffers.add(cta, probe.HEAD, sm, ahead, [
             (t[0], probe.SETUP, -1, 0), (t[1], probe.WAIT_STAGE, 0, 0), (t[6], probe.COMPUTE, 0, 0),
-            (t[8], probe.WAIT_STAGE, 1, 1), (t[9], probe.COMPUTE, 1, 1), (t[11], probe.END, -1, 0)])  # fmt: skip
+            (t[8], probe.WAIT_STAGE, 1, 1), (t[9], probe.COMPUTE, 1, 1), (t[11], probe.DONE, -1, 0)])  # fmt: skip
         buffers.add(cta, probe.OBSERVER, sm, ahead, [
             (t[0], probe.SETUP, -1, 0), (t[6], probe.ARRIVED, 0, 0), (t[7], probe.ARRIVED, 1, 1),
-            (t[7], probe.END, -1, 0)])  # fmt: skip
+            (t[7], probe.DONE, -1, 0)])  # fmt: skip
     return buffers
 
 
@@ -120,7 +120,7 @@ def test_warps_that_are_not_shown_count_for_the_hidden_fraction() -> None:
     shown = buffers.timeline()
     assert shown.meta["hidden_fraction"] == pytest.approx(hidden_fraction(shown))
     for cta, (sm, start, ahead) in enumerate([(7, 0.0, 10**12), (7, 1e-7, 10**12), (90, 0.0, 5)]):
-        rows = [(start, probe.COMPUTE, 0, 0), (start + 11e-7, probe.END, -1, 0)]
+        rows = [(start, probe.COMPUTE, 0, 0), (start + 11e-7, probe.DONE, -1, 0)]
         buffers.add(cta, probe.MORE[0], sm, ahead, rows)
     more = buffers.timeline()
     assert more.lanes == shown.lanes
@@ -131,7 +131,7 @@ def test_warps_that_are_not_shown_count_for_the_hidden_fraction() -> None:
 def test_the_lower_half_of_the_clock_may_wrap() -> None:
     """A lane that begins just before a multiple of 2^32 is as long as any other."""
     buffers = Buffers(1)
-    rows = [(0.0, probe.SETUP, -1, 0), (1e-6, probe.COMPUTE, 0, 0), (2e-6, probe.END, -1, 0)]
+    rows = [(0.0, probe.SETUP, -1, 0), (1e-6, probe.COMPUTE, 0, 0), (2e-6, probe.DONE, -1, 0)]
     buffers.add(0, probe.HEAD, 3, (7 << 32) - 1000, rows)
     timeline = buffers.timeline(ring=None)
     assert [round(i.duration_s * 1e9) for i in timeline] == [1000, 1000]
@@ -148,7 +148,7 @@ def staggered(ends: dict[int, list[float]]) -> Buffers:
     """CTAs of SMs, by when each ends, in microseconds; every one begins at 0."""
     buffers = Buffers(sum(len(each) for each in ends.values()))
     for cta, (sm, end) in enumerate((sm, end) for sm, each in ends.items() for end in each):
-        buffers.add(cta, probe.HEAD, sm, 0, [(0.0, probe.COMPUTE, 0, 0), (end * 1e-6, probe.END, -1, 0)])
+        buffers.add(cta, probe.HEAD, sm, 0, [(0.0, probe.COMPUTE, 0, 0), (end * 1e-6, probe.DONE, -1, 0)])
     return buffers
 
 
@@ -178,7 +178,7 @@ def test_buffers_nobody_wrote_are_an_error() -> None:
 def test_a_launch_that_lasts_tells_its_own_clock() -> None:
     """A clock sampled elsewhere is used for short launches only."""
     buffers = Buffers(1)
-    rows = [(k * 1e-5, probe.COMPUTE, k, 0) for k in range(5)] + [(5e-5, probe.END, -1, 0)]
+    rows = [(k * 1e-5, probe.COMPUTE, k, 0) for k in range(5)] + [(5e-5, probe.DONE, -1, 0)]
     buffers.add(0, probe.HEAD, 3, 77, rows)
     assert probe.Recording(*buffers.raw(), 1.5e9).clock_hz == pytest.approx(HZ, rel=1e-3)
     assert probe.Recording(*ring_kernel().raw(), 1.5e9).clock_hz == 1.5e9
