@@ -74,7 +74,7 @@ class Buffers:
         return self._lanes, self._stamps, np.int32(self._capacity), np.int32(one), np.int32(other)
 
     def read(self, clock_hz: float, *, stamps: bool = True) -> Recording:
-        """What the last launch wrote; ``clock_hz`` as of `Recording`. Without ``stamps`` only when warps began, ended."""
+        """What the last launch wrote; ``clock_hz`` as of `Recording`. Without ``stamps`` only its first and last looks."""
         written = self._stamps.get() if stamps else np.zeros(0, np.uint8)
         return Recording(self._lanes.get(), written, self._capacity, clock_hz, self._sms)
 
