@@ -74,7 +74,7 @@ class Buffers:
         return self._lanes, self._stamps, np.int32(self._capacity), np.int32(one), np.int32(other)
 
     def read(self, clock_hz: float, *, stamps: bool = True) -> Recording:
-        """What the last launch wrote; ``clock_hz`` as of `Recording`. Without ``stamps`` only its first and last looks."""
+        """What the last launch wrote; ``clock_hz`` as of `Recording`. Without ``stamps`` only first and last looks."""
         written = self._stamps.get() if stamps else np.zeros(0, np.uint8)
         return Recording(self._lanes.get(), written, self._capacity, clock_hz, self._sms)
 
@@ -174,10 +174,14 @@ class Recording:
             self._clock0[int(sm)], self._offset[int(sm)] = clock0, float(merged.max())
             disagreement.append(float(merged.max() - merged.min()))
         self.alignment_s = max(disagreement)
-        self._origin = 0.0
-        spans = [self._span(cta, index) for cta, index in np.argwhere(used)]
-        self._origin = min(start for start, _ in spans)
-        self.last_s = max(end for _, end in spans) - self._origin
+        clock0, offset = (
+            np.array([of_sm[int(sm)] for sm in self.sm_of_cta])[:, None] for of_sm in (self._clock0, self._offset)
+        )
+        begins, ends = ((lanes[f"{when}_clock"] - clock0) / self.clock_hz + offset for when in ("first", "last"))
+        self._origin = float(begins[used].min())
+        self._spans = np.stack([begins, ends], axis=-1) - self._origin
+        """When each warp began and ended, [CTA][lane][2], also of one whose stamps did not all find room."""
+        self.last_s = float(self._spans[used].max())
 
     def seconds(self, cta: int, clocks: np.ndarray) -> np.ndarray:
         """Stamps of a CTA on the common axis, in seconds since the first stamp of the kernel."""
@@ -196,12 +200,6 @@ class Recording:
         steps["event"], steps["stage"], steps["tile"] = what >> 28, what >> 20 & 0xFF, (what & 0xFFFFF) - 1
         return steps
 
-    def _span(self, cta: int, index: int = HEAD) -> tuple[float, float]:
-        """When a warp began and ended; also right for one whose stamps did not all find room."""
-        lane = self.lanes[cta, index]
-        start, end = self.seconds(cta, np.array([lane["first_clock"], lane["last_clock"]]))
-        return float(start), float(end)
-
     def sms(self) -> list[int]:
         """All SMs that had work: first the typical one, of those with the most CTAs; then the others, late ones first.
 
@@ -214,17 +212,22 @@ class Recording:
         typical = fullest[len(fullest) // 2]
         return [typical, *(sm for sm in by_end if sm != typical)]
 
+    def _of(self, sm: int) -> np.ndarray:
+        """Numbers of the CTAs that ran on an SM."""
+        return np.flatnonzero(self.sm_of_cta == sm)
+
     def _end_s(self, sm: int) -> float:
         """When the last CTA of an SM ended."""
-        return max(self._span(int(cta))[1] for cta in np.flatnonzero(self.sm_of_cta == sm))
+        return float(self._spans[self._of(sm), HEAD, 1].max())
 
-    def busy_s(self, sm: int) -> float:
-        """Seconds from the start of the first CTA of an SM to the end of its last one."""
-        return self._end_s(sm) - min(self._span(int(cta))[0] for cta in np.flatnonzero(self.sm_of_cta == sm))
+    def cta_s(self, sm: int) -> float:
+        """Seconds that a CTA of an SM took, in the mean."""
+        begins, ends = self._spans[self._of(sm), HEAD].T
+        return float((ends - begins).mean())
 
     def _slots(self, sm: int) -> list[tuple[int, int]]:
         """(place on the SM, CTA), so that a CTA takes the lowest place free when it starts."""
-        spans = [(*self._span(int(cta)), int(cta)) for cta in np.flatnonzero(self.sm_of_cta == sm)]
+        spans = [(*self._spans[cta, HEAD].tolist(), int(cta)) for cta in self._of(sm)]
         free_at: list[float] = []
         placed = []
         for start, end, cta in sorted(spans):
