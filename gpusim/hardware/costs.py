@@ -28,7 +28,8 @@ class InstructionCosts:
 
     ``sync_issue``: issue slots of an instruction that arrives at a barrier or waits for one or for a group of copies.
     ``time_stamp``: issue slots of a stamp.
-    ``tma_submit``, ``tma_issue``: instructions that wait for each other, until the copy unit has a request, and in all.
+    ``tma_submit``, ``tma_issue``, ``tma_store_issue``: instructions that wait for each other, until the copy unit has a
+    request, and in all for a load and a store. ``tma_store_latency``: until the source is read, beyond its bytes.
     ``sync_arrive``, ``sync_release``: of each warp at a barrier of warps, when it comes and when all are let go.
     """
 
@@ -38,6 +39,8 @@ class InstructionCosts:
     l1_latency: float
     tma_submit: float
     tma_issue: float
+    tma_store_issue: float
+    tma_store_latency: float
     mbarrier_poll: float
     mbarrier_wake: float
     mbarrier_arrive: float
@@ -68,6 +71,8 @@ class InstructionCosts:
             l1_latency=cycles("lsu.ldg_l1_latency"),
             tma_submit=profile.value("tma.submit") / profile.value("sm.setup_latency"),
             tma_issue=profile.value("tma.issue") / profile.value("sm.setup_latency"),
+            tma_store_issue=profile.value("tma.store_issue") / profile.value("sm.setup_latency"),
+            tma_store_latency=cycles("tma.store_latency"),
             mbarrier_poll=cycles("mbarrier.poll"),
             mbarrier_wake=cycles("mbarrier.wake"),
             mbarrier_arrive=cycles("mbarrier.arrive_latency"),

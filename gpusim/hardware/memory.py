@@ -88,6 +88,7 @@ class Memory:
         footprint_bytes: float = 0.0,
         in_order: float = 0.0,
         kept: float = 0.0,
+        round_written: float = 0.0,
     ) -> None:
         self.sim = sim
         self.profile = profile
@@ -116,10 +117,11 @@ class Memory:
         worst = min(
             value(f"{unit}.unaligned_{kind}_efficiency") for unit in ("tma", "lsu") for kind in ("sector", "line")
         )
-        full_s = round_bytes / read / worst
+        full_s = round_bytes / read / worst + round_written / write
         apart = _mean_drift(full_s, WIDTH * profile.cycles("dram.latency_jitter"), rounds) / full_s if full_s else 1.0
         self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)
-        self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * round_bytes)
+        round_l2 = round_bytes + round_written * self._l2_write_weight
+        self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * round_l2)
         self._written = Capacity("hbm writes", inf)
         self._off_line, self._off_line_room = 0.0, value("tma.off_line_under_way")
         self._share_s_per_byte = sms / read

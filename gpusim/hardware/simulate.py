@@ -191,7 +191,8 @@ def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, 
     round_bytes = resident * traffic.tile_bytes
     rounds = max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0
     in_order = in_order_part(traffic.cta_written_bytes, resident, traffic.ctas)
-    memory = Memory(sim, profile, used, round_bytes, rounds, program.footprint_bytes or 0.0, in_order, launch.kept)
+    footprint, written = program.footprint_bytes or 0.0, resident * traffic.tile_written_bytes
+    memory = Memory(sim, profile, used, round_bytes, rounds, footprint, in_order, launch.kept, written)
     record = builder.add if builder is not None else None
     sms = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, waves, record)

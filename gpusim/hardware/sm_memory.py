@@ -186,17 +186,19 @@ class SmMemory:
         stage: int = -1,
         access: Access = DENSE,
         l2_hit: float = 0.0,
+        latency_s: float = 0.0,
         part: float = 1.0,
         cause: int = -1,
     ) -> Event:
-        """Write ``amount`` bytes by "tma" or "lsu"; the event is the moment their source has been read."""
+        """Write ``amount`` bytes by "tma" or "lsu"; their source has been read at the event, ``latency_s`` later."""
         server = self._stores[path]
         uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit)]
         sent = amount * access.fetched
         if not access.dense:
             # A line that is not written whole takes a turn of its own, as long as one sector.
             uses.append((self._sparse, SECTOR_BYTES * (access.lines + access.sectors) / access.fetched))
-        done = server.request(sent, uses, part=part, served=self._served(server, amount, tile, stage, cause))
+        served = self._served(server, amount, tile, stage, cause)
+        done = server.request(sent, uses, part=part, latency_s=latency_s, served=served)
         done.callbacks.append(self._stored)
         if path == "lsu":
             given_s = self._memory.sim.now

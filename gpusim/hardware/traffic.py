@@ -11,13 +11,14 @@ __all__ = ["Traffic"]
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Totals over the whole grid of ``ctas``; ``tile_bytes`` is what one CTA reads for one tile."""
+    """Totals over the whole grid of ``ctas``; ``tile_bytes`` and ``tile_written_bytes`` are those of one tile of a CTA."""
 
     ctas: int
     read_bytes: float
     written_bytes: float
     flop: float
     tile_bytes: float
+    tile_written_bytes: float
 
     @property
     def cta_written_bytes(self) -> float:
@@ -35,7 +36,7 @@ class Traffic:
         else:
             tiles = sum(program.tiles_per_cta)
         read, written, flop = (f * program.grid + p * tiles for f, p in zip(fixed, per_tile, strict=True))
-        return Traffic(program.grid, read, written, flop, per_tile[0] or one[0])
+        return Traffic(program.grid, read, written, flop, per_tile[0] or one[0], per_tile[1])
 
 
 def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float]:

@@ -240,7 +240,9 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
     yield lane.issue_code(lane.cost.tma_submit)
     name, trace = f"{lane.lane} (bulk store)", lane.trace
-    done = lane.sm.memory.store("tma", op.bytes, op.tile, stage, part=lane.cta.part, cause=lane.last)
+    done = lane.sm.memory.store(
+        "tma", op.bytes, op.tile, stage, latency_s=lane.cost.tma_store_latency, part=lane.cta.part, cause=lane.last
+    )
 
     def source_read(_event: Event) -> None:
         ring.end_read(name, op.tile)
@@ -249,7 +251,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
 
     done.callbacks.append(source_read)
     lane.stores.append(done)
-    yield lane.issue_code(lane.cost.tma_issue - lane.cost.tma_submit)
+    yield lane.issue_code(max(lane.cost.tma_store_issue - lane.cost.tma_submit, 0.0))
     lane.mark("issue", start, "", op.tile, stage)
 
 

@@ -42,6 +42,7 @@ BENCHES = (
     "tile_turn",
     "time_stamps",
     "tma_store",
+    "tma_both",
     "cpasync",
     "ldg",
     "meeting",
