@@ -1,13 +1,13 @@
 """The way of one SM to memory: its copy unit, its load-store path and its port.
 
-Models: bulk loads (TMA) of a CTA one after the other, those of several CTAs side by side; per SM a FIFO for bulk
-  stores and one for loads through the load-store path (LSU), all behind the SM's port; L1 with room for the lines of
-  loads by threads that are under way, and a queue of their stores: who finds them full waits, and so do shared loads
-  behind stores; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an SM takes them in
-  more slowly, and some bandwidth of HBM is lost (of bulk copies on sectors only if many are under way).
+Models: bulk copies (TMA) of a CTA, loads and stores, one after the other, those of several CTAs side by side; per SM a
+  FIFO for loads and one for stores through the load-store path (LSU), all behind the SM's port; L1 with room for the
+  lines of loads by threads that are under way, and a queue of their stores: who finds them full waits, and so do shared
+  loads behind stores; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an SM takes
+  them in more slowly, and some bandwidth of HBM is lost (of bulk copies on sectors only if many are under way).
 Omits: CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
-Source: realkernels.microbench (tma, ldg, cpasync, access, behind, together, alignment, offset, latency); see the
-  profile.
+Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, behind, together, alignment, offset, latency); see
+  the profile.
 """
 
 from __future__ import annotations
@@ -45,17 +45,18 @@ class SmMemory:
         clock = profile.clock_hz
         # The port belongs to one SM while flows count with their multiplicity.
         self._port = Capacity(f"{lane}.port", multiplicity * profile.value("sm.port_bandwidth") * clock)
-        self._loads = {"lsu": self._server(f"{lane}.lsu", "lsu.bandwidth")}
-        """Who takes loads in order: the load-store path, and the copy unit those of each CTA."""
-        self._stores = {
-            unit: self._server(f"{lane}.{unit}.store", f"{unit}.store_bandwidth") for unit in ("tma", "lsu")
-        }
+        self._lsu_loads = self._server(f"{lane}.lsu", "lsu.bandwidth")
+        self._lsu_stores = self._server(f"{lane}.lsu.store", "lsu.store_bandwidth")
+        self._bulk: dict[str, FifoServer] = {}
+        """Who takes bulk copies in order, those of each CTA; by its name."""
         self._side_by_side = profile.value("tma.side_by_side") > SIDE_BY_SIDE
         self._tma = Capacity(f"{lane}.tma", multiplicity * profile.value("tma.bandwidth") * clock)
+        self._bulk_store_rate = profile.value("tma.store_bandwidth") * clock
         self.l1 = LoadsUnderWay(memory.sim, l1_bytes)
         self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"))
-        self._lsu_stores: deque[tuple[Event, float]] = deque()
-        self._lsu_stored = 0.0
+        self._stores: deque[tuple[Event, float]] = deque()
+        """Stores by threads that may still be queued, and their bytes."""
+        self._queued_bytes = 0.0
         self._store_queue_bytes = profile.value("lsu.store_queue")
         self._stores_waiting = 0.0
         self._stores_ahead = profile.value("lsu.stores_ahead")
@@ -88,14 +89,12 @@ class SmMemory:
         rate = memory.profile.value(key) * memory.profile.clock_hz
         return FifoServer(memory.sim, name, memory.fluid, rate, multiplicity=self._multiplicity)
 
-    def _in_order(self, unit: str, cta: str) -> FifoServer:
-        """What a load of the CTA on lane ``cta`` queues for."""
-        if unit == "lsu":
-            return self._loads[unit]
+    def _copies_of(self, cta: str) -> FifoServer:
+        """What a bulk copy of the CTA on lane ``cta`` queues for."""
         name = f"{cta if self._side_by_side else self._lane}.tma"
-        if name not in self._loads:
-            self._loads[name] = self._server(name, "tma.bandwidth")
-        return self._loads[name]
+        if name not in self._bulk:
+            self._bulk[name] = self._server(name, "tma.bandwidth")
+        return self._bulk[name]
 
     def load(
         self,
@@ -119,7 +118,7 @@ class SmMemory:
         ``cause``: index of the interval that issued the request.
         """
         unit = "tma" if path == "tma" else "lsu"
-        server = self._in_order(unit, cta)
+        server = self._copies_of(cta) if unit == "tma" else self._lsu_loads
         near = self._near_s[path]
         missed = amount * (1.0 - l2_hit)
         efficiency, rate, off_line = 1.0, inf, 0.0
@@ -180,31 +179,39 @@ class SmMemory:
 
     def store(
         self,
-        path: str,
         amount: float,
         tile: int = -1,
-        stage: int = -1,
         access: Access = DENSE,
         l2_hit: float = 0.0,
-        latency_s: float = 0.0,
         part: float = 1.0,
         cause: int = -1,
     ) -> Event:
-        """Write ``amount`` bytes by "tma" or "lsu"; their source has been read at the event, ``latency_s`` later."""
-        server = self._stores[path]
+        """Threads write ``amount`` bytes; the event is the moment they have been sent."""
         uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit)]
         sent = amount * access.fetched
         if not access.dense:
             # A line that is not written whole takes a turn of its own, as long as one sector.
             uses.append((self._sparse, SECTOR_BYTES * (access.lines + access.sectors) / access.fetched))
+        server = self._lsu_stores
+        done = server.request(sent, uses, part=part, served=self._served(server, amount, tile, -1, cause))
+        given_s = self._memory.sim.now
+        done.callbacks.append(lambda _event: self._left_queue(sent, given_s))
+        self._stores.append((done, sent))
+        self._queued_bytes += sent
+        return done
+
+    def bulk_store(
+        self, amount: float, cta: str, latency_s: float, tile: int, stage: int, part: float = 1.0, cause: int = -1
+    ) -> Event:
+        """The copy unit writes ``amount`` bytes of the CTA on lane ``cta``, in turn with that CTA's other copies.
+
+        The event: their source has been read, ``latency_s`` after the unit is done with them.
+        """
+        server, rate = self._copies_of(cta), self._bulk_store_rate
+        uses = [(self._port, 1.0), *self._memory.writes(DENSE, 0.0), (self._tma, self._rates["tma"][-1] / rate)]
         served = self._served(server, amount, tile, stage, cause)
-        done = server.request(sent, uses, part=part, latency_s=latency_s, served=served)
+        done = server.request(amount, uses, rate=rate, part=part, latency_s=latency_s, served=served)
         done.callbacks.append(self._stored)
-        if path == "lsu":
-            given_s = self._memory.sim.now
-            done.callbacks.append(lambda _event: self._left_queue(sent, given_s))
-            self._lsu_stores.append((done, sent))
-            self._lsu_stored += sent
         return done
 
     def room_for_stores(self, waiting: float) -> Generator:
@@ -220,10 +227,10 @@ class SmMemory:
 
     def _store_queue(self) -> Event | None:
         """The store by threads whose end makes room for those that were given since, or None if there is room."""
-        waiting = self._lsu_stores
+        waiting = self._stores
         while waiting and waiting[0][0].processed:
-            self._lsu_stored -= waiting.popleft()[1]
-        beyond = self._lsu_stored - self._store_queue_bytes
+            self._queued_bytes -= waiting.popleft()[1]
+        beyond = self._queued_bytes - self._store_queue_bytes
         for event, amount in waiting:
             if beyond <= 0.0:
                 return None
@@ -239,7 +246,7 @@ class SmMemory:
     def _left_queue(self, sent: float, given_s: float) -> None:
         now = self._memory.sim.now
         self._store_s_per_byte = (now - max(self._last_stored_s, given_s)) / sent
-        self._last_stored_s = now
+        self._last_stored_s = self.stored_s = now
 
     def _stored(self, _event: Event) -> None:
         self.stored_s = self._memory.sim.now

@@ -11,7 +11,7 @@ __all__ = ["Traffic"]
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Totals over the whole grid of ``ctas``; ``tile_bytes`` and ``tile_written_bytes`` are those of one tile of a CTA."""
+    """Totals over the whole grid of ``ctas``; ``tile_bytes`` and ``tile_written_bytes``: of one tile of one CTA."""
 
     ctas: int
     read_bytes: float

@@ -154,7 +154,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     access = access_of(op.width, op.stride, op.scatter)
     yield lane.issue_memory(count, op.other, op.width, lane.cost.ldg, access)
     memory, share = lane.sm.memory, op.bytes * lane.share
-    memory.store("lsu", share, op.tile, access=access, l2_hit=op.l2_hit, part=lane.cta.part, cause=lane.last)
+    memory.store(share, op.tile, access=access, l2_hit=op.l2_hit, part=lane.cta.part, cause=lane.last)
     yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
     lane.mark("store", start, "", op.tile)
 
@@ -240,9 +240,8 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
     yield lane.issue_code(lane.cost.tma_submit)
     name, trace = f"{lane.lane} (bulk store)", lane.trace
-    done = lane.sm.memory.store(
-        "tma", op.bytes, op.tile, stage, latency_s=lane.cost.tma_store_latency, part=lane.cta.part, cause=lane.last
-    )
+    latency_s, cta = lane.cost.tma_store_latency, lane.cta
+    done = lane.sm.memory.bulk_store(op.bytes, cta.lane, latency_s, op.tile, stage, part=cta.part, cause=lane.last)
 
     def source_read(_event: Event) -> None:
         ring.end_read(name, op.tile)
