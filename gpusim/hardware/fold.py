@@ -3,7 +3,7 @@
 The cost of a prediction must follow the work's structure, not its size. Two exact
 symmetries are used: warps of one role on schedulers that carry the same load, and SMs that
 are given the same CTAs. Warps that never meet are not kept together: each takes its turn at memory as soon as
-its own data are there, so that one lane stands for one of them on each scheduler. SMs that do without the last of many
+its own data are there, so that one lane stands for one of them on each scheduler. SMs that do without the last of their
 CTAs are simulated with those that run it; the memory system knows how many want it.
 """
 
@@ -14,9 +14,6 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 from gpusim.program import Compute, KernelProgram, Load, Role, Store, TimeStamp, WaitLoads
-
-_MANY_WAVES = 12
-"""Full waves from which on SMs with a CTA more than others are simulated with these: only the last wave differs."""
 
 __all__ = ["SmClass", "WarpGroup", "group_warps", "place_ctas"]
 
@@ -95,8 +92,12 @@ class SmClass:
     sm: int
     multiplicity: int
     tiles: tuple[int, ...]
-    last_part: float = 1.0
-    """Part of these SMs that run the last CTA of the list at all."""
+    parts: tuple[float, ...] = ()
+    """Part of these SMs that run each of the last CTAs at all; who runs one of them has run those before it."""
+
+    def part(self, left: int) -> float:
+        """Part of the SMs that run the CTA behind which ``left`` others come."""
+        return self.parts[-1 - left] if left < len(self.parts) else 1.0
 
 
 def place_ctas(
@@ -107,27 +108,9 @@ def place_ctas(
     Tiles stand for time when CTAs differ. SMs without a CTA are left out. ``taken``: how many SMs take 0, 1, 2 … of the
     equal CTAs that are left after the last full wave (`gpusim.hardware.last_wave`); else they are dealt evenly.
     """
-    grid = program.grid
-    if taken is not None:
-        before = grid // (sms * ctas_per_sm) * ctas_per_sm
-        firsts = [sum(taken[more + 1 :]) for more in range(len(taken))]
-        return [
-            SmClass(first, number, (program.tiles_of(0),) * (before + more))
-            for more, (first, number) in reversed(list(enumerate(zip(firsts, taken, strict=True))))
-            if number and before + more
-        ]
     if isinstance(program.tiles_per_cta, int):
-        each, extra = divmod(grid, sms)
-        if extra and each >= _MANY_WAVES * ctas_per_sm:
-            return [SmClass(0, sms, (program.tiles_per_cta,) * (each + 1), extra / sms)]
-        # With several slots an SM takes its next CTA when any of them is free, which keeps
-        # the counts of equal CTAs within one of each other.
-        found = []
-        if extra:
-            found.append(SmClass(0, extra, (program.tiles_per_cta,) * (each + 1)))
-        if each:
-            found.append(SmClass(extra, sms - extra, (program.tiles_per_cta,) * each))
-        return found
+        return _place_equal(program.grid, program.tiles_per_cta, sms, ctas_per_sm, taken)
+    grid = program.grid
     lists: list[list[int]] = [[] for _ in range(sms)]
     slots = [(0, slot, sm) for slot in range(ctas_per_sm) for sm in range(sms)]
     heapify(slots)
@@ -141,3 +124,20 @@ def place_ctas(
         if tiles:
             by_work.setdefault(tuple(tiles), []).append(sm)
     return [SmClass(members[0], len(members), tiles) for tiles, members in by_work.items()]
+
+
+def _place_equal(grid: int, tiles: int, sms: int, ctas_per_sm: int, taken: tuple[int, ...] | None) -> list[SmClass]:
+    """After full waves SMs differ only in the last: those that take most of it, and end last, stand for all.
+
+    With several slots an SM takes its next CTA when any of them is free, which keeps the counts of equal CTAs within
+    one of each other unless many are free at the same time.
+    """
+    before, left = divmod(grid, sms * ctas_per_sm)
+    each, more = divmod(left, sms)
+    if not before:
+        found = [SmClass(0, more, (tiles,) * (each + 1)), SmClass(more, sms - more, (tiles,) * each)]
+        return [sm for sm in found if sm.multiplicity and sm.tiles]
+    if taken is None:
+        taken = tuple({each: sms - more, each + 1: more}.get(count, 0) for count in range(ctas_per_sm + 1))
+    parts = [sum(taken[count:]) / sms for count in range(1, len(taken)) if any(taken[count:])]
+    return [SmClass(0, sms, (tiles,) * (before * ctas_per_sm + len(parts)), tuple(parts))]

@@ -169,11 +169,17 @@ def slope_cuts(shorter: Sequence[_Sm], longer: Sequence[_Sm], shape: Shape, miss
 def in_turn(sms: Sequence[_Sm], shape: Shape) -> bool:
     """Whether CTAs that share an SM run one after the other rather than side by side: older ones are served first."""
     for sm in sms:
-        wave = [cta.done_s for cta in sm.ctas[: shape.resident]]
+        wave = _common(sm.ctas[: shape.resident])
         half_way = [done[len(done) // 2] for done in wave]
         if max(half_way) - min(half_way) > max(done[-1] - done[0] for done in wave) / 4.0:
             return True
     return False
+
+
+def _common(ctas: Sequence[_Cta]) -> list[list[float]]:
+    """When the tiles that all of them have were done, by CTA."""
+    fewest = min(len(cta.done_s) for cta in ctas)
+    return [cta.done_s[:fewest] for cta in ctas]
 
 
 def _repeats(
@@ -224,7 +230,7 @@ def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cu
         return []
     cuts = []
     for first in range(0, len(sm.ctas), shape.resident):
-        wave = [cta.done_s for cta in sm.ctas[first : first + shape.resident]]
+        wave = _common(sm.ctas[first : first + shape.resident])
         steady = steady_state([fsum(done) for done in zip(*wave, strict=True)], shape.stride, shape.drain, agreement)
         if steady is None:
             return None

@@ -93,9 +93,6 @@ def simulate_kernel(
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
     launch = _Launch(program, profile, fits, traffic, kept, trace)
     run, cuts = _run_short(launch, exact)
-    left = _taken(launch, run, cuts)
-    if left is not None:
-        run, cuts = _run_short(launch, exact, left)
     end_s = max(
         max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
         for sm in run.sms
@@ -112,18 +109,19 @@ def simulate_kernel(
     return timeline
 
 
-def _run_short(launch: _Launch, exact: bool, left: tuple[int, ...] | None = None) -> tuple[_Run, list[Cut]]:
+def _run_short(launch: _Launch, exact: bool) -> tuple[_Run, list[Cut]]:
     """A run of fewer waves and tiles with what is missing in it, or of everything.
 
-    The cuts are in the order in which they have to be put in. ``left``: see `_taken`.
+    The cuts are in the order in which they have to be put in.
     """
-    program, resident = launch.program, launch.fits.ctas_per_sm
-    tiles = program.tiles_per_cta
-    if exact or not isinstance(tiles, int):
-        return _run(launch, program, left), []
+    program, resident, sms = launch.program, launch.fits.ctas_per_sm, int(launch.profile.value("sm.count"))
+    tiles = program.fewest_tiles
+    if exact or not (isinstance(program.tiles_per_cta, int) or program.grid <= sms * resident):
+        return _run_all(launch, None if exact else Waves(resident))
     shape = Shape(resident, stride_of(program), drain_of(program))
-    ctas = program.grid // int(launch.profile.value("sm.count"))
+    ctas = max(program.grid // sms, 1)
     few = shape.fewest(ctas)
+    left: tuple[int, ...] | None = None
     runs: list[_Run] = []
     slopes: list[list[Cut] | None] = []
     for agreement in AGREEMENT:
@@ -131,8 +129,10 @@ def _run_short(launch: _Launch, exact: bool, left: tuple[int, ...] | None = None
         # What is missing costs little, and is not quite like what went before.
         if count * 5 // 3 >= tiles:
             break
-        waves = Waves(resident, runs[0].sms[0].waves if runs else None)
-        run = _run(launch, program.resized(tiles_per_cta=count), left, waves)
+        shorter = program.shortened(tiles - count)
+        run = _run(launch, shorter, left, Waves(resident, runs[0].sms[0].waves if runs else None))
+        if not runs and (left := _taken(launch, run, tiles / count)):
+            run = _run(launch, shorter, left, Waves(resident))
         much = ctas * count > MANY_TILES
         cuts = find_cuts(run.sms, shape, tiles - count, AGREEMENT[-1] if much else agreement)
         if cuts is not None:
@@ -153,12 +153,23 @@ def _run_short(launch: _Launch, exact: bool, left: tuple[int, ...] | None = None
         mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, tiles - count) if slow else None
         if mean is not None:
             return runs[-1], mean
-    run = _run(launch, program, left, Waves(resident))
-    return run, find_cuts(run.sms, shape, 0, AGREEMENT[0]) or []
+    return _run_all(launch, Waves(resident), left)
 
 
-def _taken(launch: _Launch, run: _Run, cuts: list[Cut]) -> tuple[int, ...] | None:
-    """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave; None if evenly dealt, as in ``run``."""
+def _run_all(launch: _Launch, waves: Waves | None, left: tuple[int, ...] | None = None) -> tuple[_Run, list[Cut]]:
+    """A run of all tiles, of whose CTAs ``waves`` may leave some out; ``left``: see `_taken`, found here if missing."""
+    run = _run(launch, launch.program, left, waves)
+    # Which is so after a few waves only, of which none was left out.
+    if left is None and (left := _taken(launch, run)):
+        run = _run(launch, launch.program, left)
+    return run, find_cuts(run.sms, Shape(launch.fits.ctas_per_sm, 1, 0), 0, AGREEMENT[0]) or []
+
+
+def _taken(launch: _Launch, run: _Run, stretched: float = 1.0) -> tuple[int, ...] | None:
+    """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave; None if evenly dealt, as in ``run``.
+
+    Of the program's tiles ``run`` has one in ``stretched``.
+    """
     program, resident = launch.program, launch.fits.ctas_per_sm
     value = launch.profile.value
     sms = int(value("sm.count"))
@@ -169,8 +180,7 @@ def _taken(launch: _Launch, run: _Run, cuts: list[Cut]) -> tuple[int, ...] | Non
     if older_get_ahead(program.warps * resident / value("sm.schedulers"), fullest.issuing()):
         return None
     ends_s = fullest.ended_s[(waves - 1) * resident : waves * resident]
-    last_s = ends_s[-1] + sum(cut.added_s for cut in cuts if cut.sm == fullest.name and cut.at_s <= ends_s[-1])
-    found = taken(ends_s, value("sm.spread") * last_s / waves**0.5, left, sms)
+    found = taken(ends_s, value("sm.spread") * stretched * ends_s[-1] / waves**0.5, left, sms)
     each, more = divmod(left, sms)
     evenly = tuple({each: sms - more, each + 1: more}.get(count, 0) for count in range(resident + 1))
     return None if found == evenly else found

@@ -72,7 +72,7 @@ class Sm:
         room = l1_bytes(profile, program.shared_bytes, len(groups))
         self.memory = SmMemory(memory, self.name, sm_class.multiplicity, room, trace)
         self.multiplicity = sm_class.multiplicity
-        self.without_last_cta = sm_class.multiplicity - round(sm_class.multiplicity * sm_class.last_part)
+        self.without_last_cta = sm_class.multiplicity - round(sm_class.multiplicity * sm_class.part(0))
         """Those of the SMs that do without the last CTA."""
         self.waves = waves
         self.ctas: list[Cta] = []
@@ -233,6 +233,7 @@ class Sm:
         first = True
         while waiting:
             tiles = waiting.popleft()
+            part = self._class.part(len(waiting))
             start = max(sim.now, self._next_cta_s)
             self._next_cta_s = start + (self._first_wave_s if first else self._hand_out_s)
             if start > sim.now:
@@ -242,16 +243,7 @@ class Sm:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
             first = False
             groups = self._groups[slot]
-            cta = Cta(
-                sim,
-                self._program,
-                self._parts,
-                groups,
-                lane,
-                tiles,
-                len(self.ctas),
-                1.0 if waiting else self._class.last_part,
-            )
+            cta = Cta(sim, self._program, self._parts, groups, lane, tiles, len(self.ctas), part)
             self.ctas.append(cta)
             lanes = [WarpLane(self, cta, group) for group in groups]
             for process in [sim.process(lane.run()) for lane in lanes]:  # noqa: UP028 - a list cannot take what SimPy sends
@@ -260,7 +252,9 @@ class Sm:
             cta.waits, cta.later_waits = most.waits, most.waits - most.waits_half_way
             self.ended_s.append(sim.now)
             if self.waves is not None:
-                for _ in range(self.waves.leave_out(self.ended_s, len(waiting))):
+                # Of the last CTAs each is another one, as some SMs do without it.
+                alike = len(waiting) - max(len(self._class.parts), 1)
+                for _ in range(self.waves.leave_out(self.ended_s, alike)):
                     waiting.popleft()
 
     def _next_restart_s(self) -> float:

@@ -35,7 +35,7 @@ class Waves:
         """CTAs that were left out, whole turns."""
 
     def leave_out(self, ended_s: Sequence[float], waiting: int) -> int:
-        """How many of the ``waiting`` CTAs to leave out, now that one more has ended."""
+        """How many of the ``waiting`` CTAs, all alike, to leave out, now that one more has ended."""
         ended, resident = len(ended_s), self._resident
         if self._before is not None:
             if ended != self._before.seen:
@@ -51,7 +51,6 @@ class Waves:
             self.turn = ended - _FEWEST * resident
         else:
             return 0
-        # The very last CTA is one that some SMs do without.
-        self.missing = (waiting - 1) // self.turn * self.turn
+        self.missing = waiting // self.turn * self.turn
         self.seen = ended if self.missing else 0
         return self.missing

@@ -44,6 +44,8 @@ def build(params: Params) -> KernelProgram:
             for part in shares(params.tile_bytes, params.warps)
         ),
         rings=(Ring(RING, params.stages, params.tile_bytes),),
+        # A CTA that stays does the same again with its next item; with one item it ends whenever its tiles do.
+        turn=params.tiles_per_item if params.mode == "persistent" else 1,
         shared_bytes=shared_bytes(params),
         registers=registers(params),
         notes={"ctas_per_sm": params.ctas_per_sm},
@@ -105,6 +107,6 @@ def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
         yield SyncThreads(tile=tile)
         yield from issue(tile + ahead)
         yield Compute(mix, tile=tile, reads=reads)
-        if (tile + 1) % params.tiles_per_item == 0:
+        if tile == tiles - 1 or (tile + 1) % params.tiles_per_item == 0:
             yield Compute(ITEM, tile=tile)
             yield Store(4 * part.warps, width=4, tile=tile)

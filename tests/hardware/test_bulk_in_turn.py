@@ -73,5 +73,5 @@ def test_they_wait_for_each_other_as_long_as_on_the_device(load, store):
     expected = {delay: np.array(pair(device, load, store, delay)) for delay in took if delay}
     far = max(took)
     assert expected[far] == pytest.approx(pair(device, load, store, 2 * far), abs=1.0)
-    for delay in expected:
-        assert expected[delay] - expected[far] == pytest.approx(took[delay] - took[far], abs=50), delay
+    for delay, end in expected.items():
+        assert end - expected[far] == pytest.approx(took[delay] - took[far], abs=50), delay

@@ -115,12 +115,16 @@ class TestSms:
         (found,) = place_ctas(program(4, grid=264, tiles=7), 132, 2)
         assert (found.multiplicity, found.tiles) == (132, (7, 7))
 
-    def test_rest_of_a_wave_makes_a_second_class(self):
+    def test_rest_of_a_wave_is_run_by_some_only(self):
         """300 = 2 × 132 + 36: 36 SMs run three CTAs."""
-        more, fewer = place_ctas(program(4, grid=300), 132, 2)
-        assert (more.multiplicity, len(more.tiles)) == (36, 3)
-        assert (fewer.multiplicity, len(fewer.tiles)) == (96, 2)
-        assert (more.sm, fewer.sm) == (0, 36)
+        (found,) = place_ctas(program(4, grid=300), 132, 2)
+        assert (found.sm, found.multiplicity, len(found.tiles), found.parts) == (0, 132, 3, (36 / 132,))
+
+    def test_less_than_a_wave_makes_two_classes(self):
+        """200 = 132 + 68, two to an SM."""
+        more, fewer = place_ctas(program(4, grid=200), 132, 2)
+        assert (more.sm, more.multiplicity, len(more.tiles)) == (0, 68, 2)
+        assert (fewer.sm, fewer.multiplicity, len(fewer.tiles)) == (68, 64, 1)
 
     def test_sms_without_a_cta_are_left_out(self):
         """100 CTAs on 132 SMs."""
@@ -150,8 +154,9 @@ class TestSms:
 
     def test_those_left_over_go_where_they_are_taken(self):
         """401 on 132 SMs with two slots: of the last 137, 68 SMs take two each and one takes one."""
-        found = place_ctas(program(4, grid=401), 132, 2, taken=(63, 1, 68))
-        assert [(sm.sm, sm.multiplicity, len(sm.tiles)) for sm in found] == [(0, 68, 4), (68, 1, 3), (69, 63, 2)]
+        (found,) = place_ctas(program(4, grid=401), 132, 2, taken=(63, 1, 68))
+        assert (found.multiplicity, len(found.tiles), found.parts) == (132, 4, (69 / 132, 68 / 132))
+        assert [found.part(left) for left in range(4)] == [68 / 132, 69 / 132, 1.0, 1.0]
 
     @given(st.integers(1, 2000), st.integers(1, 150), st.integers(1, 8), st.floats(0, 3), st.booleans())
     def test_equal_ctas_are_conserved(self, grid, sms, slots, spread, evenly):
@@ -162,6 +167,6 @@ class TestSms:
             slots,
             None if evenly else taken(range(slots), spread, grid % (sms * slots), sms),
         )
-        placed = sum(sm.multiplicity * (len(sm.tiles) - 1 + sm.last_part) for sm in found)
+        placed = sum(sm.multiplicity * sum(sm.part(left) for left in range(len(sm.tiles))) for sm in found)
         assert placed == pytest.approx(grid)
         assert sum(sm.multiplicity for sm in found) <= sms
