@@ -23,26 +23,19 @@ NAMES = (
     "stream_pipeline", "pageable_copies", "allocators", "default_streams", "event_graph", "host_callback_pool",
     "concurrent_kernels", "copy_engines", "cuda_graph", "two_level", "fused_softmax_scale",
 )  # fmt: skip
-# Recordings are medians of three machines, whose runs of one configuration lie up to a factor of 1.8 apart: a launch
+# Recordings are medians of five machines, whose runs of one configuration lie up to a factor of 1.8 apart: a launch
 # from Python takes 5 us on one and 10 on another. What is wrong is what lies beyond all of their runs.
 MEAN = {
     "stream_pipeline": 0.03,
-    "cuda_graph": 0.07,  # launches and nothing else
-    "host_callback_pool": 0.105,  # two threads that wake each other up, 20 or 200 us after they fell asleep
+    "host_callback_pool": 0.08,  # two threads that wake each other up, 20 or 200 us after they fell asleep
 }
 BEYOND = 0.10
-BEYOND_OF = {"cuda_graph": 0.15}
 HIDDEN = {"pageable_copies": 0.08}  # traced on one machine, whose host copies slower than the median one
 VARIANTS = {
     "allocators": "mode", "default_streams": "stray", "event_graph": "ordering", "host_callback_pool": "slots",
     "pageable_copies": "memory", "cuda_graph": "mode", "two_level": "streams", "stream_pipeline": "streams",
 }  # fmt: skip
 """The parameter whose values are ranked, all others being equal."""
-MISRANKED = {
-    # Chunks of 1 MiB: three streams are predicted 7 to 9 % too fast, and so no slower than four.
-    "stream_pipeline": {"bytes": 32 << 20, "streams": 3},
-}
-"""Configurations that come in the wrong order with some other one; a test says when none does any more."""
 
 
 @cache
@@ -76,7 +69,7 @@ def test_totals_are_within_the_band(name):
     if not len(errors(name)):
         pytest.skip("every configuration is a known gap")
     assert np.abs(errors(name)).mean() <= MEAN.get(name, 0.05)
-    assert beyond(name).max() <= BEYOND_OF.get(name, BEYOND)
+    assert beyond(name).max() <= BEYOND
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -95,7 +88,7 @@ def test_variants_are_ranked_as_measured(name):
 
     Clearly: by more than 5 %, and the slowest run of one is faster than the fastest of the other.
     """
-    key, known = VARIANTS[name], MISRANKED.get(name, {}).items()
+    key = VARIANTS[name]
     compared, wrong = 0, []
     for (a, measured_a, predicted_a, gap_a), (b, measured_b, predicted_b, gap_b) in combinations(cases(name), 2):
         same = all(a[other] == b[other] for other in a if other != key)
@@ -107,19 +100,22 @@ def test_variants_are_ranked_as_measured(name):
                 wrong.append((a, b))
     if not compared:
         pytest.skip("no two of them are clearly apart on every machine")
-    assert [pair for pair in wrong if not (known and any(known <= params.items() for params in pair))] == []
-    assert bool(wrong) == bool(known), "this pair is in the right order now"
+    assert wrong == []
 
 
 @pytest.mark.parametrize(("size", "kernel_s"), [(256 << 20, 4.8e-3), (32 << 20, 0.3e-3)])
 def test_the_best_chunks_and_streams_are_found(size, kernel_s):
-    """The configuration predicted to be fastest is within 2 % of the fastest one measured."""
+    """The configuration predicted to be fastest is within 2.5 % of the fastest one measured.
+
+    Not 2 %, because the runs of one configuration lie 10 % and more apart: of 32 MiB in 16 chunks, three, four and eight
+    streams take 811, 802 and 794 us in the median of five machines, and 800, 790 and 784 on the fastest.
+    """
     wanted = {"bytes": size, "kernel_s": kernel_s, "memory": "pinned", "order": "depth", "footprint": "full",
               "allocation": "none"}  # fmt: skip
     grid = [case for case in cases("stream_pipeline") if all(case[0][key] == value for key, value in wanted.items())]
     assert len(grid) > 35
     chosen = min(grid, key=lambda case: case[2])
-    assert chosen[1][0] <= 1.02 * min(case[1][0] for case in grid)
+    assert chosen[1][0] <= 1.025 * min(case[1][0] for case in grid)
 
 
 def regime(params):
@@ -166,13 +162,15 @@ def test_overlap_and_engine_order_are_as_traced(name, case, meta):
         pytest.skip("known gap")
     measured = load_timeline(technique.folder / "recorded" / DEVICE / TIMELINES, case)
     predicted = predict_params(technique, technique.make_params(meta["params"]), DEVICE)
-    left, right = hidden_fraction(predicted), hidden_fraction(measured)
-    # A trace that takes much longer than the run itself shows another overlap.
-    if abs(meta["overhead"]) < 0.10 and not (np.isnan(left) or np.isnan(right)):
-        assert left == pytest.approx(right, abs=HIDDEN.get(name, 0.05))
-    for engine in ("h2d", "d2h"):
-        ours, theirs = engine_order(predicted, engine), engine_order(measured, engine)
+    orders = {engine: (engine_order(predicted, engine), engine_order(measured, engine)) for engine in ("h2d", "d2h")}
+    for ours, theirs in orders.values():
         assert sorted(ours) == sorted(theirs)
+    if abs(meta["overhead"]) >= 0.10:
+        pytest.skip("the trace took much longer than the run itself: another overlap, and queues that are never full")
+    left, right = hidden_fraction(predicted), hidden_fraction(measured)
+    if not (np.isnan(left) or np.isnan(right)):
+        assert left == pytest.approx(right, abs=HIDDEN.get(name, 0.05))
+    for ours, theirs in orders.values():
         # Of streams that wait at the same time any may go first: a copy comes at most a round of them early or late.
         streams = meta["params"].get("streams", 1)
         moved = max((abs(ours.index(chunk) - at) for at, chunk in enumerate(theirs)), default=0)
