@@ -6,6 +6,8 @@ up to 1.9 times as late as the quickest.
 
 from __future__ import annotations
 
+from math import inf
+
 import numpy as np
 
 from gpusim.hardware.access import LINE_BYTES, SECTOR_BYTES
@@ -20,6 +22,9 @@ _LOST = 0.93
 """The same below which copies off a line, of which enough are under way to fill it, have lost some."""
 _MANY_BYTES = 16000
 """Copies off a sector and cp.async were measured with these sizes and more, so that HBM is full."""
+
+_SEEN = (0.1, 0.6)
+"""Part of a group that waits for room, from which on it is no noise, and up to which the group before has some left."""
 
 
 def _bulk(b: Benches, _: dict) -> dict[str, Measured]:
@@ -95,4 +100,31 @@ def _offset(b: Benches, _: dict) -> dict[str, Measured]:
     }
 
 
-ALIGNMENT_STEPS = (_bulk, _cp_async, _offset)
+def _room(b: Benches, _: dict) -> dict[str, Measured]:
+    """How much cp.async an SM can have under way, by where copies start: who issues more waits for what exceeds it.
+
+    Seen where the warps' issue takes longer than it does alone, but not yet all of their time.
+    """
+    rows = [row for row in b.rows("under_way", source="dram") if row["ctas"] >= b.sms("under_way")]
+    alone: dict[tuple, float] = {}
+    for row in rows:
+        alone[_alike(row)] = min(row["issue_cycles"], alone.get(_alike(row), inf))
+    found = {}
+    for name, offsets in (("", (0,)), ("off_line_", (32, 64)), ("off_sector_", (16,))):
+        sizes = []
+        for row in rows:
+            issue = row["issue_cycles"] - alone[_alike(row)]
+            held_up = issue / (issue + row["wait_cycles"])
+            if row["offset"] in offsets and _SEEN[0] < held_up < _SEEN[1]:
+                sizes.append((row["in_flight"] - held_up) * row["group_bytes"] * row["ctas_per_sm"] / 1024.0)
+        found[f"lsu.cp_async_{name}under_way"] = Measured(
+            float(np.median(sizes)), "KiB", "under_way (all SMs)", float(np.ptp(sizes))
+        )
+    return found
+
+
+def _alike(row: dict) -> tuple:
+    return row["warps"], row["group_bytes"], row["ctas_per_sm"], row["offset"]
+
+
+ALIGNMENT_STEPS = (_bulk, _cp_async, _offset, _room)

@@ -18,9 +18,9 @@ from math import inf
 
 from gpusim.engine import Capacity, Event, FifoServer
 from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access
-from gpusim.hardware.l1 import LoadsUnderWay
 from gpusim.hardware.load_store import LoadStoreQueue
 from gpusim.hardware.memory import Memory
+from gpusim.hardware.under_way import UnderWay
 from gpusim.program import WARP_SIZE
 from gpusim.timeline import Recorder
 
@@ -52,7 +52,9 @@ class SmMemory:
         self._side_by_side = profile.value("tma.side_by_side") > SIDE_BY_SIDE
         self._tma = Capacity(f"{lane}.tma", multiplicity * profile.value("tma.bandwidth") * clock)
         self._bulk_store_rate = profile.value("tma.store_bandwidth") * clock
-        self.l1 = LoadsUnderWay(memory.sim, l1_bytes)
+        self.l1 = UnderWay(memory.sim, l1_bytes)
+        self.copies = UnderWay(memory.sim, 1.0)
+        """Of cp.async; `copies_room` says what each takes."""
         self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"))
         self._stores: deque[tuple[Event, float]] = deque()
         """Stores by threads that may still be queued, and their bytes."""
@@ -78,6 +80,9 @@ class SmMemory:
             )
         }
         """Bytes per second of what starts off a sector, off a line, and on one."""
+        self._under_way = tuple(
+            profile.value(f"lsu.cp_async_{place}under_way") for place in ("off_sector_", "off_line_", "")
+        )
         self._near_s = {
             "tma": profile.cycles("tma.l2_latency"),
             "ldg": profile.cycles("lsu.ldg_l2_latency"),
@@ -165,10 +170,11 @@ class SmMemory:
 
     def _mean_rate(self, path: str, align: int) -> float:
         """Bytes per second of copies that start at each multiple of ``align`` in a line equally often."""
-        off_sector, off_line, whole = self._rates[path]
-        starts = LINE_BYTES // max(align, SECTOR_BYTES)
-        per_byte = (1.0 / whole + (starts - 1.0) / off_line) / starts
-        return 1.0 / (per_byte if align >= SECTOR_BYTES else (per_byte + 1.0 / off_sector) / 2.0)
+        return _mean(self._rates[path], align)
+
+    def copies_room(self, amount: float, align: int) -> float:
+        """Part of the room for cp.async under way that ``amount`` bytes take."""
+        return amount / _mean(self._under_way, align)
 
     def spread_s(self, amount: float, own: float, l2_hit: float, access: Access) -> float:
         """How much later the slowest of ``amount`` bytes arrive than those ``own`` bytes that one warp waits for."""
@@ -262,3 +268,11 @@ class SmMemory:
             trace(server.name, "transfer", start_s, end_s, "", tile, stage, int(amount), cause)
 
         return draw
+
+
+def _mean(at: tuple[float, float, float], align: int) -> float:
+    """Of bytes per something, off a sector, off a line and on one: for each multiple of ``align`` equally often."""
+    off_sector, off_line, whole = at
+    starts = max(LINE_BYTES // max(align, SECTOR_BYTES), 1)
+    per_byte = (1.0 / whole + (starts - 1.0) / off_line) / starts
+    return 1.0 / (per_byte if align >= SECTOR_BYTES else (per_byte + 1.0 / off_sector) / 2.0)

@@ -38,8 +38,9 @@ __all__ = ["COPY_HANDLERS"]
 
 ARRIVALS_APART_S = 1e-6
 """Each warp goes on with its own data, which come one after the other: they do not want anything at once."""
-PARTS_OF_L1 = 4
-"""A load that takes more than half of L1 is simulated in parts of about a quarter."""
+PARTS = 4
+"""A load that takes more than half of L1 is simulated in parts of about a quarter of it, and a copy that finds no room
+in so many parts."""
 
 
 def _alignment(op: Load | CpAsync | TmaLoad) -> int:
@@ -64,7 +65,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     missed = op.bytes * (1.0 - op.l1_hit)
     # More than L1 has room for goes out as earlier lines come in; in parts, so that it begins at once.
     taken = missed * share * access.lines * LINE_BYTES
-    parts = max(ceil(taken * PARTS_OF_L1 / memory.l1.size), 1) if taken > memory.l1.size / 2 else 1
+    parts = max(ceil(taken * PARTS / memory.l1.size), 1) if taken > memory.l1.size / 2 else 1
     count = lane.instructions(op.bytes, op.width) / parts
     arrivals = []
     for _ in range(parts):
@@ -163,13 +164,20 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     start = lane.sim.env.now
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
-    ring.begin_write(lane.lane, op.tile, op.bytes * lane.share)
-    count = lane.instructions(op.bytes, op.width)
-    yield from _issue(lane, op, "cp_async", count, op.other, op.masked)
-    arrival = _fetch(lane, op, "cp_async", op.bytes * lane.share, stage)
+    amount, copies = op.bytes * lane.share, lane.sm.memory.copies
+    ring.begin_write(lane.lane, op.tile, amount)
+    room = lane.sm.memory.copies_room(amount, _alignment(op))
+    # What finds room is on its way while the rest waits for it.
+    parts = 1 if copies.fits(room) else PARTS
+    count = lane.instructions(op.bytes, op.width) / parts
+    for _ in range(parts):
+        yield from copies.room(room / parts, start)
+        yield from _issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)
+        arrival = _fetch(lane, op, "cp_async", amount / parts, stage)
+        copies.add(arrival, room / parts)
+        lane.open.append((op, arrival))
     lane.mark("issue", start, "", op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)
-    lane.open.append((op, arrival))
 
 
 def _landing(

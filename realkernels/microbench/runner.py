@@ -43,6 +43,7 @@ BENCHES = (
     "time_stamps",
     "tma_store",
     "tma_both",
+    "under_way",
     "cpasync",
     "ldg",
     "meeting",
