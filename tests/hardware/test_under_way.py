@@ -37,6 +37,7 @@ class TestRoom:
         assert got == {3.0: pytest.approx(5e-6), 5.0: pytest.approx(7e-6)}
 
     def test_more_than_the_whole_goes_alone(self):
+        """Otherwise it would wait for ever."""
         room = UnderWay(Simulation(), 10.0)
         assert room.fits(25.0)
         room.add(Simulation().event(), 1.0)

@@ -107,8 +107,8 @@ def test_variants_are_ranked_as_measured(name):
 def test_the_best_chunks_and_streams_are_found(size, kernel_s):
     """The configuration predicted to be fastest is within 2.5 % of the fastest one measured.
 
-    Not 2 %, because the runs of one configuration lie 10 % and more apart: of 32 MiB in 16 chunks, three, four and eight
-    streams take 811, 802 and 794 us in the median of five machines, and 800, 790 and 784 on the fastest.
+    Not 2 %, because the runs of one configuration lie 10 % and more apart: of 32 MiB in 16 chunks, three, four and
+    eight streams take 811, 802 and 794 us in the median of five machines, and 800, 790 and 784 on the fastest.
     """
     wanted = {"bytes": size, "kernel_s": kernel_s, "memory": "pinned", "order": "depth", "footprint": "full",
               "allocation": "none"}  # fmt: skip
