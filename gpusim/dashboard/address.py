@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import parse_qs
 
-from gpusim.dashboard.case import OWN_POINT
+from gpusim.dashboard.case import MEASURED, OWN_POINT, UNCHANGED, Asked
 from gpusim.dashboard.view import MODES, Selection, View
 
-__all__ = ["address_of", "view_of"]
+__all__ = ["address_of", "asked_of", "view_of"]
 
 
 def _number(value: Any) -> float | None:
@@ -23,16 +23,27 @@ def _number(value: Any) -> float | None:
 
 
 def address_of(search: str | None) -> dict[str, Any]:
-    """The page's address as a dictionary: scenario, point, mode, from, to; nonsense is dropped."""
-    query = {key: values[0] for key, values in parse_qs((search or "").lstrip("?")[:2000]).items()}
+    """The page's address as a dictionary: scenario, point, changes, mode, from, to; nonsense is dropped."""
+    every = parse_qs((search or "").lstrip("?")[:4000])
+    query = {key: values[0] for key, values in every.items()}
     mode = query.get("mode")
     low, high = _number(query.get("from")), _number(query.get("to"))
     return {
         "scenario": query.get("scenario"),
         "point": query.get("point", OWN_POINT),
+        "changes": every.get("set", []),
+        "against": query.get("against") if query.get("against") in (MEASURED, UNCHANGED) else "",
         "mode": mode if mode in MODES else None,
         "window": [low, high] if low is not None and high is not None and low < high else None,
     }
+
+
+def asked_of(held: Mapping[str, Any]) -> Asked:
+    """What the page shows, by what it holds of it (or its address by name)."""
+    return Asked(
+        str(held.get("name") or ""), str(held.get("point") or OWN_POINT),
+        tuple(map(str, held.get("changes") or ())), str(held.get("against") or ""),
+    )  # fmt: skip
 
 
 def view_of(key: str, values: Mapping[str, Any]) -> View:

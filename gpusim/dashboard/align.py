@@ -30,9 +30,9 @@ def alignment_shift(predicted: Track, measured: Track | None, view: View) -> tup
         theirs = _first_start_us(measured, view.align_kind, view.align_tile)
         what = f"first {view.align_kind}" + (f" of tile {view.align_tile}" if view.align_tile is not None else "")
         if ours is None or theirs is None:
-            sides = [name for name, t in (("predicted", ours), ("measured", theirs)) if t is None]
+            sides = [name for name, t in ((predicted.title, ours), (measured.title, theirs)) if t is None]
             message = f"No {what} on the {' and '.join(sides)} side: aligned at the start."
         else:
             shift = ours - theirs
-            message = f"Measured moved by {delta_text(shift + view.offset_us)}."
+            message = f"{measured.title.capitalize()} moved by {delta_text(shift + view.offset_us)}."
     return shift + view.offset_us, message

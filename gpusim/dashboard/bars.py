@@ -32,7 +32,7 @@ def partner_line(track: Track, index: int, match: Match | None, shift_us: float)
     if event < 0 or match.of_predicted[event] < 0:
         return "no matching event on the other side"
     start, duration = match.start_delta_us[event] + shift_us, match.duration_delta_us[event]
-    return f"measured − predicted: start {delta_text(start)}, duration {delta_text(duration)}"
+    return f"{match.difference}: start {delta_text(start)}, duration {delta_text(duration)}"
 
 
 def hover_text(track: Track, index: int, match: Match | None = None, shift_us: float = 0.0) -> str:

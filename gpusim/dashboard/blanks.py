@@ -105,7 +105,7 @@ def _left_out(track: Track, panel: Panel) -> list[tuple[str, float, float, str]]
 
 def _between_calls(track: Track, panel: Panel, least_us: float) -> list[tuple[str, float, float, str]]:
     """The same of the gaps between a traced host's calls."""
-    if track.side != "measured":
+    if not track.is_measured:
         return []
     words = f"<b>{UNRECORDED}</b><br>the tracer sees a host's calls, not what it does between them"
     found = []

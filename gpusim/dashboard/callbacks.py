@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State, ctx, no_update
+from dash import ClientsideFunction, Dash, Input, Output, State
 from dash.exceptions import PreventUpdate
 
-from gpusim.dashboard.address import view_of
+from gpusim.dashboard.address import asked_of, view_of
+from gpusim.dashboard.asking import register_asking, register_file
 from gpusim.dashboard.case import CaseError, Source
-from gpusim.dashboard.content import draw, show_advice, show_case
+from gpusim.dashboard.changing import register_changing
+from gpusim.dashboard.content import draw, show_advice
 
 __all__ = ["register"]
 
@@ -22,30 +24,10 @@ _CONTROLS = {
 
 
 def register(app: Dash, source: Source) -> None:
-    """Bind the functions above to the page."""
-
-    @app.callback(
-        output={
-            "question": Output("question", "children"), "facts": Output("facts", "children"),
-            "badges": Output("badges", "children"), "cards": Output("cards", "children"),
-            "message": Output("message", "children"), "work": Output("work", "style"),
-            "points": Output("point", "data"), "point": Output("point", "value"),
-            "point_box": Output("point-box", "style"), "case": Output("case", "data"),
-            "advice": Output("advice", "children", allow_duplicate=True),
-            "advised": Output("advised", "data", allow_duplicate=True),
-        },
-        inputs={"name": Input("scenario", "value"), "point": Input("point", "value")},
-        state={"held": State("case", "data")},
-        prevent_initial_call=True,
-    )  # fmt: skip
-    def on_scenario(name: str | None, point: str | None, held: dict | None) -> dict[str, Any]:
-        picked = ctx.triggered_id == "point"
-        # Showing a scenario sets the point too, which is no wish of the user.
-        if name is None or (picked and (not point or (held and (held["name"], held["point"]) == (name, point)))):
-            raise PreventUpdate
-        shown = show_case(source, name, point if picked else None)
-        shown["point"] = no_update if picked else shown["point"] or None
-        return {**shown, "advised": None}
+    """Bind the page to ``source`` and to its own scripts."""
+    register_asking(app, source)
+    register_file(app, source)
+    register_changing(app, source)
 
     @app.callback(
         output={
@@ -61,7 +43,7 @@ def register(app: Dash, source: Source) -> None:
         if not held or not values.get("viewport"):
             raise PreventUpdate
         try:
-            case = source.case(held["name"], held["point"])
+            case = source.case(asked_of(held))
         except CaseError:
             raise PreventUpdate from None
         return draw(case, held["key"], view_of(held["key"], values))
@@ -73,7 +55,7 @@ def register(app: Dash, source: Source) -> None:
     def on_drawn(key: str | None, held: dict | None) -> list[Any]:
         if not held or held["key"] != key:
             raise PreventUpdate
-        return show_advice(source, held["name"], held["point"])
+        return show_advice(source, asked_of(held))
 
     @app.callback(Output("align-event", "style"), Input("align", "value"))
     def on_align(align: str) -> dict[str, str]:
@@ -88,6 +70,7 @@ def register(app: Dash, source: Source) -> None:
             "remember",
         ),
         (Output("help", "opened"), [Input("help-open", "n_clicks")], "help"),
+        (Output("what-if", "opened"), [Input("what-if-open", "n_clicks"), State("what-if", "opened")], "fold"),
         (Output("theme", "data"), [Input("theme-toggle", "n_clicks"), State("theme", "data")], "toggleTheme"),
         (Output("provider", "forceColorScheme"), [Input("theme", "data")], "theme"),
     ):
@@ -95,7 +78,7 @@ def register(app: Dash, source: Source) -> None:
             ClientsideFunction("gpusim", function),
             outputs,
             *inputs,
-            prevent_initial_call=function in ("help", "toggleTheme"),
+            prevent_initial_call=function in ("help", "fold", "toggleTheme"),
         )
     for name, step in (("zoom-in", "zoomIn"), ("zoom-out", "zoomOut"), ("zoom-home", "zoomHome")):
         app.clientside_callback(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import dash_mantine_components as dmc
 from dash import html
 
-from gpusim.dashboard.case import OWN_POINT, Badge, Case, Numbers
+from gpusim.dashboard.case import OWN_POINT, UNCHANGED, Badge, Case, Numbers
 from gpusim.dashboard.recorded import DISTORTED, overhead_of, run_name, tiles_kept
 from gpusim.dashboard.text import even_text, percent, signed_percent, signed_points
 from gpusim.dashboard.track import MICRO
@@ -39,6 +39,8 @@ def _verdict(case: Case) -> html.Span | str:
     """The signed error of the prediction, and whether it keeps the claimed band."""
     if case.error is None:
         return ""
+    if case.against == UNCHANGED:
+        return html.Span(f"{signed_percent(case.error)} against unchanged", className="strong")
     if case.band is None:
         return f"error {signed_percent(case.error)}"
     if case.gap:
@@ -51,14 +53,17 @@ def _verdict(case: Case) -> html.Span | str:
 
 
 def _predicted_card(case: Case) -> html.Div:
+    title = "Predicted" if not case.changes else "What if"
     why = "Predicted duration; the error is predicted / measured − 1, beside the band claimed for it."
-    if case.measured_numbers is None:
+    if case.against == UNCHANGED:
+        why = f"Predicted duration with the changes, and without them.\n{case.unmeasured}"
+    if case.other_numbers is None:
         others = len(case.points) - (case.point == OWN_POINT)
         above = f"not measured; {others} recorded points above" if others > 0 else ""
         why = f"{why}\n{case.unmeasured or 'not measured'}"
-        return card("Predicted", _us(case.predicted_numbers.total_s), above or case.unmeasured or "not measured",
+        return card(title, _us(case.predicted_numbers.total_s), above or case.unmeasured or "not measured",
                     room="wide", why=why)  # fmt: skip
-    return card("Predicted", _us(case.predicted_numbers.total_s), _verdict(case), room="wide", why=why)
+    return card(title, _us(case.predicted_numbers.total_s), _verdict(case), room="wide", why=why)
 
 
 def _measured_card(numbers: Numbers) -> html.Div:
@@ -74,13 +79,17 @@ def _spread(numbers: Numbers) -> str:
     return f"runs {_us(numbers.range_s[0], 3)} – {_us(numbers.range_s[1], 3)}"
 
 
-def _pair(theirs: str) -> str:
-    return "" if theirs == "–" else f"measured {theirs}"
+def _unchanged_card(numbers: Numbers) -> html.Div:
+    return card("Unchanged", _us(numbers.total_s), "predicted", why="Predicted duration without the changes.")
+
+
+def _pair(theirs: str, case: Case) -> str:
+    return "" if theirs == "–" else f"{case.against} {theirs}"
 
 
 def _hidden_card(case: Case) -> html.Div:
-    measured = case.measured_numbers.hidden_fraction if case.measured_numbers else None
-    detail: str | html.Span = _pair(percent(measured))
+    theirs = case.other_numbers.hidden_fraction if case.other_numbers else None
+    detail: str | html.Span = _pair(percent(theirs), case)
     if case.hidden_error is not None and case.hidden_band is not None:
         inside = abs(case.hidden_error) <= case.hidden_band
         held = "within" if inside else "known gap, outside" if case.gap else "outside"
@@ -102,10 +111,10 @@ def _hidden_card(case: Case) -> html.Div:
 
 
 def _exposed_card(case: Case) -> html.Div:
-    theirs = case.measured_numbers or Numbers()
-    kept = tiles_kept(case.measured.timeline) if case.measured else None
+    theirs = case.other_numbers or Numbers()
+    kept = tiles_kept(case.other.timeline) if case.other else None
     part = "measured for {:,} of {:,} tiles only".format(*kept) if kept else ""
-    return card("Exposed copy", _us(case.predicted_numbers.exposed_s, 3), part or _pair(_us(theirs.exposed_s, 3)),
+    return card("Exposed copy", _us(case.predicted_numbers.exposed_s, 3), part or _pair(_us(theirs.exposed_s, 3), case),
                 why="Time per SM in which a copy is in flight and nothing computes.")  # fmt: skip
 
 
@@ -127,14 +136,14 @@ def _bottleneck_card(case: Case) -> html.Div:
 
 def card_row(case: Case) -> list[html.Div]:
     """The cards that apply to a case, from the answer to its reasons."""
-    ours, theirs = case.predicted_numbers, case.measured_numbers or Numbers()
+    ours, theirs = case.predicted_numbers, case.other_numbers or Numbers()
     cards = [_predicted_card(case)]
-    if case.measured_numbers is not None:
-        cards.append(_measured_card(case.measured_numbers))
+    if case.other_numbers is not None:
+        cards.append((_unchanged_card if case.against == UNCHANGED else _measured_card)(case.other_numbers))
     if ours.hidden_fraction is not None:  # there are copies
         cards += [_hidden_card(case), _exposed_card(case)]
     if ours.period_s is not None:
-        cards.append(card("Per tile", _us(ours.period_s, 3), _pair(_us(theirs.period_s, 3)), room="narrow",
+        cards.append(card("Per tile", _us(ours.period_s, 3), _pair(_us(theirs.period_s, 3), case), room="narrow",
                           why="Steady-state time between two tiles of a CTA."))  # fmt: skip
     if ours.speedup:
         cards.append(_speedup_card(ours.speedup, case.baseline))
@@ -147,10 +156,10 @@ def card_row(case: Case) -> list[html.Div]:
 
 def distortion_banner(case: Case) -> html.Div | None:
     """A warning above lanes of a run that took much longer than the plain ones; None where it did not."""
-    overhead = overhead_of(case.measured.timeline) if case.measured else None
+    overhead = overhead_of(case.other.timeline) if case.other else None
     if overhead is None or overhead <= DISTORTED:
         return None
-    line = case.measured.timeline
+    line = case.other.timeline
     took, plain = (_us(seconds) for seconds in (line.meta["instrumented_total_s"], line.total_s))
     text = (
         f"The {run_name(line)} took {took}, {percent(overhead, 0)} longer than the plain run of {plain}: "

@@ -9,16 +9,39 @@ from typing import Protocol
 
 import numpy as np
 
+from gpusim.dashboard.form import Form
 from gpusim.dashboard.match import Match, match_events
 from gpusim.dashboard.track import MICRO, Track
 from gpusim.scenario import Advice
 from gpusim.timeline.critical_path import critical_path
 
-__all__ = ["OWN_POINT", "Badge", "Case", "CaseError", "Entry", "Numbers", "Path", "Point", "Source"]
+__all__ = ["MEASURED", "OWN_POINT", "UNCHANGED", "Asked", "Badge", "Case", "CaseError", "Entry", "Numbers", "Path",
+           "Point", "Source"]  # fmt: skip
 
 
 OWN_POINT = "own"
 """The point that stands for the scenario's own parameters."""
+MEASURED, UNCHANGED = "measured", "unchanged"
+"""What a prediction stands against: a recording, or what is predicted without the changes of a what-if."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What somebody wants to see: a scenario, perhaps at a recorded point of its technique, perhaps changed.
+
+    ``changes`` are those of a what-if, as ``--set`` of the command line has them. ``against``: `MEASURED` or
+    `UNCHANGED`, "" for the first of them that there is.
+    """
+
+    name: str
+    point: str = OWN_POINT
+    changes: tuple[str, ...] = ()
+    against: str = ""
+
+    @property
+    def key(self) -> str:
+        """Tells it from everything else that can be asked for."""
+        return "|".join((self.name, self.point, *self.changes, self.against))
 
 
 class CaseError(Exception):
@@ -85,15 +108,19 @@ class Path:
 
 @dataclass(frozen=True)
 class Case:
-    """Everything the page shows of a scenario. ``band`` is the claimed relative error of the total."""
+    """Everything the page shows of a scenario. ``band`` is the claimed relative error of the total.
+
+    ``other`` and ``other_numbers`` are what the prediction stands ``against``, if there is anything.
+    """
 
     name: str
     question: str
     facts: tuple[str, ...]
     predicted: Track
-    measured: Track | None
+    other: Track | None
     predicted_numbers: Numbers
-    measured_numbers: Numbers | None = None
+    other_numbers: Numbers | None = None
+    against: str = MEASURED
     band: float | None = None
     hidden_band: float | None = None
     """Claimed difference of the hidden fraction."""
@@ -115,27 +142,33 @@ class Case:
     notes: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
     point: str = OWN_POINT
+    changes: tuple[str, ...] = ()
+    recorded: bool = False
+    """Whether there is a recording, whatever the prediction stands against."""
     side_notes: Mapping[str, str] = field(default_factory=dict)
     """A few words beside the title of a side's panel."""
 
     @property
     def error(self) -> float | None:
-        """Signed relative error of the predicted total: predicted over measured, minus one."""
-        measured = self.measured_numbers.total_s if self.measured_numbers else None
+        """Predicted total over the other one, minus one: the signed error, or what a change does."""
+        theirs = self.other_numbers.total_s if self.other_numbers else None
         ours = self.predicted_numbers.total_s
-        return ours / measured - 1 if measured and ours else None
+        return ours / theirs - 1 if theirs and ours else None
 
     @property
     def hidden_error(self) -> float | None:
-        """Predicted minus measured hidden fraction, None where one side does not know it; like with like."""
+        """Predicted hidden fraction minus the other one, None where one side does not know it; like with like."""
         ours = self.predicted_numbers.hidden_fraction if self.stamped_hidden is None else self.stamped_hidden
-        theirs = self.measured_numbers.hidden_fraction if self.measured_numbers else None
+        theirs = self.other_numbers.hidden_fraction if self.other_numbers else None
         return None if ours is None or theirs is None else ours - theirs
 
     @cached_property
     def match(self) -> Match | None:
-        """Pairs of events, or None without a measured timeline."""
-        return match_events(self.predicted.timeline, self.measured.timeline) if self.measured else None
+        """Pairs of events, or None without another timeline."""
+        if self.other is None:
+            return None
+        titles = (self.predicted.title, self.other.title)
+        return match_events(self.predicted.timeline, self.other.timeline, titles)
 
     @cached_property
     def critical(self) -> Path:
@@ -154,8 +187,17 @@ class Source(Protocol):
     def entries(self) -> list[Entry]:
         """All scenarios, readable or not, in display order."""
 
-    def case(self, name: str, point: str = "") -> Case:
-        """The scenario, or one of its recorded points. Raises CaseError."""
+    def case(self, asked: Asked) -> Case:
+        """What is asked for, predicted and measured. Raises CaseError."""
 
-    def advice(self, name: str, point: str = "") -> Advice:
+    def advice(self, asked: Asked) -> Advice:
         """What changes of it would gain; takes as long as a dozen predictions. Raises CaseError."""
+
+    def form(self, asked: Asked) -> Form:
+        """What can be changed of it, with the values it has. Raises CaseError."""
+
+    def save(self, asked: Asked, name: str) -> None:
+        """Make it a scenario of its own, called ``name``. Raises CaseError."""
+
+    def stamp(self, name: str) -> str:
+        """Another one when the scenario has changed since; "" for one that is not there."""

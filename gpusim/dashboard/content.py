@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from dash import html
@@ -9,13 +10,15 @@ from dash import html
 from gpusim.dashboard.advice import advice_line, advice_missing, advice_pending
 from gpusim.dashboard.align import alignment_shift
 from gpusim.dashboard.cards import badge_row, card_row, distortion_banner, message_panel
-from gpusim.dashboard.case import OWN_POINT, Case, CaseError, Source
+from gpusim.dashboard.case import MEASURED, Asked, Case, CaseError, Source
 from gpusim.dashboard.details import details_strip
 from gpusim.dashboard.figures import Drawing, timeline_figure
+from gpusim.dashboard.form import Form
 from gpusim.dashboard.gutter import gutter_rows
+from gpusim.dashboard.panel import change_chips, field_inputs, quantity_options
 from gpusim.dashboard.view import View
 
-__all__ = ["draw", "first_name", "show_advice", "show_case"]
+__all__ = ["draw", "first_name", "show_advice", "show_case", "show_form"]
 
 
 _FIRST = "stages"
@@ -30,16 +33,17 @@ def first_name(source: Source) -> str:
     return best.name if best else ""
 
 
-def show_case(source: Source, name: str | None, point: str | None) -> dict[str, Any]:
+def show_case(source: Source, asked: Asked) -> dict[str, Any]:
     """Everything above the timelines for a scenario, or the message that stands in its place."""
     shown = {
         "question": "", "facts": "", "badges": [], "cards": [], "message": None, "work": {"display": "none"},
         "points": [], "point": "", "point_box": {"display": "none"}, "case": None, "advice": advice_pending(),
+        "against": MEASURED, "against_box": {"display": "none"},
     }  # fmt: skip
     try:
-        case = source.case(name or "", point or OWN_POINT)
+        case = source.case(asked)
     except CaseError as error:
-        return shown | {"message": message_panel(error.title, str(error)), "question": name or "No scenario"}
+        return shown | {"message": message_panel(error.title, str(error)), "question": asked.name or "No scenario"}
     facts: list[Any] = []
     for place, fact in enumerate(case.facts):
         facts += [html.Span("·", className="sep")] * bool(place) + [html.Span(fact)]
@@ -51,18 +55,36 @@ def show_case(source: Source, name: str | None, point: str | None) -> dict[str, 
         "cards": card_row(case),
         "message": distortion_banner(case),
         # What compares two sides is left out where there is one.
-        "work": {} if case.measured else {"--sides": "none"},
+        "work": {} if case.other else {"--sides": "none"},
         "points": points,
         "point": case.point,
         "point_box": {} if len(points) > 1 else {"display": "none"},
-        "case": {"name": name, "point": case.point, "key": f"{name}|{case.point}", "measured": bool(case.measured)},
-    }
+        "against": case.against,
+        # There is a choice where a changed scenario was recorded, too.
+        "against_box": {} if case.changes and case.recorded else {"display": "none"},
+        "case": {
+            "name": asked.name, "point": case.point, "changes": list(case.changes), "against": case.against,
+            "key": replace(asked, point=case.point, against=case.against).key, "other": bool(case.other),
+        },
+    }  # fmt: skip
 
 
-def show_advice(source: Source, name: str, point: str) -> list[Any]:
+def show_form(source: Source, asked: Asked) -> dict[str, Any]:
+    """The parts of the panel of a what-if; empty for a scenario that cannot be read."""
+    try:
+        form = source.form(asked)
+    except CaseError:
+        form = Form()
+    return {
+        "fields": field_inputs(form), "chips": change_chips(asked.changes), "quantities": quantity_options(form),
+        "text": form.text, "command": form.command, "wrong": "",
+    }  # fmt: skip
+
+
+def show_advice(source: Source, asked: Asked) -> list[Any]:
     """The line of advice for a scenario that is shown."""
     try:
-        return advice_line(source.advice(name, point))
+        return advice_line(source.advice(asked))
     except CaseError as error:
         return advice_missing(str(error))
 
@@ -70,12 +92,12 @@ def show_advice(source: Source, name: str, point: str) -> list[Any]:
 def draw(case: Case, key: str, view: View) -> dict[str, Any]:
     """The figure of a view with lane list, legend, details and messages."""
     path = case.critical if view.critical else None
-    drawing = timeline_figure(case.predicted, case.measured, view, case.match, path)
+    drawing = timeline_figure(case.predicted, case.other, view, case.match, path)
     drawing.figure["layout"]["meta"] = {
         "case": key, "home": list(drawing.home_us), "window": list(drawing.window_us),
         "theme": view.theme, "mode": view.mode,
     }  # fmt: skip
-    shift, _ = alignment_shift(case.predicted, case.measured, view)
+    shift, _ = alignment_shift(case.predicted, case.other, view)
     details = details_strip(case, view.selected, shift, view.theme) if view.selected else None
     return {
         "figure": drawing.figure,

@@ -1,47 +1,37 @@
-"""Scenario files to cases: the only module here that predicts, and that reads recordings.
+"""Scenario files to cases: the only module here that reads and writes them, and that looks for recordings.
 
 Results are kept in memory by scenario hash, so that a zoom costs no prediction.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import logging
+import re
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpusim.dashboard.case import OWN_POINT, Case, CaseError, Entry, Numbers, Point
-from gpusim.dashboard.facts import (
-    badges_of,
-    bottleneck_text,
-    facts_of,
-    measured_note,
-    occupancy_text,
-    parameter_text,
-    predicted_note,
-    unmeasured_text,
-)
-from gpusim.dashboard.recorded import tiles_kept
-from gpusim.dashboard.track import Track
+from gpusim.dashboard.build import build_case
+from gpusim.dashboard.case import OWN_POINT, Asked, Case, CaseError, Entry
+from gpusim.dashboard.form import Form, form_of
 from gpusim.errors import Deadlock, GpusimError
-from gpusim.program import KernelProgram
-from gpusim.scenario import Advice, Scenario, advise, answer, from_data, load
-from gpusim.timeline import Timeline
-from gpusim.timeline.metrics import summary
-from gpusim.validation import Measurement, compare_with, measurement_of, measurements
+from gpusim.scenario import Advice, Scenario, advise, from_data, load, with_overrides
+from gpusim.scenario.overrides import parse_assignments
+from gpusim.validation import Measurement, measurement_of, measurements
 
 __all__ = ["ScenarioFolder"]
 
 MOST_CASES = 24
+_FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 Made = TypeVar("Made")
 _LOG = logging.getLogger(__name__)
 
 
 class ScenarioFolder:
-    """The scenarios of one folder as a `Source`; nothing outside of it is read by name."""
+    """The scenarios of one folder as a `Source`; nothing outside of it is read or written by name."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -73,14 +63,53 @@ class ScenarioFolder:
             known = self._questions[path] = (changed, entry)
         return known[1]
 
-    def case(self, name: str, point: str = "") -> Case:
-        """The scenario called ``name``, or its technique at a recorded point. Raises CaseError."""
-        return self._asked(name, self._busy, lambda own: self._case(own, point or OWN_POINT))
+    def case(self, asked: Asked) -> Case:
+        """The scenario, perhaps at a recorded point of its technique, perhaps changed. Raises CaseError."""
+        return self._asked(asked.name, self._busy, lambda own: self._case(asked, own))
 
-    def advice(self, name: str, point: str = "") -> Advice:
+    def advice(self, asked: Asked) -> Advice:
         """What changes of it would gain. Raises CaseError."""
-        timeline = self.case(name, point).predicted.timeline
-        return self._asked(name, self._advising, lambda own: self._advise(own, point or OWN_POINT, timeline))
+        timeline = self.case(asked).predicted.timeline
+
+        def advised(own: Scenario) -> Advice:
+            scenario = _changed(_pointed(own, asked.point, _points(own)), asked.changes)
+            # In place: starting processes beside a server's threads takes longer than most advice.
+            return _kept(self._advice, (scenario.hash,), lambda: advise(scenario, timeline, workers=1))
+
+        return self._asked(asked.name, self._advising, advised)
+
+    def form(self, asked: Asked) -> Form:
+        """What can be changed of it, with the values it has. Raises CaseError."""
+
+        def made(own: Scenario) -> Form:
+            base = _pointed(own, asked.point, _points(own))
+            return form_of(own, base, _changed(base, asked.changes), asked.changes)
+
+        return self._asked(asked.name, self._busy, made)
+
+    def save(self, asked: Asked, name: str) -> None:
+        """Write it to ``name``.yaml in the folder. Raises CaseError, also where there is such a file already."""
+        if not _FILE_NAME.fullmatch(name):
+            raise CaseError(f"{name!r} is no name for a file: letters, digits, '_', '-' and '.', at most 80")
+        path = self.folder / f"{name.removesuffix('.yaml')}.yaml"
+        text = self.form(asked).text
+        made_of = ", ".join(asked.changes)
+        head = f"# Made from {asked.name}{f' with {made_of}' if made_of else ''}.\n"
+        try:
+            with path.open("x", encoding="utf-8") as file:
+                file.write(head + text)
+        except FileExistsError:
+            raise CaseError(f"{path.name} is there already; choose another name") from None
+        except OSError as error:
+            raise CaseError(f"{path} cannot be written: {error.strerror}") from error
+
+    def stamp(self, name: str) -> str:
+        """Another one when the file of a scenario has changed since; "" for a file that is not there."""
+        path = self._paths().get(name)
+        try:
+            return str(path.stat().st_mtime_ns) if path is not None else ""
+        except OSError:
+            return ""
 
     def _asked(self, name: str, lock: threading.Lock, make: Callable[[Scenario], Made]) -> Made:
         paths = self._paths()
@@ -103,16 +132,16 @@ class ScenarioFolder:
             _LOG.exception("scenario %s", name)
             raise CaseError(f"{type(error).__name__}: {error}", f"{name}: an error inside gpusim") from error
 
-    def _case(self, own: Scenario, point: str) -> Case:
+    def _case(self, asked: Asked, own: Scenario) -> Case:
         points = _points(own)
-        scenario = _pointed(own, point, points)
-        key = (own.name, own.question, scenario.hash, point)
-        return _kept(self._cases, key, lambda: _build(own, scenario, point, points))
-
-    def _advise(self, own: Scenario, point: str, timeline: Timeline) -> Advice:
-        scenario = _pointed(own, point, _points(own))
-        # In place: starting processes beside a server's threads takes longer than most advice.
-        return _kept(self._advice, (scenario.hash,), lambda: advise(scenario, timeline, workers=1))
+        base = _pointed(own, asked.point, points)
+        scenario = _changed(base, asked.changes)
+        # Without the changes it is asked for by itself, so that it is made once.
+        unchanged = self._case(Asked(asked.name, asked.point), own) if asked.changes else None
+        key = (own.name, own.question, base.hash, scenario.hash)
+        case = _kept(self._cases, (*key, asked), lambda: build_case(asked, own, scenario, points, unchanged))
+        # What it turned out to stand against is asked for by name from now on.
+        return _kept(self._cases, (*key, replace(asked, against=case.against)), lambda: case)
 
 
 def _pointed(own: Scenario, point: str, points: Mapping[str, Measurement]) -> Scenario:
@@ -122,6 +151,15 @@ def _pointed(own: Scenario, point: str, points: Mapping[str, Measurement]) -> Sc
     if point not in points:
         raise CaseError(f"{own.name} has no recorded point {point!r}.", "Unknown recorded point")
     return _at(own, points[point])
+
+
+def _changed(base: Scenario, changes: tuple[str, ...]) -> Scenario:
+    """The scenario with the changes of a what-if, each of one value."""
+    found = parse_assignments(changes)
+    for path, values in found.items():
+        if len(values) > 1:
+            raise CaseError(f"{path}: one value, please; several of them are a sweep (gpusim sweep)")
+    return with_overrides(base, {path: values[0] for path, values in found.items()}) if found else base
 
 
 def _kept(known: OrderedDict[tuple, Made], key: tuple, make: Callable[[], Made]) -> Made:
@@ -163,78 +201,3 @@ def _at(scenario: Scenario, measurement: Measurement) -> Scenario:
     kernel = {"technique": measurement.technique.name, "params": dict(measurement.params)}
     data = {"question": scenario.question, "device": scenario.device, "kernel": kernel}
     return from_data(data, scenario.source.name)
-
-
-def _build(own: Scenario, scenario: Scenario, point: str, points: Mapping[str, Measurement]) -> Case:
-    reply = answer(scenario)
-    predicted = reply.timeline
-    measurement = measurement_of(scenario)
-    measured: Timeline | None = None
-    numbers, compared, gap = None, {}, ""
-    if measurement is not None:
-        comparison = compare_with(predicted, measurement)
-        compared, gap = {"band": comparison.band.worst, "hidden_band": comparison.band.hidden}, comparison.gap
-        hidden = comparison.metric("hidden_fraction")
-        if hidden is not None and comparison.unstamped_hidden is not None:
-            compared["stamped_hidden"] = hidden.predicted
-        measured = _with_tiles(comparison.measured, scenario)
-        row = measurement.row
-        numbers = _numbers(measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
-    has_lanes = measured is not None and len(measured) > 0
-    program = scenario.program()
-    # What the same work without overlap has one of.
-    baseline = "one stage" if isinstance(program, KernelProgram) else "one stream"
-    return Case(
-        name=own.name,
-        question=own.question,
-        facts=facts_of(scenario),
-        predicted=Track(predicted, "predicted"),
-        measured=Track(measured, "measured") if has_lanes else None,
-        predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
-        measured_numbers=numbers,
-        **compared,
-        unmeasured=unmeasured_text(scenario) if measurement is None else "",
-        gap=gap,
-        baseline=baseline if reply.serial_s is not None else "",
-        **bottleneck_text(predicted),
-        **occupancy_text(predicted, scenario),
-        warps={role.name: role.warps for role in program.roles} if isinstance(program, KernelProgram) else {},
-        badges=badges_of(scenario, predicted, measurement, measured if has_lanes else None, other=point != OWN_POINT),
-        points=_choices(own, points),
-        point=point,
-        side_notes={"predicted": predicted_note(predicted), "measured": measured_note(measured) if has_lanes else ""},
-    )
-
-
-def _with_tiles(measured: Timeline, scenario: Scenario) -> Timeline:
-    """The recording with the number of tiles that a CTA of its kernel has: a probe may have kept fewer."""
-    program = scenario.program()
-    if not isinstance(program, KernelProgram):
-        return measured
-    tiles = program.tiles_per_cta
-    return measured.with_meta(tiles_per_cta=tiles if isinstance(tiles, int) else max(tiles))
-
-
-def _numbers(timeline: Timeline, **more: Any) -> Numbers:
-    found = summary(timeline)
-    names = ("total_s", "hidden_fraction", "exposed_s", "period_s")
-    shown = {name: found[name] for name in names}
-    if not len(timeline):
-        shown |= dict.fromkeys(("hidden_fraction", "exposed_s", "period_s"))
-    elif tiles_kept(timeline):
-        shown["exposed_s"] = None  # a sum over part of the run says nothing beside one over all of it
-    return Numbers(**shown, **more)
-
-
-def _choices(own: Scenario, points: Mapping[str, Measurement]) -> tuple[Point, ...]:
-    mine = dataclasses.asdict(own.params) if own.params is not None else {}
-    choices = [Point(OWN_POINT, "parameters of the scenario")]
-    others = {key: m for key, m in points.items() if dict(m.params) != mine}
-    texts = {key: parameter_text(type(own.params), m.params) for key, m in others.items()}
-    # The first parameters that tell all points apart are enough for a label.
-    longest = max((len(text) for text in texts.values()), default=0)
-    least = min(4, longest)
-    enough = next(
-        (n for n in range(least, longest) if len({text[:n] for text in texts.values()}) == len(texts)), longest
-    )
-    return (*choices, *(Point(key, " · ".join(text[:enough])) for key, text in texts.items()))

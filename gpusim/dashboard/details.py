@@ -20,7 +20,7 @@ def _fact(name: str, value: str, note: str = "") -> html.Div:
 
 def details_strip(case: Case, selected: Selection, shift_us: float, theme: str) -> list[html.Div] | None:
     """Facts of the selected interval, or None when it no longer exists."""
-    track = case.predicted if selected.side == "predicted" else case.measured
+    track = case.predicted if selected.side == "predicted" else case.other
     if track is None or not 0 <= selected.index < len(track.timeline):
         return None
     shift = shift_us if selected.side == "measured" else 0.0
@@ -33,7 +33,7 @@ def details_strip(case: Case, selected: Selection, shift_us: float, theme: str) 
         html.Div(
             [
                 html.Div([swatch, label(category)], className="fact-value"),
-                html.Div(f"{selected.side} · {interval.lane}", className="card-detail", title=meaning(category)),
+                html.Div(f"{track.title} · {interval.lane}", className="card-detail", title=meaning(category)),
             ],
             className="fact wide",
         ),
@@ -57,15 +57,15 @@ def _partner(case: Case, selected: Selection, shift_us: float) -> list[html.Div]
         return []
     event = selected.index if selected.side == "predicted" else int(match.of_measured[selected.index])
     if event < 0 or match.of_predicted[event] < 0:
-        return [_fact("Measured − predicted", "–", "no matching event")]
+        return [_fact(match.difference.capitalize(), "–", "no matching event")]
     start, duration = match.start_delta_us[event] + shift_us, match.duration_delta_us[event]
-    return [_fact("Measured − predicted", f"{delta_text(duration)} long", f"starts {delta_text(start)}")]
+    return [_fact(match.difference.capitalize(), f"{delta_text(duration)} long", f"starts {delta_text(start)}")]
 
 
 def _cause(track: Track, index: int, shift: float) -> html.Div:
     cause = int(track.timeline.cause[index])
     if cause < 0:
-        return _fact("Caused by", "–", "no recorded cause" if track.side == "measured" else "the lane's own order")
+        return _fact("Caused by", "–", "no recorded cause" if track.is_measured else "the lane's own order")
     source = track.timeline[cause]
     where = source.lane + (f", tile {source.tile}" if source.tile >= 0 else "")
     note = f"{where}, ended at {source.end_s * 1e6 + shift:.3f} µs"

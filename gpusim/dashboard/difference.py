@@ -115,11 +115,10 @@ def difference_heat(
     kinds = order(np.union1d(predicted.category[index], measured.category[measured_index]).tolist())
     sides = [grid.shares(track, chosen, track.category[chosen], kinds, count)
              for track, chosen in ((predicted, index), (measured, measured_index))]  # fmt: skip
+    spent = " → ".join(match.titles)
     told = [
-        Shares("lasts longer or shorter, measured − predicted", scale.names(), scale.shades, late),
-        Shares(
-            "time spent, predicted → measured", [label(c) for c in kinds], [colour(c, theme) for c in kinds], *sides
-        ),
+        Shares(f"lasts longer or shorter, {match.difference}", scale.names(), scale.shades, late),
+        Shares(f"time spent, {spent}", [label(c) for c in kinds], [colour(c, theme) for c in kinds], *sides),
     ]
     return shares_trace(grid, late, blurred, scale.shades, predicted.side, told)
 

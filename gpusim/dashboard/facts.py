@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -96,12 +97,15 @@ def badges_of(
     measurement: Measurement | None,
     measured: Timeline | None,
     *,
-    other: bool = False,
+    point: bool = False,
+    changes: Sequence[str] = (),
 ) -> tuple[Badge, ...]:
-    """Provenance at a glance: recorded or not, device, stale, overhead, assumptions."""
+    """Provenance at a glance: recorded or not, changed, device, stale, overhead, assumptions."""
     badges = []
-    if other:
+    if point:
         badges.append(Badge("other parameters", "warn", "A recorded point of the technique, not the scenario's own."))
+    if changes:
+        badges.append(Badge(counted(len(changes), "change"), "warn", "What if " + ", ".join(changes)))
     if measurement is None:
         badges.append(Badge("prediction only", "warn", "No recording of this kernel with these parameters here."))
     else:
@@ -113,9 +117,9 @@ def badges_of(
             badges.append(Badge("total only", "plain", "Only the run time was recorded for these parameters."))
         if measurement.stale:
             badges.append(Badge("stale", "warn", "The kernel's source has changed since it was recorded."))
-    changes = scenario.model.device.set
-    if changes:
-        text = ", ".join(f"{name} = {value}" for name, value in changes.items())
+    other = scenario.model.device.set
+    if other:
+        text = ", ".join(f"{name} = {value}" for name, value in other.items())
         badges.append(Badge(f"{scenario.device}, changed", "warn", f"Device with other quantities: {text}"))
     else:
         badges.append(Badge(scenario.device, "plain", "Device profile of the prediction."))
@@ -163,14 +167,15 @@ def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
     return {"occupancy": f"{counted(able, 'CTA')}/SM, {share}", "limiter": limiter}
 
 
-def unmeasured_text(scenario: Scenario) -> str:
-    """What would measure the scenario, or why nobody can."""
+def unmeasured_text(scenario: Scenario, changes: Sequence[str] = ()) -> str:
+    """What would measure the scenario with its changes, or why nobody can."""
     if scenario.technique is None:
         return "not measured: a program that is only spelled out has no real kernel"
     if scenario.model.device.set:
         return "not measured: the scenario changes the device"
     path = Path(scenario.source.name)
-    return f"not measured; to record it: gpusim measure {path.parent.name}/{path.name}"
+    sets = "".join(f" --set {shlex.quote(change)}" for change in changes)
+    return f"not measured; to record it: gpusim measure {path.parent.name}/{path.name}{sets}"
 
 
 def predicted_note(predicted: Timeline) -> str:

@@ -79,7 +79,7 @@ def timeline_figure(
     match: Match | None = None,
     critical: Path | None = None,
 ) -> Drawing:
-    """Predicted above measured (or over it, or their difference) for one view.
+    """Predicted above measured, or what else it stands against, over it, or their difference, for one view.
 
     ``match`` pairs events for hover and difference; ``critical`` is the predicted
     critical path.
@@ -123,14 +123,16 @@ def _stack(predicted: Track, measured: Track | None, view: View, mode: str, patt
     budget = int(min(max((view.room / panels - HEADER_PX - AXIS_PX / 2) / 16.5, 6), 18))
     rows = partial(lane_rows, known=sides, view=view, pattern=pattern, budget=budget)
     if mode == "stacked":
-        parts = [(track.side, track.side.capitalize(), rows([track])) for track in sides]
+        parts = [(track.side, track.title.capitalize(), rows([track])) for track in sides]
         return stack_panels(parts, view.height)
     if mode == "overlay":
         lanes = rows([predicted])
-        return stack_panels([("both", "Predicted, with measured beneath", lanes)], view.height, scale=1.6)
+        title = f"{predicted.title.capitalize()}, with {measured.title} beneath"
+        return stack_panels([("both", title, lanes)], view.height, scale=1.6)
     drift = [Row(f"drift{k}", "", 0, ()) for k in range(DRIFT_ROWS)]
     lanes = rows([predicted], also_in=measured)
-    parts = [("both", "Duration, measured − predicted", lanes), ("drift", "Start, measured − predicted", drift)]
+    difference = f"{measured.title} − {predicted.title}"
+    parts = [("both", f"Duration, {difference}", lanes), ("drift", f"Start, {difference}", drift)]
     return stack_panels(parts, view.height)
 
 
@@ -210,7 +212,7 @@ def _difference(
         traces = difference_traces(predicted, index, panel, match, scale, shift_us=shift)
     traces += drift_traces(predicted, index, match, stack.panels[1].axis, shift_us=shift, theme=view.theme)
     legend = [
-        LegendEntry(-1, name, shade, "measured minus predicted duration", of="duration")
+        LegendEntry(-1, name, shade, f"duration, {match.difference}", of="duration")
         for name, shade in zip(scale.names(), scale.shades, strict=True)
     ]
     kinds = np.unique(predicted.category[match.paired(index)]).tolist()

@@ -8,8 +8,9 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from gpusim.dashboard.case import Entry
+from gpusim.dashboard.case import MEASURED, UNCHANGED, Entry
 from gpusim.dashboard.figures import FONT
+from gpusim.dashboard.panel import what_if_panel
 from gpusim.timeline import KINDS
 
 __all__ = ["KEYS", "page", "scenario_options"]
@@ -20,10 +21,13 @@ KEYS = (
     ("0", "show everything (also double click)"),
     ("1  2  3", "stacked, overlay, difference"),
     ("C", "critical path on and off"),
+    ("W", "what if: change parameters and the device"),
     ("/", "search lanes by regular expression"),
     ("Esc", "close details, leave the search box"),
     ("?", "this help"),
 )
+WATCH_MS = 2000
+"""From one look at the scenario's file to the next: what is saved in an editor is shown."""
 GRAPH_CONFIG = {"displayModeBar": False, "doubleClick": False, "scrollZoom": False, "responsive": False}
 
 
@@ -56,6 +60,8 @@ def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]
             html.Div([html.Span("gpu", className="brand-a"), html.Span("sim", className="brand-b")], className="brand"),
             picker,
             html.Div(point, id="point-box", style=shown["point_box"], title="Recorded parameter sets"),
+            dmc.Button("What if …", id="what-if-open", size="compact-sm", variant="default",
+                       **{"aria-label": "Change parameters and the device"}),
             html.Div(shown["badges"], id="badges", className="badges"),
             dmc.ActionIcon("◐", id="theme-toggle", variant="subtle", color="gray", **{"aria-label": "Light or dark"}),
             dmc.ActionIcon("?", id="help-open", variant="subtle", color="gray", **{"aria-label": "Keyboard help"}),
@@ -64,12 +70,15 @@ def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]
     )  # fmt: skip
 
 
-def _toolbar(mode: str) -> html.Div:
+def _toolbar(mode: str, shown: Mapping[str, Any]) -> html.Div:
     modes = [{"value": m, "label": m.capitalize()} for m in ("stacked", "overlay", "difference")]
     aligns = [{"value": "kernel", "label": "align: start"}, {"value": "event", "label": "align: first event"}]
     kinds = [kind for kind in KINDS if kind not in ("wait", "idle")]
+    against = [{"value": word, "label": word.capitalize()} for word in (MEASURED, UNCHANGED)]
     sides = [
         dmc.SegmentedControl(id="mode", data=modes, value=mode, size="xs"),
+        html.Div(dmc.SegmentedControl(id="against", data=against, value=shown["against"], size="xs"),
+                 id="against-box", style=shown["against_box"], title="What the changed scenario stands against"),
         dmc.Select(id="align", data=aligns, value="kernel", size="xs", w=150, allowDeselect=False,
                    **{"aria-label": "Alignment"}),
         html.Div(
@@ -152,17 +161,21 @@ def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[st
         dcc.Store(id="selected"),
         dcc.Store(id="viewport"),
         dcc.Store(id="theme", storage_type="local"),
+        dcc.Store(id="changes", data={"list": address["changes"], "history": [], "typed": False}),
+        dcc.Store(id="stamp", data={"name": address["scenario"], "stamp": shown["stamp"], "changed": False}),
+        dcc.Interval(id="tick", interval=WATCH_MS),
     ]
     headline = [
         html.H1(shown["question"], id="question", className="question"),
         html.Div(shown["facts"], id="facts", className="facts"),
     ]
-    work = [_toolbar(address["mode"] or "stacked"), _timeline()]
+    work = [_toolbar(address["mode"] or "stacked", shown), _timeline()]
     body = html.Div(
         [
             *stores,
             _header(entries, address["scenario"], shown),
             html.Div(headline, className="headline"),
+            what_if_panel(shown, opened=bool(address["changes"])),
             html.Div(shown["cards"], id="cards", className="cards"),
             html.Div(shown["advice"], id="advice", className="advice"),
             html.Div(shown["message"], id="message"),

@@ -25,14 +25,20 @@ MOST_PAIRS = 4_000_000
 class Match:
     """Partner indices of every interval on both sides (-1: none), and how partners differ.
 
-    Differences are measured minus predicted in µs, by predicted index, NaN without a
-    partner; alignment shifts are not in them.
+    Differences are the other side minus predicted in µs, by predicted index, NaN without a
+    partner; alignment shifts are not in them. ``titles`` are what the page calls the sides.
     """
 
     of_predicted: np.ndarray
     of_measured: np.ndarray
     start_delta_us: np.ndarray
     duration_delta_us: np.ndarray
+    titles: tuple[str, str] = ("predicted", "measured")
+
+    @property
+    def difference(self) -> str:
+        """What the differences are: ``measured − predicted``."""
+        return f"{self.titles[1]} − {self.titles[0]}"
 
     def __len__(self) -> int:
         return int((self.of_predicted >= 0).sum())
@@ -103,7 +109,7 @@ def _length(side: Timeline) -> np.ndarray:
     return side.end_s - side.start_s
 
 
-def match_events(predicted: Timeline, measured: Timeline) -> Match:
+def match_events(predicted: Timeline, measured: Timeline, titles: tuple[str, str] = ("predicted", "measured")) -> Match:
     """All events that occur on both sides; lanes are matched by name."""
     names = {name: i for i, name in enumerate(predicted.lanes)}
     for name in measured.lanes:
@@ -132,4 +138,4 @@ def match_events(predicted: Timeline, measured: Timeline) -> Match:
     duration = np.full(len(predicted), np.nan)
     start[left] = (measured.start_s[right] - predicted.start_s[left]) * MICRO
     duration[left] = (measured.end_s[right] - predicted.end_s[left]) * MICRO - start[left]
-    return Match(of_predicted, of_measured, start, duration)
+    return Match(of_predicted, of_measured, start, duration, titles)

@@ -15,10 +15,10 @@ from dash import Dash
 from flask import abort, has_request_context, request
 from werkzeug.serving import make_server
 
-from gpusim.dashboard.address import address_of
+from gpusim.dashboard.address import address_of, asked_of
 from gpusim.dashboard.callbacks import register
 from gpusim.dashboard.case import Source
-from gpusim.dashboard.content import first_name, show_case
+from gpusim.dashboard.content import first_name, show_case, show_form
 from gpusim.dashboard.data import ScenarioFolder
 from gpusim.dashboard.layout import page
 from gpusim.errors import GpusimError
@@ -57,7 +57,9 @@ def _opening(source: Source) -> dmc.MantineProvider:
     asked = urlsplit(request.referrer or "").query if has_request_context() else ""
     address = address_of(asked)
     name = address["scenario"] or first_name(source)
-    return page(source.entries(), address | {"scenario": name}, show_case(source, name, address["point"]))
+    wanted = asked_of(address | {"name": name})
+    shown = show_case(source, wanted) | show_form(source, wanted) | {"stamp": source.stamp(name)}
+    return page(source.entries(), address | {"scenario": name}, shown)
 
 
 def serve(scenarios: str | Path, *, port: int = PORT, browser: bool = True) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,20 +19,29 @@ MICRO = 1e6
 
 @dataclass(frozen=True)
 class Track:
-    """One side (predicted or measured) of the picture.
+    """One side of the picture: "predicted", or "measured" for whatever that stands against.
 
-    Columns are those of the timeline, sorted by (lane, start). ``shift_us`` moves the
-    whole side on the time axis; ``start_us``/``end_us`` are unshifted.
+    Columns are those of the timeline, sorted by (lane, start). ``title`` is what the page calls the side. ``shift_us``
+    moves the whole side on the time axis; ``start_us``/``end_us`` are unshifted.
     """
 
     timeline: Timeline
     side: str
+    title: str = ""
     shift_us: float = 0.0
     _cache: dict = field(default_factory=dict, repr=False, compare=False)
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", self.title or self.side)
+
+    @property
+    def is_measured(self) -> bool:
+        """Whether it was recorded on a device."""
+        return self.timeline.meta.get("source") != "predicted"
+
     def shifted(self, shift_us: float) -> Track:
         """The same side moved by ``shift_us``; prepared columns are shared."""
-        return Track(self.timeline, self.side, shift_us, self._cache)
+        return replace(self, shift_us=shift_us)
 
     def remember(self, name: str, make: Callable[[], Any]) -> Any:
         """What ``make`` gives, made once for this side and all its shifted copies."""

@@ -51,9 +51,10 @@ def windows(page, repeat: int) -> list[tuple[float, float]]:
 def server_ms(source, name: str, area: tuple[float, float]) -> float:
     """Milliseconds that Python spends on one picture."""
     from gpusim.dashboard.address import view_of
+    from gpusim.dashboard.case import Asked
     from gpusim.dashboard.content import draw
 
-    case, key = source.case(name), f"{name}|own"
+    case, key = source.case(Asked(name)), f"{name}|own"
     held = {"case": key, "low": area[0], "high": area[1]}
     view = view_of(key, {"window": held, "viewport": {"width": 1200, "height": 640, "room": 640}})
     begin = time.perf_counter()
@@ -69,6 +70,7 @@ def main() -> None:
     from werkzeug.serving import make_server
 
     from gpusim.dashboard import build_app
+    from gpusim.dashboard.case import Asked
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)
@@ -81,7 +83,7 @@ def main() -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         for name in SCENARIOS:
-            source.case(name)
+            source.case(Asked(name))
             address = f"http://127.0.0.1:{server.server_port}/?scenario={name}"
             ready, paint = [], []
             for _ in range(repeat):

@@ -120,7 +120,7 @@ def test_choosing_another_scenario_shows_it_and_changes_the_address(watched):
     page.click("text=Question of alone?")
     page.wait_for_function("document.querySelector('#question').textContent.includes('nobody measured')")
     page.wait_for_function("location.search.includes('scenario=alone')")
-    page.wait_for_function("gpusimView.meta().case === 'alone|own' || gpusimView.meta().case === 'alone|'")
+    page.wait_for_function("gpusimView.meta().case === 'alone|own|measured'")
 
 
 def test_advice_follows_the_picture_and_the_scenario(watched):
@@ -157,3 +157,43 @@ def test_advice_is_never_cut(watched, width):
             });
         }"""
     )
+
+
+def test_a_what_if_is_shown_beside_what_was_and_can_be_taken_back(watched):
+    page = watched.open("?scenario=ring")
+    before = page.locator(".card-value").first.inner_text()
+    page.keyboard.press("w")
+    stages = page.locator("#fields input")
+    stages.fill("5")
+    page.wait_for_function("[...document.querySelectorAll('.panel-title')].map(t => t.innerText).includes('Unchanged')")
+    assert page.locator(".panel-title").all_inner_texts() == ["What if", "Unchanged"]
+    assert page.locator(".card-value").first.inner_text() != before
+    assert page.locator(".card-value").nth(1).inner_text() == before
+    page.wait_for_function("location.search.includes('set=kernel.params.stages%3D5')")
+    stages.fill("99")
+    page.wait_for_selector("#wrong >> text=99 is not possible")
+    assert page.locator("#wrong").inner_text().startswith("kernel.params.stages: 99")
+    page.click("#undo")
+    page.wait_for_function("document.querySelector('#fields input').value === '5'")
+    assert page.locator("#wrong").inner_text() == ""
+    page.click("#reset")
+    page.wait_for_function("document.querySelectorAll('.panel-title')[1].innerText === 'Measured'")
+    assert page.locator("#chips").inner_text() == "nothing changed yet"
+
+
+def test_an_address_restores_a_what_if(watched):
+    page = watched.open("?scenario=ring&set=kernel.params.stages%3D5")
+    assert page.locator(".panel-title").all_inner_texts() == ["What if", "Unchanged"]
+    assert page.locator("#fields input").input_value() == "5"
+    page.wait_for_selector("#chips >> text=kernel.params.stages=5")
+
+
+def test_a_what_if_is_saved_under_a_new_name(watched):
+    page = watched.open("?scenario=ring&set=kernel.params.stages%3D5")
+    page.fill("#save-name", "alone")
+    page.click("#save")
+    page.wait_for_selector("#wrong >> text=is there already")
+    page.fill("#save-name", "five")
+    page.keyboard.press("Enter")
+    page.wait_for_function("location.search.includes('scenario=five')")
+    assert page.locator("#wrong").inner_text() == ""

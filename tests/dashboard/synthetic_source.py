@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from synthetic_timelines import dense, pipeline
 
-from gpusim.dashboard.case import Badge, Case, CaseError, Entry, Numbers, Point
+from gpusim.dashboard.case import UNCHANGED, Asked, Badge, Case, CaseError, Entry, Numbers, Point
+from gpusim.dashboard.form import Field, Form
 from gpusim.dashboard.track import Track
 from gpusim.scenario.advice import Advice, Lever
 from gpusim.timeline import Timeline
 from gpusim.timeline.bottleneck import Bottleneck
 from gpusim.timeline.metrics import summary
 from gpusim.timeline.roofline import Roofline
+
+STAGES = "kernel.params.stages"
 
 
 def case_of(name: str, predicted: Timeline, measured: Timeline | None = None, **more) -> Case:
@@ -35,8 +39,8 @@ def case_of(name: str, predicted: Timeline, measured: Timeline | None = None, **
     }  # fmt: skip
     return Case(
         name=name, predicted=Track(predicted, "predicted"),
-        measured=Track(measured, "measured") if measured is not None else None,
-        predicted_numbers=numbers(predicted), measured_numbers=numbers(measured) if measured is not None else None,
+        other=Track(measured, "measured") if measured is not None else None,
+        predicted_numbers=numbers(predicted), other_numbers=numbers(measured) if measured is not None else None,
         **(defaults | more),
     )  # fmt: skip
 
@@ -76,17 +80,45 @@ class Synthetic:
         """One entry per maker."""
         return [Entry(name, f"Question of {name}?", "unreadable" if name == "bad" else "") for name in self.makers]
 
-    def case(self, name: str, point: str = "") -> Case:
-        """The case called ``name``. Raises CaseError for an unknown one."""
-        if name not in self.makers:
-            raise CaseError(f"There is no scenario called {name!r}.", "Unknown scenario")
-        if name not in self._made:
-            self._made[name] = self.makers[name]()
-        return self._made[name]
+    def case(self, asked: Asked) -> Case:
+        """The case asked for; changes make its copies longer by the new number of stages. Raises CaseError."""
+        if asked.name not in self.makers:
+            raise CaseError(f"There is no scenario called {asked.name!r}.", "Unknown scenario")
+        if asked.name not in self._made:
+            self._made[asked.name] = self.makers[asked.name]()
+        case = self._made[asked.name]
+        if not asked.changes:
+            return case
+        (change,) = asked.changes
+        stages = int(change.removeprefix(f"{STAGES}="))
+        if not 1 <= stages <= 16:
+            raise CaseError(f"--set {STAGES}: {STAGES}: {stages} is not possible (allowed: 1 … 16)")
+        changed = case_of(asked.name, pipeline(ctas=2, copy_us=0.3 * stages), case.predicted.timeline)
+        other = replace(changed.other, side="measured", title=UNCHANGED)
+        predicted = replace(changed.predicted, title="what if")
+        return replace(changed, predicted=predicted, other=other, changes=asked.changes, against=UNCHANGED)
 
-    def advice(self, name: str, point: str = "") -> Advice:
-        """What to do about ``name``: pull a lever for "ring", else leave it. Raises CaseError."""
-        case = self.case(name, point)
+    def form(self, asked: Asked) -> Form:
+        """One field, the number of stages."""
+        self.case(asked)
+        value = asked.changes[0].partition("=")[2] if asked.changes else "3"
+        field = Field(STAGES, "stages", value, "3", "tiles in flight", whole=True, least=1, most=16)
+        quantities = {"hbm.read_bandwidth": "4.4 TB/s"}
+        return Form((field,), (), quantities, f"stages: {value}", f"gpusim run {asked.name}.yaml")
+
+    def save(self, asked: Asked, name: str) -> None:
+        """Keep it as a scenario of its own. Raises CaseError for a name that is taken."""
+        if name in self.makers:
+            raise CaseError(f"{name}.yaml is there already; choose another name")
+        self.makers[name] = lambda: self.case(replace(asked, name=asked.name))
+
+    def stamp(self, name: str) -> str:
+        """Files that never change."""
+        return "1" if name in self.makers else ""
+
+    def advice(self, asked: Asked) -> Advice:
+        """What to do about it: pull a lever for "ring", else leave it. Raises CaseError."""
+        name, case = asked.name, self.case(asked)
         gains = {"stages 3 → 4": 0.042, "tile 16 KiB → 32 KiB": 0.013, "stages 3 → 2": -0.008, "warps 4 → 8": -0.03}
         if name != "ring":
             del gains["stages 3 → 4"]

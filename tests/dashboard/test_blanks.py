@@ -73,7 +73,8 @@ def test_lanes_that_were_kept_in_full_are_not_marked():
 
 
 def test_a_traced_host_says_what_was_not_recorded_between_its_calls():
-    predicted, measured = Track(traced(), "predicted"), Track(traced(), "measured")
+    predicted = Track(traced().with_meta(source="predicted"), "predicted")
+    measured = Track(traced(), "measured")
     drawing = timeline_figure(predicted, measured)
     (gap,) = named(drawing, "not recorded", "y2")
     assert (gap["base"], gap["x"]) == (pytest.approx([10.0]), pytest.approx([30.0]))

@@ -8,6 +8,7 @@ from synthetic_source import case_of
 from synthetic_timelines import pipeline
 
 from gpusim.dashboard.cards import card_row, distortion_banner
+from gpusim.dashboard.case import Asked
 from gpusim.dashboard.content import show_advice
 from gpusim.dashboard.data import ScenarioFolder
 from gpusim.dashboard.recorded import overhead_of, tiles_kept
@@ -39,19 +40,19 @@ def recorded(tiles, of_tiles, **meta):
 
 
 def test_a_speedup_is_over_what_a_scenario_has_several_of(shipped):
-    assert "over one stage" in cards_of(shipped.case("stages"))["Speed-up"]
-    assert "over one stream" in cards_of(shipped.case("stream_pipeline"))["Speed-up"]
+    assert "over one stage" in cards_of(shipped.case(Asked("stages")))["Speed-up"]
+    assert "over one stream" in cards_of(shipped.case(Asked("stream_pipeline")))["Speed-up"]
 
 
 @pytest.mark.parametrize("name", ["cuda_graph", "convolution", "occupancy", "fused_softmax", "random_access"])
 def test_without_a_baseline_there_is_no_speedup(shipped, name):
-    assert "Speed-up" not in cards_of(shipped.case(name))
+    assert "Speed-up" not in cards_of(shipped.case(Asked(name)))
 
 
 def test_cards_that_do_not_apply_are_left_out(shipped):
-    assert "Occupancy" not in cards_of(shipped.case("stream_pipeline"))
+    assert "Occupancy" not in cards_of(shipped.case(Asked("stream_pipeline")))
     assert not {"Hidden copy time", "Exposed copy", "Per tile", "Occupancy"} & set(
-        cards_of(shipped.case("fused_softmax"))
+        cards_of(shipped.case(Asked("fused_softmax")))
     )
 
 
@@ -71,13 +72,13 @@ def test_without_a_measurement_there_is_no_caption_and_no_card_of_it():
     ],
 )
 def test_what_is_not_measured_says_how_it_would_be(shipped, name, words):
-    assert words in cards_of(shipped.case(name))["Predicted"]
+    assert words in cards_of(shipped.case(Asked(name)))["Predicted"]
 
 
 def test_a_hidden_fraction_outside_its_band_says_so_and_is_coloured(source):
-    case = source.case("ring")
+    case = source.case(Asked("ring"))
     near, far = (
-        replace(case, measured_numbers=replace(case.measured_numbers, hidden_fraction=part))
+        replace(case, other_numbers=replace(case.other_numbers, hidden_fraction=part))
         for part in (case.predicted_numbers.hidden_fraction - 0.04, case.predicted_numbers.hidden_fraction - 0.126)
     )
     assert "+4.0 points, within ±5" in cards_of(near)["Hidden copy time"]
@@ -86,36 +87,36 @@ def test_a_hidden_fraction_outside_its_band_says_so_and_is_coloured(source):
 
 
 def test_the_grid_can_limit_the_ctas_on_an_sm(shipped):
-    said = cards_of(shipped.case("own_kernel"))["Occupancy"]
+    said = cards_of(shipped.case(Asked("own_kernel")))["Occupancy"]
     assert said.startswith("2 of 4 CTAs/SM")
     assert "grid of 264" in said
 
 
 @pytest.mark.parametrize(("name", "kept"), [("register_split", (150, 200)), ("stencil", (150, 192)), ("stages", None)])
 def test_a_recording_of_the_first_tiles_says_how_many(shipped, name, kept):
-    assert tiles_kept(shipped.case(name).measured.timeline) == kept
+    assert tiles_kept(shipped.case(Asked(name)).other.timeline) == kept
 
 
 def test_exposed_time_of_part_of_a_run_is_not_shown_beside_that_of_all_of_it(shipped):
-    case = shipped.case("register_split")
-    assert case.measured_numbers.exposed_s is None
+    case = shipped.case(Asked("register_split"))
+    assert case.other_numbers.exposed_s is None
     assert "150 of 200 tiles only" in cards_of(case)["Exposed copy"]
     assert "first 150 of 200 tiles" in case.side_notes["measured"]
-    assert tiles_kept(recorded(30, 30).measured.timeline) is None
+    assert tiles_kept(recorded(30, 30).other.timeline) is None
 
 
 def test_a_run_that_the_tracer_stretched_gets_a_banner(shipped):
-    assert "order of events" in texts(distortion_banner(shipped.case("fused_softmax")))
-    assert distortion_banner(shipped.case("stages")) is None
+    assert "order of events" in texts(distortion_banner(shipped.case(Asked("fused_softmax"))))
+    assert distortion_banner(shipped.case(Asked("stages"))) is None
     total_s = pipeline(tiles=8, source="measured").total_s
     for factor, warned in ((1.2, False), (1.3, True)):
         case = recorded(8, 8, instrumented_total_s=factor * total_s)
-        assert overhead_of(case.measured.timeline) == pytest.approx(factor - 1)
+        assert overhead_of(case.other.timeline) == pytest.approx(factor - 1)
         assert bool(distortion_banner(case)) is warned
 
 
 def test_what_is_enough_stands_right_after_the_verdict(shipped):
-    said = texts(show_advice(shipped, "software_pipelining", "own"))
+    said = texts(show_advice(shipped, Asked("software_pipelining")))
     assert "leave it 2 stages are enough" in said
     assert "±0.0 %" not in said
 

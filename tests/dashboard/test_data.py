@@ -1,10 +1,11 @@
 """The one module that predicts and reads recordings, on scenario files written by the tests."""
 
+import os
 import threading
 
 import pytest
 
-from gpusim.dashboard.case import CaseError
+from gpusim.dashboard.case import UNCHANGED, Asked, CaseError
 from gpusim.dashboard.data import ScenarioFolder
 from gpusim.errors import GpusimError
 
@@ -29,11 +30,11 @@ def folder(tmp_path):
 
 
 def test_a_scenario_becomes_a_case_with_lanes_and_numbers(folder):
-    case = ScenarioFolder(folder).case("good")
+    case = ScenarioFolder(folder).case(Asked("good"))
     assert case.question == "Does a second stage hide the load?"
     assert len(case.predicted.timeline) > 20
     assert case.predicted_numbers.total_s == pytest.approx(case.predicted.timeline.total_s)
-    assert case.measured is None
+    assert case.other is None
     assert "prediction only" in [badge.text for badge in case.badges]
 
 
@@ -48,15 +49,15 @@ def test_the_list_holds_every_file_and_says_which_cannot_be_read(folder):
 
 def test_a_changed_file_is_read_again(folder):
     source = ScenarioFolder(folder)
-    before = source.case("good")
+    before = source.case(Asked("good"))
     (folder / "good.yaml").write_text(GOOD.replace("stages: 2", "stages: 3"))
-    assert len(source.case("good").predicted.used_lanes) == len(before.predicted.used_lanes) + 1
+    assert len(source.case(Asked("good")).predicted.used_lanes) == len(before.predicted.used_lanes) + 1
 
 
 def test_a_case_is_made_once(folder):
     source = ScenarioFolder(folder)
     found = []
-    threads = [threading.Thread(target=lambda: found.append(source.case("good"))) for _ in range(4)]
+    threads = [threading.Thread(target=lambda: found.append(source.case(Asked("good")))) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -66,42 +67,42 @@ def test_a_case_is_made_once(folder):
 
 def test_advice_is_worked_out_once(folder):
     source = ScenarioFolder(folder)
-    first = source.advice("good")
+    first = source.advice(Asked("good"))
     assert first.levers
-    assert first.total_s == pytest.approx(source.case("good").predicted_numbers.total_s)
-    assert source.advice("good") is first
+    assert first.total_s == pytest.approx(source.case(Asked("good")).predicted_numbers.total_s)
+    assert source.advice(Asked("good")) is first
     (folder / "good.yaml").write_text(GOOD.replace("stages: 2", "stages: 3"))
-    assert source.advice("good") is not first
+    assert source.advice(Asked("good")) is not first
 
 
 def test_no_advice_for_what_cannot_be_shown(folder):
     (folder / "stuck.yaml").write_text(DEADLOCK)
     for name in ("nowhere", "stuck"):
         with pytest.raises(CaseError):
-            ScenarioFolder(folder).advice(name)
+            ScenarioFolder(folder).advice(Asked(name))
 
 
 @pytest.mark.parametrize("name", ["nowhere", "", "../good", "good.yaml", "/etc/passwd", "a\x00b"])
 def test_only_scenarios_of_the_folder_can_be_named(folder, name):
     with pytest.raises(CaseError, match="no scenario called"):
-        ScenarioFolder(folder).case(name)
+        ScenarioFolder(folder).case(Asked(name))
 
 
 def test_an_empty_folder_says_what_to_do(tmp_path):
     with pytest.raises(CaseError, match="--scenarios"):
-        ScenarioFolder(tmp_path).case("any")
+        ScenarioFolder(tmp_path).case(Asked("any"))
 
 
 def test_a_kernel_that_deadlocks_is_explained(folder):
     (folder / "stuck.yaml").write_text(DEADLOCK)
     with pytest.raises(CaseError) as caught:
-        ScenarioFolder(folder).case("stuck")
+        ScenarioFolder(folder).case(Asked("stuck"))
     assert "input" in str(caught.value)
 
 
 def test_an_unknown_recorded_point_is_refused(folder):
     with pytest.raises(CaseError, match="recorded point"):
-        ScenarioFolder(folder).case("good", "stages=99")
+        ScenarioFolder(folder).case(Asked("good", "stages=99"))
 
 
 def test_a_folder_that_does_not_exist_cannot_be_served(tmp_path):
@@ -142,3 +143,60 @@ def test_notes_of_alike_sms_and_chips_read_as_words():
 
     assert parameter_text(Params, vars(Params())) == ("asynchronous", "urgent: none", "warps 1,024")
     assert parameter_text(Params, {"asynchronous": False}) == ("not asynchronous",)
+
+
+CHANGE = "kernel.rings.input.stages=1"
+
+
+def test_a_changed_scenario_stands_against_itself_without_the_changes(folder):
+    source = ScenarioFolder(folder)
+    case = source.case(Asked("good", changes=(CHANGE,)))
+    assert case.against == UNCHANGED
+    assert case.other.timeline is source.case(Asked("good")).predicted.timeline
+    assert case.error > 0  # one stage is slower
+    assert (case.predicted.title, case.other.title) == ("what if", "unchanged")
+    assert "1 change" in [badge.text for badge in case.badges]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("kernel.rings.input.stages=0", "stages"),
+        ("kernel.rings.input.stage=2", "unknown key"),
+        ("kernel.grid=1,2", "one value"),
+        ("nonsense", "path=value"),
+        ("device=h300", "h300"),
+        ("device.set.hbm.read_bandwidth=fast", "fast"),
+    ],
+)
+def test_a_change_that_cannot_be_says_what_is_wrong(folder, change, words):
+    source = ScenarioFolder(folder)
+    for ask in (source.case, source.form, source.advice):
+        with pytest.raises(CaseError, match=words):
+            ask(Asked("good", changes=(change,)))
+
+
+def test_a_changed_scenario_is_saved_as_a_file_that_says_where_it_comes_from(folder):
+    source = ScenarioFolder(folder)
+    asked = Asked("good", changes=(CHANGE,))
+    source.save(asked, "mine")
+    text = (folder / "mine.yaml").read_text()
+    assert text.startswith(f"# Made from good with {CHANGE}.\n")
+    assert source.case(Asked("mine")).predicted.timeline.total_s == source.case(asked).predicted.timeline.total_s
+    assert "mine" in [entry.name for entry in source.entries()]
+
+
+@pytest.mark.parametrize("name", ["good", "", "../out", "a/b", ".hidden", "x" * 90])
+def test_nothing_is_overwritten_and_nothing_leaves_the_folder(folder, name):
+    before = {path: path.read_text() for path in folder.parent.rglob("*.yaml")}
+    with pytest.raises(CaseError):
+        ScenarioFolder(folder).save(Asked("good"), name)
+    assert {path: path.read_text() for path in folder.parent.rglob("*.yaml")} == before
+
+
+def test_a_stamp_changes_with_its_file(folder):
+    source = ScenarioFolder(folder)
+    before = source.stamp("good")
+    os.utime(folder / "good.yaml", (1e9, 1e9))
+    assert source.stamp("good") not in (before, "")
+    assert source.stamp("nowhere") == source.stamp("../good") == ""

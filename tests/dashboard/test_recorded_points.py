@@ -2,6 +2,7 @@
 
 import pytest
 
+from gpusim.dashboard.case import Asked
 from gpusim.dashboard.data import ScenarioFolder
 from gpusim.dashboard.figures import timeline_figure
 from gpusim.dashboard.view import View
@@ -25,10 +26,10 @@ def test_a_recorded_point_shows_predicted_above_measured_with_matched_events(nam
         pytest.skip("no timeline recorded")
     (tmp_path / "s.yaml").write_text(f"question: Why?\ndevice: {recorded()[name]}\nkernel: {{technique: {name}}}\n")
     source = ScenarioFolder(tmp_path)
-    points = source.case("s").points
+    points = source.case(Asked("s")).points
     assert len({point.label for point in points}) == len(points)
-    case = source.case("s", points[1].key)
-    assert case.measured is not None
+    case = source.case(Asked("s", points[1].key))
+    assert case.other is not None
     # A host program has a handful of copies and kernels where a kernel has hundreds of tiles; some have one kernel
     # alone, and a kernel of one tile per CTA has only its phases.
     made = techniques()[name]
@@ -38,7 +39,7 @@ def test_a_recorded_point_shows_predicted_above_measured_with_matched_events(nam
         assert len(case.match) > (3 if ops > 4 else 0)
     else:
         assert len(case.match) > (20 if program.tiles_per_cta > 1 else 4)
-    drawing = timeline_figure(case.predicted, case.measured, View(mode="difference"), case.match)
+    drawing = timeline_figure(case.predicted, case.other, View(mode="difference"), case.match)
     assert drawing.intervals > 0
     assert any(badge.text.startswith("instrumented") for badge in case.badges)
     assert case.error is not None

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from gpusim.dashboard.address import view_of
+from gpusim.dashboard.case import Asked
 from gpusim.dashboard.content import draw, show_case
 from gpusim.dashboard.data import ScenarioFolder
 
@@ -19,10 +20,10 @@ def shipped():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_shipped_scenario_shows_its_case_and_every_panel(shipped, name):
-    shown = show_case(shipped, name, None)
+    shown = show_case(shipped, Asked(name))
     assert shown["case"] is not None
     assert shown["facts"]
-    case = shipped.case(name)
+    case = shipped.case(Asked(name))
     for mode in ("stacked", "overlay", "difference"):
         drawn = draw(case, name, view_of(name, {"mode": mode, "viewport": {"width": 1100, "height": 700, "room": 700}}))
         assert drawn["figure"]["data"]

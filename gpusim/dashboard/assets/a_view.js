@@ -138,12 +138,15 @@
       const query = new URLSearchParams();
       query.set("scenario", held.name);
       if (held.point && held.point !== "own") query.set("point", held.point);
+      for (const change of held.changes || []) query.append("set", change);
+      if ((held.changes || []).length && held.against === "unchanged") query.set("against", held.against);
       if (mode && mode !== "stacked") query.set("mode", mode);
       if (area && area.case === held.key) { query.set("from", area.low.toFixed(4)); query.set("to", area.high.toFixed(4)); }
       history.replaceState(null, "", "?" + query.toString());
       return "";
     },
     help: () => true,
+    fold: (clicks, opened) => !opened,
     toggleTheme: (clicks, theme) => (theme === "dark" ? "light" : "dark"),
     theme: function (theme) {
       document.documentElement.dataset.theme = theme === "dark" ? "dark" : "light";

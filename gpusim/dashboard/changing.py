@@ -1,0 +1,98 @@
+"""The changes of a what-if: from what is typed and pressed in its panel to a list of them, with those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dash import ALL, Dash, Input, Output, State, ctx, no_update
+from dash.exceptions import PreventUpdate
+
+from gpusim.dashboard.case import OWN_POINT, Asked, CaseError, Source
+from gpusim.dashboard.form import Field, changes_of
+from gpusim.dashboard.panel import CHANGED, DROP, FIELD, UNCHANGED
+
+__all__ = ["NOTHING", "changed_list", "register_changing"]
+
+NOTHING: Mapping[str, Any] = {"list": [], "history": [], "typed": False}
+"""No changes, none before them; ``typed`` says that the list is that of the fields, which need not be told."""
+
+
+def changed_list(
+    trigger: Any, known: Mapping[str, Any], typed: tuple[str, ...], quantity: tuple[str | None, str | None]
+) -> dict[str, Any] | None:
+    """The list of changes after ``trigger``, an id of the panel; None where it has changed nothing.
+
+    ``typed``: what the fields say, and changes that are no field's. ``quantity``: of the device, and its new value.
+    """
+    before, history = list(known["list"]), list(known["history"])
+    if trigger == "undo":
+        return {"list": history[-1], "history": history[:-1], "typed": False} if history else None
+    after = before
+    if trigger == "reset":
+        after = []
+    elif trigger == "quantity-value":
+        name, value = quantity[0], (quantity[1] or "").strip()
+        if name and value:
+            path = f"device.set.{name}"
+            after = [*(change for change in before if change.partition("=")[0] != path), f"{path}={value}"]
+    elif trigger["type"] == DROP:
+        after = [change for change in before if change != trigger["change"]]
+    else:
+        after = list(typed)
+    by_field = isinstance(trigger, Mapping) and trigger["type"] == FIELD
+    return None if after == before else {"list": after, "history": [*history, before], "typed": by_field}
+
+
+def register_changing(app: Dash, source: Source) -> None:
+    """Bind the panel's fields and buttons to the list of changes."""
+
+    @app.callback(
+        output={"changes": Output("changes", "data", allow_duplicate=True), "value": Output("quantity-value", "value")},
+        inputs={
+            "values": Input({"type": FIELD, "path": ALL}, "value"),
+            "_pressed": (Input("undo", "n_clicks"), Input("reset", "n_clicks"), Input("quantity-value", "n_submit"),
+                         Input({"type": DROP, "change": ALL}, "n_clicks")),
+        },
+        state={
+            "ids": State({"type": FIELD, "path": ALL}, "id"), "known": State("changes", "data"),
+            "picked": (State("scenario", "value"), State("point", "value")),
+            "quantity": (State("quantity", "value"), State("quantity-value", "value")),
+        },
+        prevent_initial_call=True,
+    )  # fmt: skip
+    def on_changed(
+        values: list, _pressed: tuple, ids: list[dict], known: dict, picked: tuple, quantity: tuple
+    ) -> dict[str, Any]:
+        trigger = ctx.triggered_id
+        typed: tuple[str, ...] = ()
+        # Buttons that have just been put there or taken away count as pressed, too.
+        kind = trigger["type"] if isinstance(trigger, Mapping) else ""
+        if not trigger or (kind == DROP and not ctx.triggered[0]["value"]):
+            raise PreventUpdate
+        if kind == FIELD:
+            fields = _fields(source, Asked(picked[0] or "", picked[1] or OWN_POINT))
+            paths = {one.path for one in fields}
+            others = [change for change in known["list"] if change.partition("=")[0] not in paths]
+            typed = changes_of(fields, {of["path"]: value for of, value in zip(ids, values, strict=True)}, others)
+        after = changed_list(trigger, known, typed, quantity)
+        if after is None:
+            raise PreventUpdate
+        return {"changes": after, "value": "" if trigger == "quantity-value" else no_update}
+
+    @app.callback(
+        Output({"type": FIELD, "path": ALL}, "error"), Output({"type": FIELD, "path": ALL}, "className"),
+        Input("wrong", "children"), Input("changes", "data"),
+        State({"type": FIELD, "path": ALL}, "id"), prevent_initial_call=True,
+    )  # fmt: skip
+    def on_state(message: str | None, known: dict, ids: list[dict]) -> tuple[list[bool], list[str]]:
+        changed = {change.partition("=")[0] for change in known["list"]}
+        names = [CHANGED if of["path"] in changed else UNCHANGED for of in ids]
+        return [of["path"] in (message or "") for of in ids], names
+
+
+def _fields(source: Source, asked: Asked) -> tuple[Field, ...]:
+    try:
+        return source.form(asked).fields
+    except CaseError:
+        raise PreventUpdate from None
