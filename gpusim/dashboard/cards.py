@@ -14,6 +14,7 @@ from gpusim.dashboard.track import MICRO
 
 __all__ = ["badge_row", "card_row", "distortion_banner", "message_panel"]
 
+_WAY_OUT = "Choose another scenario above, or correct the file: it is shown again as soon as it is saved."
 FAR_APART = 0.2
 """Spread of repeated measurements, relative to their median, from which on the card says from where to where."""
 _TONES = {"good": "teal", "plain": "gray", "warn": "orange"}
@@ -186,7 +187,7 @@ def message_panel(title: str, message: str) -> html.Div:
         [
             html.Div(title, className="message-title"),
             html.Pre(message, className="message-text"),
-            html.Div("Choose another scenario above, or correct the file and select it again.", className="dim"),
+            html.Div(_WAY_OUT, className="dim"),
         ],
         className="message",
         role="alert",

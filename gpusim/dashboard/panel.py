@@ -63,12 +63,12 @@ def what_if_panel(shown: dict[str, Any], *, opened: bool) -> dmc.Collapse:
     """The panel around what `content.show_case` says of it, folded away until somebody asks."""
     quantity = [
         dmc.Select(id="quantity", data=shown["quantities"], placeholder="a quantity of the device", searchable=True,
-                   clearable=True, size="xs", w=290, **{"aria-label": "Quantity of the device"}),
-        dmc.TextInput(id="quantity-value", placeholder="its value, then Enter", size="xs", w=150, value="",
+                   clearable=True, size="xs", w=240, **{"aria-label": "Quantity of the device"}),
+        dmc.TextInput(id="quantity-value", placeholder="value, Enter", size="xs", w=110, value="",
                       **{"aria-label": "Value of the quantity"}),
     ]  # fmt: skip
     save = [
-        dmc.TextInput(id="save-name", placeholder="name of a new scenario", size="xs", w=170, value="",
+        dmc.TextInput(id="save-name", placeholder="new scenario", size="xs", w=120, value="",
                       **{"aria-label": "Name of a new scenario"}),
         dmc.Button("Save", id="save", size="compact-xs", variant="default"),
     ]  # fmt: skip
@@ -86,9 +86,8 @@ def what_if_panel(shown: dict[str, Any], *, opened: bool) -> dmc.Collapse:
         [
             html.Div(shown["fields"], id="fields", className="fields"),
             html.Div(changed, className="changed-row"),
-            html.Div([*quantity, html.Div(className="grow"), *save], className="changed-row"),
             html.Div(shown["wrong"], id="wrong", className="wrong", role="status"),
-            html.Div(command, className="changed-row"),
+            html.Div([*quantity, html.Div(command, className="command-row"), *save], className="changed-row"),
         ],
         className="what-if-left",
     )
