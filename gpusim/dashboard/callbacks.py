@@ -11,7 +11,7 @@ from gpusim.dashboard.address import asked_of, view_of
 from gpusim.dashboard.asking import register_asking, register_file
 from gpusim.dashboard.case import CaseError, Source
 from gpusim.dashboard.changing import register_changing
-from gpusim.dashboard.content import draw, show_advice
+from gpusim.dashboard.content import draw, show_advice, show_sweep
 
 __all__ = ["register"]
 
@@ -57,6 +57,16 @@ def register(app: Dash, source: Source) -> None:
             raise PreventUpdate
         return show_advice(source, asked_of(held))
 
+    @app.callback(
+        Output("sweep-graph", "figure"), Output("sweep-table", "children"),
+        Input("sweep", "opened"), Input("advised", "data"), Input("theme", "data"), State("case", "data"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    def on_sweep(opened: bool, _advised: Any, theme: str | None, held: dict | None) -> tuple[dict, Any]:
+        if not opened or not held:
+            raise PreventUpdate
+        return show_sweep(source, asked_of(held), theme or "light")
+
     @app.callback(Output("align-event", "style"), Input("align", "value"))
     def on_align(align: str) -> dict[str, str]:
         return {} if align == "event" else {"display": "none"}
@@ -71,6 +81,7 @@ def register(app: Dash, source: Source) -> None:
         ),
         (Output("help", "opened"), [Input("help-open", "n_clicks")], "help"),
         (Output("what-if", "opened"), [Input("what-if-open", "n_clicks"), State("what-if", "opened")], "fold"),
+        (Output("sweep", "opened"), [Input("sweep-open", "n_clicks"), State("sweep", "opened")], "fold"),
         (Output("theme", "data"), [Input("theme-toggle", "n_clicks"), State("theme", "data")], "toggleTheme"),
         (Output("provider", "forceColorScheme"), [Input("theme", "data")], "theme"),
     ):

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpusim.dashboard.form import Form
 from gpusim.dashboard.match import Match, match_events
+from gpusim.dashboard.sweeps import Sweep
 from gpusim.dashboard.track import MICRO, Track
 from gpusim.scenario import Advice
 from gpusim.timeline.critical_path import critical_path
@@ -195,6 +196,9 @@ class Source(Protocol):
 
     def form(self, asked: Asked) -> Form:
         """What can be changed of it, with the values it has. Raises CaseError."""
+
+    def sweep(self, asked: Asked) -> Sweep:
+        """Its sweep, predicted and measured; takes as long as that many predictions. Raises CaseError."""
 
     def save(self, asked: Asked, name: str) -> None:
         """Make it a scenario of its own, called ``name``. Raises CaseError."""

@@ -11,6 +11,7 @@ from dash.exceptions import PreventUpdate
 from gpusim.dashboard.case import OWN_POINT, Asked, CaseError, Source
 from gpusim.dashboard.form import Field, changes_of
 from gpusim.dashboard.panel import CHANGED, DROP, FIELD, UNCHANGED
+from gpusim.dashboard.sweep_panel import PICK
 
 __all__ = ["NOTHING", "changed_list", "register_changing"]
 
@@ -36,6 +37,10 @@ def changed_list(
         if name and value:
             path = f"device.set.{name}"
             after = [*(change for change in before if change.partition("=")[0] != path), f"{path}={value}"]
+    elif trigger["type"] == PICK:
+        point = trigger["changes"].split("\n")
+        paths = {change.partition("=")[0] for change in point}
+        after = [*(change for change in before if change.partition("=")[0] not in paths), *point]
     elif trigger["type"] == DROP:
         after = [change for change in before if change != trigger["change"]]
     else:
@@ -51,8 +56,10 @@ def register_changing(app: Dash, source: Source) -> None:
         output={"changes": Output("changes", "data", allow_duplicate=True), "value": Output("quantity-value", "value")},
         inputs={
             "values": Input({"type": FIELD, "path": ALL}, "value"),
+            "clicked": Input("sweep-graph", "clickData"),
             "_pressed": (Input("undo", "n_clicks"), Input("reset", "n_clicks"), Input("quantity-value", "n_submit"),
-                         Input({"type": DROP, "change": ALL}, "n_clicks")),
+                         Input({"type": DROP, "change": ALL}, "n_clicks"),
+                         Input({"type": PICK, "changes": ALL}, "n_clicks")),
         },
         state={
             "ids": State({"type": FIELD, "path": ALL}, "id"), "known": State("changes", "data"),
@@ -62,14 +69,17 @@ def register_changing(app: Dash, source: Source) -> None:
         prevent_initial_call=True,
     )  # fmt: skip
     def on_changed(
-        values: list, _pressed: tuple, ids: list[dict], known: dict, picked: tuple, quantity: tuple
-    ) -> dict[str, Any]:
+        values: list, clicked: dict | None, _pressed: tuple, ids: list[dict], known: dict, picked: tuple,
+        quantity: tuple,
+    ) -> dict[str, Any]:  # fmt: skip
         trigger = ctx.triggered_id
         typed: tuple[str, ...] = ()
         # Buttons that have just been put there or taken away count as pressed, too.
         kind = trigger["type"] if isinstance(trigger, Mapping) else ""
-        if not trigger or (kind == DROP and not ctx.triggered[0]["value"]):
+        if not trigger or (kind in (DROP, PICK) and not ctx.triggered[0]["value"]):
             raise PreventUpdate
+        if trigger == "sweep-graph":
+            trigger = {"type": PICK, "changes": clicked["points"][0]["customdata"]} if clicked else None
         if kind == FIELD:
             fields = _fields(source, Asked(picked[0] or "", picked[1] or OWN_POINT))
             paths = {one.path for one in fields}

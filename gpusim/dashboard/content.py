@@ -16,9 +16,11 @@ from gpusim.dashboard.figures import Drawing, timeline_figure
 from gpusim.dashboard.form import Form
 from gpusim.dashboard.gutter import gutter_rows
 from gpusim.dashboard.panel import change_chips, field_inputs, quantity_options
+from gpusim.dashboard.sweep_panel import sweep_figure, sweep_table
+from gpusim.dashboard.sweeps import Sweep
 from gpusim.dashboard.view import View
 
-__all__ = ["draw", "first_name", "show_advice", "show_case", "show_form"]
+__all__ = ["draw", "first_name", "show_advice", "show_case", "show_form", "show_sweep"]
 
 
 _FIRST = "stages"
@@ -87,6 +89,17 @@ def show_advice(source: Source, asked: Asked) -> list[Any]:
         return advice_line(source.advice(asked))
     except CaseError as error:
         return advice_missing(str(error))
+
+
+def show_sweep(source: Source, asked: Asked, theme: str) -> tuple[dict[str, Any], Any]:
+    """Figure and ranking of the scenario's sweep, or why there is none."""
+    try:
+        sweep = source.sweep(asked)
+    except CaseError as error:
+        return sweep_figure(Sweep(), theme), html.Div(str(error), className="wrong")
+    if not sweep.rows:
+        return sweep_figure(sweep, theme), html.Div("This scenario has no sweep section.", className="dim")
+    return sweep_figure(sweep, theme), sweep_table(sweep, asked.changes)
 
 
 def draw(case: Case, key: str, view: View) -> dict[str, Any]:

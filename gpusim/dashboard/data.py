@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from gpusim.dashboard.build import build_case
 from gpusim.dashboard.case import OWN_POINT, Asked, Case, CaseError, Entry
 from gpusim.dashboard.form import Form, form_of
+from gpusim.dashboard.sweeps import Sweep, axes_of, sweep_of, without
 from gpusim.errors import Deadlock, GpusimError
 from gpusim.scenario import Advice, Scenario, advise, from_data, load, with_overrides
 from gpusim.scenario.overrides import parse_assignments
@@ -39,6 +40,7 @@ class ScenarioFolder:
         self._questions: dict[Path, tuple[int, Entry]] = {}
         self._busy = threading.Lock()
         self._advice: OrderedDict[tuple, Advice] = OrderedDict()
+        self._sweeps: OrderedDict[tuple, Sweep] = OrderedDict()
         self._advising = threading.Lock()  # of its own: a zoom must not wait for a dozen predictions
 
     def _paths(self) -> dict[str, Path]:
@@ -86,6 +88,17 @@ class ScenarioFolder:
             return form_of(own, base, _changed(base, asked.changes), asked.changes)
 
         return self._asked(asked.name, self._busy, made)
+
+    def sweep(self, asked: Asked) -> Sweep:
+        """Its sweep, predicted and measured. Raises CaseError."""
+
+        def made(own: Scenario) -> Sweep:
+            base = _pointed(own, asked.point, _points(own))
+            scenario = _changed(base, without(asked.changes, axes_of(own)))
+            key = (scenario.hash, str(own.model.sweep))
+            return _kept(self._sweeps, key, lambda: sweep_of(own, scenario))
+
+        return self._asked(asked.name, self._advising, made)
 
     def save(self, asked: Asked, name: str) -> None:
         """Write it to ``name``.yaml in the folder. Raises CaseError, also where there is such a file already."""

@@ -11,6 +11,7 @@ from dash import dcc, html
 from gpusim.dashboard.case import MEASURED, UNCHANGED, Entry
 from gpusim.dashboard.figures import FONT
 from gpusim.dashboard.panel import what_if_panel
+from gpusim.dashboard.sweep_panel import sweep_panel
 from gpusim.timeline import KINDS
 
 __all__ = ["KEYS", "page", "scenario_options"]
@@ -22,6 +23,7 @@ KEYS = (
     ("1  2  3", "stacked, overlay, difference"),
     ("C", "critical path on and off"),
     ("W", "what if: change parameters and the device"),
+    ("S", "the scenario's sweep: every point, predicted and measured"),
     ("/", "search lanes by regular expression"),
     ("Esc", "close details, leave the search box"),
     ("?", "this help"),
@@ -62,6 +64,8 @@ def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]
             html.Div(point, id="point-box", style=shown["point_box"], title="Recorded parameter sets"),
             dmc.Button("What if …", id="what-if-open", size="compact-sm", variant="default",
                        **{"aria-label": "Change parameters and the device"}),
+            dmc.Button("Sweep", id="sweep-open", size="compact-sm", variant="default",
+                       **{"aria-label": "Every point of the scenario's sweep"}),
             html.Div(shown["badges"], id="badges", className="badges"),
             dmc.ActionIcon("◐", id="theme-toggle", variant="subtle", color="gray", **{"aria-label": "Light or dark"}),
             dmc.ActionIcon("?", id="help-open", variant="subtle", color="gray", **{"aria-label": "Keyboard help"}),
@@ -77,8 +81,6 @@ def _toolbar(mode: str, shown: Mapping[str, Any]) -> html.Div:
     against = [{"value": word, "label": word.capitalize()} for word in (MEASURED, UNCHANGED)]
     sides = [
         dmc.SegmentedControl(id="mode", data=modes, value=mode, size="xs"),
-        html.Div(dmc.SegmentedControl(id="against", data=against, value=shown["against"], size="xs"),
-                 id="against-box", style=shown["against_box"], title="What the changed scenario stands against"),
         dmc.Select(id="align", data=aligns, value="kernel", size="xs", w=150, allowDeselect=False,
                    **{"aria-label": "Alignment"}),
         html.Div(
@@ -94,6 +96,8 @@ def _toolbar(mode: str, shown: Mapping[str, Any]) -> html.Div:
     ]  # fmt: skip
     return html.Div(
         [
+            html.Div(dmc.SegmentedControl(id="against", data=against, value=shown["against"], size="xs"),
+                     id="against-box", style=shown["against_box"], title="What the changed scenario stands against"),
             html.Div(sides, className="sides"),
             dmc.Switch(id="critical", label="Critical path", size="xs", checked=False),
             html.Div(id="notice", className="notice"),
@@ -176,6 +180,7 @@ def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[st
             _header(entries, address["scenario"], shown),
             html.Div(headline, className="headline"),
             what_if_panel(shown, opened=bool(address["changes"])),
+            sweep_panel(),
             html.Div(shown["cards"], id="cards", className="cards"),
             html.Div(shown["advice"], id="advice", className="advice"),
             html.Div(shown["message"], id="message"),

@@ -197,3 +197,15 @@ def test_a_what_if_is_saved_under_a_new_name(watched):
     page.keyboard.press("Enter")
     page.wait_for_function("location.search.includes('scenario=five')")
     assert page.locator("#wrong").inner_text() == ""
+
+
+def test_a_point_of_the_sweep_opens_as_a_what_if(watched):
+    page = watched.open("?scenario=ring")
+    page.keyboard.press("s")
+    page.wait_for_selector(".ranking .pick")
+    assert page.locator(".ranking .pick").count() == 3
+    page.wait_for_function("document.querySelectorAll('#sweep-graph .scatterlayer .trace').length === 2")
+    page.click(".ranking .pick >> nth=1")
+    page.wait_for_function("location.search.includes('set=kernel.params.stages%3D2')")
+    page.wait_for_selector(".ranking .here")
+    assert page.locator(".panel-title").all_inner_texts() == ["What if", "Unchanged"]

@@ -9,6 +9,7 @@ from synthetic_timelines import dense, pipeline
 
 from gpusim.dashboard.case import UNCHANGED, Asked, Badge, Case, CaseError, Entry, Numbers, Point
 from gpusim.dashboard.form import Field, Form
+from gpusim.dashboard.sweeps import Sweep, SweepRow
 from gpusim.dashboard.track import Track
 from gpusim.scenario.advice import Advice, Lever
 from gpusim.timeline import Timeline
@@ -106,11 +107,21 @@ class Synthetic:
         quantities = {"hbm.read_bandwidth": "4.4 TB/s"}
         return Form((field,), (), quantities, f"stages: {value}", f"gpusim run {asked.name}.yaml")
 
+    def sweep(self, asked: Asked) -> Sweep:
+        """One to four stages, of which three are measured and one cannot run. Raises CaseError."""
+        self.case(asked)
+        times = {"1": (9e-6, 9.2e-6), "2": (5e-6, 4.9e-6), "3": (4.8e-6, 5.1e-6), "4": (None, None)}
+        rows = (
+            SweepRow((stages,), (f"{STAGES}={stages}",), *pair, "" if pair[0] else "does not fit")
+            for stages, pair in times.items()
+        )
+        return Sweep((STAGES,), ("stages",), tuple(rows))
+
     def save(self, asked: Asked, name: str) -> None:
         """Keep it as a scenario of its own. Raises CaseError for a name that is taken."""
         if name in self.makers:
             raise CaseError(f"{name}.yaml is there already; choose another name")
-        self.makers[name] = lambda: self.case(replace(asked, name=asked.name))
+        self.makers[name] = self.makers[asked.name]
 
     def stamp(self, name: str) -> str:
         """Files that never change."""

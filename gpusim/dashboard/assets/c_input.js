@@ -46,6 +46,7 @@
     ArrowLeft: () => view.pan(-0.25), ArrowRight: () => view.pan(0.25), "0": () => view.home(),
     "1": () => press("mode", "stacked"), "2": () => press("mode", "overlay"), "3": () => press("mode", "difference"),
     c: () => $("critical") && $("critical").click(), C: () => $("critical") && $("critical").click(),
+    s: () => $("sweep-open").click(), S: () => $("sweep-open").click(),
     w: () => $("what-if-open").click(), W: () => $("what-if-open").click(),
     "/": () => $("search").focus(), "?": () => send("help", { opened: true }),
   };
