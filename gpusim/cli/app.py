@@ -132,11 +132,12 @@ def measure(
     timeline: Annotated[
         bool, typer.Option("--timeline/--no-timeline", help="Also record what happens inside the kernel.")
     ] = True,
+    record: Annotated[bool, typer.Option("--record/--no-record", help="Keep what was measured.")] = True,
 ) -> None:
     """Run the real kernel of a scenario on the attached GPU and record it."""
     from gpusim.cli import gpu_commands
 
-    gpu_commands.measure(scenario, set_, json, sweep, timeline)
+    gpu_commands.measure(scenario, set_, json, sweep, timeline, record)
 
 
 @app.command()

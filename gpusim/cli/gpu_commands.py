@@ -27,8 +27,10 @@ CALIBRATION_GROUP = "gpusim.calibration"
 MEASUREMENT_GROUP = "gpusim.measurement"
 
 
-def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, timeline: bool) -> None:
-    """Run the technique's real kernel with the scenario's parameters and keep the recordings."""
+def measure(
+    path: Path, assignments: list[str] | None, json: bool, sweep: bool, timeline: bool, record: bool
+) -> None:
+    """Run the technique's real kernel with the scenario's parameters, and keep the recordings if asked to."""
     scenario, axes = scenario_and_axes(path, assignments, None)
     technique = scenario.technique
     if technique is None:
@@ -41,7 +43,7 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
     for one in chosen:
         before = measurement_of(one)
         try:
-            row = measure_one(technique, one.params, timeline=timeline)
+            row = measure_one(technique, one.params, timeline=timeline, record=record)
         except Exception as error:  # does not compile, does not fit, computes something else: a plug-in's own classes
             raise GpusimError(f"{technique.name} {one.params} could not be measured: {error}") from error
         rows.append(row)
@@ -52,9 +54,9 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
             console().print(f"{one.params}: {told}", markup=False)
     folder = technique.folder / "recorded"
     if json:
-        print_json({"folder": str(folder), "scenario": scenario.resolved(), "measured": rows})
+        print_json({"folder": str(folder) if record else None, "scenario": scenario.resolved(), "measured": rows})
     else:
-        console().print(f"recorded in {folder}", markup=False)
+        console().print(f"recorded in {folder}" if record else "not recorded", markup=False)
 
 
 def calibrate(name: str, output: Path | None, host_of: str | None, json: bool) -> None:

@@ -136,14 +136,16 @@ def metadata() -> dict[str, Any]:
     }  # fmt: skip
 
 
-def measure_one(technique: Any, launcher: Any, *, timeline: bool = True) -> TotalRow:
-    """Measure one configuration and merge it into the technique's own recordings.
+def measure_one(technique: Any, launcher: Any, *, timeline: bool = True, record: bool = True) -> TotalRow:
+    """Measure one configuration and, to ``record`` it, merge it into the technique's own recordings.
 
     Raises AssertionError if it does not compute what it must.
     """
     meta = metadata()
     target = technique.folder / "recorded" / device_folder(meta["device"]["name"])
     row = _total(launcher.prepare())
+    if not record:
+        return row
     path = target / TOTALS
     totals = Totals.load(path) if path.exists() else Totals(technique.name, meta)
     totals.merge([row])

@@ -100,18 +100,20 @@ def timeline_name(params: Any) -> str:
     return "_".join("".join(word[0] for word in key.split("_")) + str(value) for key, value in values.items())
 
 
-def measure_one(technique: Technique, params: Any, *, timeline: bool = True) -> TotalRow:
-    """Measure one configuration and merge it into the technique's own recordings.
+def measure_one(technique: Technique, params: Any, *, timeline: bool = True, record: bool = True) -> TotalRow:
+    """Measure one configuration and, to ``record`` it, merge it into the technique's own recordings.
 
     Raises CompileError, RuntimeError (does not fit) or AssertionError (wrong result).
     """
     launcher = technique.launch(params)
     if isinstance(launcher, HostLauncher):
-        return host_measure.measure_one(technique, launcher, timeline=timeline)
+        return host_measure.measure_one(technique, launcher, timeline=timeline, record=record)
     meta = metadata()
     folder = technique.folder / "recorded" / device_folder(meta["device"]["name"])
     launcher.prepare()
     row = measure_total(launcher)
+    if not record:
+        return row
     _merge_totals(folder / TOTALS, Totals(technique.name, meta, [row]))
     if timeline:
         recorded = launcher.timeline(row.total_s).with_meta(device=meta["device"]["name"], date=row.date)

@@ -260,8 +260,8 @@ def test_measuring_a_sweep_measures_every_point(gpusim, path, monkeypatch):
     """With a GPU that is made up; the rows are those of the plug-in."""
     measured = []
 
-    def measure_one(technique, params, timeline):
-        measured.append((technique.name, params.ctas_per_sm, timeline))
+    def measure_one(technique, params, timeline, record):
+        measured.append((technique.name, params.ctas_per_sm, timeline, record))
         return SimpleNamespace(total_s=1e-5, iqr_s=1e-7, repeats=15)
 
     monkeypatch.setattr("gpusim.cli.gpu_commands._require_gpu", lambda: None)
@@ -269,9 +269,10 @@ def test_measuring_a_sweep_measures_every_point(gpusim, path, monkeypatch):
     path.write_text(
         "question: q\ndevice: textbook\nkernel: {technique: sync_tile}\nsweep: {kernel.params.ctas_per_sm: [1, 2]}\n"
     )
-    code, out, _ = gpusim("measure", path, "--sweep", "--no-timeline")
+    code, out, _ = gpusim("measure", path, "--sweep", "--no-timeline", "--no-record")
     assert code == 0
-    assert measured == [("sync_tile", 1, False), ("sync_tile", 2, False)]
+    assert measured == [("sync_tile", 1, False, False), ("sync_tile", 2, False, False)]
+    assert "not recorded" in out
     assert out.count("10 us, quartiles 1.0% apart, 15 runs") == 2
 
 
@@ -279,9 +280,9 @@ def test_measuring_again_says_what_has_changed(gpusim, path, monkeypatch):
     """Against the run time that was recorded for the same parameters."""
     row = SimpleNamespace(total_s=1e-3, iqr_s=1e-7, repeats=15)
     monkeypatch.setattr("gpusim.cli.gpu_commands._require_gpu", lambda: None)
-    monkeypatch.setattr("gpusim.cli.gpu_commands._plugin", lambda group: lambda technique, params, timeline: row)
+    monkeypatch.setattr("gpusim.cli.gpu_commands._plugin", lambda group: lambda technique, params, **how: row)
     before = measurement_of(load(STAGES)).total_s
-    code, out, _ = gpusim("measure", STAGES)
+    code, out, _ = gpusim("measure", STAGES, "--record")
     assert code == 0
     assert f"recorded before: {before * 1e6:.4g} us, {1e-3 / before - 1.0:+.1%}" in " ".join(out.split())
 
@@ -289,7 +290,7 @@ def test_measuring_again_says_what_has_changed(gpusim, path, monkeypatch):
 def test_kernel_that_cannot_be_measured_is_an_error(gpusim, path, monkeypatch):
     """With what the compiler or the driver says."""
 
-    def measure_one(technique, params, timeline):
+    def measure_one(technique, params, timeline, record):
         raise RuntimeError("3 CTAs fit on an SM, not 4")
 
     monkeypatch.setattr("gpusim.cli.gpu_commands._require_gpu", lambda: None)
