@@ -27,9 +27,7 @@ CALIBRATION_GROUP = "gpusim.calibration"
 MEASUREMENT_GROUP = "gpusim.measurement"
 
 
-def measure(
-    path: Path, assignments: list[str] | None, json: bool, sweep: bool, timeline: bool, record: bool
-) -> None:
+def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, timeline: bool, record: bool) -> None:
     """Run the technique's real kernel with the scenario's parameters, and keep the recordings if asked to."""
     scenario, axes = scenario_and_axes(path, assignments, None)
     technique = scenario.technique
