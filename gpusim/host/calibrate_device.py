@@ -133,6 +133,21 @@ def _turns(b: HostBenches, found: Found) -> Found:
     return {"copy.turn": us(max(float(np.median(left)), 0.0), "handover (period, 1 and 4 MiB)", float(np.ptp(left)))}
 
 
+def _retry_more(b: HostBenches, _: Found) -> Found:
+    """How much longer the round of looks takes with each stream beyond two: twice the growth of the mean lateness.
+
+    Of kernels behind copies of 4 MiB: long ones, so that nothing but the wait for the copy's end is in it.
+    """
+    rows = [row for row in b.head("handover")["rows"] if row.get("kind") == "late" and row["engine"] == "kernel"]
+    late = {row["streams"]: 1e6 * row["mean_s"] for row in rows if row["bytes"] == 4 * MIB}
+    if not late:
+        return {}
+    more = np.array([streams - 2 for streams in late if streams > 2])
+    growth = np.array([late[n + 2] for n in more]) - (late[1] + late[2]) / 2
+    slope = float(more @ growth / (more @ more))
+    return {"stream.retry_more": us(max(2.0 * slope, 0.0), "handover (late: kernels behind copies of 4 MiB)")}
+
+
 def _copy_latency(b: HostBenches, found: Found) -> Found:
     """From a copying call's end to the start of the copy: the round trip less everything else in it."""
     left = []
@@ -219,6 +234,7 @@ STEPS: tuple[Callable[[HostBenches, Found], Found], ...] = (
     _copies,
     _duplex,
     _turns,
+    _retry_more,
     _copy_latency,
     _front_end,
 )

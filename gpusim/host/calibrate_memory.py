@@ -161,14 +161,21 @@ def _chunk_us(b: HostBenches, direction: str, whole: int, size: int) -> float:
 
 
 def _rules(b: HostBenches, _: Found) -> Found:
-    """How many launches a channel takes before the call blocks, and how many streams do not disturb each other."""
+    """How many launches a channel takes before the call blocks, and how many waiting streams hold up one more.
+
+    Runs that were made before there were rows of the second kind say nothing about it.
+    """
     queue = b.rows("rules", kind="queue", what="launch")[0]["accepted"]
-    row = next(r for r in b.rows("rules", kind="aliases") if r.get("connections") is None)
-    streams = row["streams"] if not row["held_up"] else row["held_up"][0]
-    return {
-        "stream.queue_depth": Measured(float(queue), "", "rules (queue)"),
-        "stream.connections": Measured(float(streams), "", "rules (aliases: streams of which none was held up)"),
-    }
+    found: Found = {"stream.queue_depth": Measured(float(queue), "", "rules (queue)")}
+    rows = [row for row in b.head("rules")["rows"] if row["kind"] == "channels" and row.get("held_up_by")]
+    for key, whose in (
+        ("stream.connections", ("kernel for copy", "kernel for kernel")),
+        ("copy.channels", ("h2d", "d2h")),
+    ):
+        counts = [row["held_up_by"] for row in rows if row["waits"] in whose]
+        if counts:
+            found[key] = Measured(float(min(counts)), "", "rules (channels: waiting streams that hold up another)")
+    return found
 
 
 def _dispatch(b: HostBenches, _: Found) -> Found:

@@ -17,7 +17,6 @@ __all__ = ["OTHERS", "host_profile", "host_profile_text", "write_host_profile"]
 
 OTHERS: dict[str, tuple[str, str, str]] = {
     "copy.engines": ("3", "specified", "device properties: asyncEngineCount"),
-    "copy.channels": ("8", "specified", "CUDA C++ Programming Guide: CUDA_DEVICE_MAX_COPY_CONNECTIONS, default"),
     "copy.d2d_blocks": (
         "2",
         "assumed",

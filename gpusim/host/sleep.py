@@ -1,7 +1,8 @@
 """How much later a thread wakes up that has slept for a while.
 
-Models: extra time by how long the thread slept, as at the longest measured time that it slept at least. (Steps: an idle
-  processor first looks for work for a fixed time, and then halts.)
+Models: extra time by how long the thread slept, on straight lines between the times that were measured. (An idle
+  processor first looks for work for a while, and then halts; for how long it looks it decides anew each time, so that
+  medians rise gradually, from 130 to 300 us.)
 Omits: the spread, which is as large as the extra time itself once a thread has slept for 200 us and more (the processor
   has gone to a deeper sleep, or is somebody else's).
 Source: realkernels.microbench.host (calls: launch_host_func_seen, launch_host_func_acquire).
@@ -10,6 +11,8 @@ Source: realkernels.microbench.host (calls: launch_host_func_seen, launch_host_f
 from __future__ import annotations
 
 from typing import Literal
+
+import numpy as np
 
 from gpusim.hardware.profile import DeviceProfile
 
@@ -23,8 +26,9 @@ class Sleep:
     """The driver's thread that calls host functions (``func``), or a thread that waits for a slot (``slot``)."""
 
     def __init__(self, profile: DeviceProfile, who: Literal["func", "slot"]) -> None:
-        self._steps = [(1e-6 * point, profile.value(f"wake.{who}_{point}us")) for point in POINTS_US]
+        self._slept_s = [0.0, *(1e-6 * point for point in POINTS_US)]
+        self._extra_s = [0.0, *(profile.value(f"wake.{who}_{point}us") for point in POINTS_US)]
 
     def extra_s(self, slept_s: float) -> float:
         """Seconds on top of what a thread takes that has not slept."""
-        return next((extra for point, extra in reversed(self._steps) if slept_s >= point), 0.0)
+        return float(np.interp(slept_s, self._slept_s, self._extra_s))

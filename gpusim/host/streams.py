@@ -2,8 +2,8 @@
 
 Models: order within a stream; events; the legacy stream, which waits for all blocking streams and which they wait for
   (per-thread default streams are blocking ones, non-blocking streams are not concerned); graphs, whose order is their
-  edges; host functions, one at a time; hardware queues that streams share (work behind something that still waits is
-  held up); a bounded number of launches in a stream.
+  edges; host functions, one at a time; a bounded number of launches in a stream. Through which hardware queue work
+  goes, and what holds it up there, is said by `queues`.
 Omits: programmatic dependent launch, stream priorities of copies.
 Source: CUDA Runtime API (stream synchronization behavior); realkernels.microbench.host (device, rules).
 """
@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 
-from gpusim.engine import Event, Simulation
+from gpusim.engine import Simulation
 from gpusim.errors import GpusimError, listing, nearest
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.handover import HandOver
+from gpusim.host.queues import HardwareQueues
 from gpusim.host.work import DeviceOp, Item, StreamState, engine_of
 from gpusim.program.host import HostProgram, Stream
 
@@ -32,18 +33,11 @@ class Streams:
         self._profile = profile
         self._execute = execute
         self._hand_over = HandOver(profile)
-        copies = max(1, int(profile.value("copy.channels")))
-        self._channels = {
-            "compute": max(1, int(profile.value("stream.connections"))),
-            "h2d": copies,
-            "d2h": copies,
-            "p2p": copies,
-        }
+        copies, kernels = (max(1, int(profile.value(key))) for key in ("copy.channels", "stream.connections"))
+        self._queues = HardwareQueues(sim, {"compute": kernels, **dict.fromkeys(("h2d", "d2h", "p2p"), copies)})
         self._specs = {stream.name: (i, stream) for i, stream in enumerate(program.streams)}
         self._states: dict[tuple[str, str], StreamState] = {}
         self._legacy: StreamState | None = None
-        self._behind: dict[tuple[str, int], Item] = {}
-        self._issued: dict[Item, Event] = {}
         self._last_func: Item | None = None
         self._serial = self._graphs = 0
         self.items: list[Item] = []
@@ -125,13 +119,7 @@ class Streams:
         stream = item.stream
         item.before = stream.ahead.get(item.engine)
         stream.ahead[item.engine] = item
-        # Streams beyond the number of channels share one, in which the order is that of the calls.
-        count = self._channels.get(item.engine)
-        channel = (item.engine, stream.number % count if count else stream.number)
-        ahead = self._behind.get(channel)
-        self._behind[channel] = item
-        self._issued[item] = self._sim.event()
-        self._sim.process(self._run(item, ahead))
+        self._sim.process(self._run(item, self._queues.put(item)))
 
     def _run(self, item: Item, ahead: Item | None) -> Generator:
         sim = self._sim
@@ -139,20 +127,17 @@ class Streams:
             if not dep.finished:
                 yield from sim.wait(dep.done, item.name, why, dep)
                 item.reason = why
-        # The hardware queue hands out in order: whoever is ahead must have been handed out.
-        if ahead is not None and not ahead.finished:
-            handed = self._issued[ahead]
-            if not handed.triggered:
-                yield from sim.wait(handed, item.name, "stream_order", ahead)
-                item.reason = "stream_order"
+        if ahead is not None and not self._queues.handed_out(ahead).triggered:
+            yield from sim.wait(self._queues.handed_out(ahead), item.name, "stream_order", ahead)
+            item.reason = "stream_order"
         if item.kind == "func" and self._last_func is not None and not self._last_func.finished:
             before, self._last_func = self._last_func, item
             yield from sim.wait(before.done, item.name, "stream_order", before)
             item.reason = "stream_order"
         elif item.kind == "func":
             self._last_func = item
-        self._issued[item].succeed()
-        ready = self._hand_over.ready(item)
+        ready = self._hand_over.ready(item, self._queues.others(item))
+        self._queues.handed_out(item).succeed()
         if ready > sim.now:
             yield sim.timeout(ready - sim.now)
         item.ready_s = sim.now

@@ -3,7 +3,8 @@
 Everything is queued before any of it runs. ``period_s`` is the time per copy and direction, so what it
 exceeds a copy's own time by is lost between copies. Traced runs (CUPTI) say where: ``late`` rows hold the
 time from when a piece of work could have started to when it did, ``engine`` if its engine was busy until
-then, ``dependency`` if what it waited for was.
+then, ``dependency`` if what it waited for was. ``waiting`` rows have one stream of kernels and copies that
+pass it on to each other, beside others that do nothing but wait.
 """
 
 from __future__ import annotations
@@ -19,9 +20,11 @@ from realkernels.microbench.host_lab import D2H, H2D, Lab, spread
 
 NOTES = {
     "both": "each stream: in, out, in, out; in_kernel, out_kernel: a copy, a short kernel; all: in, kernel, out",
+    "lost_s": "mean of kernel start to kernel start, less kernel and copy: two hand-overs",
     "period_s": "from the end of the first to the start of the last stamped kernel, over the copies of one direction",
 }
 KERNEL_S = 5e-6
+LINK_BYTES_PER_S = 55e9
 STREAMS = (1, 2, 3, 4, 8)
 SIZES = (64 * KIB, 256 * KIB, MIB, 4 * MIB)
 PATTERNS = {"both": "io", "in_kernel": "ik", "out_kernel": "ok", "all": "iko"}
@@ -104,4 +107,41 @@ def _lateness(records: list[dict]) -> dict[tuple[str, str], list[float]]:
     return found
 
 
-SECTIONS = (_periods, _late)
+def _waiting(lab: Lab) -> Iterator[dict]:
+    """What a hand-over loses beside other streams whose work waits for an engine, too, and in the same queue."""
+    steps = tuple((5e-6 + 1e-6 * (5 * i % 7), 16 * KIB * (1 + 7 * i % 20)) for i in range(60))
+    for queue, most in (("compute", 6), ("h2d", 3), ("d2h", 3)):
+        streams = [lab.cupy.cuda.Stream(non_blocking=True) for _ in range(3 + most)]
+        for count in range(most + 1):
+            for direction in (H2D, D2H):
+                lost = [_lost(lab, streams[: 3 + count], queue, direction, steps) for _ in range(4)]
+                yield {"kind": "waiting", "queue": queue, "direction": NAMES[direction], "others": count,
+                       "lost_s": float(np.mean(lost[1:])), "late": lab.late}  # fmt: skip
+
+
+def _lost(lab: Lab, streams: list[Any], queue: str, direction: int, steps: tuple[tuple[float, int], ...]) -> float:
+    mine, holder, first, *others = streams
+    gate, held = (lab.cupy.cuda.Event(disable_timing=True) for _ in range(2))
+    with lab.released([mine], 3e-3):
+        lab.kernel(holder, len(steps) + 1, 15e-3)
+        gate.record(holder)
+        if queue == "compute":
+            first.wait_event(gate)
+            lab.copy(first, D2H if direction == H2D else H2D, 64 * KIB)
+            held.record(first)
+        for i, other in enumerate(others):
+            other.wait_event(held if queue == "compute" else gate)
+            if queue == "compute":
+                lab.kernel(other, len(steps) + 2 + i, 0.0)
+            else:
+                lab.copy(other, H2D if queue == "h2d" else D2H, 64 * KIB)
+        for i, (seconds, size) in enumerate(steps):
+            lab.kernel(mine, i, seconds)
+            lab.copy(mine, direction, size)
+        lab.kernel(mine, len(steps), 0.0)
+    starts, _ = lab.stamps(len(steps) + 1)
+    own = [seconds + size / LINK_BYTES_PER_S for seconds, size in steps]
+    return float(np.mean(np.diff(starts) - own))
+
+
+SECTIONS = (_periods, _late, _waiting)

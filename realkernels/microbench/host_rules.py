@@ -15,6 +15,7 @@ NOTES = {
     "waits": "call_s while a kernel of kernel_s runs on another stream; it waits if the two are alike",
     "queue": "launches accepted before a call took longer than 2 ms, and how long that call took",
     "aliases": "streams whose single kernel did not start while two kernels of another stream were running and queued",
+    "channels": "how many streams with waiting work it takes to hold up one without",
     "resident": "most kernels of one block that were running at the same time",
     "ended_warps": "alone: all warps of a block but the first end at once",
     "sharing": "two kernels of several waves each, released together; starts of first and last blocks",
@@ -147,6 +148,44 @@ def connections(lab: Lab, count: int = 48) -> Iterator[dict]:
     yield {"kind": "aliases", "streams": count, "held_up": waiting}
 
 
+def _channels(lab: Lab) -> Iterator[dict]:
+    """How many streams whose work waits it takes to hold up the work of one more, which waits for nothing."""
+    # What is copied is allocated first: that takes longer than the waits here.
+    lab.copy(lab.streams(1)[0], H2D, 64 * KIB)
+    for waits in ("h2d", "d2h", "kernel for copy", "kernel for kernel", "kernel for its stream"):
+        held_up = (count for count in range(1, 20) if _holds_up(lab, waits, count))
+        yield {"kind": "channels", "waits": waits, "most": 19, "held_up_by": next(held_up, None)}
+
+
+def _holds_up(lab: Lab, waits: str, count: int) -> bool:
+    *waiting, free, between, holder = [lab.cupy.cuda.Stream(non_blocking=True) for _ in range(count + 3)]
+    gate, held = (lab.cupy.cuda.Event(disable_timing=True) for _ in range(2))
+    kind = D2H if waits == "d2h" else H2D
+
+    def work(stream: Any, index: int) -> None:
+        if not waits.startswith("kernel"):
+            lab.copy(stream, kind, 64 * KIB)
+        lab.kernel(stream, index, 10e-6)
+
+    lab.reset()
+    lab.kernel(holder, 0, 5e-3)
+    gate.record(holder)
+    if waits == "kernel for copy":
+        between.wait_event(gate)
+        lab.copy(between, kind, 64 * KIB)
+        held.record(between)
+    for i, stream in enumerate(waiting):
+        if waits == "kernel for its stream":
+            lab.kernel(stream, 2 + count, 5e-3)
+        else:
+            stream.wait_event(held if waits == "kernel for copy" else gate)
+        work(stream, 2 + i)
+    work(free, 1)
+    lab.runtime.deviceSynchronize()
+    starts, _ = lab.stamps(2)
+    return bool(starts[1] > starts[0] + 4.5e-3)
+
+
 def _resident(lab: Lab) -> Iterator[dict]:
     for count in (8, 32, 120, 128, 129, 132, 160):
         streams = lab.streams(count)
@@ -212,4 +251,4 @@ def _ended_warps(lab: Lab) -> Iterator[dict]:
             yield row
 
 
-SECTIONS = (_ended_warps, _default_stream, _queue_depth, connections, _resident, _sharing, _waiting_calls)
+SECTIONS = (_ended_warps, _default_stream, _queue_depth, connections, _channels, _resident, _sharing, _waiting_calls)

@@ -12,11 +12,12 @@ from tests.host.profiles import textbook
 from tests.host.test_streams import COPY_S, FULL, MIB, total
 
 
-def test_sleep_counts_by_the_longest_time_that_was_slept_at_least():
-    """Steps at 20 and 200 us."""
-    sleep = Sleep(textbook(wake__func_20us=1e-6, wake__func_50us=1e-6, wake__func_200us=9e-6), "func")
-    assert [sleep.extra_s(t) for t in (0.0, 10e-6, 20e-6, 99e-6)] == [0.0, 0.0, 1e-6, 1e-6]
-    assert sleep.extra_s(300e-6) == 9e-6
+def test_sleep_counts_by_straight_lines_between_the_times_that_were_measured():
+    """Nothing after no sleep, the last value after more than was measured."""
+    profile = textbook(wake__func_20us=2e-6, wake__func_50us=2e-6, wake__func_100us=6e-6, wake__func_3000us=9e-6)
+    sleep = Sleep(profile, "func")
+    assert [sleep.extra_s(t) for t in (0.0, 10e-6, 20e-6, 75e-6)] == pytest.approx([0.0, 1e-6, 2e-6, 4e-6])
+    assert sleep.extra_s(1.0) == pytest.approx(9e-6)
 
 
 def test_host_function_behind_a_kernel_wakes_the_drivers_thread():
