@@ -15,7 +15,7 @@ import numpy as np
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_access import ACCESS_STEPS
 from gpusim.hardware.calibrate_alignment import ALIGNMENT_STEPS
-from gpusim.hardware.calibrate_memory import MEMORY_STEPS
+from gpusim.hardware.calibrate_memory import HOP_INSTRUCTIONS, MEMORY_STEPS
 from gpusim.hardware.calibrate_schedule import SCHEDULE_STEPS
 from gpusim.program import WARP_SIZE
 
@@ -197,8 +197,8 @@ def _loop(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
-    """bar.sync against the number of warps; mbarrier operations and hand-over round trips."""
+def _barriers(b: Benches, found: dict) -> dict[str, Measured]:
+    """bar.sync against the number of warps; mbarrier operations and hand-overs between warps."""
 
     def line(**where: Any) -> tuple[float, float, float]:
         rows = b.rows("barrier", **where)
@@ -207,9 +207,12 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
         slope, base = np.polyfit(warps, cycles, 1)
         return float(base), float(slope), float(np.abs(base + slope * warps - cycles).max())
 
-    def trip(warps: int, lane: bool) -> float:
-        return b.one("barrier", "cycles", kind="ping_pong", consumer_warps=warps, producer_lane=lane,
-                     consumer_lane_waits=False, all_arrive=False)  # fmt: skip
+    def beside(op: str) -> float:
+        """Issue slots of an operation: what it adds to FFMAs that keep the schedulers busy, eight warps on each."""
+        between, warps, unrolled = 64, 32, 8
+        turn = warps * b.one("syncs", "cycles_per_operation", kind="beside", op=op, ffmas=between, warps=warps)
+        loop = 3 / unrolled
+        return turn / (warps / 4) - between - loop
 
     bare, bare_slope, off = line(kind="cta_sync")
     named, _, _ = line(kind="named_sync")
@@ -222,12 +225,14 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
         """Between two operations of different warps on the same barrier."""
         return b.one("syncs", "cycles_per_operation", kind="operations", op=op, shared=True, warps=32)
 
-    def turn(warps: int) -> float:
-        return b.one("skeleton", "cycles_per_turn", kind="hand_over", copy=False, stages=8, consumer_warps=warps)
+    def turn(warps: int, stages: int = 8) -> float:
+        return b.one("skeleton", "cycles_per_turn", kind="hand_over", bytes=0, stages=stages, ctas=1,
+                     consumer_warps=warps)  # fmt: skip
 
     per_warp = (turn(16) - turn(1)) / 15.0
-    # One way of a hand-over between whole warps: the arrival takes effect, the waiter's next look sees it.
-    one_way = (trip(1, False) - per_warp) / 2.0
+    # With one stage producer and consumer wait for each other: two hops, and between two of them the instructions from
+    # the wait to the arrival. The rest of their loops is behind the arrival.
+    hop = turn(1, stages=1) / 2.0 - HOP_INSTRUCTIONS * found["sm.setup_latency"].value - per_warp - interval("arrive")
     return {
         "barrier.base": Measured(bare, "cycles", "barrier (cta_sync)", off),
         "barrier.arrive_per_warp": Measured(
@@ -236,12 +241,11 @@ def _barriers(b: Benches, _: dict) -> dict[str, Measured]:
         "barrier.release_per_warp": Measured(release, "cycles", "barrier (late, 1 to 32 warps)", release_off),
         "barrier.named_extra": Measured(named - bare, "cycles", "barrier (named_sync)"),
         "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
-        "mbarrier.wake": Measured(poll, "cycles", "skeleton: a woken waiter looks once more"),
-        "mbarrier.arrive_latency": Measured(
-            one_way - poll - interval("arrive"), "cycles", "barrier (ping_pong less wake)"
-        ),
+        "mbarrier.wake": Measured(hop / 2.0, "cycles", "skeleton (hand-over of one stage: half of a hop)"),
+        "mbarrier.arrive_latency": Measured(hop / 2.0, "cycles", "skeleton (hand-over of one stage: half of a hop)"),
         "mbarrier.per_warp": Measured(per_warp, "cycles", "skeleton (hand-over, 1 to 16 consumer warps)"),
         "mbarrier.arrive_interval": Measured(interval("arrive"), "cycles", "syncs (arrivals of 32 warps)"),
+        "mbarrier.wait_issue": Measured(beside("wait"), "cycles", "syncs (waits beside 64 FFMAs each)"),
         "mbarrier.wait_interval": Measured(interval("wait"), "cycles", "syncs (waits of 32 warps)"),
         "mbarrier.arrive_issue": Measured(
             b.one("barrier", "cycles", kind="mbarrier", op="arrive"), "cycles", "barrier (arrive)"

@@ -13,7 +13,10 @@ from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.imbalance import expected_maximum
 from gpusim.hardware.memory import among_loads
 
-__all__ = ["MEMORY_STEPS", "stream_bandwidth"]
+__all__ = ["HOP_INSTRUCTIONS", "MEMORY_STEPS", "stream_bandwidth"]
+
+HOP_INSTRUCTIONS = 3
+"""Between a wait and the arrival behind it in the bench `skeleton`, by its machine code; the rest comes later."""
 
 _BELOW_SATURATION = 0.97
 """Utilisation of HBM beyond which latency says only how many wait."""
@@ -31,9 +34,15 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     sizes = np.array([size for size in sorted(near) if size >= 4096], dtype=float)
     per_byte, _ = np.polyfit(sizes, [near[int(size)] for size in sizes], 1)
     rate = max(row["bytes_per_cycle_per_sm"] for row in b.rows("tma", kind="ring", source="l2", ctas=1))
-    turn = b.one("skeleton", "cycles_per_turn", kind="hand_over", copy=True, stages=8, consumer_warps=1)
-    issue = turn - found["mbarrier.poll"].value - found["mbarrier.per_warp"].value
-    submit = b.one("barrier", "cycles", kind="mbarrier", op="expect_tx")
+
+    def turn(stages: int) -> float:
+        return b.one("skeleton", "cycles_per_turn", kind="hand_over", bytes=16, stages=stages, ctas=1,
+                     consumer_warps=1)  # fmt: skip
+
+    hop = sum(found[f"mbarrier.{part}"].value for part in ("arrive_interval", "arrive_latency", "wake", "per_warp"))
+    woken = found["mbarrier.wake"].value + found["mbarrier.per_warp"].value
+    issue = turn(8) - found["mbarrier.poll"].value - found["mbarrier.per_warp"].value
+    expect = b.one("barrier", "cycles", kind="mbarrier", op="expect_tx")
     lines = np.array([size / 128 for size in sorted(far) if size >= 128])
     extra = np.array([far[int(size * 128)] - near[int(size * 128)] for size in lines])
     many = float(np.mean(extra[lines >= 64]))
@@ -41,12 +50,16 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     scale = _best(
         lambda s: np.abs(one + (many - one) * (1 - np.exp(-(lines - 1) / s)) - extra).sum(), np.geomspace(4, 200, 60)
     )
+    latency_in_l2 = near[1024] - 1024 / rate - found["mbarrier.wake"].value - expect
+    # With one stage: the copy is asked for, arrives, wakes the consumer, which soon arrives at the producer's barrier.
+    between = HOP_INSTRUCTIONS * found["sm.setup_latency"].value
+    submit = turn(1) - latency_in_l2 - 16 / rate - woken - between - hop
     return {
-        "tma.submit": Measured(submit, "cycles", "barrier (expect_tx)"),
+        "tma.submit": Measured(submit, "cycles", "skeleton (hand-over of one stage with a copy, less its parts)"),
         "tma.issue": Measured(issue, "cycles", "skeleton (hand-over that never waits, less one poll)"),
         "tma.bandwidth": Measured(rate, "B/cycle", "tma (ring, L2, one SM)", abs(1 / per_byte - rate)),
         "tma.l2_latency": Measured(
-            near[1024] - 1024 / rate - found["mbarrier.wake"].value - submit, "cycles", "tma (latency, L2)"
+            latency_in_l2, "cycles", "tma (latency, L2)"
         ),
         "dram.latency": Measured(one, "cycles", "tma (latency, DRAM less L2, one line)"),
         "dram.latency_many_lines": Measured(many, "cycles", "tma (latency, DRAM less L2, 64 lines and more)"),

@@ -26,7 +26,8 @@ class MemoryIssue:
 class InstructionCosts:
     """Seconds, except those of loads and stores by threads.
 
-    ``sync_issue``: issue slots of an instruction that arrives at a barrier or waits for one or for a group of copies.
+    ``sync_issue``: issue slots of an instruction that arrives at a barrier or waits for a group of copies or at a barrier
+    of warps; ``mbarrier_wait_issue``: of a look at an mbarrier and the branch behind it.
     ``time_stamp``: issue slots of a stamp.
     ``tma_submit``, ``tma_issue``, ``tma_store_issue``: instructions that wait for each other, until the copy unit has a
     request, and in all for a load and a store. ``tma_store_latency``: until the source is read, beyond its bytes.
@@ -46,6 +47,7 @@ class InstructionCosts:
     mbarrier_arrive: float
     mbarrier_per_warp: float
     mbarrier_wait_interval: float
+    mbarrier_wait_issue: float
     mbarrier_arrive_interval: float
     mbarrier_arrive_issue: float
     sync_issue: float
@@ -81,6 +83,7 @@ class InstructionCosts:
             mbarrier_arrive_interval=cycles("mbarrier.arrive_interval"),
             mbarrier_arrive_issue=cycles("mbarrier.arrive_issue"),
             sync_issue=profile.value("barrier.issue"),
+            mbarrier_wait_issue=profile.value("mbarrier.wait_issue"),
             time_stamp=profile.value("probe.stamp"),
             sync_base=cycles("barrier.base"),
             sync_arrive=cycles("barrier.arrive_per_warp"),

@@ -96,6 +96,8 @@ class Sm:
         """What `_demand` has found."""
         self._fluid = FluidSystem(sim, self._set_rates)
         self._mbarriers, self._commits = _InTurn(sim), _InTurn(sim)
+        self.at_once = 1
+        """How many CTAs it has at the same time."""
         """The units for operations on mbarriers, and for ends of groups of cp.async."""
         self._hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
         """From one CTA for this SM to the next: they are handed out one after another over the whole device."""
@@ -224,7 +226,8 @@ class Sm:
     def run(self, ctas_per_sm: int) -> list[Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""
         waiting = deque(self._class.tiles)
-        return [self.sim.process(self._slot(slot, waiting)) for slot in range(min(ctas_per_sm, len(waiting)))]
+        self.at_once = min(ctas_per_sm, len(waiting))
+        return [self.sim.process(self._slot(slot, waiting)) for slot in range(self.at_once)]
 
     def _slot(self, slot: int, waiting: deque[int]) -> Generator:
         profile = self._profile

@@ -133,9 +133,9 @@ class WarpLane:
             self.sm.issue_memory(count, other, masked, width, issue, group, turn, self.apart_s, access)
         )
 
-    def owe(self) -> None:
-        """Take an issue slot for an instruction whose time is spent, when the warps next queue for the schedulers."""
-        self._owed += self.cost.sync_issue
+    def owe(self, slots: float) -> None:
+        """Take issue slots for instructions whose time is spent, when the warps next queue for the schedulers."""
+        self._owed += slots
 
     def _settle(self) -> float:
         owed, self._owed = self._owed, 0.0
@@ -177,8 +177,9 @@ class WarpLane:
                 remedy="nobody may arrive for the next phase before all who wait have seen this one",
             )  # fmt: skip
         event = barrier.wait(phase)
-        self.owe()
         warps, cost = self.group.warps, self.cost
+        # What the looks of one CTA's warps take from each other is in the queue at the barrier.
+        self.owe(cost.mbarrier_wait_issue * (1.0 - 1.0 / self.sm.at_once))
         queue = sharing * cost.mbarrier_per_warp
         served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
         if event.triggered:
@@ -188,11 +189,8 @@ class WarpLane:
         yield from self.sim.wait(event, self.lane, reason, barrier, tile)
         if reason == "stage_empty":
             self.waits += 1
-        # It looks once more.
-        self.owe()
         self.apart_s = cost.mbarrier_wait_interval
-        served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
-        yield env.timeout(max(cost.mbarrier_wake + queue, served))
+        yield env.timeout(cost.mbarrier_wake + queue)
         self.mark("wait", start, reason, tile, stage, barrier.cause)
 
     def instructions(self, amount: float, width: int) -> float:
@@ -252,7 +250,7 @@ class WarpLane:
     def arrive_on(self, barrier: PhasedBarrier, tile: int, expect: float = 0.0) -> Generator:
         """One arrival per warp, and ``expect`` more bytes to come in this phase."""
         count, cause, cost = self.group.warps, self.last, self.cost
-        self.owe()
+        self.owe(cost.sync_issue)
         served = self.sm.synchronise(count, cost.mbarrier_arrive_interval)
         self.sim.call_at(served + cost.mbarrier_arrive, lambda _event: barrier.arrive(count, expect, cause))
         yield from self.spend("barrier", cost.mbarrier_arrive_issue, tile)
@@ -276,7 +274,7 @@ class WarpLane:
         """Meet at ``barrier``, which takes ``base`` seconds when the last warp has come."""
         env = self.sim.env
         start = env.now
-        self.owe()
+        self.owe(self.cost.sync_issue)
         if self.late_s > 0.0:
             yield env.timeout(self.late_s)
             self.late_s = 0.0

@@ -207,7 +207,7 @@ def _landing(
 def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
     lane.groups.append([arrival for _, arrival in lane.open])
     lane.open = []
-    lane.owe()
+    lane.owe(lane.cost.sync_issue)
     # The last warp waits for what is left of the others' turns.
     warps, each = lane.group.warps, lane.cost.commit
     served = lane.sm.commit(warps) - (warps - 1) * lane.apart_s
@@ -217,7 +217,7 @@ def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
 
 def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
     start = lane.sim.env.now
-    lane.owe()
+    lane.owe(lane.cost.sync_issue)
     while len(lane.groups) > op.pending:
         for arrival in lane.groups.popleft():
             if not arrival.processed:

@@ -50,67 +50,54 @@ consumer_turn(long long *out, int turns, int stages, u32 bytes, int repeats) {
     if (seen == 123456789u) out[0] = 0;
 }
 
-// Hand-over between one producing lane and the consumer warps; the payload is 16 bytes.
+// Hand-over between one producing lane and the consumer warps; the payload is `bytes`, or none at all. The producer's other lanes have
+// returned: lanes that wait for it at a later barrier would take turns with it. The clock is that of one warp.
 extern "C" __global__ void __launch_bounds__(1024)
-hand_over(long long *out, const unsigned char *source, int turns, int stages, int copy, int repeats) {
+hand_over(long long *out, const unsigned char *source, int turns, int stages, int bytes) {
     __shared__ __align__(8) u64 storage[32];
-    __shared__ Stopwatch watch;
-    u32 full = shared_address(storage), empty = full + 128, to = shared_address(arena);
-    int consumers = blockDim.x / 32 - 1;
-    for (int r = 0; r < repeats; ++r) {
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            for (int s = 0; s < stages; ++s) {
-                barrier_init(full + 8 * s, 1);
-                barrier_init(empty + 8 * s, consumers);
-            }
-            barrier_init_fence();
+    const u32 full = shared_address(storage), empty = full + 8 * 16, to = shared_address(arena);
+    if (threadIdx.x == 0) {
+        for (int s = 0; s < stages; ++s) {
+            barrier_init(full + 8 * s, 1);
+            barrier_init(empty + 8 * s, blockDim.x / 32 - 1);
         }
-        stopwatch_reset(&watch);
-        long long start = cycles();
-        int stage = 0;
-        u32 parity = 0;
-        if (threadIdx.x < 32) {
-            if (threadIdx.x == 0) {
-                const unsigned char *from = source + blockIdx.x * 4096;
-#pragma unroll 1
-                for (int t = 0; t < turns; ++t) {
-                    barrier_wait(empty + 8 * stage, parity ^ 1);
-                    if (copy) {
-                        barrier_expect(full + 8 * stage, 16);
-                        bulk_load(to + 16 * stage, from, 16, full + 8 * stage);
-                    } else {
-                        barrier_arrive(full + 8 * stage);
-                    }
-                    if (++stage == stages) {
-                        stage = 0;
-                        parity ^= 1;
-                    }
-                }
-            }
-        } else {
-#pragma unroll 1
-            for (int t = 0; t < turns; ++t) {
-                barrier_wait(full + 8 * stage, parity);
-                __syncwarp();
-                if ((threadIdx.x & 31) == 0) barrier_arrive(empty + 8 * stage);
-                if (++stage == stages) {
-                    stage = 0;
-                    parity ^= 1;
-                }
-            }
-        }
-        long long stop = cycles();
-        stopwatch_add(&watch, start, stop);
-        stopwatch_store(&watch, out + r);
-        __syncthreads();
-        // Fresh barriers for the next repeat.
-        if (threadIdx.x == 0)
-            for (int s = 0; s < stages; ++s) {
-                asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(full + 8 * s) : "memory");
-                asm volatile("mbarrier.inval.shared::cta.b64 [%0];" ::"r"(empty + 8 * s) : "memory");
-            }
+        barrier_init_fence();
     }
+    __syncthreads();
+    int stage = 0;
+    u32 parity = 0;
+    if (threadIdx.x < 32) {
+        if (threadIdx.x > 0) return;
+        const unsigned char *from = source + blockIdx.x * 4096;
+#pragma unroll 1
+        for (int t = 0; t < turns; ++t) {
+            barrier_wait(empty + 8 * stage, parity ^ 1);
+            if (bytes) {
+                barrier_expect(full + 8 * stage, bytes);
+                bulk_load(to + bytes * stage, from, bytes, full + 8 * stage);
+            } else {
+                barrier_arrive(full + 8 * stage);
+            }
+            if (++stage == stages) {
+                stage = 0;
+                parity ^= 1;
+            }
+        }
+        return;
+    }
+    long long start = cycles();
+#pragma unroll 1
+    for (int t = 0; t < turns; ++t) {
+        barrier_wait(full + 8 * stage, parity);
+        __syncwarp();
+        if ((threadIdx.x & 31) == 0) barrier_arrive(empty + 8 * stage);
+        if (++stage == stages) {
+            stage = 0;
+            parity ^= 1;
+        }
+    }
+    long long stop = cycles();
+    if (blockIdx.x == 0 && threadIdx.x == 32) out[0] = stop - start;
 }
 
 // One turn of a cp.async pipeline: a copy per thread, commit, wait for the oldest group, barrier.

@@ -11,13 +11,24 @@ NOTES = {
     "kind": "consumer: loop of one warp, barriers always open; hand_over: producing lane and consumer warps; "
     "group: cp.async, commit, wait_group, __syncthreads",
     "mode": "consumer: bookkeeping alone, with the wait, with the wait and one lane's arrival",
-    "copy": "hand_over: the producer issues a bulk copy of 16 bytes from L2, else it arrives itself",
+    "bytes": "hand_over: of the bulk copy from L2 that the producer issues; 0: it arrives itself",
+    "ctas": "hand_over: on every SM",
     "cycles_per_turn": "SM cycles",
     "sass_per_turn": "consumer: instructions of one turn by opcode; null without cuobjdump",
 }
 MODES = ("loop", "wait", "wait_arrive")
 STAGES = (1, 2, 4, 8, 12)
 WARPS = (1, 2, 4, 8, 16)
+MOST_WARPS = 64
+HAND_OVERS = [
+    (copied, stages, ctas, warps)
+    for copied, ring in ((0, (1, 2, 4, 8)), (16, (1, 2, 4, 8)), (512, (8,)), (2 * KIB, (8,)), (4 * KIB, (8,)))
+    for stages in ring
+    for ctas in (1, 2, 3)
+    for warps in WARPS
+    if (warps + 1) * ctas <= MOST_WARPS
+]
+"""Bytes copied, stages, CTAs on each SM and consumer warps of each; small copies have few bytes to wait for."""
 TURNS, REPEATS = 2048, 6
 
 
@@ -43,19 +54,18 @@ def run(context: Context) -> Iterator[dict]:
             "sass_per_turn": None if found is None else dict(found),
         }
     kernel = context.kernel("skeleton.cu", "hand_over", MODE=0, STAGES=1)
-    for copy in (0, 1):
-        for stages in (1, 2, 4, 8):
-            for warps in WARPS:
-                args = (context.source, i32(TURNS), i32(stages), i32(copy), i32(REPEATS))
-                cycles = settled(context.stamps(kernel, 1, 32 * (warps + 1), args, REPEATS, 1 * KIB))
-                yield {
-                    "kind": "hand_over",
-                    "copy": bool(copy),
-                    "stages": stages,
-                    "consumer_warps": warps,
-                    "cycles_per_turn": cycles["cycles_min"] / TURNS,
-                    "cycles_median": cycles["cycles_median"] / TURNS,
-                }
+    for copied, stages, ctas, warps in HAND_OVERS:
+        args = (context.source, i32(TURNS), i32(stages), i32(copied))
+        grid, block, shared = ctas * context.sms, 32 * (warps + 1), max(stages * copied, KIB)
+        times = [float(context.stamps(kernel, grid, block, args, 1, shared)[0]) for _ in range(REPEATS)]
+        yield {
+            "kind": "hand_over",
+            "bytes": copied,
+            "stages": stages,
+            "ctas": ctas,
+            "consumer_warps": warps,
+            "cycles_per_turn": sorted(times[1:])[REPEATS // 2 - 1] / TURNS,
+        }
     for stages in STAGES:
         kernel = context.kernel("skeleton.cu", "group_turn", MODE=0, STAGES=stages)
         for warps in WARPS:

@@ -1,4 +1,4 @@
-"""Throughput of mbarrier operations on one SM, and hand-over with several CTAs on it."""
+"""Throughput of mbarrier operations on one SM, alone and with arithmetic between them."""
 
 from __future__ import annotations
 
@@ -6,53 +6,40 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from realkernels.microbench.bench import KIB, Context, i32, spec
+from realkernels.microbench.bench import Context, i32, spec
 
-SOURCES = ("syncs.cu", "skeleton.cu")
+SOURCES = ("syncs.cu",)
 NOTES = {
-    "kind": "operations: all warps, one after another; hand_over: producing lane and consumer warps (skeleton.cu)",
+    "kind": "operations: all warps, one after another; beside: the same with FFMAs of four chains between two of them",
     "op": "arrive (one lane), wait (on a phase that is complete), both",
     "shared": "all warps of a CTA use the same barrier",
-    "warps": "of all CTAs of the SM; hand_over: consumers of one CTA",
+    "warps": "of the SM",
+    "ffmas": "between two operations, or two pairs of them",
     "cycles_per_operation": "SM cycles for one operation of one warp, all warps together",
-    "cycles_per_turn": "SM cycles for one turn of every CTA",
 }
 OPS = ("arrive", "wait", "both")
+FFMAS = (0, 8, 16, 32, 64)
 TURNS, REPEATS = 64, 5
 
 
 def specs() -> list:
-    found = [spec("syncs.cu", "syncs", OP=op, SHARED=shared) for op in range(3) for shared in (0, 1)]
-    return [*found, spec("skeleton.cu", "hand_over", MODE=0, STAGES=1)]
+    return [spec("syncs.cu", "syncs", **defines) for _, _, defines in _cases()]
+
+
+def _cases() -> Iterator[tuple[str, str, dict[str, int]]]:
+    for number, op in enumerate(OPS):
+        for shared in (0, 1):
+            yield "operations", op, {"OP": number, "SHARED": shared, "FFMAS": 0}
+        for ffmas in FFMAS:
+            yield "beside", op, {"OP": number, "SHARED": 1, "FFMAS": ffmas}
 
 
 def run(context: Context) -> Iterator[dict]:
-    for number, op in enumerate(OPS):
-        for shared in (0, 1):
-            kernel = context.kernel("syncs.cu", "syncs", OP=number, SHARED=shared)
-            for warps in (1, 2, 4, 8, 12, 16, 24, 32):
-                stamps = context.stamps(kernel, 1, 32 * warps, (i32(TURNS), i32(REPEATS)), REPEATS)
-                cycles = float(np.median(stamps[1:]))
-                operations = TURNS * 8 * warps * (2 if op == "both" else 1)
-                yield {"kind": "operations", "op": op, "shared": bool(shared), "warps": warps,
-                       "cycles_per_operation": cycles / operations}  # fmt: skip
-    yield from _hand_over(context)
-
-
-def _hand_over(context: Context) -> Iterator[dict]:
-    kernel, turns = context.kernel("skeleton.cu", "hand_over", MODE=0, STAGES=1), 2048
-    for copy in (0, 1):
-        for stages in (1, 2, 4, 8):
-            for ctas in (1, 2, 3, 4):
-                for warps in (1, 2, 4, 8, 12, 16):
-                    if ctas * (warps + 1) > 64:
-                        continue
-                    grid = context.sms * ctas
-                    args = (context.source, i32(turns), i32(stages), i32(copy), i32(REPEATS))
-                    shared = 228 * KIB // (ctas + 1)
-                    if kernel.max_active_ctas(32 * (warps + 1), shared) != ctas:
-                        continue
-                    stamps = context.stamps(kernel, grid, 32 * (warps + 1), args, grid * REPEATS, shared)
-                    # Every CTA writes the same places; the last one stays.
-                    yield {"kind": "hand_over", "copy": bool(copy), "stages": stages, "ctas_per_sm": ctas,
-                           "warps": warps, "cycles_per_turn": float(np.median(stamps[1:REPEATS])) / turns}  # fmt: skip
+    for kind, op, defines in _cases():
+        kernel = context.kernel("syncs.cu", "syncs", **defines)
+        for warps in (1, 2, 4, 8, 12, 16, 24, 32) if kind == "operations" else (4, 8, 16, 32):
+            stamps = context.stamps(kernel, 1, 32 * warps, (i32(TURNS), i32(REPEATS)), REPEATS)
+            operations = TURNS * 8 * warps * (2 if op == "both" else 1)
+            about = {"shared": bool(defines["SHARED"])} if kind == "operations" else {"ffmas": defines["FFMAS"]}
+            yield {"kind": kind, "op": op, **about, "warps": warps,
+                   "cycles_per_operation": float(np.median(stamps[1:])) / operations}  # fmt: skip

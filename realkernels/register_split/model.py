@@ -46,6 +46,9 @@ CONSUMER_OTHER = 21
 CONSUMER_OTHER_SINGLE = 14
 """Per tile of a consumer: stage and parity, barrier address, entry into the vector loop, the
 branch of the wait; with one stage the stage never changes."""
+CONSUMER_AHEAD = 14
+CONSUMER_AHEAD_SINGLE = 4
+"""How many of them are done before the wait returns: behind the last arrival, or while the barrier is looked at."""
 PRODUCER_OTHER = 22
 PRODUCER_OTHER_SINGLE = 17
 """Per tile of the producer. No op of the program carries them: they lie within the measured issue cost of a
@@ -165,6 +168,11 @@ def tile_other(params: Params) -> int:
     return CONSUMER_OTHER if params.stages > 1 else CONSUMER_OTHER_SINGLE
 
 
+def tile_ahead(params: Params) -> int:
+    """How many of `tile_other` are done before the wait for a tile returns."""
+    return CONSUMER_AHEAD if params.stages > 1 else CONSUMER_AHEAD_SINGLE
+
+
 def producer_other(params: Params) -> int:
     """Instructions per tile of the producer, barrier operations and the copy itself left out."""
     return PRODUCER_OTHER if params.stages > 1 else PRODUCER_OTHER_SINGLE
@@ -181,7 +189,7 @@ def consumer_mix(params: Params, iterations: int, *, first: bool = True) -> Mix:
 
     ``first``: with what is done once per tile.
     """
-    base = tile_mix(iterations, params.fma_per_element, tile_other(params) if first else 0)
+    base = tile_mix(iterations, params.fma_per_element, tile_other(params) - tile_ahead(params) if first else 0)
     return Mix(
         ffma=float(iterations * (4 * params.fma_per_element + params.accumulators)),
         lds=float(iterations),
@@ -227,6 +235,7 @@ def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
         yield SetMaxNReg(params.consumer_registers)
     pieces = min(max(part.iterations, 1), PIECES) if spills(params) else 1
     for tile in range(tiles):
+        yield Compute(Mix(setup=tile_ahead(params)), tile=tile)
         yield WaitFull(RING, tile=tile)
         for piece in range(pieces):
             vectors = part.iterations * (piece + 1) // pieces - part.iterations * piece // pieces

@@ -36,6 +36,8 @@ COMPUTE_OTHER = 19
 STAGES_OTHER = 6
 """Per tile of a computing warp: barrier addresses, entry into the vector loop, the branches of two waits;
 for each ring of more than one stage also its stage and parity."""
+COMPUTE_AHEAD = STAGES_AHEAD = 4
+"""How many of them are done before the first wait returns: behind the last arrival, or while a barrier is looked at."""
 FENCE = 2
 """Per tile: the memory barrier and the proxy fence between st.shared and the bulk store."""
 LOADER_OTHER, LOADER_OTHER_SINGLE = 23, 18
@@ -77,6 +79,11 @@ def compute_other(params: Params) -> int:
     return COMPUTE_OTHER + STAGES_OTHER * ((params.input_stages > 1) + (params.output_stages > 1))
 
 
+def compute_ahead(params: Params) -> int:
+    """How many of `compute_other` are done before the first wait of a tile returns."""
+    return COMPUTE_AHEAD + STAGES_AHEAD * ((params.input_stages > 1) + (params.output_stages > 1))
+
+
 def loader_other(params: Params) -> int:
     """Instructions per tile of the loader, barrier operations and the copy itself left out."""
     return LOADER_OTHER if params.input_stages > 1 else LOADER_OTHER_SINGLE
@@ -89,7 +96,8 @@ def storer_other(params: Params) -> int:
 
 def transform_mix(params: Params, iterations: int) -> Mix:
     """Instructions of one warp that transforms ``iterations`` vectors per lane of one tile: no sums, but stores."""
-    summed = tile_mix(iterations, params.fma_per_element, compute_other(params) + FENCE)
+    others = compute_other(params) - compute_ahead(params) + FENCE
+    summed = tile_mix(iterations, params.fma_per_element, others)
     return Mix(
         ffma=4.0 * iterations * params.fma_per_element,
         lds=summed.lds,
@@ -117,6 +125,7 @@ def _compute(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     yield Compute(PROLOGUE)
     yield SyncThreads()
     for tile in range(tiles):
+        yield Compute(Mix(setup=compute_ahead(params)), tile=tile)
         yield WaitFull(INPUT, tile=tile)
         yield Acquire(OUTPUT, tile=tile)
         if part.iterations:

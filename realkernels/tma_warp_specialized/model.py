@@ -9,6 +9,7 @@ from gpusim.program import (
     Acquire,
     Compute,
     KernelProgram,
+    Mix,
     Op,
     Release,
     Ring,
@@ -30,6 +31,9 @@ CONSUMER_OTHER = 20
 CONSUMER_OTHER_SINGLE = 13
 """Per tile of a consumer: stage and parity, barrier address, entry into the vector loop, the
 branch of the wait; with one stage the stage never changes."""
+CONSUMER_AHEAD = 14
+CONSUMER_AHEAD_SINGLE = 4
+"""How many of them are done before the wait returns: behind the last arrival, or while the barrier is looked at."""
 PRODUCER_OTHER = 23
 PRODUCER_OTHER_SINGLE = 18
 """Per tile of the producer: the same, plus moving the bulk copy's operands to uniform registers.
@@ -64,6 +68,11 @@ def consumer_other(params: Params) -> int:
     return CONSUMER_OTHER if params.stages > 1 else CONSUMER_OTHER_SINGLE
 
 
+def consumer_ahead(params: Params) -> int:
+    """How many of `consumer_other` are done before the wait for a tile returns."""
+    return CONSUMER_AHEAD if params.stages > 1 else CONSUMER_AHEAD_SINGLE
+
+
 def producer_other(params: Params) -> int:
     """Instructions per tile of the producer, barrier operations and the copy itself left out."""
     return PRODUCER_OTHER if params.stages > 1 else PRODUCER_OTHER_SINGLE
@@ -78,11 +87,13 @@ def _producer(params: Params, tiles: int) -> Iterator[Op]:
 
 
 def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
-    mix = tile_mix(part.iterations, params.fma_per_element, consumer_other(params))
+    ahead = consumer_ahead(params)
+    mix = tile_mix(part.iterations, params.fma_per_element, consumer_other(params) - ahead)
     reads = RING if part.iterations else None
     yield Compute(PROLOGUE)
     yield SyncThreads()
     for tile in range(tiles):
+        yield Compute(Mix(setup=ahead), tile=tile)
         yield WaitFull(RING, tile=tile)
         yield Compute(mix, tile=tile, reads=reads)
         yield Release(RING, tile=tile)

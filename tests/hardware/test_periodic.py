@@ -59,7 +59,7 @@ def _cases():
     )
     yield "tma one CTA after the other", *real(
         "tma_warp_specialized", stages=4, consumer_warps=16, ctas_per_sm=2, grid=264, tile_bytes=8192,
-        fma_per_element=64, tiles_per_cta=250,
+        fma_per_element=128, tiles_per_cta=250,
     )  # fmt: skip
     yield (
         "tma waves",
