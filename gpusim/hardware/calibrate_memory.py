@@ -58,9 +58,7 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         "tma.submit": Measured(submit, "cycles", "skeleton (hand-over of one stage with a copy, less its parts)"),
         "tma.issue": Measured(issue, "cycles", "skeleton (hand-over that never waits, less one poll)"),
         "tma.bandwidth": Measured(rate, "B/cycle", "tma (ring, L2, one SM)", abs(1 / per_byte - rate)),
-        "tma.l2_latency": Measured(
-            latency_in_l2, "cycles", "tma (latency, L2)"
-        ),
+        "tma.l2_latency": Measured(latency_in_l2, "cycles", "tma (latency, L2)"),
         "dram.latency": Measured(one, "cycles", "tma (latency, DRAM less L2, one line)"),
         "dram.latency_many_lines": Measured(many, "cycles", "tma (latency, DRAM less L2, 64 lines and more)"),
         "dram.many_lines": Measured(float(scale), "", "tma (latency against lines)"),

@@ -26,8 +26,8 @@ class MemoryIssue:
 class InstructionCosts:
     """Seconds, except those of loads and stores by threads.
 
-    ``sync_issue``: issue slots of an instruction that arrives at a barrier or waits for a group of copies or at a barrier
-    of warps; ``mbarrier_wait_issue``: of a look at an mbarrier and the branch behind it.
+    ``sync_issue``: issue slots of an instruction that arrives at a barrier, meets other warps there or waits for a
+    group of copies; ``mbarrier_wait_issue``: of a look at an mbarrier and the branch behind it.
     ``time_stamp``: issue slots of a stamp.
     ``tma_submit``, ``tma_issue``, ``tma_store_issue``: instructions that wait for each other, until the copy unit has a
     request, and in all for a load and a store. ``tma_store_latency``: until the source is read, beyond its bytes.

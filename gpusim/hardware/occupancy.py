@@ -18,7 +18,7 @@ from gpusim.errors import DoesNotFit
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, KernelProgram
 
-__all__ = ["Occupancy", "occupancy", "resident_ctas"]
+__all__ = ["Occupancy", "occupancy", "resident_ctas", "shared_memory"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,9 +44,19 @@ def occupancy(program: KernelProgram, profile: DeviceProfile) -> Occupancy:
         profile,
         threads=program.threads,
         registers=program.registers,
-        shared_bytes=program.shared_bytes,
+        shared_bytes=shared_memory(program, profile),
         name=program.name,
     )
+
+
+def shared_memory(program: KernelProgram, profile: DeviceProfile) -> int:
+    """Bytes that a CTA of the program asks for on this device, which may be more than it needs."""
+    if program.share_of_sm is None:
+        return program.shared_bytes
+    value, unit = profile.value, int(profile.value("sm.shared_allocation_unit"))
+    share = int(value("sm.shared_memory")) // program.share_of_sm // unit * unit
+    share = min(share - int(value("cta.reserved_shared_memory")), int(value("cta.max_shared_memory")))
+    return max(share, ceil(program.shared_bytes / unit) * unit)
 
 
 def resident_ctas(

@@ -22,6 +22,7 @@ from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
 from gpusim.hardware.l1 import l1_bytes
 from gpusim.hardware.memory import Memory
+from gpusim.hardware.occupancy import shared_memory
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.schedule import Turn, cycles_per_slot, served
 from gpusim.hardware.sm_memory import SmMemory
@@ -69,7 +70,7 @@ class Sm:
         self.name = f"sm[{sm_class.sm}]"
         self.trace = trace
         self.costs = InstructionCosts.of(profile)
-        room = l1_bytes(profile, program.shared_bytes, len(groups))
+        room = l1_bytes(profile, shared_memory(program, profile), len(groups))
         self.memory = SmMemory(memory, self.name, sm_class.multiplicity, room, trace)
         self.multiplicity = sm_class.multiplicity
         self.without_last_cta = sm_class.multiplicity - round(sm_class.multiplicity * sm_class.part(0))

@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from gpusim.engine import Simulation
-from gpusim.hardware.occupancy import occupancy
+from gpusim.hardware.occupancy import occupancy, shared_memory
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.simulate import simulate_kernel
 from gpusim.host.blocks import BlockScheduler, SimulatedCost
@@ -123,7 +123,7 @@ class Device:
                 wave,
                 kernel.threads,
                 kernel.registers,
-                kernel.shared_bytes,
+                shared_memory(kernel, self.profile),
                 kernel.name,
             )
             known = self._kernels[id(kernel)] = (work, timeline)

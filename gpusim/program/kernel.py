@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from gpusim.program.ops import Op
 
@@ -54,14 +54,14 @@ class Role:
 class KernelProgram:
     """One kernel launch.
 
-    Units: ``shared_bytes`` per CTA (rings, barriers, padding; without the driver's
-    reserve), ``registers`` per thread. ``tiles_per_cta`` is one count for all CTAs or one
-    count per CTA. Roles own warps in the order given: role 0 has warps 0…w0-1 and so on,
-    and warp ``i`` of a CTA issues on scheduler ``i % 4``.
+    Units: ``shared_bytes`` per CTA (rings, barriers; without the driver's reserve), ``registers`` per thread.
+    With ``share_of_sm`` a CTA asks for one of so many equal parts of the SM's shared memory where it needs less, so
+    that no more CTAs fit. ``tiles_per_cta`` is one count for all CTAs or one count per CTA. Roles own warps in the
+    order given: role 0 has warps 0…w0-1 and so on; warps of a CTA go to the schedulers in turn.
 
     ``idle_warps`` are warps that exist (and cost registers) but do nothing.
-    ``l2_warm`` says that the data was left in L2 by an earlier launch.
-    ``footprint_bytes`` is the number of distinct bytes read, needed when ``l2_warm``.
+    ``l2_warm`` records that the data was left in L2 by an earlier launch; what hits there say the ops.
+    ``footprint_bytes`` is the number of distinct bytes read: hits in the part beyond half of L2 have a longer way.
     ``turn`` is the number of tiles after which every role does the same again: more than 1 where roles
     take turns, as two groups of consumers do.
     """
@@ -73,13 +73,12 @@ class KernelProgram:
     rings: tuple[Ring, ...] = ()
     barriers: tuple[Barrier, ...] = ()
     shared_bytes: int = 0
+    share_of_sm: int | None = None
     registers: int = 32
-    cluster: int = 1
     idle_warps: int = 0
     l2_warm: bool = False
     footprint_bytes: int | None = None
     turn: int = 1
-    notes: dict[str, float] = field(default_factory=dict)
 
     @property
     def warps(self) -> int:

@@ -6,6 +6,7 @@ from realkernels._harness.launcher import Launcher, Plan
 from realkernels.conv1d_async import TECHNIQUE, Params
 from realkernels.conv1d_async.model import TILE, shared_bytes
 from realkernels.conv1d_async.oracle import WEIGHT_FLOATS, compare
+from realkernels.padding import padded_shared_bytes
 from realkernels.tile_loop import tile_defines
 
 
@@ -24,7 +25,7 @@ def build(params: Params) -> Launcher:
             defines=defines,
             warps=params.warps,
             role="worker",
-            shared_bytes=shared_bytes(params),
+            shared_bytes=padded_shared_bytes(shared_bytes(params), params.ctas_per_sm),
             ring=TILE if params.asynchronous else None,
             argument=params.floats,
             input_floats=WEIGHT_FLOATS + params.floats,

@@ -28,7 +28,6 @@ from gpusim.program import (
     WaitLoads,
 )
 from realkernels.conv1d_async import Params
-from realkernels.padding import padded_shared_bytes
 from realkernels.tile_loop import PLACEHOLDERS
 
 TILE = "tile"
@@ -66,14 +65,14 @@ def build(params: Params) -> KernelProgram:
         roles=(Role("worker", params.warps, partial(_worker, params)),),
         rings=(Ring(TILE, 1, params.tile_bytes + 2 * HALO_ROOM),),
         shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
         registers=registers(params),
-        notes={"ctas_per_sm": params.ctas_per_sm},
     )
 
 
 def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: weights, tile and halo, an arrival barrier (instrumented build), padding."""
-    return padded_shared_bytes(WEIGHT_BYTES + params.tile_bytes + 2 * HALO_ROOM + 8, params.ctas_per_sm)
+    """Dynamic shared memory of a CTA: weights, tile and halo, an arrival barrier (instrumented build)."""
+    return WEIGHT_BYTES + params.tile_bytes + 2 * HALO_ROOM + 8
 
 
 def registers(params: Params) -> int:

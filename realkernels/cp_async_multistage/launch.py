@@ -5,6 +5,7 @@ from __future__ import annotations
 from realkernels._harness.launcher import Launcher, Plan
 from realkernels.cp_async_multistage import TECHNIQUE, Params
 from realkernels.cp_async_multistage.model import ISSUE_UNROLL, RING, shared_bytes
+from realkernels.padding import padded_shared_bytes
 from realkernels.tile_loop import tile_defines
 
 
@@ -18,7 +19,7 @@ def build(params: Params) -> Launcher:
             defines=defines | {"STAGES": params.stages, "ISSUE_UNROLL": ISSUE_UNROLL},
             warps=params.warps,
             role="worker",
-            shared_bytes=shared_bytes(params),
+            shared_bytes=padded_shared_bytes(shared_bytes(params), params.ctas_per_sm),
             ring=RING,
         )
     )

@@ -19,7 +19,6 @@ from gpusim.program import (
     WaitGroup,
 )
 from realkernels.cp_async_multistage import Params
-from realkernels.padding import padded_shared_bytes
 from realkernels.tile_loop import EPILOGUE, PLACEHOLDERS, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 
 ISSUE_UNROLL = 8
@@ -56,14 +55,14 @@ def build(params: Params) -> KernelProgram:
         ),
         rings=(Ring(RING, params.stages, params.tile_bytes),),
         shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
         registers=REGISTERS,
-        notes={"ctas_per_sm": params.ctas_per_sm},
     )
 
 
 def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: ring, an arrival barrier per stage (instrumented build), padding."""
-    return padded_shared_bytes(params.stages * (params.tile_bytes + 8), params.ctas_per_sm)
+    """Dynamic shared memory of a CTA: ring, an arrival barrier per stage (instrumented build)."""
+    return params.stages * (params.tile_bytes + 8)
 
 
 def issue_other(params: Params) -> int:

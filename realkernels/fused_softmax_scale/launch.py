@@ -15,6 +15,7 @@ from realkernels._harness.host_launcher import HostLauncher
 from realkernels._harness.oracle import EPS
 from realkernels.fused_softmax_scale import TECHNIQUE, Params
 from realkernels.fused_softmax_scale.model import SOFTMAX, min_ctas
+from realkernels.padding import padded_shared_bytes
 
 SCALE, KEEP = np.float32(0.5), np.float32(1.25)
 """The first factor, and the one that makes up for dropping a fifth."""
@@ -82,13 +83,14 @@ class SoftmaxLauncher(HostLauncher):
         params, name = self.params, program.name
         compiled = compile_kernel(spec(params, name).source, spec(params, name).name, spec(params, name).defines)
         _insist(compiled, program, params)
-        function, shape = compiled.prepared(program.shared_bytes), ((params.grid,), (program.threads,))
+        shared = padded_shared_bytes(program.shared_bytes, params.ctas_per_sm)
+        function, shape = compiled.prepared(shared), ((params.grid,), (program.threads,))
 
         def bind(pointer: int) -> Call:
             target = pointer + params.array_bytes
             self._x, self._y = pointer if first else self._x, target if last else self._y
             arguments = (np.uint64(pointer), np.uint64(target), np.int32(params.rows_per_cta), *FACTORS[name])
-            return lambda: function(*shape, arguments, shared_mem=program.shared_bytes)
+            return lambda: function(*shape, arguments, shared_mem=shared)
 
         return bind
 
@@ -102,7 +104,7 @@ class SoftmaxLauncher(HostLauncher):
 
 def _insist(compiled: CompiledKernel, program: KernelProgram, params: Params) -> None:
     """Raises RuntimeError if the kernel is not the one that the model describes."""
-    fit = compiled.max_active_ctas(program.threads, program.shared_bytes)
+    fit = compiled.max_active_ctas(program.threads, padded_shared_bytes(program.shared_bytes, params.ctas_per_sm))
     if compiled.local_bytes or fit != params.ctas_per_sm:
         raise RuntimeError(
             f"{TECHNIQUE.name} {params}: {program.name} spills {compiled.local_bytes} B per thread, and {fit} CTAs of "

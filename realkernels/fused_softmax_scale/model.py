@@ -10,7 +10,6 @@ from gpusim.program.host import Buffer, HostProgram, Launch, Stream
 from realkernels.fused_softmax_scale import WARPS_PER_SM, Params
 from realkernels.host_parts import one_thread
 from realkernels.l2 import again_hit
-from realkernels.padding import padded_shared_bytes
 
 STEPS = {"fused": ("fused",), "separate": ("scale", "softmax", "dropout")}
 """Kernels of a variant in the order in which they run. The middle one and the fused one are the same code."""
@@ -50,8 +49,8 @@ def kernel(params: Params, name: str) -> KernelProgram:
         tiles_per_cta=params.rows_per_cta,
         roles=(Role("worker", params.warps, partial(body, params, hit(params, name))),),
         shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
         registers=REGISTERS[params.vectors - 1],
-        notes={"ctas_per_sm": params.ctas_per_sm},
     )
 
 
@@ -73,7 +72,7 @@ def table_bytes(params: Params) -> int:
 
 def shared_bytes(params: Params) -> int:
     """Dynamic shared memory of a CTA of each kernel: the exchange and padding."""
-    return padded_shared_bytes(table_bytes(params), params.ctas_per_sm)
+    return table_bytes(params)
 
 
 def min_ctas(params: Params) -> int:

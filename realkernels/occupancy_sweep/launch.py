@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
 from realkernels.occupancy_sweep import TECHNIQUE, Params
-from realkernels.occupancy_sweep.model import held, min_ctas, shared_bytes
+from realkernels.occupancy_sweep.model import held, min_ctas
+from realkernels.padding import padded_shared_bytes
 from realkernels.tile_loop import tile_defines
 
 
@@ -18,6 +19,6 @@ def build(params: Params) -> Launcher:
             defines=defines | {"LOADS": params.loads, "HELD": held(params), "MIN_CTAS": min_ctas(params)},
             warps=params.warps,
             role="worker",
-            shared_bytes=shared_bytes(params),
+            shared_bytes=padded_shared_bytes(0, params.ctas_per_sm) if params.limiter == "shared_memory" else 0,
         )
     )

@@ -7,7 +7,6 @@ from functools import partial
 
 from gpusim.program import Compute, KernelProgram, Load, Mix, Op, Role, Store
 from realkernels.occupancy_sweep import MAX_WARPS, MOST_REGISTERS, Params, registers_for
-from realkernels.padding import padded_shared_bytes
 from realkernels.tile_loop import EPILOGUE, PROLOGUE
 
 LOAD_OTHER = {1: 4, 2: 7, 3: 8, 4: 8}
@@ -25,15 +24,9 @@ def build(params: Params) -> KernelProgram:
         grid=params.grid,
         tiles_per_cta=params.tiles_per_cta,
         roles=(Role("worker", params.warps, partial(_worker, params)),),
-        shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm if params.limiter == "shared_memory" else None,
         registers=registers(params),
-        notes={"ctas_per_sm": params.ctas_per_sm},
     )
-
-
-def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: its share of the SM's where that is the limiter, else none."""
-    return padded_shared_bytes(0, params.ctas_per_sm) if params.limiter == "shared_memory" else 0
 
 
 def registers(params: Params) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from realkernels._harness import oracle
 from realkernels._harness.launcher import Launcher, Plan
 from realkernels.cp_async_multistage.model import ISSUE_UNROLL
+from realkernels.padding import padded_shared_bytes
 from realkernels.persistent import TECHNIQUE, Params
 from realkernels.persistent.model import RING, shared_bytes
 from realkernels.tile_loop import tile_defines
@@ -27,7 +28,7 @@ def build(params: Params) -> Launcher:
             defines=defines | more,
             warps=params.warps,
             role="worker",
-            shared_bytes=shared_bytes(params),
+            shared_bytes=padded_shared_bytes(shared_bytes(params), params.ctas_per_sm),
             ring=RING,
             argument=params.items,
             input_floats=params.items * params.tiles_per_item * params.tile_bytes // 4,

@@ -20,7 +20,6 @@ from gpusim.program import (
     WaitGroup,
 )
 from realkernels.cp_async_multistage.model import SKIP_OTHER, issue_other, placeholders, tile_other
-from realkernels.padding import padded_shared_bytes
 from realkernels.persistent import Params
 from realkernels.tile_loop import FMA_UNROLL, PLACEHOLDERS, PROLOGUE, Share, shares, tile_mix
 
@@ -47,8 +46,8 @@ def build(params: Params) -> KernelProgram:
         # A CTA that stays does the same again with its next item; with one item it ends whenever its tiles do.
         turn=params.tiles_per_item if params.mode == "persistent" else 1,
         shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
         registers=registers(params),
-        notes={"ctas_per_sm": params.ctas_per_sm},
     )
 
 
@@ -61,8 +60,8 @@ def tiles(params: Params) -> int | tuple[int, ...]:
 
 
 def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: ring, an arrival barrier per stage (instrumented build), padding."""
-    return padded_shared_bytes(params.stages * (params.tile_bytes + 8), params.ctas_per_sm)
+    """Dynamic shared memory of a CTA: ring, an arrival barrier per stage (instrumented build)."""
+    return params.stages * (params.tile_bytes + 8)
 
 
 def registers(params: Params) -> int:

@@ -8,6 +8,7 @@ import numpy as np
 
 from realkernels._harness import oracle
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels.padding import padded_shared_bytes
 from realkernels.register_split import PRODUCER_WARPS, REGISTER_UNIT, TECHNIQUE, Params
 from realkernels.register_split.model import RING, shared_bytes
 from realkernels.tile_loop import tile_defines
@@ -61,7 +62,7 @@ def build(params: Params) -> SplitLauncher:
             producer_warps=PRODUCER_WARPS,
             observer_warps=0,
             role="consumer",
-            shared_bytes=shared_bytes(params),
+            shared_bytes=padded_shared_bytes(shared_bytes(params), params.ctas_per_sm),
             ring=RING,
             compare=compare,
         )

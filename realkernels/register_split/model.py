@@ -36,7 +36,6 @@ from gpusim.program import (
     WaitLoads,
 )
 from realkernels._harness.design import SMS
-from realkernels.padding import padded_shared_bytes
 from realkernels.register_split import PRODUCER_WARPS, Params
 from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 
@@ -100,15 +99,15 @@ def build(params: Params) -> KernelProgram:
         ),
         rings=(Ring(RING, params.stages, params.tile_bytes, empty_arrivals=params.consumer_warps),),
         shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
         registers=registers(params),
         idle_warps=PRODUCER_WARPS - 1,
-        notes={"ctas_per_sm": params.ctas_per_sm, "consumer_registers": params.consumer_registers},
     )
 
 
 def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: ring, a full and an empty barrier per stage, padding."""
-    return padded_shared_bytes(params.stages * (params.tile_bytes + 16), params.ctas_per_sm)
+    """Dynamic shared memory of a CTA: ring, a full and an empty barrier per stage."""
+    return params.stages * (params.tile_bytes + 16)
 
 
 def needed(params: Params) -> int:

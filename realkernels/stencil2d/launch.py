@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels.padding import padded_shared_bytes
 from realkernels.stencil2d import TECHNIQUE, Params
 from realkernels.stencil2d.model import RING, shared_bytes
 from realkernels.stencil2d.oracle import compare, input_floats
@@ -19,7 +20,7 @@ def build(params: Params) -> Launcher:
             defines=defines | {"RADIUS": params.radius, "STAGES": params.stages, "STRIPS": params.strips},
             warps=params.warps,
             role="worker",
-            shared_bytes=shared_bytes(params),
+            shared_bytes=padded_shared_bytes(shared_bytes(params), params.ctas_per_sm),
             ring=RING,
             input_floats=input_floats(params),
             output_floats=params.width * params.height,

@@ -22,7 +22,6 @@ from gpusim.program import (
     SyncThreads,
     WaitGroup,
 )
-from realkernels.padding import padded_shared_bytes
 from realkernels.stencil2d import Params
 from realkernels.tile_loop import FMA_UNROLL, PLACEHOLDERS, ROLL_OTHER, ROLL_SETUP, VECTOR_BYTES, WARP_VECTOR_BYTES
 
@@ -56,8 +55,8 @@ def build(params: Params) -> KernelProgram:
         roles=(Role("worker", params.warps, partial(_worker, params)),),
         rings=(Ring(RING, ring_rows(params), params.tile_bytes + HALO_BYTES),),
         shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
         registers=registers(params),
-        notes={"ctas_per_sm": params.ctas_per_sm},
     )
 
 
@@ -67,8 +66,8 @@ def ring_rows(params: Params) -> int:
 
 
 def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: ring, an arrival barrier per row (instrumented build), padding."""
-    return padded_shared_bytes(ring_rows(params) * (params.tile_bytes + HALO_BYTES + 8), params.ctas_per_sm)
+    """Dynamic shared memory of a CTA: ring, an arrival barrier per row (instrumented build)."""
+    return ring_rows(params) * (params.tile_bytes + HALO_BYTES + 8)
 
 
 def registers(params: Params) -> int:

@@ -37,7 +37,6 @@ def build(params: Params) -> KernelProgram:
         roles=(Role("worker", params.warps, partial(_worker, params, warming, steady)),),
         registers=REGISTERS,
         footprint_bytes=footprint(params),
-        notes={"ctas_per_sm": params.ctas_per_sm},
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels.padding import padded_shared_bytes
 from realkernels.sync_tile import TECHNIQUE, Params
 from realkernels.sync_tile.model import shared_bytes
 from realkernels.tile_loop import tile_defines
@@ -17,6 +18,6 @@ def build(params: Params) -> Launcher:
             defines=tile_defines(params.tile_bytes, params.fma_per_element, params.warps) | {"BATCH": params.batch},
             warps=params.warps,
             role="worker",
-            shared_bytes=shared_bytes(params),
+            shared_bytes=padded_shared_bytes(shared_bytes(params), params.ctas_per_sm),
         )
     )

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from functools import partial
 
 from gpusim.program import Compute, KernelProgram, Load, Op, Role, Store, StoreShared, SyncThreads
-from realkernels.padding import padded_shared_bytes
 from realkernels.sync_tile import Params
 from realkernels.tile_loop import EPILOGUE, PROLOGUE, Share, shares, tile_mix
 
@@ -33,14 +32,14 @@ def build(params: Params) -> KernelProgram:
         tiles_per_cta=params.tiles_per_cta,
         roles=tuple(Role(f"worker{part.suffix}", part.warps, partial(_worker, params, part)) for part in parts),
         shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
         registers=registers(params),
-        notes={"ctas_per_sm": params.ctas_per_sm},
     )
 
 
 def shared_bytes(params: Params) -> int:
     """Dynamic shared memory of a CTA, padding included."""
-    return padded_shared_bytes(params.tile_bytes, params.ctas_per_sm)
+    return params.tile_bytes
 
 
 def registers(params: Params) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from realkernels._harness import oracle, probe
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels.padding import padded_shared_bytes
 from realkernels.three_role import TECHNIQUE, Params
 from realkernels.three_role.model import INPUT, OUTPUT, shared_bytes
 from realkernels.tile_loop import tile_defines
@@ -23,7 +24,7 @@ def build(params: Params) -> Launcher:
             warps=params.compute_warps,
             producer_warps=2,
             role="compute",
-            shared_bytes=shared_bytes(params),
+            shared_bytes=padded_shared_bytes(shared_bytes(params), params.ctas_per_sm),
             ring=INPUT,
             output_ring=OUTPUT,
             lanes=LANES,

@@ -22,7 +22,6 @@ from gpusim.program import (
     TmaStore,
     WaitFull,
 )
-from realkernels.padding import padded_shared_bytes
 from realkernels.three_role import Params
 from realkernels.tile_loop import PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 
@@ -63,15 +62,15 @@ def build(params: Params) -> KernelProgram:
             Ring(OUTPUT, params.output_stages, params.tile_bytes, full_arrivals=params.compute_warps),
         ),
         shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
         registers=REGISTERS,
-        notes={"ctas_per_sm": params.ctas_per_sm},
     )
 
 
 def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: both rings, a full and an empty barrier per stage, padding."""
+    """Dynamic shared memory of a CTA: both rings, a full and an empty barrier per stage."""
     stages = params.input_stages + params.output_stages
-    return padded_shared_bytes(stages * (params.tile_bytes + 16), params.ctas_per_sm)
+    return stages * (params.tile_bytes + 16)
 
 
 def compute_other(params: Params) -> int:

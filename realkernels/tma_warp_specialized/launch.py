@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels.padding import padded_shared_bytes
 from realkernels.tile_loop import tile_defines
 from realkernels.tma_warp_specialized import TECHNIQUE, Params
 from realkernels.tma_warp_specialized.model import RING, shared_bytes
@@ -19,7 +20,7 @@ def build(params: Params) -> Launcher:
             warps=params.consumer_warps,
             producer_warps=1,
             role="consumer",
-            shared_bytes=shared_bytes(params),
+            shared_bytes=padded_shared_bytes(shared_bytes(params), params.ctas_per_sm),
             ring=RING,
         )
     )

@@ -19,7 +19,6 @@ from gpusim.program import (
     TmaLoad,
     WaitFull,
 )
-from realkernels.padding import padded_shared_bytes
 from realkernels.tile_loop import EPILOGUE, PROLOGUE, Share, shares, tile_mix
 from realkernels.tma_warp_specialized import Params
 
@@ -53,14 +52,14 @@ def build(params: Params) -> KernelProgram:
         ),
         rings=(Ring(RING, params.stages, params.tile_bytes, empty_arrivals=params.consumer_warps),),
         shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
         registers=REGISTERS,
-        notes={"ctas_per_sm": params.ctas_per_sm},
     )
 
 
 def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: ring, a full and an empty barrier per stage, padding."""
-    return padded_shared_bytes(params.stages * (params.tile_bytes + 16), params.ctas_per_sm)
+    """Dynamic shared memory of a CTA: ring, a full and an empty barrier per stage."""
+    return params.stages * (params.tile_bytes + 16)
 
 
 def consumer_other(params: Params) -> int:

@@ -15,6 +15,7 @@ from gpusim.program import Compute, Load, Store, SyncThreads
 from realkernels._harness import host_design
 from realkernels.fused_softmax_scale import LARGEST, TECHNIQUE, VARIANTS, Params, launch, model
 from realkernels.fused_softmax_scale.design import sized
+from realkernels.padding import padded_shared_bytes
 from realkernels.tile_loop import TILE_TOLERANCE
 from tests.realkernels.compiled import Compiled, compile_spec
 from tests.realkernels.test_oracle import Device
@@ -201,7 +202,11 @@ def test_kernels_are_launched_with_their_arrays_and_factors(variant, monkeypatch
         "fused": ["softmax_rows"], "separate": ["scale_rows", "softmax_rows", "scale_rows"],
     }[variant]  # fmt: skip
     for i, (_, grid, block, arguments, shared) in enumerate(calls):
-        assert (grid, block, shared) == ((264,), (128,), model.shared_bytes(params))
+        assert (grid, block, shared) == (
+            (264,),
+            (128,),
+            padded_shared_bytes(model.shared_bytes(params), params.ctas_per_sm),
+        )
         assert arguments[:3] == (base + i * size, base + (i + 1) * size, 3)
     assert (launcher._x, launcher._y) == (base, base + len(calls) * size)
     assert np.prod([factor for call in calls for factor in call[3][3:]]) == launch.SCALE * launch.KEEP
