@@ -54,6 +54,7 @@ def checks() -> list[Check]:
             "cupy", ("cupy-cuda13x", "cupy-cuda12x"), "pip install 'gpusim[gpu-cuda13]', or gpu-cuda12", MEASURING
         ),
         _package("cupti", ("cupti-python",), "pip install 'gpusim[cupti]'; CUDA events serve without it", "streams"),
+        _program("cuobjdump", "pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm, or the CUDA toolkit", "count"),
         _package("dask", ("distributed",), "pip install 'gpusim[dask]'", "sweep --dask", module="distributed"),
     ]
 
@@ -72,6 +73,11 @@ def gpu_names() -> tuple[list[str], str]:
         return [], ""
     rows = [line.split(", ") for line in answer.stdout.splitlines() if ", " in line]
     return [row[0] for row in rows], rows[0][1] if rows else ""
+
+
+def _program(name: str, fix: str, needed_for: str) -> Check:
+    found = shutil.which(name)
+    return Check(name, found is not None, found or "not on the path", fix, needed_for)
 
 
 def _package(name: str, distributions: tuple[str, ...], fix: str, needed_for: str, module: str | None = None) -> Check:

@@ -10,7 +10,7 @@ from gpusim.cli.advice import print_advice
 from gpusim.cli.inputs import single_scenario
 from gpusim.cli.output import console, print_json, print_table, seconds, share, signed
 from gpusim.errors import GpusimError
-from gpusim.scenario import Answer, advise, answer, predict
+from gpusim.scenario import Answer, Scenario, advise, answer, predict
 from gpusim.timeline import Timeline
 from gpusim.timeline.export import to_chrome_json, to_csv
 from gpusim.timeline.metrics import busy_by_lane, summary, wait_by_reason
@@ -74,15 +74,9 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
         out.print(f"bottleneck: {limit['name']} ({limit['share']:.0%}); what helps: {limit['lever']}", markup=False)
     fits = meta.get("occupancy") or {}
     if fits:
-        limit = str(fits["limiter"]).replace("_", " ")
-        asked = getattr(result.scenario.model.kernel, "ctas_per_sm", None) or 0
-        capped = f"; ctas_per_sm: {asked} asks for more than fit" if asked > fits["ctas_per_sm"] else ""
-        able, there = fits["ctas_per_sm"], fits["resident"]
-        few = there < able and not capped
-        known = f"CTAs per SM: {there} by the grid; {able} would fit" if few else f"{able} CTAs per SM"
-        out.print(f"{known}, limited by {limit}{capped}")
+        out.print(_occupancy(fits, result.scenario))
     rates = (
-        ("loads and stores, hits in L2 among them", "bandwidth_bytes_per_s", "bandwidth"),
+        ("memory traffic, hits in L2 included", "bandwidth_bytes_per_s", "bandwidth"),
         ("arithmetic", "flop_per_s", "flop_rate"),
     )
     for text, name, dimension in rates:
@@ -92,6 +86,23 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
         out.print(f"assumed quantities: {', '.join(values['assumed'])}", markup=False)
     if comparison:
         out.print(f"verdict: {comparison.told}", markup=False)
+
+
+def _occupancy(fits: dict[str, Any], scenario: Scenario) -> str:
+    """How many CTAs share an SM, and by what: what is asked for, the grid, or a limit of the SM."""
+    able, there, limit = fits["ctas_per_sm"], fits["resident"], str(fits["limiter"]).replace("_", " ")
+    asked = getattr(scenario.params or scenario.model.kernel, "ctas_per_sm", None) or 0
+    known = f"{able} CTA{'s' if able != 1 else ''} per SM"
+    if asked > able:
+        return f"{known}, limited by {limit}; ctas_per_sm: {asked} asks for more than fit"
+    if there < able:
+        return f"CTAs per SM: {there} by the grid; {able} would fit, limited by {limit}"
+    # Whoever asks for fewer than fit is given shared memory that it does not need.
+    return (
+        f"{known}, as ctas_per_sm says"
+        if asked == able and limit == "shared memory"
+        else f"{known}, limited by {limit}"
+    )
 
 
 def _numbers(values: dict[str, Any], comparison: Comparison | None) -> list[list[str]]:

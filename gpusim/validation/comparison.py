@@ -91,7 +91,7 @@ class Comparison:
     @property
     def told(self) -> str:
         """Verdict in words: of the total, of the hidden fraction if it is known, and why there is a gap."""
-        parts = [f"total {self.verdict} ({self.total_error:+.1%}, at most {self.band.worst:.0%} either way)"]
+        parts = [f"total {self.verdict} ({self.total_error:+.1%}, at most {self.band.worst:.1%} either way)"]
         if self.hidden_verdict is not None:
             parts.append(
                 f"hidden fraction {self.hidden_verdict} ({self.hidden_error:+.3f}, at most {self.band.hidden})"

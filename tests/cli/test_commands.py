@@ -69,7 +69,7 @@ def test_run_says_that_fewer_ctas_fit_than_were_asked_for(gpusim, path):
     """And that its rate of loads holds hits in L2."""
     _, out, _ = gpusim("run", path, "--no-advice", "--set", "kernel.ctas_per_sm=9")
     assert "4 CTAs per SM, limited by shared memory; ctas_per_sm: 9 asks for more than fit" in out
-    assert "loads and stores, hits in L2 among them: " in out
+    assert "memory traffic, hits in L2 included: " in out
     assert "asks for" not in gpusim("run", path, "--no-advice", "--set", "kernel.ctas_per_sm=2")[1]
 
 
