@@ -90,19 +90,14 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
 
 def _occupancy(fits: dict[str, Any], scenario: Scenario) -> str:
     """How many CTAs share an SM, and by what: what is asked for, the grid, or a limit of the SM."""
-    able, there, limit = fits["ctas_per_sm"], fits["resident"], str(fits["limiter"]).replace("_", " ")
-    asked = getattr(scenario.params or scenario.model.kernel, "ctas_per_sm", None) or 0
+    able, there, limit = fits["ctas_per_sm"], fits["resident"], scenario.limiter(fits)
+    asked = scenario.ctas_per_sm or 0
     known = f"{able} CTA{'s' if able != 1 else ''} per SM"
     if asked > able:
         return f"{known}, limited by {limit}; ctas_per_sm: {asked} asks for more than fit"
     if there < able:
         return f"CTAs per SM: {there} by the grid; {able} would fit, limited by {limit}"
-    # Whoever asks for fewer than fit is given shared memory that it does not need.
-    return (
-        f"{known}, as ctas_per_sm says"
-        if asked == able and limit == "shared memory"
-        else f"{known}, limited by {limit}"
-    )
+    return f"{known}, limited by {limit}"
 
 
 def _numbers(values: dict[str, Any], comparison: Comparison | None) -> list[list[str]]:

@@ -163,8 +163,7 @@ def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
             "occupancy": f"{there} of {able} CTAs/SM",
             "limiter": f"grid of {program.grid:,} ({share} of the warps)",
         }
-    limiter = str(fits.get("limiter", "")).replace("_", " ")
-    return {"occupancy": f"{counted(able, 'CTA')}/SM, {share}", "limiter": limiter}
+    return {"occupancy": f"{counted(able, 'CTA')}/SM, {share}", "limiter": scenario.limiter(fits)}
 
 
 def unmeasured_text(scenario: Scenario, changes: Sequence[str] = ()) -> str:

@@ -10,6 +10,7 @@ Models: a queue per stream and engine (kernels, one per copy direction). Within 
   kernel).
 Omits: why a second queue makes no difference; what queues of copies that wait do to each other (with three and four
   streams in and out of a kernel the device takes 3 % longer than is said here, without the kernel 3 to 6 % less).
+  Beside streams that do nothing but wait, kernels lose a third of what they lose here (handover: waiting).
 Source: realkernels.microbench.host (device: kernels of 10 us with copies between them start at multiples of 8.192 us
   from each other; between kernels, also across streams, nothing of that kind; handover: late).
 """

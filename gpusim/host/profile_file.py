@@ -17,6 +17,7 @@ __all__ = ["OTHERS", "host_profile", "host_profile_text", "write_host_profile"]
 
 OTHERS: dict[str, tuple[str, str, str]] = {
     "copy.engines": ("3", "specified", "device properties: asyncEngineCount"),
+    "copy.channels": ("4", "assumed", "as on an H200"),
     "copy.d2d_blocks": (
         "2",
         "assumed",
@@ -29,10 +30,12 @@ OTHERS: dict[str, tuple[str, str, str]] = {
     "host.cuda.cache_give": ("0.1 us", "assumed", "a map and a lock; not measured"),
     "host.cuda.func_steals": ("0 us", "assumed", "a C++ function needs no interpreter"),
     "pageable.buffers": ("2", "assumed", "copies (pageable_behind_kernel): more than 1 MiB and less than 16 MiB"),
+    "stream.connections": ("8", "specified", "CUDA C++ Programming Guide: CUDA_DEVICE_MAX_CONNECTIONS, default"),
+    "stream.retry_more": ("2.3 us", "assumed", "as on an H200; needs CUPTI to be measured"),
     "stream.resident_grids": ("128", "specified", "CUDA C++ Programming Guide, table of technical specifications"),
     "graph.start": ("2.3 us", "assumed", "as a kernel's: stream.start"),
 }
-"""Quantities that no microbenchmark here gives: value, kind, source."""
+"""Quantities that no bench gives, or none everywhere (what is measured goes before them): value, kind, source."""
 
 
 def host_profile_text(title: str, measured: Mapping[str, Measured]) -> str:

@@ -99,6 +99,18 @@ class Scenario:
             return program
         return _padded(program, self.profile(), kernel.ctas_per_sm)
 
+    @property
+    def ctas_per_sm(self) -> int | None:
+        """How many CTAs are to share an SM at most, None where the scenario does not say."""
+        return getattr(self.params or self.model.kernel, "ctas_per_sm", None)
+
+    def limiter(self, fits: Mapping[str, Any]) -> str:
+        """What keeps one more CTA from an SM, in words; ``fits`` is the ``occupancy`` of its timeline."""
+        # Whoever asks for fewer than fit is given shared memory that it does not need.
+        if fits["limiter"] == "shared_memory" and fits["ctas_per_sm"] == self.ctas_per_sm:
+            return "ctas_per_sm"
+        return str(fits["limiter"]).replace("_", " ")
+
     def resolved(self) -> dict[str, Any]:
         """Plain data with every default filled in; `from_data` reads it back. Without the sweep."""
         data = self.model.model_dump(mode="json", exclude_none=True, exclude={"sweep"})

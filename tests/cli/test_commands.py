@@ -70,7 +70,8 @@ def test_run_says_that_fewer_ctas_fit_than_were_asked_for(gpusim, path):
     _, out, _ = gpusim("run", path, "--no-advice", "--set", "kernel.ctas_per_sm=9")
     assert "4 CTAs per SM, limited by shared memory; ctas_per_sm: 9 asks for more than fit" in out
     assert "memory traffic, hits in L2 included: " in out
-    assert "asks for" not in gpusim("run", path, "--no-advice", "--set", "kernel.ctas_per_sm=2")[1]
+    out = gpusim("run", path, "--no-advice", "--set", "kernel.ctas_per_sm=2")[1]
+    assert "2 would fit, limited by ctas_per_sm\n" in out
 
 
 def test_run_advises(answer, gpusim, path):

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+import yaml
 
 from gpusim.errors import RecordingError
 from gpusim.hardware.profile import HOST_GROUPS, load_profile
@@ -41,6 +42,16 @@ def test_calibration_writes_the_host_file_beside_the_profile(tmp_path):
     path = write_host_profile(RECORDED, tmp_path / "mine.yaml")
     assert path == tmp_path / "host" / "mine.yaml"
     assert path.read_text(encoding="utf-8") == (PROFILES / "h200_sxm.yaml").read_text(encoding="utf-8")
+
+
+def test_a_host_whose_benches_saw_less_has_every_quantity_all_the_same():
+    """One run, from before there were rows about queues: what they would say is assumed."""
+    text = host_profile(RECORDED / "host" / "2026-11-24_5", load_profile("h200_sxm"))
+    found, committed = (
+        yaml.safe_load(each)["quantities"] for each in (text, (PROFILES / "h200_sxm.yaml").read_text(encoding="utf-8"))
+    )
+    assert found.keys() == committed.keys()
+    assert found["copy.channels"]["kind"] == "assumed"
 
 
 def test_a_missing_bench_is_named(tmp_path):
