@@ -31,7 +31,7 @@ ROLL_OTHER = 3
 TILE_TOLERANCE = 4
 """Instructions by which the stated per-tile overheads may differ from one compilation."""
 
-PROLOGUE = Mix(setup=45)
+PROLOGUE = Mix(setup=45, ldc=3)
 """Before the first tile: thread number, addresses, kernel arguments."""
 EPILOGUE = Mix(ffma=8, setup=20, ilp=1.0)
 """After the last: four sums to one, a shuffle tree over the warp, the address of the result."""

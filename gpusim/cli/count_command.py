@@ -14,6 +14,12 @@ from gpusim.program.sass_words import Stated, stated
 
 __all__ = ["count"]
 
+_NOT_IN_ROWS = {
+    "register_conflicts": "cycles: operands in one bank",
+    "pipe_stalls": "cycles: a pipe of half rate is busy",
+    "ldc": "of the instructions above: LDC",
+}
+
 
 def count(file: Path, function: str | None, json: bool) -> None:
     """Instructions of every loop and of what stands outside, by the word and field that states them."""
@@ -62,8 +68,8 @@ def _title(name: str, part: dict[str, Any]) -> str:
 
 
 def _listed(row: Stated) -> str:
-    if row.field == "register_conflicts":
-        return "of the ffma, two registers of one bank"
+    if row.field in _NOT_IN_ROWS:
+        return _NOT_IN_ROWS[row.field]
     return ", ".join(f"{number} {opcode}" for opcode, number in row.opcodes.items())
 
 

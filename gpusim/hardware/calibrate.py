@@ -18,12 +18,16 @@ from gpusim.hardware.calibrate_alignment import ALIGNMENT_STEPS
 from gpusim.hardware.calibrate_memory import HOP_INSTRUCTIONS, MEMORY_STEPS
 from gpusim.hardware.calibrate_schedule import SCHEDULE_STEPS
 from gpusim.program import WARP_SIZE
+from gpusim.program.dispatch import dispatch_stalls
+from gpusim.program.sass import Instruction
 
 __all__ = ["measure_quantities"]
 
 
-_MANY_CONFLICTS = 10
-"""In one turn of a loop; fewer vanish among the rest."""
+_MANY_STALLS = 10
+"""Cycles in one turn of a loop; fewer vanish among the rest."""
+_FILLED = 4
+"""Warps of a scheduler that do not wait for themselves."""
 _MANY_WARPS = 16
 """So many do not wait for themselves."""
 _QUEUED_BYTES, _LANE_BYTES = 32 << 10, 16
@@ -56,30 +60,36 @@ def _issue(b: Benches, _: dict) -> dict[str, Measured]:
     rate = [r["cycles_per_instruction"] * turn
             for r in b.rows("issue", op="ffma_xab", body=body, ilp=4) if r["warps_per_scheduler"] >= 2]  # fmt: skip
     latency = b.one("issue", "cycles_per_instruction", op="ffma_xab", body=body, ilp=1, warps_per_scheduler=1)
-    mufu = b.one("issue", "cycles_per_instruction", op="mufu_ex2", ilp=8, warps_per_scheduler=4)
-    integer = b.one("issue", "cycles_per_instruction", op="iadd3", ilp=8, warps_per_scheduler=4)
+    mufu = b.one("issue", "cycles_per_instruction", op="mufu_ex2", ilp=8, beside="alone", warps_per_scheduler=4)
+    integer = b.one("issue", "cycles_per_instruction", op="shf", ilp=1, warps_per_scheduler=1)
+    chain = {"op": "constant", "ilp": 1, "beside": "alone"}
+    constant = b.one("issue", "cycles_per_instruction", **chain, warps_per_scheduler=8)
+    constant_latency = b.one("issue", "cycles_per_instruction", **chain, warps_per_scheduler=1)
     return {
-        "sm.register_conflict": _register_conflict(b),
         "sm.ffma_issue_rate": Measured(1.0 / float(np.mean(rate)), "/cycle", "issue", float(np.ptp(rate))),
         "sm.ffma_latency": Measured(latency * turn, "cycles", "issue"),
         "sm.mufu_issue_interval": Measured(mufu, "cycles", "issue"),
-        "sm.integer_issue_interval": Measured(integer, "cycles", "issue"),
+        "sm.dispatch_stall": _dispatch_stall(b),
+        "sm.ldc_interval": Measured(constant / 4.0, "cycles", "issue (chains of loads, all schedulers)"),
+        "sm.ldc_latency": Measured(constant_latency - integer, "cycles", "issue (a chain, less its address)"),
     }
 
 
-def _register_conflict(b: Benches) -> Measured:
-    """What an FP32 instruction takes longer that fetches two registers of one bank.
-
-    The mean over loops that have many; it differs by more than that rule explains.
-    """
-    rows = [r for r in b.rows("operands", warps_per_scheduler=4) if r["sass_turn"]["conflicts"] >= _MANY_CONFLICTS]
-    extra = [
-        (row["cycles_per_turn"] / row["warps_per_scheduler"] - row["sass_turn"]["instructions"])
-        / row["sass_turn"]["conflicts"]
-        for row in rows
-    ]
-    source = f"operands ({len(rows)} loops, conflicts counted in their SASS)"
-    return Measured(float(np.mean(extra)), "cycles", source, float(np.std(extra)))
+def _dispatch_stall(b: Benches) -> Measured:
+    """What one of the cycles takes that `dispatch_stalls` counts in the SASS of a loop."""
+    rows = b.rows("operands")
+    sass = {(row["kind"], row["seed"]): [Instruction.of(text) for text in row["sass_turn"]]
+            for row in rows if row["sass_turn"]}  # fmt: skip
+    extra, counted = [], []
+    for row in rows:
+        if row["warps_per_scheduler"] == _FILLED:
+            turn = sass[row["kind"], row["seed"]]
+            stalls = dispatch_stalls(turn)
+            counted.append(stalls.register_conflicts + stalls.pipe_stalls)
+            extra.append(row["cycles_per_turn"] / _FILLED - len(turn))
+    each = [more / cycles for more, cycles in zip(extra, counted, strict=True) if cycles >= _MANY_STALLS]
+    source = f"operands ({len(each)} loops, stalls counted in their SASS)"
+    return Measured(sum(extra) / sum(counted), "cycles", source, float(np.std(each)))
 
 
 def _shared_memory(b: Benches, _: dict) -> dict[str, Measured]:
@@ -267,8 +277,8 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
     per_warp, restart = np.polyfit(warps, cycles, 1)
     off = float(np.abs(restart + per_warp * warps - cycles).max())
     clock = b.file("launch")["clock_hz"]
-    one = [row["seconds"] - row["duration"] / clock for row in b.rows("launch", kind="waves", waves=1, ctas_per_sm=1)]
-    start = min(one) - pair(1)
+    one = min(row["seconds_min"] - row["duration"] / clock for row in b.rows("launch", kind="once"))
+    start = one - min(row["seconds_min"] for row in b.rows("launch", kind="event_pair", grid=1))
     gaps = [gap for row in b.rows("first_wave") for gap in row["gap_cycles"]]
     return {
         "launch.first_wave_interval": Measured(
@@ -276,7 +286,7 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
         ),
         "launch.overhead": Measured(pair(1) * 1e6, "us", "launch (event pair around an empty kernel)"),
         "launch.cta_interval": Measured(interval * 1e9, "ns", "launch (empty kernels of 16,896 and 135,168 CTAs)"),
-        "cta.start": Measured(start * clock, "cycles", "launch (one wave of spinning CTAs, less the empty kernel)"),
+        "cta.start": Measured(start * clock, "cycles", "launch (a CTA on each SM that spins, less the empty kernel)"),
         "cta.restart": Measured(float(restart), "cycles", "launch (turnover of empty CTAs)", off),
         "cta.restart_per_warp": Measured(float(per_warp), "cycles", "launch (turnover, 1 to 32 warps)"),
     }

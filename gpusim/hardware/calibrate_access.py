@@ -5,12 +5,15 @@ Each function isolates one mechanism; its docstring says which benches and how.
 
 from __future__ import annotations
 
+from math import exp
+
 import numpy as np
 
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import stream_bandwidth
 from gpusim.hardware.memory import IN_ORDER_BYTES, QUEUE_ROUNDING, among_loads
+from gpusim.program import WARP_SIZE
 
 __all__ = ["ACCESS_STEPS"]
 
@@ -115,6 +118,35 @@ def _loads_beside_stores(b: Benches, found: dict[str, Measured]) -> dict[str, Me
     }
 
 
+def _between_warps(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """How much of that spread there is among loads of several warps of a CTA, which are not issued at once.
+
+    Of the slowest warp less the mean of all, what stores add to it against the slowest of as many lines of one copy.
+    """
+    read, write = (found[f"hbm.{kind}_bandwidth"].value * 1e12 for kind in ("read", "write"))
+    one, many = (found[f"hbm.write_queue_{kind}"].value * 1e-9 for kind in ("one_line", "many_lines"))
+    scale, clock, sms = found["hbm.write_queue_lines"].value, found["sm.clock"].value * 1e6, b.sms("meeting")
+    case = ("lane_bytes", "ctas_per_sm", "warps", "pause")
+    apart = {
+        tuple(row[name] for name in case): row["met_cycles"] - row["own_cycles"]
+        for row in b.rows("meeting", source="dram", storing=False)
+    }
+    stated, measured = [], []
+    for row in b.rows("meeting", source="dram", storing=True):
+        own = WARP_SIZE * row["lane_bytes"]
+        each_way = sms * row["ctas_per_sm"] * row["warps"] * own * clock / row["turn_cycles"]
+        writes = each_way / write
+        load = each_way / read + writes
+        if load < UNSATURATED:
+            lines = own / LINE_BYTES
+            spread = (many - one) * (exp(-(lines - 1.0) / scale) - exp(-(row["warps"] * lines - 1.0) / scale))
+            stated.append(spread * clock * (writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5)
+            measured.append(row["met_cycles"] - row["own_cycles"] - apart[tuple(row[name] for name in case)])
+    part = float(np.dot(stated, measured) / np.dot(stated, stated))
+    off = float(np.std(part * np.array(stated) - measured) / np.mean(stated))
+    return {"hbm.write_queue_between_warps": Measured(part, "", "meeting (beside as many stores as loads)", off)}
+
+
 def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     """Requests that fetch or write little each: of the load-store unit, of L2, and of DRAM.
 
@@ -162,4 +194,4 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-ACCESS_STEPS = (_stores, _loads_beside_stores, _scattered)
+ACCESS_STEPS = (_stores, _loads_beside_stores, _between_warps, _scattered)

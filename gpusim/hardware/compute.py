@@ -8,9 +8,9 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   same time, and what they all want of the SM at once they get one after the other. ld.shared and st.shared
   occupy the SM's 128 B-a-clock data path, and so do loads and stores of global memory; the load-store unit takes
   16 lanes of up to 16 bytes a clock, and as long for an access that no lane executes.
-Omits: which registers meet in a bank (the program says how many do), instruction-cache misses; warps that do different
-  things are a matter of `gpusim.hardware.schedule`.
-Source: realkernels.microbench (issue, operands, lds, pipes, masked, lds_ffma, tile_turn, skeleton).
+Omits: which registers meet in a bank and which pipes are busy (the program says how many cycles that costs),
+  instruction-cache misses; warps that do different things are a matter of `gpusim.hardware.schedule`.
+Source: realkernels.microbench (issue, lds, pipes, masked, lds_ffma, tile_turn, skeleton).
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from gpusim.program import WARP_SIZE, Mix
 
 __all__ = ["ComputeCost", "ComputeModel"]
 
+_SCHEDULERS = 4
+"""Of an SM, which share its unit for constants."""
 _WIDEST = 16
 """Bytes of a lane of the widest access."""
 _WORD = 4
@@ -37,9 +39,9 @@ class ComputeCost:
     ``slots``: issue slots of the loop; ``alone``: its time when no other warp is there;
     ``stall``: the part of it in which warps in step all wait; ``setup_slots``/``setup_alone``: the
     same of the code around the loop. Of the whole SM: ``data``, cycles of the path of shared memory and L1;
-    ``requests``, cycles of the load-store unit. ``batches``: loads from shared memory that wait for the one before.
-    ``burst``: cycles of one of these that the warp asks for at once, ``last`` those of the last instruction of them;
-    ``gaps``: what is free between them for others.
+    ``requests``, cycles of the load-store unit; ``constants``, of the unit that loads these. ``batches``: loads from
+    shared memory that wait for the one before. ``burst``: cycles of one of these that the warp asks for at once,
+    ``last`` those of the last instruction of them; ``gaps``: what is free between them for others.
     """
 
     slots: float
@@ -49,6 +51,7 @@ class ComputeCost:
     setup_alone: float
     data: float
     requests: float
+    constants: float = 0.0
     batches: float = 0.0
     burst: float = 0.0
     last: float = 0.0
@@ -58,6 +61,8 @@ class ComputeCost:
     """Issue slots in all."""
     demand: float = field(init=False)
     """Issue slots per cycle that the warp takes when it is alone."""
+    most: float = field(init=False)
+    """The same of any number of such warps on one scheduler, whom the unit for constants leaves no more."""
     runs: float = field(init=False)
     """The same in its loop."""
     density: float = field(init=False)
@@ -69,6 +74,8 @@ class ComputeCost:
         cycles = (self.alone + self.setup_alone) or 1.0
         object.__setattr__(self, "all_slots", self.slots + self.setup_slots)
         object.__setattr__(self, "demand", self.all_slots / cycles)
+        most = self.all_slots / (_SCHEDULERS * self.constants) if self.constants else 1.0
+        object.__setattr__(self, "most", min(most, 1.0))
         object.__setattr__(self, "runs", self.slots / (self.alone or 1.0))
         object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
         object.__setattr__(self, "looping", self.alone / cycles)
@@ -76,8 +83,8 @@ class ComputeCost:
     def together(self, warps: float) -> float:
         """Cycles until ``warps`` such warps of one scheduler, in step, are done."""
         if warps <= 1:
-            return max(self.alone + self.setup_alone, self.data, self.requests)
-        return max(self._issued(warps), self.data, self.requests)
+            return max(self.alone + self.setup_alone, self.data, self.requests, self.constants)
+        return max(self._issued(warps), self.data, self.requests, self.constants)
 
     def queued(self, group: WarpGroup, apart: float) -> float:
         """The same of the warps in step with ``group``, of which each begins ``apart`` cycles after the one before.
@@ -115,7 +122,9 @@ class ComputeModel:
         self._sts_interval = value("sm.sts_interval")
         self._sts_interval_more = value("sm.sts_interval_per_extra_wavefront")
         self._mufu_interval = value("sm.mufu_issue_interval")
-        self._register_conflict = value("sm.register_conflict")
+        self._dispatch_stall = value("sm.dispatch_stall")
+        self._ldc_interval = value("sm.ldc_interval")
+        self._ldc_latency = value("sm.ldc_latency")
         self._line_interval = value("lsu.line_interval")
         self._masked_interval = value("lsu.masked_interval")
         self._request_bytes = value("lsu.request_bandwidth")
@@ -137,11 +146,13 @@ class ComputeModel:
         store = self._wavefronts(mix.sts_bytes) * mix.bank_conflict
         batches = mix.lds / max(mix.loads_in_flight, 1.0)
         stall = batches * (self._lds_latency + self._lds_latency_more * (load - 1.0))
+        # Constants are asked for together, at the beginning.
+        stall += self._ldc_latency if mix.ldc else 0.0
         special = mix.mufu * self._mufu_interval
-        conflicts = mix.register_conflicts * self._register_conflict
+        stalls = (mix.register_conflicts + mix.pipe_stalls) * self._dispatch_stall
+        ffma = mix.ffma * self._ffma_slots + stalls
         arithmetic = (
-            mix.ffma * max(self._ffma_slots, self._ffma_latency / max(mix.ilp, 1.0))
-            + conflicts
+            max(ffma, mix.ffma * self._ffma_latency / max(mix.ilp, 1.0))
             + mix.interleaved
             + mix.masked
             + mix.other * self._control_latency
@@ -157,13 +168,9 @@ class ComputeModel:
             burst, gaps = last * mix.sts, 0.0
         stores = mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0))
         alone = stall + max(arithmetic, more_loads) + special + stores
+        slots = max(ffma + mix.mufu, special) + mix.other + mix.interleaved + mix.masked + mix.lds + mix.sts
         return ComputeCost(
-            slots=max(mix.ffma * self._ffma_slots + conflicts + mix.mufu, special)
-            + mix.other
-            + mix.interleaved
-            + mix.masked
-            + mix.lds
-            + mix.sts,
+            slots=slots,
             alone=alone,
             stall=stall,
             setup_slots=mix.setup,
@@ -172,6 +179,7 @@ class ComputeModel:
             requests=mix.lds * self._load_requests(mix)
             + mix.sts * self._requests(mix.sts_bytes)
             + mix.masked * self._masked_interval,
+            constants=mix.ldc * self._ldc_interval,
             batches=batches,
             burst=burst,
             last=last,

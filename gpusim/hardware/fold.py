@@ -24,6 +24,7 @@ class WarpGroup:
 
     ``per_scheduler`` warps on each of the ``schedulers`` schedulers of class ``scheduler_class``.
     ``lane`` completes the CTA's name. ``in_step``: warps that do the same at the same time, these among them.
+    ``last``: number of the last of them in its CTA. ``typical``: of the groups of its role it is the middle one.
     """
 
     role: Role
@@ -33,6 +34,8 @@ class WarpGroup:
     schedulers: int
     lane: str
     in_step: int
+    last: int
+    typical: bool = True
 
 
 def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tuple[list[list[WarpGroup]], int]:
@@ -43,7 +46,7 @@ def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tupl
     """
     apart = {number for number, role in enumerate(program.roles) if role.warps > schedulers and _never_meets(role)}
     on_scheduler: list[Counter[tuple[int, int]]] = [Counter() for _ in range(schedulers)]
-    first: dict[tuple[int, int, int], int] = {}
+    numbers: dict[tuple[int, int, int], list[int]] = {}
     start = 0
     for slot in range(slots):
         warp = 0
@@ -51,7 +54,7 @@ def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tupl
             for _ in range(role.warps):
                 scheduler = (start + warp) % schedulers
                 on_scheduler[scheduler][slot, number] += 1
-                first.setdefault((slot, number, scheduler), warp)
+                numbers.setdefault((slot, number, scheduler), []).append(warp)
                 warp += 1
         start += program.warps + (program.warps % schedulers == 0)
     classes: dict[tuple, list[int]] = {}
@@ -61,19 +64,22 @@ def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tupl
     for slot in range(slots):
         groups.append([])
         for number, role in enumerate(program.roles):
-            found = []
+            found: list[tuple[int, int, int, int, int]] = []
             for index, members in enumerate(classes.values()):
                 count = on_scheduler[members[0]][slot, number]
                 if count:
-                    lowest = min(first[slot, number, scheduler] for scheduler in members)
+                    # One line for each turn round the schedulers.
+                    turns = list(zip(*(numbers[slot, number, scheduler] for scheduler in members), strict=True))
                     if number in apart:
-                        found += [(lowest + turn * schedulers, index, 1, len(members)) for turn in range(count)]
+                        found += [(min(turn), max(turn), index, 1, len(members)) for turn in turns]
                     else:
-                        found.append((lowest, index, count, len(members)))
-            for position, (lowest, index, count, members) in enumerate(sorted(found)):
+                        found.append((min(turns[0]), max(turns[-1]), index, count, len(members)))
+            for position, (lowest, last, index, count, members) in enumerate(sorted(found)):
                 lane = role.name if position == 0 else f"{role.name}.warp[{lowest}]"
                 in_step = count * members if number in apart else role.warps
-                groups[slot].append(WarpGroup(role, count * members, index, count, members, lane, in_step))
+                typical = position == len(found) // 2
+                group = WarpGroup(role, count * members, index, count, members, lane, in_step, last, typical)
+                groups[slot].append(group)
     return groups, len(classes)
 
 

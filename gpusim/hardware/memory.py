@@ -128,6 +128,7 @@ class Memory:
         self._among_loads = value("hbm.burst_contention"), value("hbm.burst_time"), value("hbm.queue_time")
         self._write_queue = value("hbm.write_queue_one_line"), value("hbm.write_queue_many_lines")
         self._write_queue_lines = value("hbm.write_queue_lines")
+        self._between_warps = value("hbm.write_queue_between_warps")
         self._dram = tuple(profile.cycles(key) for key in ("dram.latency", "dram.latency_many_lines"))
         self._many_lines = value("dram.many_lines")
         self._load, self._mix = (_Average(), _Average()), (_Average(), _Average())
@@ -195,6 +196,10 @@ class Memory:
         load, writes = self._seen(self._load)
         wait = _slowest(self._write_queue, max(lines, 1.0), self._write_queue_lines)
         return wait * (self._to_dram * writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5
+
+    def apart_behind_writes_s(self, lines: float, own: float) -> float:
+        """How much later writes let the slowest of all ``lines`` of a CTA come than the ``own`` ones of one warp."""
+        return self._between_warps * (self.behind_writes_s(lines) - self.behind_writes_s(own))
 
     def spread_s(self, lines: float) -> float:
         """By how much the slowest of ``lines`` comes later than one line."""

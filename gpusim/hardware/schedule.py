@@ -44,18 +44,23 @@ def served(warps: Sequence[tuple[Turn, float, ComputeCost]], most: float) -> lis
     """
     shares = []
     for turn, _, cost in warps:
-        before, used, beside, wanted = 0.0, 0.0, 0.0, 0.0
+        before, used, beside, wanted = 0.0, {}, 0.0, {}
         for other, rivals, rival in warps:
             ahead = rivals * (1.0 - _yields(rival, cost))
             if other.cta == turn.cta:
                 beside += ahead
-                wanted += ahead * rival.demand
+                wanted[rival] = wanted.get(rival, 0.0) + ahead * rival.demand
             elif other < turn:
                 before += ahead
-                used += ahead * rival.demand
-        room = max((most - before) / beside, (1.0 - used) / wanted)
+                used[rival] = used.get(rival, 0.0) + ahead * rival.demand
+        room = max((most - before) / beside, (1.0 - _slots(used)) / _slots(wanted))
         shares.append(min(max(room, 0.0), 1.0) if before else 1.0)
     return shares
+
+
+def _slots(wanted: dict[ComputeCost, float]) -> float:
+    """Of which warps that queue for another unit take no more than it leaves them."""
+    return sum(min(demand, cost.most) if cost.most < 1.0 else demand for cost, demand in wanted.items())
 
 
 def cycles_per_slot(warps: Sequence[tuple[float, ComputeCost]], wait: float) -> list[float]:

@@ -1,8 +1,8 @@
 """A streaming multiprocessor: schedulers, shared-memory pipe, copy units and CTA slots.
 
 Models: four warp schedulers (equal ones are simulated once), each issuing one warp
-  instruction a clock to the warps of all resident CTAs; one load-store unit, one data path of shared memory and L1
-  and one unit for mbarriers for the whole SM; CTA slots that take the next CTA when one has ended.
+  instruction a clock to the warps of all resident CTAs; one load-store unit, one data path of shared memory and L1,
+  one unit for constants and one for mbarriers for the whole SM; CTA slots that take the next CTA when one has ended.
 Omits: the order among the warps of one CTA; how far CTAs of many tiles drift apart.
 Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mixed, lds, pipes, ldg, cpasync, launch).
 """
@@ -14,12 +14,12 @@ from collections.abc import Generator
 from typing import Any
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
-from gpusim.hardware import jitter
 from gpusim.hardware.access import DENSE, Access
 from gpusim.hardware.compute import ComputeCost, ComputeModel
 from gpusim.hardware.costs import InstructionCosts, MemoryIssue
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
+from gpusim.hardware.hand_out import HandOut
 from gpusim.hardware.l1 import l1_bytes
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import shared_memory
@@ -79,7 +79,6 @@ class Sm:
         self.ctas: list[Cta] = []
         self.ended_s: list[float] = []
         """Ends of this SM's CTAs, in the order in which they ended."""
-        self._profile = profile
         self._program = program
         self._parts = parts
         self._groups = groups
@@ -97,23 +96,16 @@ class Sm:
         """What `_demand` has found."""
         self._fluid = FluidSystem(sim, self._set_rates)
         self._mbarriers, self._commits = _InTurn(sim), _InTurn(sim)
+        """The units for operations on mbarriers, and for ends of groups of cp.async."""
         self.at_once = 1
         """How many CTAs it has at the same time."""
-        """The units for operations on mbarriers, and for ends of groups of cp.async."""
-        self._hand_out_s = profile.value("launch.cta_interval") * profile.value("sm.count")
-        """From one CTA for this SM to the next: they are handed out one after another over the whole device."""
-        self._jitter_s = memory.jitter_s if memory.round_bytes else 0.0
-        self._restart_s = profile.cycles("cta.restart") + program.warps * profile.cycles("cta.restart_per_warp")
-        """From the end of a CTA to the start of the next, in the mean."""
-        self._first_wave_s = profile.cycles("launch.first_wave_interval")
-        """The same as long as the SM fills for the first time."""
-        self._next_cta_s = 0.0
-        """When this SM can get another CTA."""
+        self._hand_out = HandOut(profile, memory.jitter_s if memory.round_bytes else 0.0)
         clock = profile.clock_hz
         self._clock = clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
         self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
         self._lsu = Capacity(f"{self.name}.lsu", clock)
+        self._constants = Capacity(f"{self.name}.constants", clock)
 
     def compute(self, mix: Mix, group: WarpGroup, turn: Turn, apart_s: float, owed: float) -> tuple[Event, float]:
         """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``turn``: ready since when.
@@ -167,6 +159,8 @@ class Sm:
             uses.append((self._data, each * cost.data))
         if cost.requests:
             uses.append((self._lsu, each * cost.requests))
+        if cost.constants:
+            uses.append((self._constants, each * cost.constants))
         # The amount is the issue slots of one scheduler.
         amount = cost.all_slots * group.per_scheduler
         return amount, uses, self._clock * amount / cost.queued(group, apart_s * self._clock)
@@ -231,25 +225,22 @@ class Sm:
         return [self.sim.process(self._slot(slot, waiting)) for slot in range(self.at_once)]
 
     def _slot(self, slot: int, waiting: deque[int]) -> Generator:
-        profile = self._profile
-        sim = self.sim
-        lane = f"{self.name}.cta[{slot}]"
-        first = True
+        sim, hand_out = self.sim, self._hand_out
+        lane, groups = f"{self.name}.cta[{slot}]", self._groups[slot]
+        again = False
         while waiting:
             tiles = waiting.popleft()
             part = self._class.part(len(waiting))
-            start = max(sim.now, self._next_cta_s)
-            self._next_cta_s = start + (self._first_wave_s if first else self._hand_out_s)
+            start = hand_out.at_s(sim.now, again)
             if start > sim.now:
                 yield sim.timeout(start - sim.now)
-            yield sim.timeout(profile.cycles("cta.start") if first else self._next_restart_s())
+            yield sim.timeout(hand_out.start_s(len(self.ctas), again))
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
-            first = False
-            groups = self._groups[slot]
             cta = Cta(sim, self._program, self._parts, groups, lane, tiles, len(self.ctas), part)
             self.ctas.append(cta)
-            lanes = [WarpLane(self, cta, group) for group in groups]
+            lanes = [WarpLane(self, cta, group, hand_out.warps_s(group.last + 1, again)) for group in groups]
+            again = True
             for process in [sim.process(lane.run()) for lane in lanes]:  # noqa: UP028 - a list cannot take what SimPy sends
                 yield process
             most = max(lanes, key=lambda lane: lane.waits)
@@ -260,10 +251,6 @@ class Sm:
                 alike = len(waiting) - max(len(self._class.parts), 1)
                 for _ in range(self.waves.leave_out(self.ended_s, alike)):
                     waiting.popleft()
-
-    def _next_restart_s(self) -> float:
-        """From one CTA's end to the start of the next, which varies about as much as the latency of a load."""
-        return max(self._restart_s + self._jitter_s * jitter.of_start(len(self.ctas)), 0.0)
 
 
 def _turn(flow: Flow) -> Turn:

@@ -178,10 +178,11 @@ class SmMemory:
 
     def spread_s(self, amount: float, own: float, l2_hit: float, access: Access) -> float:
         """How much later the slowest of ``amount`` bytes arrive than those ``own`` bytes that one warp waits for."""
-        if l2_hit >= 1.0:
-            return 0.0
-        all_lines, own_lines = (size * access.lines * (1.0 - l2_hit) for size in (amount, own))
-        return self._memory.spread_s(all_lines) - self._memory.spread_s(own_lines)
+        memory, (all_lines, own_lines) = self._memory, (amount * access.lines, own * access.lines)
+        apart_s = memory.apart_behind_writes_s(all_lines, own_lines)
+        if (missed := 1.0 - l2_hit) > 0.0:
+            apart_s += memory.spread_s(all_lines * missed) - memory.spread_s(own_lines * missed)
+        return apart_s
 
     def store(
         self,

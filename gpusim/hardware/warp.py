@@ -51,7 +51,7 @@ __all__ = ["WarpLane"]
 class WarpLane:
     """The process of one `WarpGroup` in one CTA."""
 
-    def __init__(self, sm: Sm, cta: Cta, group: WarpGroup) -> None:
+    def __init__(self, sm: Sm, cta: Cta, group: WarpGroup, begin_s: float) -> None:
         self.sm = sm
         self.sim = sm.sim
         self.cost = sm.costs
@@ -62,6 +62,8 @@ class WarpLane:
         """Part of the role's bytes that these warps move."""
         self.lane = f"{cta.lane}.{group.lane}"
         self.trace = sm.trace
+        self._begin_s = begin_s
+        """How long after its CTA it begins."""
         self.last = -1
         self.waits = 0
         """Loads this lane has waited for."""
@@ -90,12 +92,15 @@ class WarpLane:
         handlers = self.handlers
         done, env = self.cta.done_s, self.sim.env
         half_way = len(done) // 2
+        yield from self.spend("wait", self._begin_s, -1, reason="launch")
         for op in self.cta.parts.ops(self.role, self.cta.tiles):
             yield from handlers[type(op)](self, op)
             if 0 <= op.tile < len(done):
                 done[op.tile] = env.now
                 if op.tile == half_way:
                     self.waits_half_way = self.waits
+        # Its CTA ends with the slowest warp.
+        yield from self.spend("wait", self.late_s, -1, reason="copy_in_flight")
         self._end_step()
         if self.open:
             ring, tile = self.open[0][0].ring, self.open[0][0].tile

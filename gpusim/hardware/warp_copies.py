@@ -128,7 +128,8 @@ def _await_loads(lane: WarpLane, tile: int) -> Generator:
             yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), tile)
             lane.apart_s = ARRIVALS_APART_S
     lane.loads.clear()
-    lane.late_s = max(lane.late_s, lane.slowest_s - lane.sim.env.now)
+    if lane.group.typical:
+        lane.late_s = max(lane.late_s, lane.slowest_s - lane.sim.env.now)
 
 
 def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:

@@ -53,7 +53,8 @@ class Mix:
 
     The counts are those of the compiled kernel (SASS), summed over the op.
 
-    Units: ``ffma``/``lds``/``sts``/``mufu``/``other``/``setup``/``interleaved`` are warp instructions;
+    Units: ``ffma``/``lds``/``sts``/``mufu``/``other``/``setup``/``interleaved``/``ldc`` are warp instructions;
+    ``register_conflicts``/``pipe_stalls`` are cycles;
     ``lds_bytes``/``sts_bytes`` are bytes per lane (4, 8 or 16).
 
     ``ilp`` is the number of independent FP32 chains. ``loads_in_flight`` is how many
@@ -67,7 +68,9 @@ class Mix:
 
     ``lds_wavefronts`` is how often one ``lds`` passes the 128 bytes a clock of shared memory; 0 stands for
     ``lds_bytes`` / 4, each lane its own words. Where neighbours load the same words it is half of that or less.
-    ``register_conflicts`` counts those ``ffma`` that fetch two registers of one bank of the register file.
+    ``register_conflicts`` and ``pipe_stalls``: cycles in which nothing can be issued, because operands meet in one bank
+    of the register file, or a pipe of half rate is busy (`gpusim.program.dispatch` finds both in machine code).
+    ``ldc``: those of ``other``, ``setup``, ``interleaved`` that load a constant or a kernel parameter into a register.
     """
 
     ffma: float = 0.0
@@ -85,6 +88,8 @@ class Mix:
     setup: float = 0.0
     interleaved: float = 0.0
     masked: float = 0.0
+    pipe_stalls: float = 0.0
+    ldc: float = 0.0
 
     @property
     def issue_slots(self) -> float:

@@ -10,9 +10,6 @@ from dataclasses import dataclass
 _INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,6})\*/\s+(.+?)\s*;(?:\s*/\* 0x[0-9a-f]{16} \*/\s*/\* 0x([0-9a-f]{16}) \*/)?")
 _FUNCTION = re.compile(r"^\s*Function : (\S+)", re.MULTILINE)
 _TARGET = re.compile(r"\b0x([0-9a-f]+)\b")
-_REGISTER = re.compile(r"[-|~]*R(\d+)(\.reuse)?")
-_FP32 = ("FFMA", "FADD", "FMUL")
-_BANKS = 2
 _STALL_SHIFT, _STALL_MASK = 41, 15
 """Where the upper half of an instruction's code says for how many cycles the warp issues nothing after it."""
 
@@ -25,7 +22,6 @@ __all__ = [
     "loops",
     "only_waits",
     "parse",
-    "register_conflicts",
 ]
 
 
@@ -41,6 +37,16 @@ class Instruction:
     text: str
     stall: int | None = None
 
+    @staticmethod
+    def of(text: str, address: int = 0, stall: int | None = None) -> Instruction:
+        """From its text, with the predicate if it has one."""
+        words = text.split()
+        opcode = words[1] if words[0].startswith("@") else words[0]
+        # The assembler pads asynchronous copies with loads that never execute and wait their turn all the same.
+        if words[0] == "@!PT":
+            opcode = f"@!PT.{opcode}"
+        return Instruction(address, opcode, text, stall)
+
 
 @dataclass(frozen=True)
 class Loop:
@@ -52,7 +58,6 @@ class Loop:
     first: int
     last: int
     counts: dict[str, int]
-    register_conflicts: int
 
 
 def functions(text: str) -> dict[str, str]:
@@ -66,38 +71,15 @@ def parse(text: str) -> list[Instruction]:
     """Instructions in address order, predicates stripped from the opcode."""
     found = []
     for match in _INSTRUCTION.finditer(text):
-        words = match.group(2).split()
-        opcode = words[1] if words[0].startswith("@") else words[0]
-        # The assembler pads asynchronous copies with loads that never execute and wait their turn all the same.
-        if words[0] == "@!PT":
-            opcode = f"@!PT.{opcode}"
         code = match.group(3)
         stall = int(code, 16) >> _STALL_SHIFT & _STALL_MASK if code else None
-        found.append(Instruction(int(match.group(1), 16), opcode, match.group(2), stall))
+        found.append(Instruction.of(match.group(2), int(match.group(1), 16), stall))
     return found
 
 
 def count(instructions: Sequence[Instruction]) -> dict[str, int]:
     """Instructions by opcode with its modifiers (``LDS.128``), padding NOPs left out."""
     return dict(sorted(Counter(i.opcode for i in instructions if i.opcode != "NOP").items()))
-
-
-def register_conflicts(instructions: Sequence[Instruction]) -> int:
-    """FP32 instructions that fetch two registers of one bank, even or odd numbers.
-
-    A register that the instruction before read in the same place, marked ``.reuse``, is not fetched again.
-    """
-    conflicts, kept = 0, {}
-    for instruction in instructions:
-        words = instruction.text.split(maxsplit=1)
-        operands = words[-1].split(",")[1:] if len(words) > 1 else []
-        named = {place: _REGISTER.match(operand.strip()) for place, operand in enumerate(operands)}
-        read = {place: match for place, match in named.items() if match}
-        fetched = {int(match[1]) for place, match in read.items() if kept.get(place) != match[1]}
-        kept = {place: match[1] for place, match in read.items() if match[2]}
-        if instruction.opcode.split(".")[0] in _FP32:
-            conflicts += any(sum(register % _BANKS == bank for register in fetched) > 1 for bank in range(_BANKS))
-    return conflicts
 
 
 def loops(instructions: Sequence[Instruction]) -> list[Loop]:
@@ -111,7 +93,7 @@ def loops(instructions: Sequence[Instruction]) -> list[Loop]:
             continue
         first = int(targets[-1], 16)
         body = [i for i in instructions if first <= i.address <= branch.address]
-        found.append(Loop(first, branch.address, count(body), register_conflicts(body)))
+        found.append(Loop(first, branch.address, count(body)))
     return sorted(found, key=lambda loop: loop.last - loop.first)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpusim.program.sass import Instruction, count, register_conflicts
+from gpusim.program.dispatch import dispatch_stalls
+from gpusim.program.sass import Instruction, count
 
 __all__ = ["NO_MODEL", "UNMODELLED", "Stated", "stated"]
 
@@ -22,7 +23,8 @@ _WORDS = {
     "STS": ("compute", "sts (sts_bytes: {})"), "STL": ("compute", "sts (sts_bytes: {})"), "MUFU": ("compute", "mufu"),
     "LDG": ("load", "bytes (width: {})"), "STG": ("store", "bytes (width: {})"),
     "LDGSTS": ("cp_async", "bytes (width: {})"), "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
-    "@!PT": ("cp_async", "masked"),
+    "POPC": ("compute", "mufu"), "FLO": ("compute", "mufu"), "BREV": ("compute", "mufu"), "F2I": ("compute", "mufu"),
+    "I2F": ("compute", "mufu"), "@!PT": ("cp_async", "masked"),
     "UBLKCP": ("tma_load or tma_store", ""), "UTMALDG": ("tma_load", "bytes of the box"),
     "UTMASTG": ("tma_store", "bytes of the box"), "BAR": ("sync_threads or named_barrier", "id, warps"),
     "SYNCS": ("wait, acquire, release, arrive", ""), "USETMAXREG": ("set_max_nreg", "registers"),
@@ -38,15 +40,8 @@ UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
         ),
     ),
     "conversions": (
-        ("I2F", "F2I", "F2F", "FRND", "I2I"),
-        (
-            "from 8 and 16 bits half the rate of FP32 by the CUDA Programming Guide, others that or less; other (a "
-            "slot each) and mufu (an eighth of the rate) are the two bounds"
-        ),
-    ),
-    "FP64": (
-        ("DFMA", "DADD", "DMUL", "DSETP", "DMNMX"),
-        "half the rate of FP32 by the CUDA Programming Guide (compute capability 9.0); two ffma for each come near",
+        ("F2F", "FRND", "I2I"),
+        "not measured here; other (a slot each) and mufu (an eighth of the rate, as I2F and F2I) are the two bounds",
     ),
     "tensor cores": (
         ("HMMA", "IMMA", "DMMA", "QMMA", "BMMA", "HGMMA", "IGMMA", "QGMMA", "BGMMA", "WARPGROUP"),
@@ -55,10 +50,6 @@ UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
     "ldmatrix": (
         ("LDSM", "STSM"),
         "as lds (or sts), with lds_wavefronts 1, 2 or 4 for its 1, 2 or 4 matrices of 128 bytes",
-    ),
-    "bit counts": (
-        ("POPC", "FLO", "BREV"),
-        "an eighth of the rate of FP32 by the CUDA Programming Guide, which is that of MUFU: state mufu",
     ),
     "warp reductions": (("REDUX", "MATCH"), "slower than other, how much is not measured here"),
     "calls": (
@@ -90,7 +81,7 @@ class Stated:
 
 
 def stated(body: Sequence[Instruction]) -> list[Stated]:
-    """Everything in ``body``, by word and field; each instruction is in one row, but for register conflicts."""
+    """Everything in ``body``, by word and field; each instruction is in one row, but for LDC."""
     order = dict.fromkeys([*(word for word, _ in _WORDS.values()), NO_MODEL])
     found: dict[tuple[str, str], list[Instruction]] = {}
     for instruction in body:
@@ -103,11 +94,24 @@ def stated(body: Sequence[Instruction]) -> list[Stated]:
     ]
     rank, stems = list(order), [field.split("{")[0] for field in fields]
     rows.sort(key=lambda row: (rank.index(row.word), _rank(row.field, stems), row.field))
-    conflicts = register_conflicts(body)
-    if conflicts:
-        ffma = next(index for index, row in enumerate(rows) if row.field == "ffma")
-        rows.insert(ffma + 1, Stated("compute", "register_conflicts", conflicts, {}))
-    return rows
+    return _with_stalls(rows, body)
+
+
+def _with_stalls(rows: list[Stated], body: Sequence[Instruction]) -> list[Stated]:
+    """``rows`` and, behind those of ``compute``, what belongs to no single instruction or to part of a row."""
+    stalls = dispatch_stalls(body)
+    constants = sum(instruction.opcode.split(".")[0] == "LDC" for instruction in body)
+    further = [
+        Stated("compute", field, number, {})
+        for field, number in (
+            ("register_conflicts", round(stalls.register_conflicts)),
+            ("pipe_stalls", round(stalls.pipe_stalls)),
+            ("ldc", constants),
+        )
+        if number
+    ]
+    last = max((index for index, row in enumerate(rows) if row.word == "compute"), default=-1)
+    return rows[: last + 1] + further + rows[last + 1 :]
 
 
 def _rank(field: str, stems: Sequence[str]) -> int:

@@ -138,10 +138,10 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
     if word == "tma_load" and 0 < spec.align < BULK_ALIGNMENT:
         yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
                       f"at least {BULK_ALIGNMENT}")  # fmt: skip
-    if word == "compute" and spec.register_conflicts > spec.ffma:
+    if word == "compute" and spec.ldc > (around := spec.other + spec.setup + spec.interleaved):
         yield Problem(
-            (*path, "register_conflicts"), f"{spec.register_conflicts:g} of {spec.ffma:g} ffma fetch two of a bank",
-            f"at most {spec.ffma:g}, those of the ffma that do",
+            (*path, "ldc"), f"{spec.ldc:g} of {around:g} instructions load a constant",
+            f"at most {around:g}, those of other, setup and interleaved that do",
         )  # fmt: skip
     ring = getattr(spec, "ring", None)
     if spec.ahead == "full" and ring is None and len(kernel.rings) != 1:

@@ -211,7 +211,7 @@ _WITH_BYTES = {
 }
 _MIX = (
     "ffma", "lds", "other", "setup", "sts", "mufu", "ilp", "loads_in_flight", "lds_bytes", "sts_bytes", "bank_conflict",
-    "lds_wavefronts", "register_conflicts", "interleaved", "masked",
+    "lds_wavefronts", "register_conflicts", "pipe_stalls", "interleaved", "masked", "ldc",
 )  # fmt: skip
 
 

@@ -172,7 +172,8 @@ class ComputeMix(Schedule):
     sts: Amount = 0.0
     """Stores to shared memory (STS), all of one width, `sts_bytes`."""
     mufu: Amount = 0.0
-    """MUFU: reciprocal, square root, exponential, logarithm, sine."""
+    """MUFU: reciprocal, square root, exponential, logarithm, sine; and others of its unit, POPC, F2I, I2F of 8 and 16
+    bits."""
     ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0
     """Chains of dependent FP32 instructions that are independent of each other: 1 for a sum into one variable."""
     loads_in_flight: Annotated[Number, Field(ge=1, le=256)] = 1.0
@@ -188,7 +189,15 @@ class ComputeMix(Schedule):
     lds_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
     """Turns of the shared-memory pipe for one lds, of 128 bytes each; 0: lds_bytes / 4, each lane its own words."""
     register_conflicts: Amount = 0.0
-    """Those of the ffma that fetch two registers of one bank of the register file."""
+    """Cycles in which nothing is issued because operands meet in one bank of the register file; `gpusim count` finds
+    them."""
+    pipe_stalls: Amount = 0.0
+    """Cycles in which nothing is issued because a pipe of half rate is busy: one for each instruction of integer
+    arithmetic (IADD3, LOP3, SHF, ISETP, SEL, FMNMX …), of IMAD or of FP64 right behind another of its kind; `gpusim
+    count` finds them."""
+    ldc: Amount = 0.0
+    """Those of `other`, `setup` and `interleaved` that load a constant or a kernel parameter into a register (LDC): an
+    SM does one every two cycles."""
     reads: Name | Literal[False] | None = None
     """Ring whose stage `lds` reads; default: the last one this role waited for. false: none, as for shuffles."""
 

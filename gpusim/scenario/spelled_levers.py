@@ -22,8 +22,8 @@ __all__ = ["of_host", "of_kernel"]
 TWICE = ((2, 1), (1, 2))
 """Double and half, as (multiply by, divide by)."""
 
-_COUNTED = ("ffma", "lds", "sts", "mufu", "register_conflicts")
-_OVERHEAD = ("other", "interleaved", "masked")
+_COUNTED = ("ffma", "lds", "sts", "mufu", "register_conflicts", "pipe_stalls")
+_OVERHEAD = ("other", "interleaved", "masked", "ldc")
 _COPIES = ("h2d", "d2h", "d2d", "p2p", "memcpy", "malloc", "malloc_async", "malloc_host")
 Steps = list[tuple[str, str, Any]]
 """(dotted path of the step, word, arguments)."""

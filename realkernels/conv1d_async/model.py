@@ -54,6 +54,10 @@ REGISTERS = {19: 32, 27: 40, 31: 48}
 """By the weights that are held at the same time, at most."""
 OTHER_TOLERANCE = 10
 """Instructions per warp by which the sum of these may differ from one compilation."""
+PARAMETERS = 3.0
+"""LDC, of 2 to 5 that there are in kernels with other options."""
+LEFT_OUT_CONFLICTS = 3
+"""Cycles per warp that registers of one bank cost at most."""
 
 
 def build(params: Params) -> KernelProgram:
@@ -109,8 +113,6 @@ def output_mix(params: Params) -> Mix:
         loads_in_flight=lds / outputs,
         lds_bytes=4,
         lds_wavefronts=(taps + WEIGHTS_WAVEFRONTS * weights) / lds,
-        # Tap, weight and sum are three registers, so two of them are of one bank; not when the sum begins.
-        register_conflicts=float((params.kernel_points - 1) * outputs),
     )
 
 
@@ -160,7 +162,7 @@ def _fetch_mix(params: Params) -> Mix:
     stride = params.vector * WARP_SIZE * params.warps
     bases = (copies(params) - 1) * stride // OFFSET_REACH if params.asynchronous else 0
     other = FETCH_OTHER + true_halo + BASE_OTHER * bases
-    return Mix(setup=float(FETCH_WAITS), interleaved=other - FETCH_WAITS)
+    return Mix(setup=float(FETCH_WAITS), interleaved=other - FETCH_WAITS, ldc=PARAMETERS)
 
 
 def _skipped(params: Params, amount: int, width: int, slots: int) -> float:

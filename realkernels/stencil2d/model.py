@@ -33,7 +33,7 @@ REGISTERS_ONE_WARP = {1: 40, 2: 56, 3: 64, 4: 64}
 """Registers per thread that the compiler takes, by radius, in allocation steps of 8: with one vector per thread, with
 several, and in a CTA of one warp, where it is less sparing. One step off in one of five kernels."""
 
-PROLOGUE = Mix(setup=70)
+PROLOGUE = Mix(setup=70, ldc=3)
 """Before the first row: thread number, strip and band, addresses of inputs and outputs."""
 ISSUE_OTHER = 18
 """Per row asked for, besides the copies: place in the ring, sources of row and halo."""

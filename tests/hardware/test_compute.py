@@ -94,11 +94,19 @@ def test_lanes_that_load_the_same_words_are_served_together(wavefronts, expected
     assert cycles(mix, 16, **device) == pytest.approx(expected, rel=0.01)
 
 
-@pytest.mark.parametrize(("warps", "expected"), [(4, 156), (16, 624)])
-def test_instructions_that_fetch_two_registers_of_a_bank_take_longer(warps, expected):
-    """⌈warps / 4⌉ × (100 + 80 × 0.7) cycles."""
-    mix = Mix(ffma=100, register_conflicts=80)
-    assert cycles(mix, warps, sm__register_conflict="0.7 cycles") == pytest.approx(expected)
+@pytest.mark.parametrize(("warps", "expected"), [(4, 165), (16, 660)])
+def test_stalls_of_registers_and_pipes_take_issue_slots(warps, expected):
+    """⌈warps / 4⌉ × (100 + (40 + 10) × 1.3) cycles."""
+    mix = Mix(ffma=100, register_conflicts=40, pipe_stalls=10)
+    assert cycles(mix, warps, sm__dispatch_stall="1.3 cycles") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("warps", "expected"), [(1, 30 + 30), (16, 16 * 12 * 2)])
+def test_constants_are_loaded_one_after_the_other_over_the_whole_sm(warps, expected):
+    """One warp sees the latency and its 30 instructions; those of 16 warps take two cycles each."""
+    mix = Mix(interleaved=30, ldc=12)
+    device = {"sm__ldc_interval": "2 cycles", "sm__ldc_latency": "30 cycles"}
+    assert cycles(mix, warps, **device) == pytest.approx(expected)
 
 
 def test_shared_loads_and_global_loads_share_a_data_path():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.program import Compute, Mix
+from gpusim.program import Compute, Load, Mix, Store
 from tests.bench_rows import rows
 from tests.tile_programs import one_role, padded, textbook
 
@@ -41,3 +41,43 @@ def test_waves_of_empty_ctas_take_as_long_as_on_the_h200(row):
         for waves in (8, 40)
     )
     assert (many - few) / 32.0 * profile.clock_hz == pytest.approx(row["cycles_per_wave"], rel=0.13)
+
+
+SHORT = {
+    ("nothing", 0, 1): Mix(setup=3, interleaved=1, ldc=2),
+    ("nothing", 8, 1): Mix(setup=3, interleaved=2, ldc=2),
+    ("nothing", 16, 1): Mix(setup=3, interleaved=2, ldc=2),
+    ("nothing", 32, 1): Mix(setup=3, interleaved=2, ldc=2),
+    ("nothing", 64, 1): Mix(setup=3, interleaved=2, ldc=2),
+    ("load", 0, 1): Mix(setup=8, interleaved=8, ldc=4),
+    ("masked", 0, 1): Mix(setup=7, interleaved=5, ldc=4),
+    ("store", 0, 1): Mix(setup=8, interleaved=4, ldc=4),
+    ("store", 0, 4): Mix(setup=9, interleaved=14, pipe_stalls=9, ldc=4),
+    ("store", 32, 1): Mix(setup=5, interleaved=8, ldc=4),
+    ("store_dram", 0, 1): Mix(setup=8, interleaved=4, ldc=4),
+}
+"""What `gpusim count` finds in the CTAs that come and go of the bench, besides their FFMAs, loads and stores."""
+SHORT_WORST, SHORT_MEAN = 0.2, 0.06
+
+
+def waves_of(row: dict, waves: int) -> float:
+    """Predicted total of so many waves of such CTAs, in cycles."""
+    profile = load_profile("h200_sxm")
+    warps, stored = row["block"] // 32, 0.0 if row["end"] == "store_dram" else 1.0
+    ops = [Compute(SHORT[row["end"], row["work"], row["stores"]]), Compute(Mix(ffma=row["work"], ilp=1.0))]
+    if row["end"] == "load":
+        ops.append(Load(4 * row["block"], width=4, l2_hit=1.0))
+    if row["end"].startswith("store"):
+        ops += [Store(4 * row["block"], width=4, l2_hit=stored)] * row["stores"]
+    program = padded(one_role(*ops, warps=warps, grid=132 * row["ctas_per_sm"] * waves), row["ctas_per_sm"])
+    return simulate_kernel(program, profile, trace=False).meta["total_s"] * profile.clock_hz
+
+
+def test_short_ctas_take_turns_as_on_the_h200():
+    """Their warps start one after another, and load their parameters one after another over the whole SM."""
+    off = []
+    for row in rows("launch"):
+        if row["kind"] == "short":
+            off.append((waves_of(row, 40) - waves_of(row, 8)) / 32.0 / row["cycles_per_wave"] - 1.0)
+            assert abs(off[-1]) <= SHORT_WORST, row
+    assert sum(map(abs, off)) / len(off) <= SHORT_MEAN

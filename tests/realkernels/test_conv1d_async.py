@@ -12,6 +12,7 @@ import pytest
 from gpusim.hardware import load_profile, occupancy, simulate_kernel
 from gpusim.hardware.traffic import Traffic
 from gpusim.program import Compute, CpAsync, Load, Store, StoreShared, sass
+from gpusim.program.dispatch import dispatch_stalls
 from gpusim.scenario import load, predict, with_overrides
 from realkernels._harness import design
 from realkernels.conv1d_async import HALOS, TECHNIQUE, Params, launch, model, oracle
@@ -74,7 +75,7 @@ def executed(instructions: list[sass.Instruction], outputs: int) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES, ids=str)
 def test_the_model_states_the_instructions_of_the_compiled_kernel(case) -> None:
-    """Memory and FFMA exactly, all others within the tolerance, registers as an upper bound, no spills."""
+    """Memory and FFMA exactly, all others within the tolerance, registers as an upper bound, no spills or conflicts."""
     params = params_of(case)
     compiled = compile_spec(launch.build(params).plan.spec())
     found = executed(compiled.instructions, params.outputs)
@@ -91,8 +92,7 @@ def test_the_model_states_the_instructions_of_the_compiled_kernel(case) -> None:
         "FFMA": mix.ffma,
     }
     assert abs(len(found) - issued(params)) <= model.OTHER_TOLERANCE
-    conflicts = sass.register_conflicts(compiled.instructions) * params.outputs
-    assert 0 <= conflicts - mix.register_conflicts <= params.outputs
+    assert dispatch_stalls(compiled.instructions).register_conflicts <= model.LEFT_OUT_CONFLICTS
     assert compiled.spilled == 0
     assert model.registers(params) - 16 <= compiled.registers <= model.registers(params)
 

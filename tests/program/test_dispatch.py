@@ -1,0 +1,76 @@
+"""Cycles that operands and half-rate pipes cost, from machine code."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim.program.dispatch import dispatch_stalls
+from gpusim.program.sass import Instruction
+from tests.bench_rows import rows
+
+OFF, MEAN_OFF = 0.1, 0.03
+"""Of the loops of the bench `operands`: largest and mean relative error."""
+FILLED = 4
+"""Warps of a scheduler that do not wait for their own results."""
+
+
+def stalls(*lines: str) -> tuple[float, float]:
+    """Of a loop of these instructions."""
+    found = dispatch_stalls([Instruction.of(line) for line in lines])
+    return found.register_conflicts, found.pipe_stalls
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (("FFMA R0, R0, R1, R3",), 1),  # two of the odd bank, every turn
+        (("FFMA R0, R0, R2, R4",), 2),
+        (("FFMA R0, R0, R1, R3", "FFMA R2, R2, R4, R1"), 1),  # three of each bank in two instructions
+        (("FFMA R0, R0, R1.reuse, R3", "FFMA R2, R4, R1, R5"), 1),
+        (("FFMA R0, R0, R1.reuse, R3", "FFMA R2, R4, R1, R6"), 1),
+        (("FADD R0, R2, R1", "FADD R3, R3, R4"), 0),
+        (("LDS R0, [R2]", "MUFU.EX2 R4, R6"), 0),
+        (("FFMA R0, R0, 0.5, R0",), 0),  # one register, read once
+    ],
+)
+def test_a_bank_gives_one_register_a_cycle(lines, expected):
+    """What a turn needs of the fuller bank beyond a cycle for each instruction, the next turn no sooner."""
+    assert stalls(*lines) == (expected, 0)
+
+
+def test_a_register_in_use_is_kept_in_its_place():
+    """For the next instruction that reads the place, from the same bank, and for no longer."""
+    kept = "FFMA R0, R1.reuse, R3, R5", "FFMA R2, R1, R4, R6"
+    assert stalls(*kept) == (1, 0)
+    assert stalls("FFMA R0, R1, R3, R5", "FFMA R2, R1, R4, R6") == (2, 0)
+    assert stalls("FFMA R0, R1.reuse, R3, R5", "FFMA R2, R7, R4, R6", "FFMA R8, R1, R4, R6") == (2, 0)
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        (("LOP3.LUT R0, R0, R1, RZ, 0xc0, !PT",), 1),
+        (("LOP3.LUT R0, R0, R1, RZ, 0xc0, !PT", "FADD R2, R2, R3"), 0),
+        (("LOP3.LUT R0, R0, R1, RZ, 0xc0, !PT", "IMAD R2, R3, R4, RZ"), 0),
+        (("DADD R0, R0, R3", "DADD R4, R4, R7"), 2),
+        (("@P0 ISETP.GE.AND P0, PT, R0, R1, PT", "@!P0 BRA 0x0"), 0),
+    ],
+)
+def test_a_pipe_of_half_rate_takes_one_instruction_in_two_cycles(lines, expected):
+    """One right behind another of its kind waits a cycle, others do not."""
+    assert stalls(*lines) == (0, expected)
+
+
+def test_loops_of_the_bench_take_as_long_as_counted():
+    """32 loops of the compiler's making, filled schedulers; only how long an operand may wait was told from them."""
+    recorded = rows("operands")
+    turns = {(row["kind"], row["seed"]): row["sass_turn"] for row in recorded if row["sass_turn"]}
+    off = []
+    for row in recorded:
+        if row["warps_per_scheduler"] == FILLED:
+            turn = turns[row["kind"], row["seed"]]
+            counted = len(turn) + sum(stalls(*turn))
+            off.append(counted / (row["cycles_per_turn"] / FILLED) - 1.0)
+            assert abs(off[-1]) <= OFF, (row["kind"], row["seed"])
+    assert len(off) > 30
+    assert sum(map(abs, off)) / len(off) <= MEAN_OFF
