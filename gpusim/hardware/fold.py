@@ -24,7 +24,7 @@ class WarpGroup:
 
     ``per_scheduler`` warps on each of the ``schedulers`` schedulers of class ``scheduler_class``.
     ``lane`` completes the CTA's name. ``in_step``: warps that do the same at the same time, these among them.
-    ``last``: number of the last of them in its CTA. ``typical``: of the groups of its role it is the middle one.
+    ``last``: number of the last of them in its CTA. ``typical``: of groups that never meet, the middle one.
     """
 
     role: Role
@@ -77,7 +77,7 @@ def group_warps(program: KernelProgram, slots: int, schedulers: int = 4) -> tupl
             for position, (lowest, last, index, count, members) in enumerate(sorted(found)):
                 lane = role.name if position == 0 else f"{role.name}.warp[{lowest}]"
                 in_step = count * members if number in apart else role.warps
-                typical = position == len(found) // 2
+                typical = number not in apart or position == len(found) // 2
                 group = WarpGroup(role, count * members, index, count, members, lane, in_step, last, typical)
                 groups[slot].append(group)
     return groups, len(classes)

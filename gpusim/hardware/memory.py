@@ -129,6 +129,7 @@ class Memory:
         self._write_queue = value("hbm.write_queue_one_line"), value("hbm.write_queue_many_lines")
         self._write_queue_lines = value("hbm.write_queue_lines")
         self._between_warps = value("hbm.write_queue_between_warps")
+        self._crowded = 0.0
         self._dram = tuple(profile.cycles(key) for key in ("dram.latency", "dram.latency_many_lines"))
         self._many_lines = value("dram.many_lines")
         self._load, self._mix = (_Average(), _Average()), (_Average(), _Average())
@@ -194,12 +195,18 @@ class Memory:
     def behind_writes_s(self, lines: float) -> float:
         """What writes of all SMs to DRAM add to the latency of the slowest of ``lines``, from wherever they come."""
         load, writes = self._seen(self._load)
-        wait = _slowest(self._write_queue, max(lines, 1.0), self._write_queue_lines)
-        return wait * (self._to_dram * writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5
+        self._crowded = (self._to_dram * writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5
+        return self._crowded * _slowest(self._write_queue, max(lines, 1.0), self._write_queue_lines)
 
     def apart_behind_writes_s(self, lines: float, own: float) -> float:
-        """How much later writes let the slowest of all ``lines`` of a CTA come than the ``own`` ones of one warp."""
-        return self._between_warps * (self.behind_writes_s(lines) - self.behind_writes_s(own))
+        """How much later writes let the slowest of all ``lines`` of a CTA come than the ``own`` ones of one warp.
+
+        As crowded as the last load found it: looking more often would change what is averaged.
+        """
+        slowest, typical = (
+            _slowest(self._write_queue, max(count, 1.0), self._write_queue_lines) for count in (lines, own)
+        )
+        return self._crowded * self._between_warps * (slowest - typical)
 
     def spread_s(self, lines: float) -> float:
         """By how much the slowest of ``lines`` comes later than one line."""
