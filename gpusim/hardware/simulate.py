@@ -192,8 +192,9 @@ def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, 
     builder = TimelineBuilder() if launch.trace else None
     sim = Simulation()
     parts = Parts.of(program)
-    groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")))
-    classes = place_ctas(program, int(profile.value("sm.count")), resident_ctas, left)
+    sms = int(profile.value("sm.count"))
+    groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")), sms)
+    classes = place_ctas(program, sms, resident_ctas, left)
     # All classes would have to leave out the same ones.
     waves = waves if len(classes) == 1 else None
     resident = sum(c.multiplicity * min(len(c.tiles), resident_ctas) for c in classes)
@@ -204,15 +205,15 @@ def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, 
     footprint, written = program.footprint_bytes or 0.0, resident * traffic.tile_written_bytes
     memory = Memory(sim, profile, used, round_bytes, rounds, footprint, in_order, launch.kept, written)
     record = builder.add if builder is not None else None
-    sms = [
+    simulated = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, waves, record)
         for sm_class in classes
     ]
-    for sm in sms:
+    for sm in simulated:
         sm.run(resident_ctas)
     sim.run()
-    end_s = max(sm.ended_s[-1] for sm in sms)
-    return _Run(sms, min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0, builder)
+    end_s = max(sm.ended_s[-1] for sm in simulated)
+    return _Run(simulated, min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0, builder)
 
 
 def _lateness(launch: _Launch, run: _Run, end_s: float) -> float:
