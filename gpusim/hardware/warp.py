@@ -22,7 +22,7 @@ from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.cta import Cta, RingState
 from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.schedule import Turn
-from gpusim.hardware.warp_copies import COPY_HANDLERS
+from gpusim.hardware.warp_copies import COPY_HANDLERS, LoadUnderWay
 from gpusim.program import (
     WARP_SIZE,
     Acquire,
@@ -69,7 +69,8 @@ class WarpLane:
         """Loads this lane has waited for."""
         self.waits_half_way = 0
         """The same when half of its tiles were done."""
-        self.loads: list[Event] = []
+        self.loads: deque[LoadUnderWay] = deque()
+        """Those that nothing has waited for yet, the oldest first."""
         self.slowest_s = 0.0
         """When the slowest warp of the group has what it waited for."""
         self._issued_s = -1.0

@@ -9,6 +9,7 @@ Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync,
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -34,7 +35,7 @@ from gpusim.program import (
 if TYPE_CHECKING:
     from gpusim.hardware.warp import WarpLane
 
-__all__ = ["COPY_HANDLERS"]
+__all__ = ["COPY_HANDLERS", "LoadUnderWay"]
 
 ARRIVALS_APART_S = 1e-6
 """Each warp goes on with its own data, which come one after the other: they do not want anything at once."""
@@ -45,6 +46,14 @@ in so many parts."""
 
 def _alignment(op: Load | CpAsync | TmaLoad) -> int:
     return op.align or op.bytes & -op.bytes
+
+
+@dataclass(slots=True)
+class LoadUnderWay:
+    """A load into registers: the arrivals of its parts, and when the slowest warp of the group has it."""
+
+    arrivals: list[Event] = field(default_factory=list)
+    slowest_s: float = 0.0
 
 
 class _Request:
@@ -58,6 +67,9 @@ class _Request:
 
 
 def load(lane: WarpLane, op: Load) -> Generator:
+    if not op.bytes and not op.wait:
+        lane.loads.append(LoadUnderWay())
+        return
     start = lane.sim.env.now
     memory, share = lane.sm.memory, lane.share
     access = access_of(op.width, op.stride, op.scatter)
@@ -67,21 +79,22 @@ def load(lane: WarpLane, op: Load) -> Generator:
     taken = missed * share * access.lines * LINE_BYTES
     parts = max(ceil(taken * PARTS / memory.l1.size), 1) if taken > memory.l1.size / 2 else 1
     count = lane.instructions(op.bytes, op.width) / parts
-    arrivals = []
+    loading = LoadUnderWay()
     for _ in range(parts):
         yield from _issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, access)
         if not missed:
-            arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency))
+            loading.arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency))
             continue
         yield from memory.l1.room(taken / parts, start)
         # Each warp waits for its own lines only.
         own = missed / lane.role.warps / parts
         arrival = _fetch(lane, op, "ldg", missed * share / parts, slowest_of=own, access=access)
-        arrival.callbacks.append(partial(_slowest, lane, memory.spread_s(missed / parts, own, op.l2_hit, access)))
+        late_s = memory.spread_s(missed / parts, own, op.l2_hit, access)
+        arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
         if not op.wait and lane.trace is not None:
             arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(missed * share / parts), lane.last))
-        arrivals.append(arrival)
-    lane.loads += arrivals
+        loading.arrivals.append(arrival)
+    lane.loads.append(loading)
     if op.wait:
         yield from _await_loads(lane, op.tile)
         lane.mark("load", start, "", op.tile)
@@ -112,8 +125,8 @@ def _fetch(
     )  # fmt: skip
 
 
-def _slowest(lane: WarpLane, late_s: float, _arrived: Event) -> None:
-    lane.slowest_s = max(lane.slowest_s, lane.sim.env.now + late_s)
+def _slowest(lane: WarpLane, loading: LoadUnderWay, late_s: float, _arrived: Event) -> None:
+    loading.slowest_s = max(loading.slowest_s, lane.sim.env.now + late_s)
 
 
 def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _arrival: Event) -> None:
@@ -121,20 +134,22 @@ def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _
     lane.trace(lane.cta.loads, "copy", start, lane.sim.env.now, "", tile, -1, amount, cause)
 
 
-def _await_loads(lane: WarpLane, tile: int) -> Generator:
-    for arrival in lane.loads:
-        if not arrival.processed:
-            lane.waits += 1
-            yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), tile)
-            lane.apart_s = ARRIVALS_APART_S
-    lane.loads.clear()
+def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
+    while len(lane.loads) > pending:
+        loading = lane.loads.popleft()
+        for arrival in loading.arrivals:
+            if not arrival.processed:
+                lane.waits += 1
+                yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), tile)
+                lane.apart_s = ARRIVALS_APART_S
+        lane.slowest_s = max(lane.slowest_s, loading.slowest_s)
     if lane.group.typical:
         lane.late_s = max(lane.late_s, lane.slowest_s - lane.sim.env.now)
 
 
 def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
     start = lane.sim.env.now
-    yield from _await_loads(lane, op.tile)
+    yield from _await_loads(lane, op.tile, op.pending)
     lane.mark("wait", start, "copy_in_flight", op.tile)
 
 

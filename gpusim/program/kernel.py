@@ -108,13 +108,18 @@ class KernelProgram:
         """Tiles of the CTA that has the fewest."""
         return self.tiles_per_cta if isinstance(self.tiles_per_cta, int) else min(self.tiles_per_cta)
 
+    @property
+    def most_tiles(self) -> int:
+        """Tiles of the CTA that has the most."""
+        return self.tiles_per_cta if isinstance(self.tiles_per_cta, int) else max(self.tiles_per_cta)
+
     def shortened(self, tiles: int) -> KernelProgram:
         """The same kernel with so many ``tiles`` less in every CTA."""
         if isinstance(self.tiles_per_cta, int):
             return self.resized(tiles_per_cta=self.tiles_per_cta - tiles)
         return replace(self, tiles_per_cta=tuple(count - tiles for count in self.tiles_per_cta))
 
-    def resized(self, *, grid: int | None = None, tiles_per_cta: int | None = None) -> KernelProgram:
+    def resized(self, *, grid: int | None = None, tiles_per_cta: int | tuple[int, ...] | None = None) -> KernelProgram:
         """The same kernel with another grid or tile count."""
         return replace(
             self,

@@ -117,6 +117,7 @@ class Load:
     ``width`` is bytes per lane and instruction; ``other`` the address instructions of
     one warp, ``masked`` its loads that no lane executes; ``l1_hit`` is
     the fraction of bytes found in L1, ``l2_hit`` that of the others found in L2.
+    One of no bytes for which nothing blocks takes no time, but `WaitLoads` counts it.
     """
 
     bytes: int
@@ -134,8 +135,9 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class WaitLoads:
-    """Block until all earlier `Load`s of this role have arrived in registers."""
+    """Block until of the earlier `Load`s of this role at most the ``pending`` youngest are still under way."""
 
+    pending: int = 0
     tile: int = -1
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gpusim.errors import listing, nearest
-from gpusim.scenario.kernel_schema import RoleSpec, SpelledKernel
+from gpusim.scenario.kernel_schema import MAX_TILES, RoleSpec, SpelledKernel, TileTotal
 from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals, turn_of
 from gpusim.scenario.op_lists import as_written, length
 from gpusim.scenario.op_schema import REPEAT
@@ -18,6 +18,8 @@ __all__ = ["Problem", "problems"]
 
 BULK_ALIGNMENT = 16  # PTX ISA: size and addresses of cp.async.bulk are multiples of 16
 LONGEST_TURN = 64
+MOST_DEALT = 1_000_000
+"""CTAs of unequal tiles, each of which is placed for itself."""
 MOST_OPS = 10_000
 """Of a list with its repeats written out; beyond it a prediction takes minutes."""
 
@@ -34,20 +36,17 @@ class Problem(NamedTuple):
 def problems(kernel: SpelledKernel) -> Iterator[Problem]:
     """Everything wrong with the references and sizes of ``kernel``, in file order."""
     tiles = kernel.tiles_per_cta
-    if len(tiles) > 1 and len(tiles) != kernel.grid:
-        yield Problem(
-            ("tiles_per_cta",), f"lists {len(tiles)} CTAs, but grid is {kernel.grid}",
-            "one number, or one number per CTA",
-        )  # fmt: skip
+    most = tiles.most(kernel.grid) if isinstance(tiles, TileTotal) else max(tiles)
+    yield from _tile_problems(tiles, kernel.grid, most)
     if kernel.l2_warm and kernel.footprint is None:
         yield Problem(("footprint",), "is needed when l2_warm is true", "the distinct bytes read, such as 32 MiB")
     for name in kernel.rings:
         if name in kernel.roles:
             yield Problem(("rings", name), "has the same name as a role", "different names")
-    if not max(tiles):
+    if not most:
         yield Problem(("tiles_per_cta",), "gives no CTA a tile, so that no role ever runs", "at least 1 for one CTA")
     for role_name, role in kernel.roles.items():
-        yield from _role_problems(role, ("roles", role_name), max(tiles))
+        yield from _role_problems(role, ("roles", role_name), most)
         for part in ("prologue", "per_tile", "epilogue"):
             steps, place = getattr(role, part), ("roles", role_name, part)
             if length(steps) > MOST_OPS:
@@ -57,6 +56,25 @@ def problems(kernel: SpelledKernel) -> Iterator[Problem]:
                     yield from _op_problems(kernel, part, word, spec, (*place, *path))
         yield from _group_problems(role, ("roles", role_name, "per_tile"))
     yield from _turn_problems(kernel)
+
+
+def _tile_problems(tiles: list[int] | TileTotal, grid: int, most: int) -> Iterator[Problem]:
+    if not isinstance(tiles, TileTotal):
+        if len(tiles) > 1 and len(tiles) != grid:
+            yield Problem(
+                ("tiles_per_cta",), f"lists {len(tiles)} CTAs, but grid is {grid}",
+                "one number, one number per CTA, or {total: n} for all of them together",
+            )  # fmt: skip
+    elif most > MAX_TILES:
+        yield Problem(
+            ("tiles_per_cta", "total"), f"is {most:,} tiles for each of {grid:,} CTAs",
+            f"at most {MAX_TILES:,} for one, {MAX_TILES * grid:,} in total",
+        )  # fmt: skip
+    elif tiles.total % grid and grid > MOST_DEALT:
+        yield Problem(
+            ("tiles_per_cta", "total"), f"does not come out even over {grid:,} CTAs",
+            f"a multiple of the grid, or a grid of at most {MOST_DEALT:,}",
+        )  # fmt: skip
 
 
 def _role_problems(role: RoleSpec, path: tuple, tiles: int) -> Iterator[Problem]:

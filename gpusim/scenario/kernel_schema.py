@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, field_serializer
+from pydantic import BeforeValidator, Field, PlainValidator, TypeAdapter, field_serializer
 
 from gpusim.scenario.fields import ByteCount, Count, Model, Name
 from gpusim.scenario.op_schema import OpStep
 
-__all__ = ["BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel", "TechniqueKernel"]
+__all__ = ["BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel", "TechniqueKernel", "TileTotal"]
 
 MAX_GRID = 2**31 - 1  # gridDim.x
 MAX_TILES = 10_000_000
@@ -62,11 +63,42 @@ class BarrierSpec(Model):
     """Arrivals that complete a phase."""
 
 
+class TileTotal(Model):
+    """So many tiles over all CTAs, as a grid-stride loop deals them out: the first CTAs may have one more."""
+
+    total: Annotated[Count, Field(ge=1, le=MAX_TILES * MAX_GRID)]
+    """Tiles of all CTAs together."""
+
+    def dealt(self, grid: int) -> list[int]:
+        """Tiles of each of ``grid`` CTAs; one number where all have as many."""
+        each, more = divmod(self.total, grid)
+        return [each + 1] * more + [each] * (grid - more) if more else [each]
+
+    def most(self, grid: int) -> int:
+        """Tiles of the first of ``grid`` CTAs, which has the most."""
+        return -(-self.total // grid)
+
+
+Side = Annotated[Count, Field(ge=1, le=MAX_GRID)]
+Sides = Annotated[list[Side], Field(min_length=2, max_length=3)]
 Tiles = Annotated[Count, Field(ge=0, le=MAX_TILES)]
+TileList = Annotated[list[Tiles], Field(min_length=1)]
+_SIDES, _TILE_LIST = TypeAdapter(list[Side]), TypeAdapter(TileList)
 
 
-def _tiles(value: Any) -> Any:
-    return value if isinstance(value, list) else [value]
+def _grid(value: Any) -> Any:
+    if not isinstance(value, list):
+        return value
+    if len(value) not in (2, 3):
+        raise ValueError(f"is a list of {len(value)}; expected one number, or two or three as in dim3")
+    return prod(_SIDES.validate_python(value))
+
+
+def _tiles(value: Any) -> list[int] | TileTotal:
+    # Not a union, which would tell a mistake of each of its forms and not of the one that was meant.
+    if isinstance(value, dict | TileTotal):
+        return TileTotal.model_validate(value)
+    return _TILE_LIST.validate_python(value if isinstance(value, list) else [value])
 
 
 class SpelledKernel(Model):
@@ -74,12 +106,13 @@ class SpelledKernel(Model):
 
     name: Name = "kernel"
     """As it is to be called in messages and on screen."""
-    grid: Annotated[Count, Field(ge=1, le=MAX_GRID)]
-    """CTAs of the launch."""
+    grid: Annotated[Count, Field(ge=1, le=MAX_GRID), BeforeValidator(_grid, json_schema_input_type=Side | Sides)]
+    """CTAs of the launch: their number, or two or three as in dim3, of which it is the product."""
     tiles_per_cta: Annotated[
-        list[Tiles], BeforeValidator(_tiles, json_schema_input_type=Tiles | list[Tiles]), Field(min_length=1)
+        list[int] | TileTotal, PlainValidator(_tiles, json_schema_input_type=Tiles | TileList | TileTotal)
     ]
-    """Tiles of each CTA: one number for all, or a list with one number per CTA."""
+    """Tiles of each CTA: one number for all, a list with one number per CTA, or `{total: n}`: so many over all CTAs,
+    as a grid-stride loop deals them out (the first CTAs have one more where it does not come out even)."""
     rings: dict[Name, RingSpec] = {}
     """Circular buffers in shared memory, by name."""
     roles: Annotated[dict[Name, RoleSpec], Field(min_length=1)]
@@ -100,5 +133,7 @@ class SpelledKernel(Model):
     """Distinct bytes read; needed when l2_warm. Hits in the part beyond half of L2 have a longer way."""
 
     @field_serializer("tiles_per_cta")
-    def _as_written(self, tiles: list[int]) -> int | list[int]:
+    def _as_written(self, tiles: list[int] | TileTotal) -> int | list[int] | dict[str, int]:
+        if isinstance(tiles, TileTotal):
+            return {"total": tiles.total}
         return tiles[0] if len(tiles) == 1 else tiles

@@ -13,7 +13,7 @@ from typing import Any
 
 from gpusim import program as ops
 from gpusim.program import KernelProgram, Mix, Op, Ring, Role
-from gpusim.scenario.kernel_schema import RoleSpec, SpelledKernel
+from gpusim.scenario.kernel_schema import RoleSpec, SpelledKernel, TileTotal
 from gpusim.scenario.op_lists import as_run, as_written
 
 __all__ = ["TileLoop", "build_kernel"]
@@ -23,12 +23,15 @@ MBARRIER_BYTES = 8  # PTX ISA: an mbarrier object is 64 bits
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One op of a list: ``make(tile)``, run ``ahead`` tiles early or for one fixed ``tile``."""
+    """One op of a list: ``make(tile)``, run ``ahead`` tiles early or for one fixed ``tile``.
+
+    ``past_end``: what stands in its place where it would be for a tile that the CTA does not have.
+    """
 
     make: Callable[[int], Op]
     ahead: int = 0
     tile: int | None = None
-    past_end: bool = False
+    past_end: Callable[[int], Op] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +51,12 @@ class TileLoop:
         for iteration in range(-lead, tiles):
             for step in self.per_tile:
                 tile = iteration + step.ahead
-                # Only ops ahead of the loop run before it starts; a copy past the end has
-                # nothing to fetch, but its (empty) group is still committed, so that
-                # wait_group keeps counting the same groups.
-                if tile >= 0 and tile % self.every == self.offset and (tile < tiles or step.past_end):
-                    yield step.make(tile)
+                # Only ops ahead of the loop run before it starts.
+                if tile < 0 or tile % self.every != self.offset:
+                    continue
+                make = step.make if tile < tiles else step.past_end
+                if make is not None:
+                    yield make(tile)
         last = tiles - 1 - (tiles - 1 - self.offset) % self.every
         yield from _once(self.epilogue, tiles, default=max(last, -1))
 
@@ -76,6 +80,8 @@ def build_kernel(kernel: SpelledKernel) -> KernelProgram:
     guarded = _words_on_rings(kernel, ("acquire", "tma_load", "wait", "release", "producer_commit"))
     mbarriers = sum(2 * ring.stages for ring in rings if ring.name in guarded) + len(barriers)
     tiles = kernel.tiles_per_cta
+    if isinstance(tiles, TileTotal):
+        tiles = tiles.dealt(kernel.grid)
     return KernelProgram(
         name=kernel.name,
         grid=kernel.grid,
@@ -136,6 +142,7 @@ def _words_on_rings(kernel: SpelledKernel, words: tuple[str, ...]) -> set[str]:
 def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
     waited = next((spec.ring for _, word, spec in as_written(role.per_tile) if word == "wait"), None)
     read = waited or (next(iter(kernel.rings)) if len(kernel.rings) == 1 else None)
+    spares = any(word == "wait_loads" and spec.pending for _, word, spec in as_written(role.per_tile))
     parts = []
     for steps in (role.prologue, role.per_tile, role.epilogue):
         part = []
@@ -143,9 +150,19 @@ def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
             if word == "wait":
                 read = spec.ring
             make = _maker(kernel, word, spec, read)
-            part.append(Step(make, _ahead(kernel, spec), spec.tile, past_end=word == "commit_group"))
+            part.append(Step(make, _ahead(kernel, spec), spec.tile, _past_end(word, spec, make, spares)))
         parts.append(tuple(part))
     return TileLoop(*parts, every=role.every, offset=role.offset)
+
+
+def _past_end(word: str, spec: Any, make: Callable[[int], Op], spares: bool) -> Callable[[int], Op] | None:
+    """Copies and loads past the end have nothing to fetch, but what counts them must go on counting the same ones.
+
+    An empty group is committed, and where ``wait_loads`` spares the youngest loads, an empty load is one of them.
+    """
+    if word == "commit_group":
+        return make
+    return _Maker(ops.Load, bytes=0, wait=False) if spares and word == "load" and not spec.wait else None
 
 
 def _ahead(kernel: SpelledKernel, spec: Any) -> int:
@@ -191,7 +208,7 @@ _ON_RING = {
     "acquire": ops.Acquire, "wait": ops.WaitFull, "release": ops.Release, "producer_commit": ops.ProducerCommit,
 }  # fmt: skip
 _SAME_FIELDS = {
-    "wait_loads": (ops.WaitLoads, ()),
+    "wait_loads": (ops.WaitLoads, ("pending",)),
     "commit_group": (ops.CommitGroup, ()),
     "wait_group": (ops.WaitGroup, ("pending",)),
     "bulk_wait": (ops.BulkWait, ("pending", "read")),

@@ -82,7 +82,10 @@ LEVERS: dict[str, Kind] = {
 }
 """Levers by parameter name, the most telling first."""
 
-OTHER_LABELS = {"resident": "resident CTAs", "tiles_per_cta": "tiles per CTA", "rows_per_cta": "rows per CTA"}
+OTHER_LABELS = {
+    "resident": "resident CTAs", "tiles_per_cta": "tiles per CTA", "total": "tiles in total",
+    "rows_per_cta": "rows per CTA",
+}  # fmt: skip
 
 BALANCING = ("tiles_per_cta", "tiles_per_item", "rows_per_cta", "tiles")
 """How often a loop runs: scaled where a turn does more or less than before."""

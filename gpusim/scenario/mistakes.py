@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from gpusim.errors import ScenarioError, listing, nearest
 from gpusim.scenario.host_schema import HOST_OPS, SpelledHost, ThreadSpec, WorkSpec
-from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec
+from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, TileTotal
 from gpusim.scenario.op_schema import REPEAT, STEPS
 from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, TechniqueKernel
 from gpusim.scenario.yaml_source import Place, Source
@@ -117,6 +117,8 @@ def _field_names(model: type[BaseModel], data: Any, path: Place) -> list[str]:
 def _kernel_names(data: Any, path: Place) -> list[str]:
     if not path:
         return list((TechniqueKernel if "technique" in _mapping(data) else SpelledKernel).model_fields)
+    if path == ("tiles_per_cta",):
+        return list(TileTotal.model_fields)
     below: dict[Any, type[BaseModel]] = {"rings": RingSpec, "roles": RoleSpec, "barriers": BarrierSpec}
     if len(path) == 2 and path[0] in below:
         return list(below[path[0]].model_fields)

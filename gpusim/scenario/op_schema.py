@@ -216,6 +216,13 @@ class PendingGroups(Schedule):
     """Newest groups that may still be in flight."""
 
 
+class PendingLoads(Schedule):
+    """Wait until at most `pending` youngest loads are under way."""
+
+    pending: Annotated[Count, Field(ge=0, le=64)] = 0
+    """Youngest `load` ops with `wait: false` that may still be under way, of this tile or of others; 0: none."""
+
+
 class PendingBulk(PendingGroups):
     """Wait for bulk stores; with `read`, only until their source has been read."""
 
@@ -271,7 +278,9 @@ OPS: dict[str, OpWord] = {
     "compute": OpWord(ComputeMix, about="Instructions of each warp of the role, by kind."),
     "release": OpWord(OnRing, "ring", about="Give the stage back: one arrival of each warp on its empty barrier."),
     "load": OpWord(RegisterLoad, "bytes", int | str, about="ld.global into registers (LDG)."),
-    "wait_loads": OpWord(Schedule, about="Wait for the data of all loads before it, as the first use of them does."),
+    "wait_loads": OpWord(
+        PendingLoads, "pending", int, about="Wait for the data of loads before it, as the first use of them does."
+    ),
     "store_shared": OpWord(SharedStore, "ring", about="st.shared from registers (STS), where that is all."),
     "cp_async": OpWord(ThreadFetch, "ring", about="cp.async into the stage (LDGSTS), issued by the threads."),
     "commit_group": OpWord(Group, "ring", about="cp.async.commit_group (LDGDEPBAR): the copies since the last one."),

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpusim.scenario.host_schema import SpelledHost, ThreadSpec, WorkSpec
+from gpusim.scenario.kernel_schema import TileTotal
 from gpusim.scenario.lever_kinds import Proposal, enough, grids_to_try, shown, values_to_try, whole, with_grid
 from gpusim.scenario.op_lists import as_written
 from gpusim.scenario.op_schema import REPEAT, chosen
@@ -31,11 +32,18 @@ Steps = list[tuple[str, str, Any]]
 
 def of_kernel(kernel: SpelledKernel, place: str, sms: int) -> list[Iterator[Proposal]]:
     """Proposals by lever for a kernel below ``place``."""
-    tiles = kernel.tiles_per_cta
-    balance = {f"{place}.tiles_per_cta": tiles[0]} if len(tiles) == 1 else {}
+    balance = _loop_count(kernel, place)
     rings = [_stages(kernel, place, name) for name in kernel.rings]
     return [*rings, _tile(kernel, place, balance), _warps(kernel, place), _ctas(kernel, place, balance, sms),
             _grid(kernel, place, balance, sms)]  # fmt: skip
+
+
+def _loop_count(kernel: SpelledKernel, place: str) -> dict[str, int]:
+    """What says how often the loop over tiles runs; nothing where tiles are listed CTA by CTA."""
+    tiles = kernel.tiles_per_cta
+    if isinstance(tiles, TileTotal):
+        return {f"{place}.tiles_per_cta.total": tiles.total}
+    return {f"{place}.tiles_per_cta": tiles[0]} if len(tiles) == 1 else {}
 
 
 def of_host(host: SpelledHost) -> list[Iterator[Proposal]]:

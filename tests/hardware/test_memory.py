@@ -12,8 +12,10 @@ from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.hardware.memory import Memory, among_loads
 from gpusim.program import (
     CommitGroup,
+    Compute,
     CpAsync,
     Load,
+    Mix,
     Ring,
     Role,
     SyncThreads,
@@ -71,6 +73,27 @@ def test_independent_loads_share_one_latency():
     ops = (Load(SIZE, wait=False), Load(SIZE, wait=False), WaitLoads())
     ns = total_ns(one_role(*ops, warps=4), textbook(lsu__ldg_l2_latency="100 cycles"))
     assert ns == pytest.approx(2 + 2 * COPY + 100)
+
+
+@pytest.mark.parametrize(("pending", "copies"), [(0, 3), (1, 2), (2, 1)])
+def test_the_youngest_loads_may_stay_under_way(pending, copies):
+    """Three loads one behind the other; a wait that spares some of them ends with the last that it does not."""
+    ops = (*[Load(SIZE, wait=False)] * 3, WaitLoads(pending))
+    ns = total_ns(one_role(*ops, warps=4), textbook(lsu__ldg_l2_latency="100 cycles"))
+    assert ns == pytest.approx(2 + copies * COPY + 100)
+
+
+def test_a_load_that_was_spared_is_waited_for_later():
+    """Arithmetic on the first passes while the second comes."""
+    ops = (Load(SIZE, wait=False), Load(SIZE, wait=False), WaitLoads(1), Compute(Mix(ffma=10)), WaitLoads())
+    ns = total_ns(one_role(*ops, warps=4), textbook(lsu__ldg_l2_latency="100 cycles"))
+    assert ns == pytest.approx(2 + 2 * COPY + 100)
+
+
+def test_a_load_of_no_bytes_only_counts():
+    """As those of tiles that never come do."""
+    ops = (Load(SIZE, wait=False), Load(0, wait=False), WaitLoads(1))
+    assert total_ns(one_role(*ops, warps=4)) == pytest.approx(total_ns(one_role(*ops[:1], WaitLoads(), warps=4)))
 
 
 @pytest.mark.parametrize(("l1_hit", "expected"), [(1.0, 40), (0.5, COPY / 2 + 100), (0.0, COPY + 100)])

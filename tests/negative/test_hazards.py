@@ -175,6 +175,19 @@ class TestHazard:
         """As registers that are fetched ahead are; a load that blocks waits for all before it."""
         assert run(one_role(Load(SIZE, wait=False), Compute(Mix(ffma=8)), wait)).total_s > 0
 
+    @pytest.mark.parametrize(("pending", "tiles"), [(1, 1), (8, 8)])
+    def test_wait_that_spares_every_load_there_is(self, pending, tiles):
+        """No CTA has more tiles than that; one more, and the first is waited for."""
+
+        def body(count):
+            for tile in range(count):
+                yield from (Load(SIZE, wait=False, tile=tile), WaitLoads(pending, tile=tile))
+
+        program = kernel(Role("worker", 4, body), tiles=tiles)
+        with pytest.raises(HazardError, match=rf"worker at tile 0: nothing waits for a load .*pending.*here {pending}"):
+            run(program)
+        assert run(program.resized(tiles_per_cta=tiles + 1)).total_s > 0
+
     def test_load_ahead_of_a_tile_that_never_comes(self):
         """The last turn of a loop that fetches ahead loads what nobody wants."""
         ahead = [WaitLoads(tile=0), Compute(Mix(ffma=8), tile=0), Load(SIZE, wait=False, tile=1)]

@@ -7,7 +7,7 @@ import pytest
 
 from gpusim import program as ops
 from gpusim.errors import HazardError, ScenarioError
-from gpusim.program import Compute, Load, Mix, Op, Release, Store, StoreShared, TmaLoad, WaitFull
+from gpusim.program import Compute, Load, Mix, Op, Release, Store, StoreShared, TmaLoad, WaitFull, WaitLoads
 from gpusim.scenario import loads, predict
 from gpusim.scenario.op_schema import OPS
 
@@ -66,6 +66,9 @@ def test_every_field_of_an_op_can_be_said(word):
         ),
         ("{load: {bytes: 4 KiB, scatter: 64}}", Load(4096, scatter=64, tile=0)),
         ("{store: {bytes: 1 KiB, stride: 128 B, width: 8}}", Store(1024, width=8, stride=128, tile=0)),
+        ("wait_loads", WaitLoads(tile=0)),
+        ("{wait_loads: 2}", WaitLoads(2, tile=0)),
+        ("{wait_loads: {pending: 3}}", WaitLoads(3, tile=0)),
         ("{store: {bytes: 1 KiB, scatter: 32}}", Store(1024, scatter=32, tile=0)),
         ("{store_shared: {ring: input, bytes: 0}}", StoreShared(0, ring="input", tile=0)),
     ],
@@ -101,6 +104,9 @@ def test_alignment_of_copies_reaches_the_op(spelled):
         ("{load: {bytes: 4 KiB, stride: -1}}", "is negative"),
         ("{store: {bytes: 4 KiB, align: 32}}", "unknown key"),
         ("{compute: {setup: -1}}", "at least 0"),
+        ("{wait_loads: -1}", r"wait_loads\.pending: -1 is not possible .allowed: at least 0"),
+        ("{wait_loads: 65}", "at most 64"),
+        ("{wait_loads: {pendin: 1}}", "pendin: unknown key .*Did you mean 'pending'"),
         ("{compute: {lds: 4, lds_wavefronts: 64}}", "lds_wavefronts: "),
         ("{compute: {ffma: 8, register_conflicts: 9}}", "register_conflicts: 9 of 8 ffma .*at most 8"),
     ],
@@ -115,6 +121,23 @@ def test_a_bulk_copy_starts_at_multiples_of_16(spelled):
     """The copy unit takes no others."""
     with pytest.raises(ScenarioError, match=r"align: a bulk copy from an address .* 8 .allowed: at least 16"):
         loads(spelled.replace("{ring: input}", "{ring: input, align: 8}"))
+
+
+def test_loads_past_the_end_go_on_counting():
+    """Two tiles early: the last two waits find as many loads behind theirs as all others, of no bytes."""
+    text = """\
+question: q
+device: textbook
+kernel:
+  grid: 1
+  tiles_per_cta: 3
+  roles: {all: {warps: 4, per_tile: [{load: {bytes: 4 KiB, wait: false, ahead: 2}}, {wait_loads: %s}]}}
+"""
+    spared, all_of_them = (list(loads(text % pending).program().roles[0].body(3)) for pending in (2, 0))
+    assert [(op.tile, op.bytes) for op in spared if isinstance(op, Load)] == [
+        (0, 4096), (1, 4096), (2, 4096), (3, 0), (4, 0),
+    ]  # fmt: skip
+    assert [op.tile for op in all_of_them if isinstance(op, Load)] == [0, 1, 2]
 
 
 class TestTurns:
