@@ -108,7 +108,7 @@ def test_alignment_of_copies_reaches_the_op(spelled):
         ("{wait_loads: 65}", "at most 64"),
         ("{wait_loads: {pendin: 1}}", "pendin: unknown key .*Did you mean 'pending'"),
         ("{compute: {lds: 4, lds_wavefronts: 64}}", "lds_wavefronts: "),
-        ("{compute: {ffma: 8, register_conflicts: 9}}", "register_conflicts: 9 of 8 ffma .*at most 8"),
+        ("{compute: {other: 4, setup: 2, ldc: 9}}", "ldc: 9 of 6 instructions .*at most 6"),
     ],
 )
 def test_what_cannot_be_is_explained(spelled, step, message):
