@@ -103,7 +103,9 @@ class ScenarioError(GpusimError):
 
     def _line(self) -> str:
         place = ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
-        message = ": ".join(part for part in (place, self.field, self.problem) if part)
+        # "--set kernel.grid" names its field already.
+        field = "" if place.endswith(f" {self.field}") else self.field
+        message = ": ".join(part for part in (place, field, self.problem) if part)
         return message + _hints(self.allowed, self.suggestion)
 
 

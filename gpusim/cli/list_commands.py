@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from gpusim.cli.output import console, print_json, print_table
+from gpusim.files import write_atomically
 from gpusim.hardware.profile import load_profile, profile_names
 from gpusim.scenario.json_schema import json_schema, schema_text
 from gpusim.scenario.op_reference import inserted
 from gpusim.scenario.technique import techniques as installed
-from gpusim.validation.markdown import write_atomically
 
 __all__ = ["devices", "schema", "techniques"]
 

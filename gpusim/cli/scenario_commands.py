@@ -10,6 +10,7 @@ from gpusim.cli.advice import print_advice
 from gpusim.cli.inputs import single_scenario
 from gpusim.cli.output import console, print_json, print_table, seconds, share, signed
 from gpusim.errors import GpusimError
+from gpusim.files import write_atomically
 from gpusim.scenario import Answer, Scenario, advise, answer, predict
 from gpusim.timeline import Timeline
 from gpusim.timeline.export import to_chrome_json, to_csv
@@ -17,15 +18,21 @@ from gpusim.timeline.metrics import busy_by_lane, summary, wait_by_reason
 from gpusim.units import format_quantity
 from gpusim.validation import (
     Comparison,
+    MetricError,
     compare_timelines,
     compare_with,
     measurement_of,
     read_measured,
     steps_told,
 )
-from gpusim.validation.markdown import write_atomically
 
 __all__ = ["compare", "export", "run"]
+
+_NAMES = {
+    "total_s": "total", "period_s": "period per tile", "exposed_s": "exposed copy time",
+    "hidden_fraction": "hidden fraction of copy time",
+}  # fmt: skip
+"""What people read for the metrics of a timeline, in this order."""
 
 
 def run(path: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool, advice: bool) -> None:
@@ -103,28 +110,32 @@ def _occupancy(fits: dict[str, Any], scenario: Scenario) -> str:
 def _numbers(values: dict[str, Any], comparison: Comparison | None) -> list[list[str]]:
     """A row per number; that of kernels that take time stamps is below the one without."""
     measured = summary(comparison.measured) if comparison else {}
-    show = {"total_s": seconds, "period_s": seconds, "exposed_s": seconds, "hidden_fraction": share}
-    names = {
-        "total_s": "total", "period_s": "period per tile", "exposed_s": "exposed copy time",
-        "hidden_fraction": "hidden fraction of copy time",
-    }  # fmt: skip
     rows = []
-    for name, text in names.items():
+    for name, text in _NAMES.items():
         # Without copies nothing is exposed or hidden, without a loop there is no period.
         if not any(map(_says_something, (values[name], measured.get(name)))):
             continue
-        row = [text, show[name](values[name])]
+        row = [text, _shown(name, values[name])]
         if comparison is not None:
             error = comparison.metric(name)
-            difference = signed(error.error if error else None)
-            if error is not None and name == "hidden_fraction":
-                difference = f"{error.error:+.3f}"
-                if comparison.unstamped_hidden is not None:
-                    rows.append([*row, "", ""])
-                    row = ["… in a kernel that takes time stamps", show[name](error.predicted)]
-            row += [show[name](measured.get(name)), difference]
+            if error is not None and name == "hidden_fraction" and comparison.unstamped_hidden is not None:
+                rows.append([*row, "", ""])
+                row = ["… in a kernel that takes time stamps", _shown(name, error.predicted)]
+            row += [_shown(name, measured.get(name)), _difference(error)]
         rows.append(row)
     return rows
+
+
+def _shown(name: str, value: float | None) -> str:
+    """A number with its unit: a fraction, or a time."""
+    return share(value) if name == "hidden_fraction" else seconds(value)
+
+
+def _difference(error: MetricError | None) -> str:
+    """Relative, but for fractions."""
+    if error is not None and error.name == "hidden_fraction":
+        return f"{error.error:+.3f}"
+    return signed(error.error if error else None)
 
 
 def _says_something(value: float | None) -> bool:
@@ -157,15 +168,18 @@ def compare(
     if json:
         print_json({"scenario": scenario.resolved(), "device": scenario.device, **about, **comparison.as_dict()})
     else:
+        metrics = [(_NAMES[entry.name], entry) for entry in comparison.metrics]
+        means = [(f"{entry.name}, mean", entry) for entry in (*comparison.by_kind, *comparison.by_stage)]
         rows = [
-            (entry.name, f"{entry.predicted:.6g}", f"{entry.measured:.6g}",
-             f"{entry.error:+.3f}" if entry.name == "hidden_fraction" else signed(entry.error))
-            for entry in (*comparison.metrics, *comparison.by_kind, *comparison.by_stage)
-        ]  # fmt: skip
+            (text, _shown(entry.name, entry.predicted), _shown(entry.name, entry.measured), _difference(entry))
+            for text, entry in (*metrics, *means)
+        ]
         print_table(scenario.question, ("", "predicted", "measured", "error"), rows)
         if comparison.unstamped_hidden is not None:
             without = share(comparison.unstamped_hidden)
-            console().print(f"hidden_fraction is that of kernels that take time stamps; predicted without: {without}")
+            console().print(
+                f"the hidden fraction is that of kernels that take time stamps; predicted without: {without}"
+            )
         overhead = comparison.measured.meta.get("overhead")
         if measured is not None and overhead is not None:
             console().print(f"with its time stamps the kernel took {overhead:+.1%} longer; the total is without them")

@@ -10,7 +10,7 @@ from dash.exceptions import PreventUpdate
 
 from gpusim.dashboard.case import OWN_POINT, Asked, CaseError, Source
 from gpusim.dashboard.form import Field, changes_of
-from gpusim.dashboard.panel import CHANGED, DROP, FIELD, UNCHANGED
+from gpusim.dashboard.panel import CHANGED_CLASS, DROP, FIELD, PLAIN_CLASS
 from gpusim.dashboard.sweep_panel import PICK
 
 __all__ = ["NOTHING", "changed_list", "register_changing"]
@@ -97,7 +97,7 @@ def register_changing(app: Dash, source: Source) -> None:
     )  # fmt: skip
     def on_state(message: str | None, known: dict, ids: list[dict]) -> tuple[list[bool], list[str]]:
         changed = {change.partition("=")[0] for change in known["list"]}
-        names = [CHANGED if of["path"] in changed else UNCHANGED for of in ids]
+        names = [CHANGED_CLASS if of["path"] in changed else PLAIN_CLASS for of in ids]
         return [of["path"] in (message or "") for of in ids], names
 
 

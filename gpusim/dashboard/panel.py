@@ -10,11 +10,20 @@ from dash import dcc, html
 
 from gpusim.dashboard.form import Field, Form
 
-__all__ = ["CHANGED", "DROP", "FIELD", "UNCHANGED", "change_chips", "field_inputs", "quantity_options", "what_if_panel"]
+__all__ = [
+    "CHANGED_CLASS",
+    "DROP",
+    "FIELD",
+    "PLAIN_CLASS",
+    "change_chips",
+    "field_inputs",
+    "quantity_options",
+    "what_if_panel",
+]
 
 FIELD, DROP = "field", "drop"
 """Types of the ids of inputs and of the buttons that take a change back."""
-UNCHANGED, CHANGED = "field", "field changed"
+PLAIN_CLASS, CHANGED_CLASS = "field", "field changed"
 """Classes of inputs."""
 WAIT_MS = 250
 """After the last key, before a prediction is asked for."""
@@ -23,7 +32,7 @@ WAIT_MS = 250
 def _input(one: Field) -> Any:
     shared = {
         "id": {"type": FIELD, "path": one.path}, "label": one.label, "value": one.value, "size": "xs",
-        "className": CHANGED if one.value != one.base else UNCHANGED,
+        "className": CHANGED_CLASS if one.value != one.base else PLAIN_CLASS,
     }  # fmt: skip
     if one.choices:
         data = [{"value": choice, "label": choice} for choice in one.choices]

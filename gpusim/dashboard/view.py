@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 __all__ = ["MODES", "Selection", "View"]
 
 MODES = ("stacked", "overlay", "difference")
-SIDES = ("predicted", "measured")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from typing import Any
 
 import yaml
 
+from gpusim.files import write_atomically
 from gpusim.hardware.benches import Measured
 from gpusim.hardware.profile import DeviceProfile, profile_from_yaml
 from gpusim.host.benches import HostBenches
@@ -65,10 +66,7 @@ def write_host_profile(folder: Path, target: Path) -> Path:
     """
     text = host_profile(folder, profile_from_yaml(target.stem, target.read_text(encoding="utf-8")))
     path = target.parent / "host" / target.name
-    path.parent.mkdir(exist_ok=True)
-    draft = path.with_suffix(".tmp")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(path)
+    write_atomically(path, text)
     return path
 
 

@@ -90,7 +90,12 @@ class Advice:
             return f"{limit.name}, at {share} of its peak"
         if self.roofline is None:
             return f"{limit.name}, {share} of the time"
-        return f"{limit.name}, {share} of the critical path"
+        held = f"{limit.name}, {share} of the critical path"
+        if self.roofline.regime != "memory-bound":
+            return held
+        # It bounds a kernel from a smaller share of its peak on than it is the bottleneck: say how both go together.
+        reached = round(100 * self.roofline.share)
+        return f"{held}; memory, at {reached} % of its peak, leaves at most {100 - reached} % while the bytes stay"
 
     @property
     def enough(self) -> tuple[str, ...]:

@@ -12,8 +12,6 @@ from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, Spell
 
 __all__ = ["BarrierSpec", "DeviceSpec", "RingSpec", "RoleSpec", "ScenarioModel", "SpelledKernel", "TechniqueKernel"]
 
-MAX_SWEEP_VALUES = 10_000
-
 
 class DeviceSpec(Model):
     """A device profile, and quantities of it to replace."""

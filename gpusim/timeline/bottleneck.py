@@ -43,21 +43,20 @@ _BY_KIND = {
 
 
 def bottleneck(timeline: Timeline) -> Bottleneck | None:
-    """The peak that is reached, else the kind with the largest share of the critical path.
+    """The peak that is reached (the larger share of two), else the kind with the largest share of the critical path.
 
     Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``) where it has
     them. For streams and copies it is the unit that works most of the time: a copy engine, the kernels, or
     a thread of the host. None for a timeline without intervals that reaches no peak.
     """
     taken, used = memory_share(timeline), achieved_bandwidth(timeline) / timeline.meta.get("peak_bytes_per_s", inf)
-    if taken >= BOUND:  # NaN compares false
+    reached = achieved_flop_rate(timeline) / timeline.meta.get("peak_flop_per_s", inf)
+    if taken >= BOUND and not reached > taken:  # NaN compares false
         fewer = "move fewer bytes: fuse, reuse, compress"
         denser = "use all that is fetched: neighbouring lanes side by side, wider vectors"
         return Bottleneck("memory bandwidth", taken, denser if used < WASTED * taken else fewer)
-    limit = timeline.meta.get("peak_flop_per_s")
-    rate = achieved_flop_rate(timeline)
-    if limit and rate >= BOUND * limit:
-        return Bottleneck("FP32 arithmetic", rate / limit, "compute less, or on the tensor cores")
+    if reached >= BOUND:
+        return Bottleneck("FP32 arithmetic", reached, "compute less, or on the tensor cores")
     unit = _busiest_unit(timeline)
     if unit is not None:
         return unit

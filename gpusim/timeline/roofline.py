@@ -24,7 +24,8 @@ FAR = 0.3
 class Roofline:
     """Rates in bytes/s and FLOP/s with their share of the peak; intensities in FLOP per byte of memory traffic.
 
-    ``ridge`` is the intensity at which both roofs meet: below it memory is the roof, above it arithmetic.
+    ``ridge`` is the intensity at which both roofs meet. The roof above is the peak of which the larger share is
+    reached: memory below the ridge and arithmetic above it, but where L2 answers, or more is fetched than wanted.
     """
 
     bandwidth_bytes_per_s: float
@@ -37,19 +38,23 @@ class Roofline:
     @property
     def roof(self) -> str:
         """The peak that more overlap would meet first: "memory bandwidth" or "FP32 arithmetic"."""
-        return "memory bandwidth" if self.intensity < self.ridge else "FP32 arithmetic"
+        return "memory bandwidth" if self._under_memory else "FP32 arithmetic"
 
     @property
     def share(self) -> float:
         """Of what the roof above allows."""
-        return self.bandwidth_share if self.intensity < self.ridge else self.flop_share
+        return max(self.bandwidth_share, self.flop_share)
 
     @property
     def regime(self) -> str:
-        """What the thresholds of this module call it, by the roof above."""
-        if self.share >= (MEMORY_BOUND if self.intensity < self.ridge else COMPUTE_BOUND):
-            return "memory-bound" if self.intensity < self.ridge else "compute-bound"
-        return "far from both roofs" if self.share < FAR else "latency-bound"
+        """What the thresholds of this module call it, by the roof above; why it is below, the bottleneck says."""
+        if self.share >= (MEMORY_BOUND if self._under_memory else COMPUTE_BOUND):
+            return "memory-bound" if self._under_memory else "compute-bound"
+        return "far from both roofs" if self.share < FAR else "below both roofs"
+
+    @property
+    def _under_memory(self) -> bool:
+        return self.bandwidth_share > self.flop_share
 
 
 def roofline(timeline: Timeline) -> Roofline | None:

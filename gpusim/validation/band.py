@@ -45,6 +45,7 @@ class KnownGap:
 def known_gaps(folder: Path) -> tuple[KnownGap, ...]:
     """The gaps a technique declares in ``known_gaps.yaml``, a list of {params, reason, device}.
 
+    They count in every number that is reported, and are not held against a technique in exit codes (`Accuracy.holds`).
     Raises RecordingError if the file is not such a list.
     """
     path = folder / "known_gaps.yaml"

@@ -12,7 +12,6 @@ import dataclasses
 import hashlib
 import json
 import math
-import os
 import re
 import tempfile
 import zipfile
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from gpusim.errors import RecordingError
+from gpusim.files import write_atomically
 from gpusim.timeline import KINDS, REASONS, Timeline
 
 __all__ = [
@@ -108,7 +108,7 @@ class Totals:
         """Write atomically, one row a line, so that a re-measured point is a one-line change."""
         head = json.dumps({"technique": self.technique, "meta": self.meta}, indent=1, allow_nan=False)[:-2]
         rows = ",\n".join("  " + json.dumps(dataclasses.asdict(row), allow_nan=False) for row in self.rows)
-        _write(Path(path), f'{head},\n "rows": [\n{rows}\n ]\n}}\n'.encode())
+        write_atomically(Path(path), f'{head},\n "rows": [\n{rows}\n ]\n}}\n'.encode())
 
 
 def device_folder(name: str) -> str:
@@ -173,7 +173,7 @@ def save_timeline(path: Path, name: str, timeline: Timeline) -> None:
     with tempfile.TemporaryFile() as buffer:
         np.savez_compressed(buffer, **arrays)
         buffer.seek(0)
-        _write(path, buffer.read())
+        write_atomically(path, buffer.read())
 
 
 def list_timelines(path: Path) -> dict[str, dict[str, Any]]:
@@ -242,16 +242,3 @@ def _plain(params: Any) -> Mapping[str, Any]:
 
 def _key(params: Mapping[str, Any]) -> str:
     return json.dumps(dict(params), sort_keys=True)
-
-
-def _write(path: Path, content: bytes) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink()
-        raise

@@ -88,10 +88,17 @@ class Accuracy:
     overall: TechniqueAccuracy | None
     band: Band
 
+    @property
+    def holds(self) -> bool:
+        """Every technique is within the band without its known gaps: what is claimed, as `Comparison.within` has it."""
+        claimed = accuracy((case for case in self.cases if not case.comparison.gap), self.band)
+        return all(row.within(self.band) for row in claimed.techniques)
+
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
+        """Plain data for JSON. ``within`` of a technique counts its known gaps, ``holds`` leaves them out."""
         return {
             "band": asdict(self.band),
+            "holds": self.holds,
             "overall": None if self.overall is None else self._row(self.overall),
             "techniques": [self._row(row) for row in self.techniques],
             "choices": [{**asdict(choice), "right": choice.right(self.band)} for choice in self.choices],
@@ -109,19 +116,19 @@ class Accuracy:
 
 
 def accuracy(cases: Iterable[Case], band: Band = DEFAULT_BAND) -> Accuracy:
-    """The report over ``cases``. Known gaps count like all others: hiding them would be a lie."""
+    """The report over ``cases``. Known gaps count in its numbers like all others: hiding them would be a lie."""
     cases = tuple(cases)
     choices = _choices(cases)
     names = sorted({case.technique for case in cases})
     rows = tuple(
-        _row(name, [c for c in cases if c.technique == name], [c for c in choices if c.technique == name])
+        _row(name, [c for c in cases if c.technique == name], [c for c in choices if c.technique == name], band)
         for name in names
     )
-    overall = _row("all", cases, choices) if cases else None
+    overall = _row("all", cases, choices, band) if cases else None
     return Accuracy(cases, choices, rows, overall, band)
 
 
-def _row(name: str, cases: Sequence[Case], choices: Sequence[Choice]) -> TechniqueAccuracy:
+def _row(name: str, cases: Sequence[Case], choices: Sequence[Choice], band: Band) -> TechniqueAccuracy:
     errors = [case.comparison.total_error for case in cases]
     worst = max(range(len(errors)), key=lambda i: abs(errors[i]))
     hidden = [error for case in cases if (error := case.comparison.hidden_error) is not None]
@@ -134,7 +141,7 @@ def _row(name: str, cases: Sequence[Case], choices: Sequence[Choice]) -> Techniq
         hidden_mean_abs=statistics.fmean(abs(error) for error in hidden) if hidden else None,
         hidden_worst=max(hidden, key=abs) if hidden else None,
         choices=len(choices),
-        choices_right=sum(choice.right() for choice in choices),
+        choices_right=sum(choice.right(band) for choice in choices),
         known_gaps=sum(bool(case.comparison.gap) for case in cases),
     )
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from gpusim.files import write_atomically
 from gpusim.program import sass
 from realkernels._harness.disassembler import disassemble
 
@@ -177,7 +177,7 @@ def _compile(spec: KernelSpec, architecture: str) -> CompiledKernel:
         digest.update(content)
     cubin = cache_folder() / f"{spec.source.stem}-{digest.hexdigest()[:32]}.cubin"
     if not cubin.exists():
-        _write_atomically(cubin, _run_nvrtc(spec, options))
+        write_atomically(cubin, _run_nvrtc(spec, options))
     return CompiledKernel(spec, cubin)
 
 
@@ -240,11 +240,3 @@ def _define(value: object) -> str:
 
 def _shape(extent) -> tuple[int, ...]:
     return tuple(int(e) for e in extent) if isinstance(extent, (tuple, list)) else (int(extent),)
-
-
-def _write_atomically(path: Path, content: bytes) -> None:
-    """Another thread or process may write the same cubin at the same time."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-    Path(temporary).replace(path)

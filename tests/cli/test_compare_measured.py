@@ -1,6 +1,7 @@
 """``gpusim compare SCENARIO --measured FILE``: a timeline of one's own kernel against the prediction."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -54,8 +55,24 @@ def test_errors_of_total_period_and_overlap_are_printed(compare, measure):
     """And that the time stamps cost something."""
     code, out, err = compare(measure())
     assert (code, err) == (0, "")
-    for part in ("total_s", "-2.0%", "period_s", "hidden_fraction", "+0.000", "+3.1% longer", "verdict: total within"):
+    for part in (
+        "total",
+        "-2.0%",
+        "period per tile",
+        "hidden fraction",
+        "+0.000",
+        "+3.1% longer",
+        "verdict: total within",
+    ):
         assert part in out
+
+
+def test_every_time_has_its_unit(compare, measure):
+    """Each row: what it is, both numbers, their difference."""
+    rows = compare(measure())[1].splitlines()[2:]
+    times = [row for row in rows if row.endswith("%") and "fraction" not in row]
+    assert any(row.startswith("copy, mean") for row in times)
+    assert all(len(re.findall(r"\d (?:ps|ns|us)\b", row)) == 2 for row in times)
 
 
 def test_the_same_as_json(compare, measure):
@@ -93,7 +110,7 @@ def test_a_device_by_its_driver_name_is_its_profile(path, measure, tmp_path, com
     scenario.write_text(path.read_text().replace("textbook", "h200_sxm"))
     code, out, err = compare(measure(device="NVIDIA H200"), scenario=scenario)
     assert (code in (0, 1), err) == (True, "")
-    assert "total_s" in out
+    assert "total " in out
 
 
 def test_a_file_without_a_device_is_taken_at_its_word(compare, measure):

@@ -1,6 +1,10 @@
 import subprocess
 import sys
+from inspect import signature
 from pathlib import Path
+
+from gpusim.cli.app import dashboard
+from gpusim.dashboard import PORT
 
 APP = Path(__file__).parents[2] / "app.py"
 
@@ -9,6 +13,11 @@ def run(*arguments):
     return subprocess.run(
         [sys.executable, str(APP), *arguments], capture_output=True, text=True, timeout=60, check=False
     )
+
+
+def test_the_command_has_the_port_of_the_dashboard():
+    """It names the number anew, so that --help does not load Dash."""
+    assert signature(dashboard).parameters["port"].default == PORT
 
 
 def test_a_folder_that_does_not_exist_ends_with_2_and_a_sentence(tmp_path):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import json
 import statistics
-from collections import defaultdict
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +16,9 @@ import pytest
 from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.program import with_time_stamps
 from gpusim.scenario.parallel import run_parallel
+from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.metrics import summary
-from gpusim.validation import steps_told
+from gpusim.validation import Case, accuracy, compare_timelines, steps_told
 from gpusim.validation.recording import TIMELINES, TOTALS, TotalRow, Totals, list_timelines, load_timeline
 from tests.tile_programs import TECHNIQUES, technique
 
@@ -27,10 +27,8 @@ MEAN = 0.04
 WORST = 0.22
 """0.21 until copies off a line lost bandwidth only where many are under way: `tma_warp_specialized` came nearer as a
 whole, 2.8 KiB by 16 warps, too fast before, went from 20 to 21 %."""
-CHOICE = 0.02
-"""A stage count is well chosen when it is at most so much slower than the measured best."""
 WELL_CHOSEN = 0.8
-"""Share of the groups in which that must be so; docs/accuracy.md lists all of them."""
+"""Share of the choices of a stage count that must be right; docs/accuracy.md lists all of them."""
 PERIOD_MEAN = 0.08
 HIDDEN_MEAN = {"sync_tile": 0.06, "tma_warp_specialized": 0.06, "cp_async_multistage": 0.095}
 """Copies of cp.async that start off a line are served unevenly where HBM is full (`alignment`: the quickest CTA takes
@@ -84,13 +82,10 @@ def points() -> dict[str, list[Point]]:
     return {name: sorted(rows, key=lambda point: json.dumps(point.params)) for name, rows in found.items()}
 
 
-def groups(name: str) -> list[list[Point]]:
-    """Points of a technique that differ in ``stages`` alone."""
-    found: dict[str, list[Point]] = defaultdict(list)
-    for point in points()[name]:
-        rest = {key: value for key, value in point.params.items() if key != "stages"}
-        found[json.dumps(rest)].append(point)
-    return [group for group in found.values() if len(group) > 1]
+def case(name: str, point: Point) -> Case:
+    """A point as the accuracy report takes it."""
+    sides = (TimelineBuilder().build(total_s=total_s) for total_s in (point.predicted_s, point.measured_s))
+    return Case(name, DEVICE, point.params, compare_timelines(*sides))
 
 
 def table(title: str, rows: list[Any]) -> str:
@@ -112,18 +107,10 @@ def test_total_time_is_within_the_bands(name):
 @pytest.mark.parametrize("name", [name for name in TECHNIQUES if name != "sync_tile"])
 def test_best_stage_count_is_found(name):
     """What the model would choose is the fastest on the device, or within 2 % of it."""
-    wrong = []
-    found = groups(name)
-    for group in found:
-        # Equal up to rounding is a tie, and of equally fast counts one takes the smallest.
-        chosen = min(group, key=lambda point: (float(f"{point.predicted_s:.6g}"), point.params["stages"]))
-        best = min(group, key=lambda point: point.measured_s)
-        loss = chosen.measured_s / best.measured_s - 1.0
-        if loss > CHOICE:
-            words = " ".join(f"{key}={value}" for key, value in chosen.params.items() if key != "stages")
-            wrong.append(f"{chosen.params['stages']} instead of {best.params['stages']} stages, {loss:+.1%}: {words}")
-    right = 1.0 - len(wrong) / len(found)
-    assert right >= WELL_CHOSEN, table(f"{name}: well chosen in {right:.0%} of {len(found)} groups; not in", wrong)
+    choices = accuracy(case(name, point) for point in points()[name]).choices
+    wrong = [choice for choice in choices if not choice.right()]
+    right = 1.0 - len(wrong) / len(choices)
+    assert right >= WELL_CHOSEN, table(f"{name}: well chosen in {right:.0%} of {len(choices)} groups; not in", wrong)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import gpusim
 from gpusim.scenario import from_data, load, loads, predict, with_overrides
 from gpusim.scenario.advice import HARDLY, WORTH_IT, Advice, Lever, advise
 from gpusim.timeline.bottleneck import Bottleneck
+from gpusim.timeline.roofline import Roofline
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
 HELD = Bottleneck("copy latency", 0.56, "more stages")
@@ -50,6 +51,16 @@ def test_a_kernel_at_its_peak_is_left():
     assert found.verdict.startswith("Leave it: no lever gains more than 2 %. Held back by FP32 arithmetic, at 94 %")
     assert "2 stages are enough (as fast)" in found.enough
     assert found.roofline.regime == "compute-bound"
+
+
+def test_a_bottleneck_below_the_roof_of_memory_says_what_the_roof_leaves():
+    """Memory bounds a kernel whose critical path waits for copies; far below the roof nothing is said of it."""
+    near, far = (Roofline(share * 4e12, share, 1e12, 0.02, 0.4, 15.0) for share in (0.7, 0.4))
+    held = Advice(1.0, HELD, near, ()).held_by
+    assert held == (
+        "copy latency, 56 % of the critical path; memory, at 70 % of its peak, leaves at most 30 % while the bytes stay"
+    )
+    assert Advice(1.0, HELD, far, ()).held_by == "copy latency, 56 % of the critical path"
 
 
 def test_levers_are_ranked_and_complete():

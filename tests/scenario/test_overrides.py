@@ -47,7 +47,7 @@ def test_override_copies_only_along_its_path():
 
 def test_error_in_an_override_names_the_override(spelled):
     """Not a line of the file, which is right."""
-    with pytest.raises(ScenarioError, match=r"--set kernel.gird: kernel.gird: unknown key .*'grid'"):
+    with pytest.raises(ScenarioError, match=r"^--set kernel.gird: unknown key .*'grid'"):
         with_overrides(loads(spelled), {"kernel.gird": 4})
     with pytest.raises(ScenarioError, match=r"--set kernel.rings.input.stages.*at least 1"):
         with_overrides(loads(spelled), {"kernel.rings.input.stages": 0})

@@ -120,6 +120,21 @@ def test_wrong_choice_costs_what_was_measured(made, params):
     assert not choice.right()
 
 
+def test_known_gaps_count_but_are_not_held_against_the_report(made, params):
+    """The numbers have them; what is claimed leaves them out, and is not excused by them."""
+    for stages, error in {1: 0.01, 2: 0.5, 3: 0.02}.items():
+        made.record(params(stages=stages), total_of(params(stages=stages)) / (1 + error))
+    assert not accuracy(all_cases(workers=1)).holds
+    gaps = made.technique.folder / "known_gaps.yaml"
+    gaps.write_text("- {params: {stages: 2}, reason: made up as well}\n")
+    report = accuracy(all_cases(workers=1))
+    assert report.holds
+    assert report.overall.worst == pytest.approx(0.5)
+    assert not report.overall.within()
+    gaps.write_text("- {params: {stages: 3}, reason: another one}\n")
+    assert not accuracy(all_cases(workers=1)).holds
+
+
 @pytest.mark.usefixtures("made")
 def test_report_without_recordings_is_empty():
     """And no error."""

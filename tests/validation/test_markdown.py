@@ -11,7 +11,6 @@ from gpusim.validation.markdown import (
     accuracy_page,
     accuracy_table,
     insert_between_markers,
-    write_atomically,
 )
 
 
@@ -49,9 +48,3 @@ def test_table_replaces_what_stands_between_the_markers():
     assert insert_between_markers(once, "new\n") == once
     with pytest.raises(GpusimError, match="no markers"):
         insert_between_markers("nothing", "new\n")
-
-
-def test_write_is_all_or_nothing(tmp_path):
-    """No scratch file is left."""
-    write_atomically(tmp_path / "deep" / "file.md", "text")
-    assert [path.name for path in (tmp_path / "deep").iterdir()] == ["file.md"]
