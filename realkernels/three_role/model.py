@@ -39,10 +39,6 @@ COMPUTE_AHEAD = STAGES_AHEAD = 4
 """How many of them are done before the first wait returns: behind the last arrival, or while a barrier is looked at."""
 FENCE = 2
 """Per tile: the memory barrier and the proxy fence between st.shared and the bulk store."""
-LOADER_OTHER, LOADER_OTHER_SINGLE = 23, 18
-STORER_OTHER, STORER_OTHER_SINGLE = 19, 12
-"""Per tile of loader and storer; the latter with one stage. No op of the program carries them: they
-lie within the measured issue cost of a bulk copy."""
 
 
 def build(params: Params) -> KernelProgram:
@@ -81,16 +77,6 @@ def compute_other(params: Params) -> int:
 def compute_ahead(params: Params) -> int:
     """How many of `compute_other` are done before the first wait of a tile returns."""
     return COMPUTE_AHEAD + STAGES_AHEAD * ((params.input_stages > 1) + (params.output_stages > 1))
-
-
-def loader_other(params: Params) -> int:
-    """Instructions per tile of the loader, barrier operations and the copy itself left out."""
-    return LOADER_OTHER if params.input_stages > 1 else LOADER_OTHER_SINGLE
-
-
-def storer_other(params: Params) -> int:
-    """Instructions per tile of the storer, barrier operations and the copy with its group left out."""
-    return STORER_OTHER if params.output_stages > 1 else STORER_OTHER_SINGLE
 
 
 def transform_mix(params: Params, iterations: int) -> Mix:
