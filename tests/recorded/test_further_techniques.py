@@ -28,8 +28,8 @@ BANDS = {
     "strided_access": (0.06, 0.38),
     # Starts of CTAs by the ten thousand, and the first wave's weights. Worst 0.16 until its taps shared the load-store
     # unit with its weights and with what no lane executes: the mean came nearer, that of random kernels from 6.6 to
-    # 5.8 %, while a CTA of 12 warps that load 23 taps went from 15 to 20 % too slow; and to 23 % since writes keep warps
-    # apart that meet behind their loads (`meeting`), with which scalar copies are within 6 instead of 23 %.
+    # 5.8 %, while a CTA of 12 warps that load 23 taps went from 15 to 20 % too slow; and to 23 % since writes keep
+    # warps apart that meet behind their loads (`meeting`), with which scalar copies are within 6 instead of 23 %.
     "conv1d_async": (0.045, 0.23),
     # One warp that does everything: what is around its loop is taken for a single chain.
     "stencil2d": (0.05, 0.23),
