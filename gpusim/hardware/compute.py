@@ -24,8 +24,6 @@ from gpusim.program import WARP_SIZE, Mix
 
 __all__ = ["ComputeCost", "ComputeModel"]
 
-_SCHEDULERS = 4
-"""Of an SM, which share its unit for constants."""
 _WIDEST = 16
 """Bytes of a lane of the widest access."""
 _WORD = 4
@@ -39,9 +37,10 @@ class ComputeCost:
     ``slots``: issue slots of the loop; ``alone``: its time when no other warp is there;
     ``stall``: the part of it in which warps in step all wait; ``setup_slots``/``setup_alone``: the
     same of the code around the loop. Of the whole SM: ``data``, cycles of the path of shared memory and L1;
-    ``requests``, cycles of the load-store unit; ``constants``, of the unit that loads these. ``batches``: loads from
-    shared memory that wait for the one before. ``burst``: cycles of one of these that the warp asks for at once,
-    ``last`` those of the last instruction of them; ``gaps``: what is free between them for others.
+    ``requests``, cycles of the load-store unit; ``constants``, of the unit that loads these, which leaves any number of
+    such warps on one scheduler no more than ``most`` issue slots a cycle. ``batches``: loads from shared memory that
+    wait for the one before. ``burst``: cycles of one of these that the warp asks for at once, ``last`` those of the
+    last instruction of them; ``gaps``: what is free between them for others.
     """
 
     slots: float
@@ -52,6 +51,7 @@ class ComputeCost:
     data: float
     requests: float
     constants: float = 0.0
+    most: float = 1.0
     batches: float = 0.0
     burst: float = 0.0
     last: float = 0.0
@@ -61,8 +61,6 @@ class ComputeCost:
     """Issue slots in all."""
     demand: float = field(init=False)
     """Issue slots per cycle that the warp takes when it is alone."""
-    most: float = field(init=False)
-    """The same of any number of such warps on one scheduler, whom the unit for constants leaves no more."""
     runs: float = field(init=False)
     """The same in its loop."""
     density: float = field(init=False)
@@ -74,8 +72,6 @@ class ComputeCost:
         cycles = (self.alone + self.setup_alone) or 1.0
         object.__setattr__(self, "all_slots", self.slots + self.setup_slots)
         object.__setattr__(self, "demand", self.all_slots / cycles)
-        most = self.all_slots / (_SCHEDULERS * self.constants) if self.constants else 1.0
-        object.__setattr__(self, "most", min(most, 1.0))
         object.__setattr__(self, "runs", self.slots / (self.alone or 1.0))
         object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
         object.__setattr__(self, "looping", self.alone / cycles)
@@ -123,6 +119,7 @@ class ComputeModel:
         self._sts_interval_more = value("sm.sts_interval_per_extra_wavefront")
         self._mufu_interval = value("sm.mufu_issue_interval")
         self._dispatch_stall = value("sm.dispatch_stall")
+        self._schedulers = value("sm.schedulers")
         self._ldc_interval = value("sm.ldc_interval")
         self._ldc_latency = value("sm.ldc_latency")
         self._line_interval = value("lsu.line_interval")
@@ -169,6 +166,7 @@ class ComputeModel:
         stores = mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0))
         alone = stall + max(arithmetic, more_loads) + special + stores
         slots = max(ffma + mix.mufu, special) + mix.other + mix.interleaved + mix.masked + mix.lds + mix.sts
+        constants = mix.ldc * self._ldc_interval
         return ComputeCost(
             slots=slots,
             alone=alone,
@@ -179,7 +177,8 @@ class ComputeModel:
             requests=mix.lds * self._load_requests(mix)
             + mix.sts * self._requests(mix.sts_bytes)
             + mix.masked * self._masked_interval,
-            constants=mix.ldc * self._ldc_interval,
+            constants=constants,
+            most=min((slots + mix.setup) / (self._schedulers * constants), 1.0) if constants else 1.0,
             batches=batches,
             burst=burst,
             last=last,
