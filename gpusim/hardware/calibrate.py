@@ -26,6 +26,8 @@ __all__ = ["measure_quantities"]
 
 _MANY_STALLS = 10
 """Cycles in one turn of a loop; fewer vanish among the rest."""
+_SCHEDULERS = 4
+"""Of an SM with bulk copies; all were loaded."""
 _FILLED = 4
 """Warps of a scheduler that do not wait for themselves."""
 _MANY_WARPS = 16
@@ -70,7 +72,7 @@ def _issue(b: Benches, _: dict) -> dict[str, Measured]:
         "sm.ffma_latency": Measured(latency * turn, "cycles", "issue"),
         "sm.mufu_issue_interval": Measured(mufu, "cycles", "issue"),
         "sm.dispatch_stall": _dispatch_stall(b),
-        "sm.ldc_interval": Measured(constant / 4.0, "cycles", "issue (chains of loads, all schedulers)"),
+        "sm.ldc_interval": Measured(constant / _SCHEDULERS, "cycles", "issue (chains of loads, all schedulers)"),
         "sm.ldc_latency": Measured(constant_latency - integer, "cycles", "issue (a chain, less its address)"),
     }
 

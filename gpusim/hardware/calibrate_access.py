@@ -5,14 +5,12 @@ Each function isolates one mechanism; its docstring says which benches and how.
 
 from __future__ import annotations
 
-from math import exp
-
 import numpy as np
 
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import stream_bandwidth
-from gpusim.hardware.memory import IN_ORDER_BYTES, QUEUE_ROUNDING, among_loads
+from gpusim.hardware.memory import IN_ORDER_BYTES, among_loads, among_writes, slowest
 from gpusim.program import WARP_SIZE
 
 __all__ = ["ACCESS_STEPS"]
@@ -100,7 +98,7 @@ def _loads_beside_stores(b: Benches, found: dict[str, Measured]) -> dict[str, Me
         if writes and load < UNSATURATED:
             size = row["load_bytes"]
             more = row["load_cycles"] - idle[size, row["ctas_per_sm"]] - among_loads(load, size / share, *crowd)
-            factors.setdefault(size, []).append(more / (writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5)
+            factors.setdefault(size, []).append(more / among_writes(writes, load))
     lines = np.array(sorted(factors)) / LINE_BYTES
     cycles = np.array([np.median(factors[size]) for size in sorted(factors)])
     one = cycles[0]
@@ -124,8 +122,9 @@ def _between_warps(b: Benches, found: dict[str, Measured]) -> dict[str, Measured
     Of the slowest warp less the mean of all, what stores add to it against the slowest of as many lines of one copy.
     """
     read, write = (found[f"hbm.{kind}_bandwidth"].value * 1e12 for kind in ("read", "write"))
-    one, many = (found[f"hbm.write_queue_{kind}"].value * 1e-9 for kind in ("one_line", "many_lines"))
-    scale, clock, sms = found["hbm.write_queue_lines"].value, found["sm.clock"].value * 1e6, b.sms("meeting")
+    clock, sms = found["sm.clock"].value * 1e6, b.sms("meeting")
+    queue = tuple(found[f"hbm.write_queue_{kind}"].value * 1e-9 * clock for kind in ("one_line", "many_lines"))
+    scale = found["hbm.write_queue_lines"].value
     case = ("lane_bytes", "ctas_per_sm", "warps", "pause")
     apart = {
         tuple(row[name] for name in case): row["met_cycles"] - row["own_cycles"]
@@ -139,8 +138,8 @@ def _between_warps(b: Benches, found: dict[str, Measured]) -> dict[str, Measured
         load = each_way / read + writes
         if load < UNSATURATED:
             lines = own / LINE_BYTES
-            spread = (many - one) * (exp(-(lines - 1.0) / scale) - exp(-(row["warps"] * lines - 1.0) / scale))
-            stated.append(spread * clock * (writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5)
+            spread = slowest(queue, row["warps"] * lines, scale) - slowest(queue, lines, scale)
+            stated.append(spread * among_writes(writes, load))
             measured.append(row["met_cycles"] - row["own_cycles"] - apart[tuple(row[name] for name in case)])
     part = float(np.dot(stated, measured) / np.dot(stated, stated))
     off = float(np.std(part * np.array(stated) - measured) / np.mean(stated))

@@ -23,7 +23,7 @@ from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, Access
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Memory", "among_loads", "in_order_part", "kept_part"]
+__all__ = ["Memory", "among_loads", "among_writes", "in_order_part", "kept_part", "slowest"]
 
 QUEUE_ROUNDING = 0.05
 """Keeps the queue finite at full load, where a closed system of SMs cannot wait for ever."""
@@ -57,6 +57,20 @@ def among_loads(load: float, transfer: float, contention: float, burst: float, q
     """
     crowd = transfer / (1.0 + transfer / burst) if burst else 0.0
     return contention * load * crowd + queue * load / (1.0 - load + QUEUE_ROUNDING)
+
+
+def among_writes(writes: float, load: float) -> float:
+    """By how much more loads wait for writes than where these take all that is left of HBM: the root of that part.
+
+    ``writes`` and ``load``: utilisation of HBM by writes, and by everything.
+    """
+    return (writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5
+
+
+def slowest(range_: tuple[float, float], lines: float, scale: float) -> float:
+    """What the slowest of ``lines`` waits for: from the value of one line to that of many."""
+    one, many = range_
+    return one + (many - one) * (1.0 - exp(-(lines - 1.0) / scale)) if scale else one
 
 
 def kept_part(read_bytes: float, written_bytes: float, profile: DeviceProfile) -> float:
@@ -195,23 +209,21 @@ class Memory:
     def behind_writes_s(self, lines: float) -> float:
         """What writes of all SMs to DRAM add to the latency of the slowest of ``lines``, from wherever they come."""
         load, writes = self._seen(self._load)
-        self._crowded = (self._to_dram * writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5
-        return self._crowded * _slowest(self._write_queue, max(lines, 1.0), self._write_queue_lines)
+        self._crowded = among_writes(self._to_dram * writes, load)
+        return self._crowded * slowest(self._write_queue, max(lines, 1.0), self._write_queue_lines)
 
     def apart_behind_writes_s(self, lines: float, own: float) -> float:
         """How much later writes let the slowest of all ``lines`` of a CTA come than the ``own`` ones of one warp.
 
         As crowded as the last load found it: looking more often would change what is averaged.
         """
-        slowest, typical = (
-            _slowest(self._write_queue, max(count, 1.0), self._write_queue_lines) for count in (lines, own)
-        )
-        return self._crowded * self._between_warps * (slowest - typical)
+        last, typical = (slowest(self._write_queue, max(count, 1.0), self._write_queue_lines) for count in (lines, own))
+        return self._crowded * self._between_warps * (last - typical)
 
     def spread_s(self, lines: float) -> float:
         """By how much the slowest of ``lines`` comes later than one line."""
         one, many = self._dram
-        return _slowest((0.0, many - one), max(lines, 1.0), self._many_lines)
+        return slowest((0.0, many - one), max(lines, 1.0), self._many_lines)
 
     def _seen(self, averages: tuple[_Average, _Average]) -> tuple[float, float]:
         """Utilisation of HBM, and that by writes alone, averaged over the last `LOAD_AVERAGE_S`."""
@@ -236,12 +248,6 @@ class _Average:
             self._weight = keep * self._weight + (1.0 - keep)
             self._seen_s, self._seen_total = now, total
         return self._average / self._weight if self._weight else 0.0
-
-
-def _slowest(range_s: tuple[float, float], lines: float, scale: float) -> float:
-    """From the value of one line to that of many."""
-    one, many = range_s
-    return one + (many - one) * (1.0 - exp(-(lines - 1.0) / scale)) if scale else one
 
 
 def _mean_drift(full: float, per_round: float, rounds: float) -> float:

@@ -14,6 +14,7 @@ from typing import Any
 import yaml
 
 from gpusim.errors import ProfileError
+from gpusim.files import write_atomically
 from gpusim.hardware.benches import Measured, bench_file
 from gpusim.hardware.calibrate import measure_quantities
 
@@ -37,9 +38,7 @@ def write_profile(folder: Path, target: Path) -> None:
     """
     about = bench_file(folder, "tma")
     text = profile_text(about["device"], measure_quantities(folder), about["date"])
-    draft = target.with_suffix(".tmp")
-    draft.write_text(text, encoding="utf-8")
-    draft.replace(target)
+    write_atomically(target, text)
 
 
 def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], date: str) -> str:
