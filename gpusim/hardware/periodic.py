@@ -37,9 +37,9 @@ that share an SM need not fall into a strict period; then the mean slope between
 two such slopes agree or after the last run."""
 
 _SLOPES_AGREE = 1e-3
-_TOTAL_AGREES = 9.8e-4
-"""What a period that goes on changing, as it does between the two halves, may do to the total: less than the
-1e-3 by which folded and exact runs may differ."""
+_TOTAL_AGREES = 5e-4
+"""What a period that goes on changing, as it does between the two halves, may do to the total: half of the 1e-3 by
+which folded and exact runs may differ, as halves may agree by chance."""
 
 _SPREADS = 10.0
 """So many times as much may the CTAs of a wave spread or close up, which is soon over: `occupancy` by nine times."""
@@ -47,7 +47,7 @@ _SPREADS = 10.0
 _TURNS = 4
 """CTAs on an SM may take turns with each other, so that only several turns of their rings repeat."""
 
-_FEWEST_TILES = 20
+_FEWEST_TILES = 28
 _CHEAP_TILES = 64
 """Of all CTAs of an SM: so many cost little, and of one CTA they show what comes after the first dozens."""
 _LARGEST_STRIDE = 24
@@ -106,7 +106,7 @@ class Shape:
 
     def fewest(self, ctas: int) -> int:
         """Tiles of the shortest run in which a steady state can be seen, with ``ctas`` on an SM in all."""
-        return max(_FEWEST_TILES, _CHEAP_TILES // max(ctas, 1), 4 * self.stride) + self.drain
+        return max(_FEWEST_TILES, _CHEAP_TILES // max(ctas, 1), 3 * self.stride) + self.drain
 
     def longer(self, tiles: int) -> int:
         """Tiles of the next run: half as many more, in whole turns of turns, because CTAs may take turns as well."""

@@ -41,7 +41,7 @@ from gpusim.timeline import Timeline, TimelineBuilder
 __all__ = ["simulate_kernel"]
 
 
-LITTLE_MORE = 6
+LITTLE_MORE = 3
 """Who finds no steady state in a first run does everything if that is at most so many times as much."""
 EXACT_TILES = 600
 """Tiles per SM that are simulated one by one if their loop has no steady state."""
