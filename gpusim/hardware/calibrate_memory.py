@@ -13,12 +13,12 @@ from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.imbalance import expected_maximum
 from gpusim.hardware.memory import among_loads
 
-__all__ = ["HOP_INSTRUCTIONS", "MEMORY_STEPS", "stream_bandwidth"]
+__all__ = ["BELOW_SATURATION", "HOP_INSTRUCTIONS", "MEMORY_STEPS", "stream_bandwidth"]
 
 HOP_INSTRUCTIONS = 3
 """Between a wait and the arrival behind it in the bench `skeleton`, by its machine code; the rest comes later."""
 
-_BELOW_SATURATION = 0.97
+BELOW_SATURATION = 0.97
 """Utilisation of HBM beyond which latency says only how many wait."""
 _LONG_BYTES = 32 << 10
 """From here on a copy takes its unit for longer than its arrival varies."""
@@ -189,7 +189,7 @@ def _loaded_latency(b: Benches, share: float) -> tuple[float, float, float, floa
     loads, extra, weights = [], [], []
 
     def add(size: float, load: float, latency: float, alone: float, spins: bool) -> None:
-        if load < _BELOW_SATURATION:
+        if load < BELOW_SATURATION:
             loads.append((load, size / share, float(spins)))
             extra.append(latency - alone)
             weights.append(1.0 / latency)

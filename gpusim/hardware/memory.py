@@ -1,9 +1,9 @@
 """L2 and HBM as all SMs share them.
 
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
-  block for less than all of it; writes in order of address cost less) and of L2, shared max-min fairly by all SMs;
-  latency to DRAM, where a copy of many lines waits for its slowest one; what a loaded HBM adds to it, by reads and
-  by writes.
+  block for less than all of it; in order of address writes cost less, and reads wait less) and of L2, shared max-min
+  fairly by all SMs; latency to DRAM, where a copy of many lines waits for its slowest one; what a loaded HBM adds to
+  it, by reads and by writes.
 Omits: the two halves of L2 unless the footprint is known, translation misses, channel conflicts beyond
   what the measured latencies hold; when it is that L2 begins to write back what it holds of written data.
 Source: realkernels.microbench (tma, burst, loaded, access, hbm, in_order, l2, dirty, latency); see the profile.
@@ -17,13 +17,13 @@ is measured and added as latency.
 
 from __future__ import annotations
 
-from math import exp, inf, log2
+from math import exp, inf
 
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, Access
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Memory", "among_loads", "among_writes", "in_order_part", "kept_part", "slowest"]
+__all__ = ["Memory", "among_loads", "among_writes", "kept_part", "slowest"]
 
 QUEUE_ROUNDING = 0.05
 """Keeps the queue finite at full load, where a closed system of SMs cannot wait for ever."""
@@ -33,20 +33,6 @@ WIDTH = 12.0**0.5
 """Width of the uniform distribution with standard deviation 1: how long a crowd of SMs takes to pass."""
 LOAD_AVERAGE_S = 4e-6
 """Time over which the load of HBM is averaged: some turns of a tile loop."""
-IN_ORDER_BYTES, OUT_OF_ORDER_BYTES = 16 << 10, 512 << 10
-"""Written by a CTA that comes and goes: writes of all CTAs follow each other up to the first, not at all from the
-second on (realkernels.microbench in_order; in between the gain falls with the logarithm)."""
-
-
-def in_order_part(cta_bytes: float, resident: int, grid: int) -> float:
-    """Part of the gain of writes in order of address, where each of ``grid`` CTAs writes ``cta_bytes``.
-
-    CTAs that come one after another write piece after piece; those that are all there from the beginning drift apart.
-    """
-    if not cta_bytes:
-        return 0.0
-    octaves = log2(OUT_OF_ORDER_BYTES / max(cta_bytes, IN_ORDER_BYTES)) / log2(OUT_OF_ORDER_BYTES / IN_ORDER_BYTES)
-    return max(octaves, 0.0) * max(1.0 - resident / grid, 0.0)
 
 
 def among_loads(load: float, transfer: float, contention: float, burst: float, queue: float) -> float:
@@ -88,8 +74,9 @@ class Memory:
     """The memory system behind ``sms`` SMs.
 
     ``round_bytes`` is one tile of every resident CTA, ``rounds`` how many of them there will be. ``footprint_bytes``:
-    what is read again and again, 0 if unknown. ``in_order``: part of the gain of writes in order of address that the
-    kernel has (`in_order_part`). ``kept``: part of what is written that never gets to HBM (`kept_part`).
+    what is read again and again, 0 if unknown. ``writes_in_order``, ``reads_in_order``: part of the gain of what is in
+    order of address that the kernel has (`gpusim.hardware.address_order`). ``kept``: part of what is written that never
+    gets to HBM (`kept_part`).
     """
 
     def __init__(
@@ -100,7 +87,8 @@ class Memory:
         round_bytes: float,
         rounds: float,
         footprint_bytes: float = 0.0,
-        in_order: float = 0.0,
+        writes_in_order: float = 0.0,
+        reads_in_order: float = 0.0,
         kept: float = 0.0,
         round_written: float = 0.0,
     ) -> None:
@@ -113,7 +101,7 @@ class Memory:
         self.fluid = FluidSystem(sim)
         value = profile.value
         read = value("hbm.read_bandwidth")
-        write = value("hbm.write_bandwidth") * (1.0 + in_order * value("hbm.write_in_order_gain"))
+        write = value("hbm.write_bandwidth") * (1.0 + writes_in_order * value("hbm.write_in_order_gain"))
         self._read_weight, self._write_weight = 1.0 / read, 1.0 / write
         # L2 takes writes no faster than HBM; what it keeps is only not mixed with the reads, which do not wait for it.
         self._to_dram = 1.0 - kept
@@ -139,7 +127,8 @@ class Memory:
         self._written = Capacity("hbm writes", inf)
         self._off_line, self._off_line_room = 0.0, value("tma.off_line_under_way")
         self._share_s_per_byte = sms / read
-        self._among_loads = value("hbm.burst_contention"), value("hbm.burst_time"), value("hbm.queue_time")
+        queue = value("hbm.queue_time") * (1.0 - reads_in_order * (1.0 - value("hbm.queue_in_order")))
+        self._among_loads = value("hbm.burst_contention"), value("hbm.burst_time"), queue
         self._write_queue = value("hbm.write_queue_one_line"), value("hbm.write_queue_many_lines")
         self._write_queue_lines = value("hbm.write_queue_lines")
         self._between_warps = value("hbm.write_queue_between_warps")

@@ -11,13 +11,14 @@ from math import ceil
 from typing import Any
 
 from gpusim.engine import Simulation
+from gpusim.hardware.address_order import reads_in_order, writes_in_order
 from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.capability import check_capability
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_cycles
 from gpusim.hardware.last_wave import older_get_ahead, taken
-from gpusim.hardware.memory import Memory, in_order_part, kept_part
+from gpusim.hardware.memory import Memory, kept_part
 from gpusim.hardware.occupancy import Occupancy, occupancy
 from gpusim.hardware.periodic import (
     AGREEMENT,
@@ -201,9 +202,12 @@ def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, 
     used = sum(c.multiplicity for c in classes)
     round_bytes = resident * traffic.tile_bytes
     rounds = max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0
-    in_order = in_order_part(traffic.cta_written_bytes, resident, traffic.ctas)
+    in_order = (
+        writes_in_order(traffic.cta_written_bytes, resident, traffic.ctas),
+        reads_in_order(launch.program, traffic, resident),
+    )
     footprint, written = program.footprint_bytes or 0.0, resident * traffic.tile_written_bytes
-    memory = Memory(sim, profile, used, round_bytes, rounds, footprint, in_order, launch.kept, written)
+    memory = Memory(sim, profile, used, round_bytes, rounds, footprint, *in_order, launch.kept, written)
     record = builder.add if builder is not None else None
     simulated = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, waves, record)

@@ -1,17 +1,22 @@
-"""Writes by CTAs that come and go, piece after piece, against writes by CTAs that stay and drift apart."""
+"""Reads and writes in order of address: by CTAs that come and go, piece after piece, or not."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import product
 
 from realkernels._harness.timing import time_launch
-from realkernels.microbench.bench import KIB, MEMORY_RANGE, Context, i32, spec
+from realkernels.microbench.bench import KIB, MEMORY_RANGE, Context, i32, spec, u32
 
-SOURCES = ("in_order.cu",)
+SOURCES = ("in_order.cu", "pieces.cu")
 NOTES = {
-    "kind": "stay: a grid-stride loop; come_and_go: each CTA has a piece of its own, and there are many of them",
+    "kind": "stay: a grid-stride loop; come_and_go: each CTA has a piece of its own, and there are many of them;"
+    " pieces: the same with smaller CTAs",
     "copy": "what is written was read; else nothing is read",
-    "cta_bytes": "what one CTA writes",
+    "op": "of pieces: read, copy (what is written was read) or write",
+    "in_order": "of pieces: CTA after CTA has the next one; else they are spread over all memory",
+    "turns, unroll": "of pieces: vectors of 16 bytes per thread, one turn after the other, unroll at once",
+    "cta_bytes": "what one CTA writes, or reads",
     "bytes_per_s": "written (and read), from the median event-to-event time",
 }
 BLOCK, UNROLL = 256, 4
@@ -20,10 +25,18 @@ PIECES = tuple(size * KIB for size in (16, 32, 64, 128, 256, 512, 1024))
 STAYING = (2, 4, 8)
 """CTAs per SM."""
 REPEATS = 5
+OPS = ("read", "copy", "write")
+SPREAD = 0x9E3779B1
+"""Step between the pieces of CTAs that follow each other: odd, so that each piece has its turn."""
+RESIDENT = ((256, (4, 6, 8)), (512, (2, 3, 4)))
+"""Threads of a CTA, and how many of them an SM has."""
+TURNS, UNROLLS = (1, 2, 4, 16), (1, 2)
+SHARED_BYTES = 227 * KIB
 
 
 def specs() -> list:
-    return [spec("in_order.cu", "in_order", STRIDE=stride, COPY=copy) for stride in (0, 1) for copy in (0, 1)]
+    staying = [spec("in_order.cu", "in_order", STRIDE=stride, COPY=copy) for stride in (0, 1) for copy in (0, 1)]
+    return staying + [spec("pieces.cu", "pieces", OP=op, UNROLL=unroll) for op in range(len(OPS)) for unroll in UNROLLS]
 
 
 def run(context: Context) -> Iterator[dict]:
@@ -33,6 +46,33 @@ def run(context: Context) -> Iterator[dict]:
             yield _measure(context, "stay", copy, grid, MEMORY_RANGE // (grid * TURN_BYTES))
         for piece in PIECES:
             yield _measure(context, "come_and_go", copy, MEMORY_RANGE // piece, piece // TURN_BYTES)
+    cases = product(OPS, (True, False), RESIDENT, TURNS, UNROLLS)
+    for op, in_order, (threads, resident), turns, unroll in cases:
+        for ctas_per_sm in resident:
+            yield _pieces(context, op, in_order, threads, ctas_per_sm, turns, unroll)
+
+
+def _pieces(context: Context, op: str, in_order: bool, threads: int, ctas_per_sm: int, turns: int, unroll: int) -> dict:
+    kernel = context.kernel("pieces.cu", "pieces", OP=OPS.index(op), UNROLL=unroll)
+    piece = 16 * threads * turns * unroll
+    grid = MEMORY_RANGE // piece
+    # So much that no further CTA fits.
+    shared = SHARED_BYTES // ctas_per_sm // KIB * KIB - KIB
+    args = (context.source, context.target, i32(turns), u32(1 if in_order else SPREAD))
+    times = time_launch(lambda: kernel.launch(grid, threads, args, shared), REPEATS, 1)
+    return {
+        "kind": "pieces",
+        "op": op,
+        "in_order": in_order,
+        "threads": threads,
+        "ctas_per_sm": ctas_per_sm,
+        "turns": turns,
+        "unroll": unroll,
+        "grid": grid,
+        "cta_bytes": piece,
+        "seconds": times.median_s,
+        "bytes_per_s": grid * piece * (1 + (op == "copy")) / times.median_s,
+    }
 
 
 def _measure(context: Context, kind: str, copy: int, grid: int, turns: int) -> dict:

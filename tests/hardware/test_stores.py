@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.memory import in_order_part, kept_part
+from gpusim.hardware.memory import kept_part
 from gpusim.program import (
     BulkWait,
     Compute,
@@ -146,26 +146,6 @@ def test_writes_that_stay_in_l2_hold_up_loads_little():
     both = waits["dram"].keys() & waits["l2"].keys()
     assert len(both) >= 50
     assert float(np.median([waits["l2"][key] / waits["dram"][key] for key in both])) < 0.3
-
-
-@pytest.mark.parametrize(
-    ("cta_bytes", "resident", "grid", "expected"),
-    [(4096, 100, 10**9, 1.0), (16384, 100, 200, 0.5), (131072, 0, 1, 0.4), (1 << 20, 0, 1, 0.0), (4096, 8, 8, 0.0)],
-)
-def test_writes_of_ctas_that_come_and_go_are_in_order(cta_bytes, resident, grid, expected):
-    """All of the gain up to 16 KiB a CTA, a fifth less with each octave, for the CTAs that were not there at first."""
-    assert in_order_part(cta_bytes, resident, grid) == pytest.approx(expected, abs=1e-6)
-
-
-def test_writes_in_order_have_more_of_hbm():
-    """4000 CTAs that write 4 KiB each: HBM takes 25 % more, but for those resident from the start."""
-    device = {"hbm__write_bandwidth": "132 GB/s", "hbm__write_in_order_gain": "0.25"}
-    program = one_role(Store(SIZE), warps=4, grid=132 * 64, registers=64)
-    apart, in_order = (
-        total_ns(program, textbook(**part)) for part in ({**device, "hbm__write_in_order_gain": 0}, device)
-    )
-    resident = 132 * 8
-    assert apart / in_order == pytest.approx(1 + 0.25 * (1 - resident / program.grid), rel=0.02)
 
 
 @pytest.mark.parametrize(("ahead", "expected"), [(0, 200), (1, 200 + 10 * 16)])
