@@ -19,6 +19,8 @@ __all__ = ["ACCESS_STEPS"]
 _MIB = 1 << 20
 _MANY_STORERS, _STORE_BYTES = 8, 512
 """Warps that keep the queue full, with so many bytes an instruction."""
+_MANY_FILLED = 1e12
+"""Bytes/s from DRAM, of which it can be told what they take of the way into L2."""
 UNSATURATED = 0.85
 """Utilisation of HBM up to which the latency of a load is taken: beyond it stores pile up."""
 
@@ -31,7 +33,6 @@ def _stores(b: Benches, _: dict) -> dict[str, Measured]:
         ideal = (reads + writes) / (reads / reading + writes / writing)
         return 1.0 - stream_bandwidth(b, reads, writes) / ideal
 
-    into_l2 = max(row["written_bytes_per_s"] for row in b.rows("loaded", store="bulk", target="l2", load_bytes=0))
     one_sm = b.one("access", "bytes_per_cycle_per_sm", kind="throughput", store=True, source="l2", sms=1, stride=1,
                    lane_bytes=16)  # fmt: skip
     # A burst is issued quicker than it is sent by what the queue holds.
@@ -50,12 +51,52 @@ def _stores(b: Benches, _: dict) -> dict[str, Measured]:
         "hbm.mix_loss": Measured(loss(1, 1), "", "hbm (half reads, half writes, against each alone)"),
         "hbm.mix_loss_mostly_writes": Measured(loss(1, 3), "", "hbm (one read to three writes, against each alone)"),
         "l2.written_capacity": Measured(float(np.median(left)), "MiB", "dirty (only writes)", float(np.ptp(left))),
-        "l2.write_bandwidth": Measured(into_l2 / 1e12, "TB/s", "loaded (bulk stores to 16 MiB, no loads)"),
         "lsu.store_bandwidth": Measured(one_sm, "B/cycle", "access (stores, L2, one SM)"),
         "lsu.store_queue": Measured(
             float(np.mean(queue)), "B", "loaded (issue of 16 KiB of stores)", float(np.ptp(queue))
         ),
         "lsu.stores_ahead": _stores_ahead(b),
+    }
+
+
+def _both_ways(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """The way into L2, by stores beside reads of what is there, and beside reads from DRAM, which take it, too.
+
+    Reads that hit do not share the way out, but their requests take a little of the one in: least squares over the
+    mixes in which reads do not fill their own way.
+    """
+    clock = found["sm.clock"].value * 1e6
+    fastest: dict[tuple[int, int], float] = {}
+    for row in b.rows("l2", kind="both"):
+        mix = row["reads"], row["writes"]
+        fastest[mix] = max(fastest.get(mix, 0.0), row["bytes_per_cycle"] * clock)
+    written, lines = [], []
+    for (reads, writes), rate in fastest.items():
+        read = rate * reads / (reads + writes)
+        if read < BELOW_SATURATION * found["l2.read_bandwidth"].value * 1e12 and writes:
+            written.append(rate - read)
+            lines.append(read / LINE_BYTES)
+    slope, stores = np.polyfit(lines, written, 1)
+    bulk = max(row["written_bytes_per_s"] for row in b.rows("loaded", store="bulk", target="l2", load_bytes=0))
+    most = (stores + bulk) / 2.0
+    fills = [
+        (most - row["written_bytes_per_s"]) / row["read_bytes_per_s"] + slope / LINE_BYTES
+        for row in b.rows("loaded", target="l2", store_delay=0)
+        if row["store_bytes"] and row["read_bytes_per_s"] > _MANY_FILLED
+    ]
+    return {
+        "l2.fill_weight": Measured(
+            float(np.median(fills)), "", "loaded (stores to 16 MiB beside reads from DRAM)", float(np.ptp(fills))
+        ),
+        "l2.write_bandwidth": Measured(
+            float(most) / 1e12,
+            "TB/s",
+            "l2 (stores beside reads) and loaded (bulk stores to 16 MiB, no loads)",
+            float(abs(stores - bulk)) / 1e12,
+        ),
+        "l2.read_command_bytes": Measured(
+            float(-slope), "B", "l2 (stores beside reads: as many bytes could have been written)"
+        ),
     }
 
 
@@ -208,16 +249,16 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         row["lane_bytes"] / row["bytes_per_cycle_per_sm"]
         for row in b.rows("access", kind="throughput", store=False, source="l2", sms=1, stride=0)
     ]
-    bytes_per_s = found["l2.read_bandwidth"].value * 1e12
+    ways = {store: found[f"l2.{way}_bandwidth"].value * 1e12 for store, way in ((False, "read"), (True, "write"))}
     return {
         "lsu.line_interval": Measured(
             float(np.median(lines)), "cycles", "access (random sectors, L2, one SM)", float(np.ptp(lines))
         ),
         "l2.read_request_bytes": Measured(
-            bytes_per_s / rate(32, "l2", False), "B", "access (random sectors, L2: as many bytes could have been read)"
+            ways[False] / rate(32, "l2", False), "B", "access (random sectors, L2: as many bytes could have been read)"
         ),
         "l2.write_request_bytes": Measured(
-            bytes_per_s / rate(32, "l2", True), "B", "access (random sectors, L2: as many bytes could have been read)"
+            ways[True] / rate(32, "l2", True), "B", "access (random sectors, L2: as many bytes could have been written)"
         ),
         "hbm.read_block_share": Measured(opening(False), "", "access (random 64 B against 4 KiB)"),
         "hbm.read_block_share_strided": Measured(
@@ -227,4 +268,4 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-ACCESS_STEPS = (_stores, _loads_beside_stores, _between_warps, _in_order, _scattered)
+ACCESS_STEPS = (_stores, _both_ways, _loads_beside_stores, _between_warps, _in_order, _scattered)

@@ -140,7 +140,7 @@ def _memory(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     bulk = max(row["bytes_per_s"] for row in b.rows("hbm", kind="tma"))
     loads, write = stream_bandwidth(b, 1, 0), stream_bandwidth(b, 0, 1)
     read = (loads + bulk) / 2.0
-    l2 = max(row["bytes_per_s"] for row in b.rows("l2") if row["footprint_bytes"] <= 32 << 20)
+    l2 = max(row["bytes_per_s"] for row in b.rows("l2", kind="read") if row["footprint_bytes"] <= 32 << 20)
     contention, burst, queue, off = _loaded_latency(b, share)
     loaded = "tma ring and burst (latency beyond that of one SM)"
     return {

@@ -1,9 +1,9 @@
 """L2 and HBM as all SMs share them.
 
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
-  block for less than all of it; in order of address writes cost less, and reads wait less) and of L2, shared max-min
-  fairly by all SMs; latency to DRAM, where a copy of many lines waits for its slowest one; what a loaded HBM adds to
-  it, by reads and by writes.
+  block for less than all of it; in order of address writes cost less, and reads wait less) and of L2 (one way in, for
+  writes, requests and what comes from DRAM, and one out), shared max-min fairly by all SMs; latency to DRAM, where a
+  copy of many lines waits for its slowest one; what a loaded HBM adds to it, by reads and by writes.
 Omits: the two halves of L2 unless the footprint is known, translation misses, channel conflicts beyond
   what the measured latencies hold; when it is that L2 begins to write back what it holds of written data.
 Source: realkernels.microbench (tma, burst, loaded, access, hbm, in_order, l2, dirty, latency); see the profile.
@@ -20,7 +20,7 @@ from __future__ import annotations
 from math import exp, inf
 
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
-from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, Access
+from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, Access
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["Memory", "among_loads", "among_writes", "kept_part", "slowest"]
@@ -109,12 +109,14 @@ class Memory:
         self._mix_loss = tuple(self._to_dram * value(f"hbm.mix_loss{part}") for part in parts)
         self._block_share = value("hbm.read_block_share"), value("hbm.write_block_share")
         self._strided_block_share = value("hbm.read_block_share_strided")
-        self._l2_write_weight = value("l2.read_bandwidth") / value("l2.write_bandwidth")
         # Each half of L2 keeps what its SMs read as far as it can; the rest is in the other half.
         far = max(1.0 - value("l2.capacity") / 2.0 / footprint_bytes, 0.0) if footprint_bytes else 0.0
         self.far_s = far * profile.cycles("l2.far_latency")
         """Mean latency of a hit beyond that of the near half."""
         self._l2_request = value("l2.read_request_bytes"), value("l2.write_request_bytes")
+        # Where nothing is written the way in is never full.
+        self._l2_command = value("l2.read_command_bytes") if round_written else 0.0
+        self._l2_fill = value("l2.fill_weight")
         # In seconds of HBM time per second, so that reads and writes add up.
         worst = min(
             value(f"{unit}.unaligned_{kind}_efficiency") for unit in ("tma", "lsu") for kind in ("sector", "line")
@@ -122,8 +124,9 @@ class Memory:
         full_s = round_bytes / read / worst + round_written / write
         apart = _mean_drift(full_s, WIDTH * profile.cycles("dram.latency_jitter"), rounds) / full_s if full_s else 1.0
         self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)
-        round_l2 = round_bytes + round_written * self._l2_write_weight
-        self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * round_l2)
+        self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * round_bytes)
+        round_in = round_written + round_bytes * (self._l2_fill + self._l2_command / LINE_BYTES)
+        self.l2_in = Capacity("l2 in", value("l2.write_bandwidth"), reserve=apart * round_in)
         self._written = Capacity("hbm writes", inf)
         self._off_line, self._off_line_room = 0.0, value("tma.off_line_under_way")
         self._share_s_per_byte = sms / read
@@ -152,9 +155,12 @@ class Memory:
         return 1.0 - known[below] - (share - below) * (known[below + 1] - known[below])
 
     def reads(self, access: Access, l2_hit: float, efficiency: float = 1.0) -> list[tuple[Capacity, float]]:
-        """What one byte between L2 and an SM takes of L2 and of HBM, whose lines are used with ``efficiency``."""
+        """What one byte between L2 and an SM takes of both ways and of HBM, used with ``efficiency``."""
         fetched = access.fetched
         uses = [(self.l2, max(1.0, access.lines * self._l2_request[0] / fetched))]
+        if self._l2_command:
+            filled = (1.0 - l2_hit) * GRANULE_BYTES * access.granules * self._l2_fill
+            uses.append((self.l2_in, (access.lines * self._l2_command + filled) / fetched))
         if l2_hit < 1.0:
             opened = self._opened(access, self._block_share[0] if access.scattered else self._strided_block_share)
             uses.append((self.hbm, (1.0 - l2_hit) * opened / fetched * self._read_weight / efficiency))
@@ -171,7 +177,7 @@ class Memory:
     def writes(self, access: Access, l2_hit: float) -> list[tuple[Capacity, float]]:
         """The same of a byte on its way out, if it goes on to DRAM at all; sectors written in part are read first."""
         sent = access.fetched
-        into_l2 = (self.l2, max(self._l2_write_weight, access.lines * self._l2_request[1] / sent))
+        into_l2 = (self.l2_in, max(1.0, access.lines * self._l2_request[1] / sent))
         if l2_hit >= 1.0:
             return [into_l2]
         opened = self._opened(access, self._block_share[1])

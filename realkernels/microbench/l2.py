@@ -1,4 +1,4 @@
-"""L2 read bandwidth of all SMs by footprint."""
+"""Bandwidth of L2 for all SMs: reads by footprint, and reads beside writes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,24 @@ from collections.abc import Iterator
 from realkernels._harness.timing import time_launch
 from realkernels.microbench.bench import GIB, MIB, Context, i32, spec, u64
 
-SOURCES = ("l2.cu",)
+SOURCES = ("l2.cu", "l2_both.cu")
 NOTES = {
-    "footprint_bytes": "read again and again by all SMs together",
+    "kind": "read: reads alone; both: streams read and written",
+    "reads, writes": "of both: streams of as many bytes each",
+    "footprint_bytes": "read again and again by all SMs together, or read and written",
     "bytes_per_s": "from the median event-to-event time",
     "bytes_per_cycle": "whole device, SM cycles",
 }
+STREAM_BYTES = 5 * MIB
+"""About: of each stream that is read or written beside others."""
+MIXES = ((1, 0), (3, 1), (2, 1), (1, 1), (1, 2), (1, 3), (0, 1))
+RESIDENT = ((1, 512), (2, 512), (4, 512), (8, 256))
 FOOTPRINTS = tuple(m * MIB for m in (4, 8, 16, 24, 32, 40, 48, 64))
 
 
 def specs() -> list:
-    return [spec("l2.cu", "l2_read")]
+    both = [spec("l2_both.cu", "l2_both", READS=reads, WRITES=writes) for reads, writes in MIXES]
+    return [spec("l2.cu", "l2_read"), *both]
 
 
 def run(context: Context) -> Iterator[dict]:
@@ -31,6 +38,7 @@ def run(context: Context) -> Iterator[dict]:
             )
             rate = footprint * passes / times.median_s
             yield {
+                "kind": "read",
                 "footprint_bytes": footprint,
                 "ctas_per_sm": ctas_per_sm,
                 "block": block,
@@ -39,3 +47,29 @@ def run(context: Context) -> Iterator[dict]:
                 "bytes_per_s": rate,
                 "bytes_per_cycle": rate / context.clock_hz,
             }
+    for reads, writes in MIXES:
+        for ctas_per_sm, block in RESIDENT:
+            yield _both(context, reads, writes, ctas_per_sm, block)
+
+
+def _both(context: Context, reads: int, writes: int, ctas_per_sm: int, block: int) -> dict:
+    kernel = context.kernel("l2_both.cu", "l2_both", READS=reads, WRITES=writes)
+    grid = context.sms * ctas_per_sm
+    vectors = STREAM_BYTES // 16 // (grid * block) * grid * block
+    footprint = (reads + writes) * vectors * 16
+    passes = 2 * GIB // footprint
+    args = (context.target[-1:], context.source, context.target, u64(vectors), i32(passes))
+    times = time_launch(lambda: kernel.launch(grid, block, args), repeats=5, warmup=1)
+    rate = footprint * passes / times.median_s
+    return {
+        "kind": "both",
+        "reads": reads,
+        "writes": writes,
+        "footprint_bytes": footprint,
+        "ctas_per_sm": ctas_per_sm,
+        "block": block,
+        "passes": passes,
+        "seconds": times.median_s,
+        "bytes_per_s": rate,
+        "bytes_per_cycle": rate / context.clock_hz,
+    }
