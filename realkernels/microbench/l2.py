@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from realkernels._harness.compile import CompiledKernel
 from realkernels._harness.timing import time_launch
 from realkernels.microbench.bench import GIB, MIB, Context, i32, spec, u64
 
@@ -31,40 +32,28 @@ def run(context: Context) -> Iterator[dict]:
     kernel = context.kernel("l2.cu", "l2_read")
     for footprint in FOOTPRINTS:
         for ctas_per_sm, block in ((1, 512), (4, 512)):
-            passes = 2 * GIB // footprint
-            args = (context.target[-1:], context.source, u64(footprint // 16), i32(passes))
-            times = time_launch(
-                lambda g=context.sms * ctas_per_sm, b=block, a=args: kernel.launch(g, b, a), repeats=5, warmup=1
-            )
-            rate = footprint * passes / times.median_s
-            yield {
-                "kind": "read",
-                "footprint_bytes": footprint,
-                "ctas_per_sm": ctas_per_sm,
-                "block": block,
-                "passes": passes,
-                "seconds": times.median_s,
-                "bytes_per_s": rate,
-                "bytes_per_cycle": rate / context.clock_hz,
-            }
+            args = (context.target[-1:], context.source, u64(footprint // 16))
+            yield {"kind": "read", **_measured(context, kernel, args, footprint, ctas_per_sm, block)}
     for reads, writes in MIXES:
+        kernel = context.kernel("l2_both.cu", "l2_both", READS=reads, WRITES=writes)
         for ctas_per_sm, block in RESIDENT:
-            yield _both(context, reads, writes, ctas_per_sm, block)
+            threads = context.sms * ctas_per_sm * block
+            vectors = STREAM_BYTES // 16 // threads * threads
+            args = (context.target[-1:], context.source, context.target, u64(vectors))
+            footprint = (reads + writes) * vectors * 16
+            row = _measured(context, kernel, args, footprint, ctas_per_sm, block)
+            yield {"kind": "both", "reads": reads, "writes": writes, **row}
 
 
-def _both(context: Context, reads: int, writes: int, ctas_per_sm: int, block: int) -> dict:
-    kernel = context.kernel("l2_both.cu", "l2_both", READS=reads, WRITES=writes)
-    grid = context.sms * ctas_per_sm
-    vectors = STREAM_BYTES // 16 // (grid * block) * grid * block
-    footprint = (reads + writes) * vectors * 16
+def _measured(
+    context: Context, kernel: CompiledKernel, args: tuple, footprint: int, ctas_per_sm: int, block: int
+) -> dict:
+    """As many passes over ``footprint`` bytes as make 2 GiB."""
     passes = 2 * GIB // footprint
-    args = (context.target[-1:], context.source, context.target, u64(vectors), i32(passes))
-    times = time_launch(lambda: kernel.launch(grid, block, args), repeats=5, warmup=1)
+    grid = context.sms * ctas_per_sm
+    times = time_launch(lambda: kernel.launch(grid, block, (*args, i32(passes))), repeats=5, warmup=1)
     rate = footprint * passes / times.median_s
     return {
-        "kind": "both",
-        "reads": reads,
-        "writes": writes,
         "footprint_bytes": footprint,
         "ctas_per_sm": ctas_per_sm,
         "block": block,
