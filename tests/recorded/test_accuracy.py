@@ -5,8 +5,6 @@ No recording is left out. On failure the tables of all that was compared are pri
 
 from __future__ import annotations
 
-import functools
-import json
 import statistics
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +13,11 @@ import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.program import with_time_stamps
-from gpusim.scenario.parallel import run_parallel
 from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.metrics import summary
 from gpusim.validation import Case, accuracy, compare_timelines, steps_told
-from gpusim.validation.recording import TIMELINES, TOTALS, TotalRow, Totals, list_timelines, load_timeline
+from gpusim.validation.recording import TIMELINES, TOTALS, Totals, list_timelines, load_timeline
+from tests.recorded.predictions import DEVICE, Point, points, worst_first
 from tests.tile_programs import TECHNIQUES, technique
 
 # The present bands, to be tightened as the model gets better; the claimed ones are in gpusim.validation.band.
@@ -38,54 +36,11 @@ HIDDEN_WORST = 0.28
 (docs/model.md); cp.async off a sector on SMs that are served more than their share (0.27 until their timelines were
 recorded without the instrument's own slowness)."""
 
-DEVICE = "h200_sxm"
-WORKERS = 2
-
-
-@dataclass(frozen=True)
-class Point:
-    """One recorded run time and its prediction, in seconds."""
-
-    params: dict[str, Any]
-    measured_s: float
-    predicted_s: float
-
-    @property
-    def error(self) -> float:
-        """Signed, relative to measured."""
-        return self.predicted_s / self.measured_s - 1.0
-
-    def __str__(self) -> str:
-        words = " ".join(f"{name}={value}" for name, value in self.params.items())
-        return f"{self.error:+7.1%}  {self.measured_s * 1e6:9.1f} us measured  {words}"
-
-
-def _predict(job: tuple[str, TotalRow]) -> tuple[str, Point]:
-    name, row = job
-    found = technique(name)
-    program = found.build(found.make_params(dict(row.params)))
-    total_s = simulate_kernel(program, load_profile(DEVICE), trace=False).total_s
-    return name, Point(dict(row.params), row.total_s, total_s)
-
-
-@functools.cache
-def points() -> dict[str, list[Point]]:
-    """Every recorded point by technique, in a fixed order; computed once per process."""
-    jobs = [
-        (name, row)
-        for name in TECHNIQUES
-        for row in Totals.load(technique(name).folder / "recorded" / DEVICE / TOTALS).rows
-    ]
-    found: dict[str, list[Point]] = {name: [] for name in TECHNIQUES}
-    for name, point in run_parallel(_predict, jobs, workers=WORKERS):
-        found[name].append(point)
-    return {name: sorted(rows, key=lambda point: json.dumps(point.params)) for name, rows in found.items()}
-
 
 def case(name: str, point: Point) -> Case:
     """A point as the accuracy report takes it."""
     sides = (TimelineBuilder().build(total_s=total_s) for total_s in (point.predicted_s, point.measured_s))
-    return Case(name, DEVICE, point.params, compare_timelines(*sides))
+    return Case(name, DEVICE, dict(point.params), compare_timelines(*sides))
 
 
 def table(title: str, rows: list[Any]) -> str:
@@ -96,9 +51,9 @@ def table(title: str, rows: list[Any]) -> str:
 @pytest.mark.parametrize("name", TECHNIQUES)
 def test_total_time_is_within_the_bands(name):
     """Mean absolute error, and the worst row."""
-    rows = points()[name]
+    rows = points(name)
     mean = statistics.fmean(abs(point.error) for point in rows)
-    worst = sorted(rows, key=lambda point: -abs(point.error))
+    worst = worst_first(rows)
     assert mean <= MEAN, table(f"{name}: mean absolute error {mean:.2%} over {len(rows)} rows; worst:", worst[:10])
     outside = [point for point in worst if abs(point.error) > WORST]
     assert not outside, table(f"{name}: {len(outside)} rows are off by more than {WORST:.0%}", outside)
@@ -107,7 +62,7 @@ def test_total_time_is_within_the_bands(name):
 @pytest.mark.parametrize("name", [name for name in TECHNIQUES if name != "sync_tile"])
 def test_best_stage_count_is_found(name):
     """What the model would choose is the fastest on the device, or within 2 % of it."""
-    choices = accuracy(case(name, point) for point in points()[name]).choices
+    choices = accuracy(case(name, point) for point in points(name)).choices
     wrong = [choice for choice in choices if not choice.right()]
     right = 1.0 - len(wrong) / len(choices)
     assert right >= WELL_CHOSEN, table(f"{name}: well chosen in {right:.0%} of {len(choices)} groups; not in", wrong)

@@ -7,22 +7,19 @@ is made of predictions by the code that makes any advice; no recording is left o
 from __future__ import annotations
 
 import functools
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
-from gpusim.scenario import predict_params, techniques
+from gpusim.scenario import techniques
 from gpusim.scenario.advice import WORTH_IT, Advice, Lever
 from gpusim.scenario.lever_kinds import AMOUNTS, BALANCING, LEVERS, SHARES
-from gpusim.scenario.parallel import run_parallel
 from gpusim.scenario.work import same_work, work_of
-from gpusim.validation.recording import TOTALS, TotalRow, Totals
+from gpusim.validation.recording import TotalRow
+from tests.recorded.predictions import points, recorded
 
-DEVICE = "h200_sxm"
-WORKERS = 2
 POINTS = 0.05
 """A gain is right when it is off by at most so much of the time before the change."""
 
@@ -102,7 +99,7 @@ def lever_between(own: Mapping[str, Any], other: Mapping[str, Any]) -> str | Non
 def neighbours(name: str) -> Iterator[tuple[TotalRow, list[tuple[str, TotalRow]]]]:
     """Every recorded row of a technique that has some, with the lever to each and its row."""
     found = techniques()[name]
-    rows = Totals.load(found.folder / "recorded" / DEVICE / TOTALS).rows
+    rows = recorded(name)
     work = [work_of(found.build(found.make_params(dict(row.params)))) for row in rows]
     for own, mine in zip(rows, work, strict=True):
         pairs = [
@@ -113,23 +110,15 @@ def neighbours(name: str) -> Iterator[tuple[TotalRow, list[tuple[str, TotalRow]]
             yield own, pairs
 
 
-def _predict(job: tuple[str, int, dict[str, Any]]) -> tuple[str, int, float]:
-    name, number, params = job
-    found = techniques()[name]
-    return name, number, predict_params(found, found.make_params(params), DEVICE, trace=False).total_s
-
-
 @functools.cache
 def cases() -> tuple[Case, ...]:
-    """All cases; every row in them is predicted once."""
-    names = [name for name, found in techniques().items() if (found.folder / "recorded" / DEVICE / TOTALS).exists()]
-    groups = {name: list(neighbours(name)) for name in names}
-    jobs = [(name, number, dict(own.params)) for name in names for number, (own, _) in enumerate(groups[name])]
-    predicted: dict[str, dict[str, float]] = defaultdict(dict)
-    for name, number, total_s in run_parallel(_predict, jobs, workers=WORKERS):
-        predicted[name][str(groups[name][number][0].params)] = total_s
-    # Whoever is a neighbour has one, so all of them are predicted.
-    return tuple(_case(name, own, pairs, predicted[name]) for name in names for own, pairs in groups[name])
+    """All cases."""
+    found = []
+    for name in techniques():
+        groups = list(neighbours(name))
+        predicted = {str(point.params): point.predicted_s for point in points(name)} if groups else {}
+        found += [_case(name, own, pairs, predicted) for own, pairs in groups]
+    return tuple(found)
 
 
 def _case(name: str, own: TotalRow, pairs: list[tuple[str, TotalRow]], predicted: Mapping[str, float]) -> Case:

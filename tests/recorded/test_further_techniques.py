@@ -9,11 +9,8 @@ import statistics
 
 import pytest
 
-from gpusim.scenario import predict_params, techniques
-from gpusim.scenario.parallel import run_parallel
-from gpusim.validation.recording import TOTALS, TotalRow, Totals
+from tests.recorded.predictions import points, worst_first
 
-DEVICE = "h200_sxm"
 BANDS = {
     # A load and a store that are asked for within a few cycles: who is first costs the other one 200 ns, and with one
     # stage each it is the store on the device and the load here (two rows, 18 % too fast; two stages: 2 %).
@@ -43,22 +40,13 @@ BANDS = {
 """Mean and worst absolute error of the total."""
 
 
-def _error(job: tuple[int, str, TotalRow]) -> tuple[int, float]:
-    """Its number, since results come in any order, and the signed relative error of the total."""
-    number, name, row = job
-    found = techniques()[name]
-    predicted = predict_params(found, found.make_params(dict(row.params)), DEVICE, trace=False)
-    return number, predicted.total_s / row.total_s - 1.0
-
-
 @pytest.mark.parametrize("name", BANDS)
 def test_totals_are_within_the_band(name):
     """On failure the five worst rows are shown."""
-    rows = Totals.load(techniques()[name].folder / "recorded" / DEVICE / TOTALS).rows
-    errors = dict(run_parallel(_error, [(number, name, row) for number, row in enumerate(rows)], workers=2))
-    assert len(errors) == len(rows) >= 80
-    worst = sorted(errors, key=lambda number: -abs(errors[number]))[:5]
-    shown = "\n".join(f"{errors[number]:+7.1%} {dict(rows[number].params)}" for number in worst)
+    found = points(name)
+    assert len(found) >= 80
+    worst = worst_first(found)
+    shown = "\n".join(map(str, worst[:5]))
     mean, most = BANDS[name]
-    assert statistics.fmean(map(abs, errors.values())) <= mean, shown
-    assert max(map(abs, errors.values())) <= most, shown
+    assert statistics.fmean(abs(point.error) for point in found) <= mean, shown
+    assert abs(worst[0].error) <= most, shown

@@ -9,15 +9,14 @@ import pytest
 
 from gpusim import load
 from gpusim.hardware.profile import load_profile
-from gpusim.host import simulate_host
 from gpusim.scenario import predict_params, techniques
 from gpusim.timeline.bottleneck import bottleneck
 from gpusim.timeline.metrics import hidden_fraction
 from gpusim.validation import measurement_of
 from gpusim.validation.band import known_gaps
-from gpusim.validation.recording import TIMELINES, TOTALS, Totals, list_timelines, load_timeline
+from gpusim.validation.recording import TIMELINES, list_timelines, load_timeline
+from tests.recorded.predictions import DEVICE, points
 
-DEVICE = "h200_sxm"
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 NAMES = (
     "stream_pipeline", "pageable_copies", "allocators", "default_streams", "event_graph", "host_callback_pool",
@@ -44,15 +43,12 @@ VARIANTS = {
 @cache
 def cases(name):
     """(parameters, (median, least, most) measured, predicted, whether it is a known gap) of each configuration."""
-    technique, profile = techniques()[name], load_profile(DEVICE)
-    gaps = known_gaps(technique.folder)
-    found = []
-    for row in Totals.load(technique.folder / "recorded" / DEVICE / TOTALS).rows:
-        program = technique.build(technique.make_params(dict(row.params)))
-        predicted = simulate_host(program, profile, trace=False).total_s
-        times = row.total_s, row.min_s, row.max_s
-        found.append((dict(row.params), times, predicted, any(g.covers(DEVICE, row.params) for g in gaps)))
-    return found
+    gaps = known_gaps(techniques()[name].folder)
+    return [
+        (dict(row.params), (row.total_s, row.min_s, row.max_s), point.predicted_s,
+         any(gap.covers(DEVICE, row.params) for gap in gaps))
+        for point in points(name) for row in [point.row]
+    ]  # fmt: skip
 
 
 def errors(name):

@@ -1,0 +1,69 @@
+"""What the model says about everything that was recorded: predicted once for all tests of this folder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from gpusim.scenario import predict_params, techniques
+from gpusim.scenario.parallel import run_parallel
+from gpusim.validation.recording import TOTALS, TotalRow, Totals
+
+DEVICE = "h200_sxm"
+WORKERS = 2
+
+
+@dataclass(frozen=True)
+class Point:
+    """A recorded run time and its prediction, in seconds."""
+
+    row: TotalRow
+    predicted_s: float
+
+    @property
+    def params(self) -> Mapping[str, Any]:
+        """Of the technique, by name."""
+        return self.row.params
+
+    @property
+    def measured_s(self) -> float:
+        """Median of the un-instrumented runs."""
+        return self.row.total_s
+
+    @property
+    def error(self) -> float:
+        """Signed, relative to measured."""
+        return self.predicted_s / self.measured_s - 1.0
+
+    def __str__(self) -> str:
+        words = " ".join(f"{name}={value}" for name, value in self.params.items())
+        return f"{self.error:+7.1%}  {self.measured_s * 1e6:9.1f} us measured  {words}"
+
+
+def recorded(name: str) -> list[TotalRow]:
+    """The recorded run times of a technique; none if there are none."""
+    path = techniques()[name].folder / "recorded" / DEVICE / TOTALS
+    return Totals.load(path).rows if path.exists() else []
+
+
+@cache
+def points(name: str) -> tuple[Point, ...]:
+    """All recorded rows of a technique, in their order, and what is predicted; computed once per process."""
+    rows = recorded(name)
+    jobs = [(number, name, dict(row.params)) for number, row in enumerate(rows)]
+    # Results come in any order.
+    predicted = dict(run_parallel(_predict, jobs, workers=WORKERS))
+    return tuple(Point(row, predicted[number]) for number, row in enumerate(rows))
+
+
+def _predict(job: tuple[int, str, dict[str, Any]]) -> tuple[int, float]:
+    number, name, params = job
+    found = techniques()[name]
+    return number, predict_params(found, found.make_params(params), DEVICE, trace=False).total_s
+
+
+def worst_first(found: tuple[Point, ...]) -> list[Point]:
+    """Those that are off by most come first."""
+    return sorted(found, key=lambda point: -abs(point.error))
