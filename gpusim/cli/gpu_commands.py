@@ -32,7 +32,9 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
     scenario, axes = scenario_and_axes(path, assignments, None)
     technique = scenario.technique
     if technique is None:
-        raise GpusimError(f"{path}: a spelled-out kernel has no real kernel to measure; use a technique")
+        raise GpusimError(
+            f"{path}: {scenario.nothing_real}; use a technique, or time your own for gpusim compare --measured FILE"
+        )
     measure_one = _plugin(MEASUREMENT_GROUP)
     points = grid_points(axes or (scenario.model.sweep if sweep else None))
     chosen = [with_overrides(scenario, point) for point in points]

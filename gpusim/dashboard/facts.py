@@ -169,7 +169,7 @@ def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
 def unmeasured_text(scenario: Scenario, changes: Sequence[str] = ()) -> str:
     """What would measure the scenario with its changes, or why nobody can."""
     if scenario.technique is None:
-        return "not measured: a program that is only spelled out has no real kernel"
+        return "not measured: a program that is only spelled out has no real one behind it"
     if scenario.model.device.set:
         return "not measured: the scenario changes the device"
     path = Path(scenario.source.name)

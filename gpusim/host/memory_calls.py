@@ -16,6 +16,13 @@ from gpusim.program import host as ops
 
 __all__ = ["MemoryCalls"]
 
+_ORIGIN = {
+    "": "was not allocated", "declared": "existed before the program",
+    "device": "comes from cudaMalloc: free it with cudaFree",
+    "pinned": "comes from cudaMallocHost: free it with cudaFreeHost",
+}  # fmt: skip
+"""Where a buffer comes from; all others are from a pool."""
+
 
 class MemoryCalls:
     """Those of one thread."""
@@ -59,9 +66,9 @@ class MemoryCalls:
         yield from self._caller.busy("alloc", taken.seconds, op.chunk, op.bytes)
 
     def _free_async(self, op: ops.FreeAsync) -> Generator:
-        pool = self._pool(self._shared.buffers.get(op.buffer, ("", 0))[0] or "?")
-        self._gone(op.buffer, pool.pool.name)
-        seconds = pool.give(op.buffer, op.stream, self._caller.stream(op.stream).last)
+        where, _ = self._shared.buffers.get(op.buffer, ("", 0))
+        self._gone(op.buffer, *self._shared.pools)
+        seconds = self._pool(where).give(op.buffer, op.stream, self._caller.stream(op.stream).last)
         yield from self._caller.busy("alloc", seconds, op.chunk)
 
     def _os_call(self, seconds: float, waits: str, size: int, chunk: int) -> Generator:
@@ -82,9 +89,11 @@ class MemoryCalls:
             raise GpusimError(f"buffer {name!r} is allocated twice; free it first or use another name")
         self._shared.buffers[name] = (where, size)
 
-    def _gone(self, name: str, where: str) -> int:
-        known, size = self._shared.buffers.get(name, ("", 0))
-        if known != where:
-            raise GpusimError(f"buffer {name!r} is freed but was not allocated that way")
+    def _gone(self, name: str, *places: str) -> int:
+        """Forget a buffer and return its bytes. Raises GpusimError if it is not from one of ``places``."""
+        where, size = self._shared.buffers.get(name, ("", 0))
+        if where not in places:
+            origin = _ORIGIN.get(where, f"comes from pool {where!r}: free it with cudaFreeAsync")
+            raise GpusimError(f"buffer {name!r} cannot be freed like that: it {origin}")
         del self._shared.buffers[name]
         return size

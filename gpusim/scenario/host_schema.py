@@ -1,204 +1,96 @@
-"""``host:`` of a scenario file: streams, kernels, buffers and what each host thread calls, per chunk.
+"""``host:`` of a scenario file: streams, kernels, pools, slots, graphs, and what each host thread calls, per chunk.
 
 A thread runs its ``prologue``, then ``per_chunk`` once for each chunk, then its ``epilogue``. An op without ``stream``
-in ``per_chunk`` goes to the chunk's own stream: the streams of ``deal`` (default: all) in turn. ``#`` at the end of
-the name of a buffer, an event or a slot stands for the number of the chunk.
+in ``per_chunk`` goes to the chunk's own stream: the streams of ``deal`` (default: all) in turn. The words of the op
+lists are in `host_words`.
 """
 
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag
+from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
-from gpusim.scenario.fields import ByteCount, Count, Model, Name, Number, Seconds
+from gpusim.scenario.fields import ByteCount, Count, Model, Name, Number
+from gpusim.scenario.host_words import HostStep, Size, Time
 from gpusim.scenario.kernel_schema import SpelledKernel, TechniqueKernel
-from gpusim.scenario.op_words import OpWord, step_model
 
-__all__ = ["HOST_OPS", "HostStep", "SpelledHost", "ThreadSpec", "WorkSpec"]
+__all__ = ["DEFAULT_POOL", "GraphSpec", "PoolSpec", "SpelledHost", "StreamSpec", "ThreadSpec", "WorkSpec"]
 
 MAX_CHUNKS = 4096
-
-Chunked = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*#?$", max_length=40)]
-"""A name; a ``#`` at its end becomes the number of the chunk."""
-Size = Annotated[ByteCount, Field(gt=0, le=2**40)]
-Time = Annotated[Seconds, Field(ge=0, le=3600)]
-
-
-class Args(Model):
-    """An op without arguments."""
-
-
-class OnStream(Args):
-    """An op in the order of a stream."""
-
-    stream: Name | None = None
-    """Default: the chunk's own."""
-
-
-class Copy(OnStream):
-    """cudaMemcpyAsync."""
-
-    bytes: Size
-    pageable: bool = False
-    """Ordinary host memory instead of page-locked."""
-
-
-class SyncCopy(Args):
-    """cudaMemcpy."""
-
-    bytes: Size
-    direction: Literal["h2d", "d2h", "d2d"] = "h2d"
-    pageable: bool = False
-
-
-class LaunchArgs(OnStream):
-    """A kernel launch."""
-
-    kernel: Name
-    """One of ``kernels``."""
-
-
-class OnEvent(OnStream):
-    """Record an event, or let a stream wait for its latest record."""
-
-    event: Chunked
-
-
-class EventArgs(Args):
-    """cudaEventSynchronize."""
-
-    event: Chunked
-
-
-class BufferArgs(Args):
-    """cudaFree, cudaFreeHost."""
-
-    buffer: Chunked
-
-
-class Allocation(BufferArgs):
-    """cudaMalloc, cudaMallocHost."""
-
-    bytes: Size
-
-
-class PoolAllocation(OnStream):
-    """cudaMallocAsync."""
-
-    buffer: Chunked
-    bytes: Size
-    pool: Name = "default"
-
-
-class PoolFree(OnStream):
-    """cudaFreeAsync."""
-
-    buffer: Chunked
-
-
-class Function(OnStream):
-    """cudaLaunchHostFunc."""
-
-    seconds: Time = 0.0
-    releases: Chunked | None = None
-    """Slots of which it gives one back."""
-    syncs: Name | None = None
-    """A stream it waits for; CUDA forbids that, and here it is a deadlock that is explained."""
-
-
-class SlotArgs(Args):
-    """Wait for a free slot and take it."""
-
-    slots: Chunked
-
-
-class Busy(Args):
-    """The thread does something of its own."""
-
-    seconds: Time
-
-
-class GraphArgs(OnStream):
-    """cudaGraphLaunch."""
-
-    graph: Name
-
-
-_SIZE = int | str
-HOST_OPS: dict[str, OpWord] = {
-    "h2d": OpWord(Copy, "bytes", _SIZE),
-    "d2h": OpWord(Copy, "bytes", _SIZE),
-    "d2d": OpWord(Copy, "bytes", _SIZE),
-    "p2p": OpWord(Copy, "bytes", _SIZE),
-    "memcpy": OpWord(SyncCopy, "bytes", _SIZE),
-    "launch": OpWord(LaunchArgs, "kernel"),
-    "record": OpWord(OnEvent, "event"),
-    "wait_event": OpWord(OnEvent, "event"),
-    "malloc": OpWord(Allocation),
-    "free": OpWord(BufferArgs, "buffer"),
-    "malloc_async": OpWord(PoolAllocation),
-    "free_async": OpWord(PoolFree, "buffer"),
-    "malloc_host": OpWord(Allocation),
-    "free_host": OpWord(BufferArgs, "buffer"),
-    "host_func": OpWord(Function, "releases"),
-    "acquire": OpWord(SlotArgs, "slots"),
-    "work": OpWord(Busy, "seconds", float | str),
-    "sync_stream": OpWord(OnStream, "stream"),
-    "sync_event": OpWord(EventArgs, "event"),
-    "sync_device": OpWord(Args),
-    "launch_graph": OpWord(GraphArgs, "graph"),
-}
-"""Every word of a host thread's op list."""
-
-HostStep = step_model("HostStep", HOST_OPS, "{h2d: 4 MiB}")
 
 
 class StreamSpec(Model):
     """A stream. Priorities as CUDA has them: lower numbers go first."""
 
     kind: Literal["blocking", "non_blocking", "legacy", "per_thread"] = "non_blocking"
+    """blocking: waits for the legacy stream, and it for this one. legacy: the NULL stream. per_thread: each thread's
+    own default stream, which is blocking."""
     priority: Annotated[Count, Field(ge=-5, le=0)] = 0
+    """Of its kernels: where blocks of several wait for room, lower numbers go first."""
 
 
 class WorkSpec(Model):
     """A kernel that is not spelled out: its footprint, and its duration or its work."""
 
     duration: Time | None = None
-    """Each block stays so long, whatever else runs."""
+    """Each block stays on its SM so long, whatever else runs; blocks beyond those that fit come in waves."""
     flop: Annotated[Number, Field(ge=0, le=1e18)] = 0.0
-    """FP32 operations of the whole grid."""
+    """FP32 operations of the whole grid, an FMA counting as two, at the peak of the SMs that have blocks."""
     bytes: Annotated[ByteCount, Field(ge=0)] = 0
-    """Moved from or to device memory by the whole grid."""
+    """Moved by the whole grid, reads and writes alike, at the read bandwidth of device memory, which kernels that run
+    at the same time share. Nothing is found in L2."""
     blocks: Annotated[Count, Field(ge=1, le=2**31 - 1)] = 1
+    """Of the grid."""
     threads: Annotated[Count, Field(ge=1, le=1024)] = 128
+    """Of a block."""
     registers: Annotated[Count, Field(ge=1, le=255)] = 32
+    """Of a thread."""
     shared_bytes: Annotated[ByteCount, Field(le=2**20)] = 0
+    """Of a block."""
+
+    @model_validator(mode="after")
+    def _one_cost(self) -> WorkSpec:
+        if not self.model_fields_set & {"duration", "flop", "bytes"}:
+            raise ValueError("does not say what it costs; say duration, or bytes and flop, or spell it out with roles")
+        if self.duration is not None and (self.flop or self.bytes):
+            raise ValueError("says its duration and its work; say duration, or bytes and flop, not both")
+        return self
 
 
 class PoolSpec(Model):
     """Where ``malloc_async`` takes memory from."""
 
     kind: Literal["driver", "caching"] = "driver"
+    """driver: a CUDA memory pool. caching: a framework's own allocator, which keeps blocks by stream and calls
+    cudaMalloc when none fits, as CuPy's does."""
     release_threshold: Annotated[ByteCount, Field(ge=0)] = 0
+    """Of a driver pool: bytes that it keeps; what is free beyond goes back whenever the host synchronises."""
     limit: Size | None = None
+    """Bytes that the pool may hold; one that needs more gives back what is free, and fails if that is not enough."""
 
 
 class GraphSpec(Model):
     """Calls that were captured into a graph."""
 
     ops: Annotated[list[HostStep], Field(min_length=1, max_length=2000)]
+    """Copies, launches, `record`, `wait_event`, `host_func`. The stream of the first becomes the one that the graph is
+    launched into; others fork from it and join it by events, which are the graph's own."""
 
 
 class ThreadSpec(Model):
     """What one host thread calls."""
 
     chunks: Annotated[Count, Field(ge=0, le=MAX_CHUNKS)] = 1
+    """How often `per_chunk` runs."""
     deal: list[Name] | None = None
-    """Streams that the chunks go to in turn."""
+    """Streams that the chunks go to in turn; default: all, in the order in which they are declared."""
     prologue: list[HostStep] = []
+    """Once, before the first chunk."""
     per_chunk: list[HostStep] = []
+    """For each chunk."""
     epilogue: list[HostStep] = []
+    """Once, after the last chunk."""
 
 
 def _kernel_form(value: Any) -> str:
@@ -215,25 +107,38 @@ HostKernel = Annotated[
 ]
 
 
+ChunkedKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*#?$", max_length=40)]
+"""A name; with ``#`` at its end one for each chunk."""
+DEFAULT_POOL = {"default": PoolSpec()}
+"""What is there without being declared, as in CUDA."""
+
+
 def _streams(value: Any) -> Any:
     """``streams: 3`` is short for three non-blocking streams s0, s1, s2."""
     if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 512:
         return {f"s{i}": {} for i in range(value)}
-    return value
+    if isinstance(value, dict):
+        return value
+    raise ValueError("expected their number (1 to 512), or a mapping by name such as {copy: {}, work: {}}")
 
 
 class SpelledHost(Model):
     """A host program spelled out."""
 
     api: Literal["cupy", "cuda"] = "cupy"
-    """Whose call costs: Python through CuPy, or C++."""
+    """Whose calls they are, and so what each costs: those of Python through CuPy, or of C++."""
     streams: Annotated[
         dict[Name, StreamSpec], BeforeValidator(_streams, json_schema_input_type=int | dict[str, StreamSpec]),
         Field(min_length=1, max_length=512),
     ] = {"s0": StreamSpec()}  # fmt: skip
+    """By name; a number n is short for n non-blocking ones s0, s1, …. Default: one, s0."""
     kernels: dict[Name, HostKernel] = {}
+    """By name: what they cost (below), or a technique, or spelled out as in [ops.md](ops.md)."""
     pools: dict[Name, PoolSpec] = {}
-    slots: dict[Chunked, Annotated[Count, Field(ge=0, le=65536)]] = {}
-    """Tokens by name; with ``#`` one such ring per chunk."""
+    """Memory pools by name, empty at the start; `default` need not be declared."""
+    slots: dict[ChunkedKey, Annotated[Count, Field(ge=0, le=65536)]] = {}
+    """Tokens by name and how many there are, as in a semaphore; a name with `#` is a set of them for each chunk."""
     graphs: dict[Name, GraphSpec] = {}
+    """By name. They exist before the program starts: neither capture nor instantiation is part of it."""
     threads: Annotated[dict[Name, ThreadSpec], Field(min_length=1, max_length=64)]
+    """By name."""

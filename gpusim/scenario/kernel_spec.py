@@ -146,7 +146,7 @@ def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
     parts = []
     for steps in (role.prologue, role.per_tile, role.epilogue):
         part = []
-        for word, spec in as_run(steps):
+        for _, word, spec in as_run(steps):
             if word == "wait":
                 read = spec.ring
             make = _maker(kernel, word, spec, read)

@@ -15,7 +15,7 @@ from typing import Any
 
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
-from gpusim.scenario import spelled_levers
+from gpusim.scenario import host_levers, spelled_levers
 from gpusim.scenario.lever_kinds import (
     AMOUNTS,
     BALANCING,
@@ -158,7 +158,7 @@ def _columns(scenario: Scenario) -> list[Iterator[Proposal]]:
         return _of_technique(technique(kernel.technique), scenario.params, "kernel.params", sms)
     if isinstance(kernel, SpelledKernel):
         return spelled_levers.of_kernel(kernel, "kernel", sms)
-    columns = [] if host is None else spelled_levers.of_host(host)
+    columns = [] if host is None else host_levers.of_host(host)
     for name, one in {} if host is None else host.kernels.items():
         if isinstance(one, TechniqueKernel):
             place = f"host.kernels.{name}.params"

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 from gpusim.errors import GpusimError, ProfileError, listing, nearest
 from gpusim.hardware.profile import is_profile_file, load_profile, profile_names
 from gpusim.scenario import mistakes
+from gpusim.scenario.host_check import host_problems
 from gpusim.scenario.host_schema import SpelledHost
-from gpusim.scenario.host_spec import host_problems
 from gpusim.scenario.kernel_check import Problem, problems
 from gpusim.scenario.overrides import apply_override, split_path
 from gpusim.scenario.scenario import Scenario

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gpusim.errors import ScenarioError, listing, nearest
-from gpusim.scenario.host_schema import HOST_OPS, SpelledHost, ThreadSpec, WorkSpec
+from gpusim.scenario.host_schema import GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
+from gpusim.scenario.host_words import HOST_STEPS
 from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, TileTotal
 from gpusim.scenario.op_schema import REPEAT, STEPS
+from gpusim.scenario.op_words import OpWord
 from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, TechniqueKernel
 from gpusim.scenario.yaml_source import Place, Source
 
@@ -19,6 +22,8 @@ __all__ = ["in_one", "of_model", "shown"]
 
 MOST = 10
 """Mistakes that one message lists."""
+
+QUOTE = "'"
 
 _INTEGER = "integer instructions are `other`, or `setup` where nothing hides them"
 _FP64, _TENSOR, _ATOMIC = "FP64 is not modelled", "tensor cores are not modelled", "atomics are not modelled"
@@ -90,7 +95,11 @@ def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place
         return f"unknown key{f'; {elsewhere}' if elsewhere else ''}", listing(allowed), nearest(key, allowed)
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
-        return f"{given} is not possible", f"{words} {context[key]}".strip(), None
+        # 'blocking', 'non_blocking' or 'legacy': what is between quotes is a word.
+        close = nearest(entry["input"], re.findall(r"'(\w+)'", str(context[key])))
+        return f"{given} is not possible", f"{words} {context[key]}".strip(), close
+    if kind == "list_type":
+        return f"{given} is no list", f"a list, also of one: [{given.strip(QUOTE)}]", None
     if kind == "model_type":
         return f"{given} is no mapping", listing(_field_names(model, data, path)), None
     messages = {
@@ -122,28 +131,29 @@ def _kernel_names(data: Any, path: Place) -> list[str]:
     below: dict[Any, type[BaseModel]] = {"rings": RingSpec, "roles": RoleSpec, "barriers": BarrierSpec}
     if len(path) == 2 and path[0] in below:
         return list(below[path[0]].model_fields)
-    return _step_names(path[2:]) if path[0] == "roles" else []
+    return _step_names(STEPS, path[2:]) if path[0] == "roles" else []
 
 
-def _step_names(path: Place) -> list[str]:
-    """``path`` begins with the name of the list and the number of the step."""
+def _step_names(words: Mapping[str, OpWord], path: Place) -> list[str]:
+    """``path`` begins with the name of the list and the number of the step, which has one of ``words``."""
     if len(path) < 3:
-        return list(STEPS) if len(path) == 2 else []
+        return list(words) if len(path) == 2 else []
     word = str(path[2])
     if word == REPEAT and len(path) > 3:
-        return _step_names(path[3:])
-    return list(STEPS[word].spec.model_fields) if word in STEPS else []
+        return _step_names(words, path[3:])
+    return list(words[word].spec.model_fields) if word in words else []
 
 
 def _host_names(data: Any, path: Place) -> list[str]:
     if not path:
         return list(SpelledHost.model_fields)
-    if path[0] == "threads":
-        if len(path) == 2:
-            return list(ThreadSpec.model_fields)
-        if len(path) == 4:
-            return list(HOST_OPS)
-        return list(HOST_OPS[str(path[4])].spec.model_fields) if len(path) > 4 and path[4] in HOST_OPS else []
+    below: dict[Any, type[BaseModel]] = {
+        "streams": StreamSpec, "pools": PoolSpec, "graphs": GraphSpec, "threads": ThreadSpec,
+    }  # fmt: skip
+    if len(path) == 2 and path[0] in below:
+        return list(below[path[0]].model_fields)
+    if path[0] in ("threads", "graphs"):
+        return _step_names(HOST_STEPS, path[2:])
     if path[0] != "kernels" or len(path) < 2:
         return []
     kernel = _mapping(data["kernels"][path[1]])

@@ -23,14 +23,16 @@ def as_written(steps: Sequence[Any]) -> Iterator[Placed]:
                 yield (index, word, "ops", *path), inner, args
 
 
-def as_run(steps: Sequence[Any]) -> Iterator[tuple[str, Any]]:
-    """(word, arguments) of each op as often and in the order in which it runs; no repeats are left."""
-    for word, spec in map(chosen, steps):
+def as_run(steps: Sequence[Any]) -> Iterator[Placed]:
+    """Each op as often and in the order in which it runs, with the place where it is written; no repeats are left."""
+    for index, step in enumerate(steps):
+        word, spec = chosen(step)
         if word == REPEAT:
             for _ in range(spec.times):
-                yield from as_run(spec.ops)
+                for path, inner, args in as_run(spec.ops):
+                    yield (index, word, "ops", *path), inner, args
         else:
-            yield word, spec
+            yield (index, word), word, spec
 
 
 def length(steps: Sequence[Any]) -> int:

@@ -68,6 +68,14 @@ class Scenario:
         return technique(kernel.technique) if isinstance(kernel, TechniqueKernel) else None
 
     @property
+    def nothing_real(self) -> str:
+        """Why there is nothing real to run and measure; nothing where there is, because it is a technique."""
+        if self.technique is not None:
+            return ""
+        what, real = ("kernel", "kernel") if self.model.host is None else ("host program", "program")
+        return f"a spelled-out {what} has no real {real} behind it"
+
+    @property
     def host_api(self) -> Literal["cupy", "cuda"]:
         """Whose calls a host program makes: techniques are measured from Python."""
         return "cupy" if self.model.host is None else self.model.host.api

@@ -1,4 +1,4 @@
-"""Levers of kernels and host programs that a scenario spells out: rings, tiles, warps, streams, chunks, slots.
+"""Levers of kernels that a scenario spells out: rings, tiles, warps, CTAs.
 
 An op list states instruction counts per tile. What is ``setup`` there stays once per tile; how ``other``,
 ``interleaved`` and ``masked`` split into work and overhead nobody says. A larger tile is therefore charged those of all
@@ -11,21 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpusim.scenario.host_schema import SpelledHost, ThreadSpec, WorkSpec
 from gpusim.scenario.kernel_schema import TileTotal
 from gpusim.scenario.lever_kinds import Proposal, enough, grids_to_try, shown, values_to_try, whole, with_grid
 from gpusim.scenario.op_lists import as_written
-from gpusim.scenario.op_schema import REPEAT, chosen
+from gpusim.scenario.op_schema import REPEAT
 from gpusim.scenario.schema import SpelledKernel
 
-__all__ = ["of_host", "of_kernel"]
+__all__ = ["TWICE", "of_kernel", "rewritten"]
 
 TWICE = ((2, 1), (1, 2))
 """Double and half, as (multiply by, divide by)."""
 
 _COUNTED = ("ffma", "lds", "sts", "mufu", "register_conflicts", "pipe_stalls")
 _OVERHEAD = ("other", "interleaved", "masked", "ldc")
-_COPIES = ("h2d", "d2h", "d2d", "p2p", "memcpy", "malloc", "malloc_async", "malloc_host")
 Steps = list[tuple[str, str, Any]]
 """(dotted path of the step, word, arguments)."""
 
@@ -44,11 +42,6 @@ def _loop_count(kernel: SpelledKernel, place: str) -> dict[str, int]:
     if isinstance(tiles, TileTotal):
         return {f"{place}.tiles_per_cta.total": tiles.total}
     return {f"{place}.tiles_per_cta": tiles[0]} if len(tiles) == 1 else {}
-
-
-def of_host(host: SpelledHost) -> list[Iterator[Proposal]]:
-    """Proposals by lever for a host program, its spelled-out kernels left as they are."""
-    return [_slots(host, name) for name in host.slots] + [_streams(host), _chunks(host), _pinned(host)]
 
 
 def _stages(kernel: SpelledKernel, place: str, ring: str) -> Iterator[Proposal]:
@@ -79,11 +72,11 @@ def _run_ahead(kernel: SpelledKernel, place: str, ring: str, more: int) -> dict[
             if args.ahead not in (0, "full"):
                 if args.ahead != depth:
                     return None
-                found[path] = _step(word, args, ahead=args.ahead + more)
+                found[path] = rewritten(word, args, ahead=args.ahead + more)
             if word == "wait_group":
                 if args.pending not in (depth, depth - 1) or args.pending + more < 0:
                     return None
-                found[path] = _step(word, args, pending=args.pending + more)
+                found[path] = rewritten(word, args, pending=args.pending + more)
     return found
 
 
@@ -151,67 +144,6 @@ def _grid(kernel: SpelledKernel, place: str, balance: Mapping[str, int], sms: in
         yield Proposal("grid", f"CTAs {kernel.grid} → {new}", {f"{place}.grid": new}, balance=balance, order=order)
 
 
-def _slots(host: SpelledHost, name: str) -> Iterator[Proposal]:
-    old = host.slots[name]
-    for order, new in enumerate(values_to_try("slots", old, {"ge": 1})):
-        words = enough("slots", old, new, f"slots of {name}")
-        yield Proposal(f"{name}.slots", f"slots of {name} {old} → {new}", {f"host.slots.{name}": new}, order=order,
-                       enough=words)  # fmt: skip
-
-
-def _streams(host: SpelledHost) -> Iterator[Proposal]:
-    """Only streams that are dealt to in turn: others are there for a reason."""
-    old = len(host.streams)
-    counted = list(host.streams) == [f"s{i}" for i in range(old)] and not any(
-        stream.model_fields_set for stream in host.streams.values()
-    )
-    if not counted or any(thread.deal or _names_streams(thread) for thread in host.threads.values()):
-        return
-    for order, new in enumerate(values_to_try("streams", old, {"ge": 1, "le": 512})):
-        words = enough("streams", old, new)
-        yield Proposal("streams", f"streams {old} → {new}", {"host.streams": new}, order=order, enough=words)
-
-
-def _names_streams(thread: ThreadSpec) -> bool:
-    steps = map(chosen, (*thread.prologue, *thread.per_chunk, *thread.epilogue))
-    return any(getattr(args, "stream", None) for _, args in steps)
-
-
-def _chunks(host: SpelledHost) -> Iterator[Proposal]:
-    """More and smaller chunks, or fewer and larger ones, in all threads; every kernel takes its share."""
-    threads = {name: thread for name, thread in host.threads.items() if thread.chunks and thread.per_chunk}
-    if not threads or not all(isinstance(kernel, WorkSpec) for kernel in host.kernels.values()):
-        return
-    for order, (times, over) in enumerate(TWICE):
-        overrides: dict[str, Any] = {}
-        for name, kernel in host.kernels.items():
-            for amount in ("duration", "flop", "bytes"):
-                if getattr(kernel, amount, None):
-                    overrides[f"host.kernels.{name}.{amount}"] = whole(getattr(kernel, amount) * over / times)
-        for name, thread in threads.items():
-            overrides[f"host.threads.{name}.chunks"] = thread.chunks * times // over
-            for index, (word, args) in enumerate(map(chosen, thread.per_chunk)):
-                key = "bytes" if word in _COPIES else "seconds" if word == "work" else ""
-                if key:
-                    value = whole(getattr(args, key) * over / times)
-                    overrides[f"host.threads.{name}.per_chunk.{index}"] = _step(word, args, **{key: value})
-        words = [f"chunks of {name} {thread.chunks} → {thread.chunks * times // over}" for name, thread in
-                 threads.items()]  # fmt: skip
-        if all(thread.chunks * times % over == 0 for thread in threads.values()):
-            yield Proposal("chunks", ", ".join(words), overrides, order=order)
-
-
-def _pinned(host: SpelledHost) -> Iterator[Proposal]:
-    overrides = {}
-    for name, thread in host.threads.items():
-        for part in ("prologue", "per_chunk", "epilogue"):
-            for index, (word, args) in enumerate(map(chosen, getattr(thread, part))):
-                if getattr(args, "pageable", False):
-                    overrides[f"host.threads.{name}.{part}.{index}"] = _step(word, args, pageable=False)
-    if overrides:
-        yield Proposal("memory", "host memory pageable → pinned", overrides)
-
-
 def _steps(kernel: SpelledKernel, place: str, role: str) -> Steps:
     """The steps of the tile loop of a role, those that repeats hold among them."""
     return [
@@ -221,7 +153,7 @@ def _steps(kernel: SpelledKernel, place: str, role: str) -> Steps:
     ]
 
 
-def _step(word: str, args: Any, **changed: Any) -> dict[str, Any]:
+def rewritten(word: str, args: Any, **changed: Any) -> dict[str, Any]:
     """A step as a scenario writes it, with some arguments changed."""
     return {word: {**args.model_dump(mode="json", exclude_unset=True), **changed}}
 
@@ -240,5 +172,5 @@ def _scaled(steps: Steps, times: int, over: int, *, bytes_too: bool) -> dict[str
         if bytes_too and getattr(args, "align", 0) and over > times:
             changed["align"] = args.align * times // over
         if changed:
-            found[path] = _step(word, args, **changed)
+            found[path] = rewritten(word, args, **changed)
     return found

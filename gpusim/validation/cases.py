@@ -121,7 +121,7 @@ def measurement_of(scenario: Scenario, *, required: bool = False) -> Measurement
     technique = scenario.technique
     reason = ""
     if technique is None:
-        reason = "a spelled-out kernel has no real kernel and so no recording"
+        reason = f"{scenario.nothing_real} and so no recording; give yours with --measured FILE"
     elif scenario.model.device.set:
         reason = f"the scenario changes {', '.join(scenario.model.device.set)} of {scenario.recorded_device}"
     else:

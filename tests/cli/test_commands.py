@@ -216,7 +216,9 @@ def test_measuring_a_spelled_kernel_is_an_error(gpusim, path):
     """There is no CUDA behind it."""
     code, _, err = gpusim("measure", path)
     assert code == 2
-    assert "no real kernel" in err
+    assert "a spelled-out kernel has no real kernel behind it; use a technique" in err
+    path.write_text("question: q\ndevice: textbook\nhost: {threads: {main: {per_chunk: [{h2d: 4}]}}}\n")
+    assert "a spelled-out host program has no real program behind it" in gpusim("measure", path)[2]
 
 
 def test_wrong_usage_is_exit_code_two(gpusim):

@@ -1,0 +1,80 @@
+"""What pydantic cannot see in a spelled-out host program: names of nothing, calls that are not possible there.
+
+In which order events and buffers are used is looked at by `host_order`; deadlocks are found by running the program.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from gpusim.errors import listing, nearest
+from gpusim.scenario.chunk_names import speaks_of_earlier
+from gpusim.scenario.host_calls import PARTS
+from gpusim.scenario.host_order import order_problems
+from gpusim.scenario.host_schema import DEFAULT_POOL, SpelledHost
+from gpusim.scenario.kernel_check import Problem
+from gpusim.scenario.op_lists import as_written, length
+from gpusim.scenario.op_schema import REPEAT
+
+__all__ = ["host_problems"]
+
+MAX_OPS = 100_000
+_CAPTURED = ("h2d", "d2h", "d2d", "p2p", "launch", "record", "wait_event", "host_func", REPEAT)
+_OF_EARLIER = ("wait_event", "sync_event", "free", "free_async", "free_host")
+"""Words that wait for or give back what an earlier chunk made; the first chunks, which have none, leave them out."""
+
+
+def host_problems(host: SpelledHost) -> Iterator[Problem]:
+    """Everything wrong with the names and the order of ``host``, by list; deadlocks are found by running it."""
+    for name, graph in host.graphs.items():
+        for path, word, args in as_written(graph.ops):
+            place = ("graphs", name, "ops", *path)
+            if word not in _CAPTURED:
+                yield Problem(place, f"{word} cannot be captured into a graph", listing(_CAPTURED))
+            yield from _names(host, word, args, place, in_chunks=False)
+    count = 0
+    for name, thread in host.threads.items():
+        for index, stream in enumerate(thread.deal or ()):
+            if stream not in host.streams:
+                yield _unknown("stream", stream, host.streams, ("threads", name, "deal", index))
+        count += length(thread.prologue) + thread.chunks * length(thread.per_chunk) + length(thread.epilogue)
+        if count > MAX_OPS:
+            yield Problem(("threads", name, "chunks"), f"{count:,} calls in all", f"at most {MAX_OPS:,}")
+        for part in PARTS:
+            for path, word, args in as_written(getattr(thread, part)):
+                yield from _names(host, word, args, ("threads", name, part, *path), in_chunks=part == "per_chunk")
+    if count <= MAX_OPS:
+        yield from order_problems(host)
+
+
+def _names(host: SpelledHost, word: str, args: Any, path: tuple, *, in_chunks: bool) -> Iterator[Problem]:
+    known: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
+        ("stream", "stream", host.streams), ("syncs", "stream", host.streams), ("kernel", "kernel", host.kernels),
+        ("pool", "pool", DEFAULT_POOL | host.pools), ("slots", "slots", host.slots), ("releases", "slots", host.slots),
+        ("graph", "graph", host.graphs),
+    )  # fmt: skip
+    for field, kind, names in known:
+        name = getattr(args, field, None)
+        if name is not None and name not in names:
+            yield _unknown(kind, name, names, (*path, field))
+    for field in ("event", "buffer"):
+        if speaks_of_earlier(getattr(args, field, "")):
+            if word not in _OF_EARLIER:
+                yield Problem(
+                    (*path, field), f"{word} cannot be of an earlier chunk", f"#-n with {listing(_OF_EARLIER)}"
+                )
+            elif not in_chunks:
+                yield Problem((*path, field), "has no chunks before it", "#-n in per_chunk")
+    if getattr(args, "pageable", False) and (word in ("d2d", "p2p") or getattr(args, "direction", "") == "d2d"):
+        yield Problem((*path, "pageable"), f"{word} within the device has no host side", "pageable with h2d and d2h")
+
+
+def _unknown(kind: str, name: str, known: Mapping[str, Any], path: tuple) -> Problem:
+    there_is, section = ("there are no", kind) if kind == "slots" else ("there is no", f"{kind}s")
+    return Problem(
+        path,
+        f"{there_is} {kind} {name!r}",
+        listing(known) or f"none; declare it under {section}",
+        nearest(name, known),
+    )

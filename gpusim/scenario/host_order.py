@@ -1,0 +1,122 @@
+"""Events that are waited for and never recorded, buffers that are freed and not there: each at its place in the file.
+
+Looks at the order of each thread's own calls. What several threads do to one event or buffer depends on who comes
+first, and is left to the run.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+
+from gpusim.errors import listing, nearest
+from gpusim.scenario.host_calls import Call, calls_of_graph, calls_of_thread
+from gpusim.scenario.host_schema import SpelledHost
+from gpusim.scenario.kernel_check import Problem
+
+__all__ = ["order_problems"]
+
+TURNS = 2
+"""Chunks after which a wait that has found no record yet never will; a loop's first turn may find none."""
+FREED_BY = {"malloc": "free", "malloc_async": "free_async", "malloc_host": "free_host"}
+ALLOCATED_BY = {free: malloc for malloc, free in FREED_BY.items()}
+_WAITS = ("wait_event", "sync_event")
+
+Threads = dict[str, list[Call]]
+
+
+def order_problems(host: SpelledHost) -> Iterator[Problem]:
+    """Waits and frees of ``host`` that have nothing to wait for or to free, and buffers that are allocated twice."""
+    for name in host.graphs:
+        captured = list(calls_of_graph(host, name))
+        # A graph's events are its own, and a capture is refused where a stream waits for one that is not yet recorded.
+        yield from _waits_for_nothing({name: captured}, once_is_enough=True)
+    yield from _waits_for_nothing({name: list(calls_of_thread(host, name, TURNS)) for name in host.threads})
+    yield from _buffer_problems({name: list(calls_of_thread(host, name)) for name in host.threads})
+
+
+def _waits_for_nothing(threads: Threads, *, once_is_enough: bool = False) -> Iterator[Problem]:
+    """Waits that find no record whenever they are made, or the first time."""
+    written: dict[str, None] = {}
+    by_thread: dict[str, set[str]] = defaultdict(set)
+    for thread, calls in threads.items():
+        for call in _of(calls, "record"):
+            written[call.args.event] = None
+            by_thread[call.names["event"]].add(thread)
+    for thread, calls in threads.items():
+        recorded: set[str] = set()
+        vain: dict[tuple[str | int, ...], Call] = {}
+        met: set[tuple[str | int, ...]] = set()
+        for call in _of(calls, "record", *_WAITS):
+            event = call.names["event"]
+            if call.word == "record":
+                recorded.add(event)
+            elif event in recorded or by_thread[event] - {thread}:
+                met.add(call.path)
+            else:
+                vain.setdefault(call.path, call)
+        yield from (_vain(call, written, by_thread) for path, call in vain.items() if once_is_enough or path not in met)
+
+
+def _vain(call: Call, written: dict[str, None], by_thread: dict[str, set[str]]) -> Problem:
+    event, place = call.names["event"], (*call.path, "event")
+    if not by_thread[event]:
+        known = listing(written) or "none; a record comes first"
+        return Problem(place, f"event {event!r} is waited for but never recorded", known, nearest(event, written))
+    stem = call.args.event.partition("#")[0]
+    earlier = "" if call.path[0] == "graphs" else f", or that of an earlier chunk, as {stem}#-1"
+    text = f"event {event!r} is recorded only later, so this waits for nothing"
+    return Problem(place, text, f"a record before it{earlier}")
+
+
+def _buffer_problems(threads: Threads) -> Iterator[Problem]:
+    """Allocations of what is there, frees of what is not there or was allocated by another word; each place once."""
+    written: dict[str, None] = {}
+    made: dict[str, set[str]] = defaultdict(set)
+    users: dict[str, set[str]] = defaultdict(set)
+    for thread, calls in threads.items():
+        for call in _of(calls, *FREED_BY, *ALLOCATED_BY):
+            users[call.names["buffer"]].add(thread)
+            if call.word in FREED_BY:
+                written[call.args.buffer] = None
+                made[call.names["buffer"]].add(call.word)
+    for calls in threads.values():
+        found: dict[tuple[str | int, ...], Problem] = {}
+        held: dict[str, str] = {}
+        for call in _of(calls, *FREED_BY, *ALLOCATED_BY):
+            buffer = call.names["buffer"]
+            shared = len(users[buffer]) > 1
+            if call.word in FREED_BY:
+                problem = _twice(call, held[buffer]) if buffer in held and not shared else None
+                held[buffer] = call.word
+            else:
+                problem = _not_there(call, made.get(buffer, set()), written, known=shared or buffer in held)
+                held.pop(buffer, None)
+            if problem is not None:
+                found.setdefault(call.path, problem)
+        yield from found.values()
+
+
+def _twice(call: Call, by: str) -> Problem:
+    buffer = call.names["buffer"]
+    each = f", or a name for each chunk, as {buffer}#" if buffer == call.args.buffer else ""
+    text = f"buffer {buffer!r} is allocated twice"
+    return Problem((*call.path, "buffer"), text, f"{FREED_BY[by]} before that{each}")
+
+
+def _not_there(call: Call, made: set[str], written: Iterable[str], *, known: bool) -> Problem | None:
+    """``made``: the words that allocate such a buffer; ``known``: it is there, or may be."""
+    buffer, place, allocates = call.names["buffer"], (*call.path, "buffer"), ALLOCATED_BY[call.word]
+    if not made:
+        text = f"buffer {buffer!r} is freed but never allocated"
+        return Problem(place, text, listing(written) or f"none; {allocates} comes first", nearest(buffer, written))
+    if allocates not in made:
+        by = min(made)
+        return Problem(place, f"buffer {buffer!r} is allocated by {by}, so {call.word} cannot free it", FREED_BY[by])
+    if not known:
+        return Problem(place, f"buffer {buffer!r} is not there when it is freed", f"behind its {allocates}, once")
+    return None
+
+
+def _of(calls: Iterable[Call], *words: str) -> Iterator[Call]:
+    return (call for call in calls if call.word in words)
