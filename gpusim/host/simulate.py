@@ -7,6 +7,7 @@ from collections.abc import Generator
 from gpusim.engine import Simulation
 from gpusim.errors import GpusimError
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.host.assumptions import assumed_of
 from gpusim.host.costs import HostApi, HostCosts
 from gpusim.host.device import Device
 from gpusim.host.shared import Shared
@@ -42,7 +43,8 @@ def simulate_host(
     sim.run()
     meta = {
         "source": "predicted", "device": profile.recordings, "program": program.name, "host": host, "exact": exact,
-        "total_s": ended[0], "assumed": profile.assumed_with_host,
+        "total_s": ended[0], "assumed": assumed_of(program, profile, host),
+        "waits_in_chunks": program.waits_in_chunks,
     }  # fmt: skip
     if builder is None:
         return TimelineBuilder().build(**meta)

@@ -104,6 +104,15 @@ class HostProgram:
     graphs: tuple[Graph, ...] = ()
     notes: dict[str, float] = field(default_factory=dict)
 
+    @property
+    def waits_in_chunks(self) -> bool:
+        """Whether a thread waits for the device in more than one of its chunks, so that they cannot overlap."""
+        waits = (StreamSync, EventSync, DeviceSync, Memcpy)
+        return any(
+            len({op.chunk for op in thread.ops if isinstance(op, waits) and op.chunk >= 0}) > 1
+            for thread in self.threads
+        )
+
     def stream(self, name: str) -> Stream:
         """The stream called ``name``. Raises KeyError if it is not declared."""
         for stream in self.streams:

@@ -45,9 +45,10 @@ _BY_KIND = {
 def bottleneck(timeline: Timeline) -> Bottleneck | None:
     """The peak that is reached (the larger share of two), else the kind with the largest share of the critical path.
 
-    Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``) where it has
-    them. For streams and copies it is the unit that works most of the time: a copy engine, the kernels, or
-    a thread of the host. None for a timeline without intervals that reaches no peak.
+    Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``) where it has them. For streams and copies
+    it is the unit that works most of the time: a copy engine, the kernels, or a thread of the host; where none does,
+    ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a timeline without intervals that reaches
+    no peak.
     """
     taken, used = memory_share(timeline), achieved_bandwidth(timeline) / timeline.meta.get("peak_bytes_per_s", inf)
     reached = achieved_flop_rate(timeline) / timeline.meta.get("peak_flop_per_s", inf)
@@ -76,7 +77,7 @@ _UNITS = (
         r"^host\[",
         ("issue", "launch", "alloc", "host"),
         "host",
-        "fewer and larger chunks, or a graph",
+        "fewer calls: larger chunks, a graph, allocations outside of the loop",
     ),
     (r"^copy_engine\[", None, "copy engine", "move fewer bytes, or keep them on the device"),
     (r"^stream\[[^.]*$", ("kernel",), "kernels", "faster kernels, or fewer of them"),
@@ -101,6 +102,9 @@ def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
     best = max(found, key=lambda entry: entry.share)
     if best.share >= WORTH_NAMING:
         return best
+    if timeline.meta.get("waits_in_chunks"):
+        later = "wait with events on the device, or for a chunk some turns later, or once at the end"
+        return Bottleneck("waits of the host in every turn", 1.0 - best.share, later)
     return Bottleneck(
         "units that wait for each other", 1.0 - best.share, "more streams, so that another chunk is there"
     )

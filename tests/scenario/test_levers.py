@@ -221,6 +221,53 @@ def test_chunks_of_a_spelled_host_program_take_their_share():
     assert one.overrides["host.threads.main.per_chunk.3"] == {"d2h": {"bytes": 1 << 20}}
 
 
+ITERATIONS = (
+    "{h2d: 64 KiB}, {launch: k}, {d2h: 4}, sync_stream",
+    "{launch: k}",
+    "{malloc: {buffer: 'b#', bytes: 1 MiB}}, {launch: k}, {free: 'b#'}",
+    "{launch_graph: g}",
+    "{d2d: 1 MiB}, {launch: k}",
+)
+
+
+@pytest.mark.parametrize("steps", ITERATIONS)
+def test_what_is_no_slice_of_data_has_no_chunks_to_change(steps):
+    """Iterations that read a result, chains of kernels, allocations, launches of graphs; nor is one stream made two."""
+    text = (
+        HOST.partition("host:")[0]
+        + f"""\
+host:
+  streams: 1
+  kernels: {{k: {{duration: 10 us}}}}
+  graphs: {{g: {{ops: [{{launch: k}}]}}}}
+  threads: {{main: {{chunks: 8, per_chunk: [{steps}]}}}}
+"""
+    )
+    assert not [change for change in changes(loads(text)) if "chunks" in change or "streams" in change]
+
+
+def test_allocations_in_chunks_may_come_from_a_pool():
+    """All of the program's, from the default pool, which keeps what it has."""
+    text = (
+        HOST.partition("host:")[0]
+        + """\
+host:
+  threads:
+    main:
+      prologue: [{malloc: {buffer: own, bytes: 1 MiB}}]
+      chunks: 8
+      per_chunk: [{malloc: {buffer: "data#", bytes: 16 MiB}}, {free: "data#"}]
+      epilogue: [{free: own}]
+"""
+    )
+    (change,) = changes(loads(text)).values()
+    assert "cudaMallocAsync and cudaFreeAsync" in change.change
+    assert change.overrides["host.pools.default.release_threshold"] == "1 TiB"
+    calls = [type(op).__name__ for op in change.scenario.program().threads[0].ops]
+    assert calls == ["MallocAsync", *8 * ["MallocAsync", "FreeAsync"], "FreeAsync"]
+    assert "cudaMalloc" not in str(changes(loads(HOST)))
+
+
 def test_levers_of_a_spelled_host_program():
     """Streams that are dealt in turn, slots, and memory; streams that an op names are not counted anew."""
     assert {"streams 2 → 3", "slots of ring 4 → 3", "host memory pageable → pinned"} <= set(changes(loads(HOST)))

@@ -39,6 +39,23 @@ def test_memory_that_is_busy_with_what_nobody_wants_is_the_bottleneck():
     assert "fewer bytes" in dense.lever
 
 
+def test_a_host_that_waits_in_every_turn_is_not_told_to_use_more_streams():
+    """No unit works half of the time; more streams help only where nobody waits for each chunk."""
+    builder = TimelineBuilder()
+    for chunk in (0, 1):
+        start = 20 * US * chunk
+        builder.add("copy_engine[h2d]", "copy", start, start + 8 * US, tile=chunk)
+        builder.add("stream[0]", "kernel", start + 8 * US, start + 16 * US, tile=chunk)
+        builder.add("host[0]", "wait", start, start + 20 * US, "host_sync", tile=chunk)
+    timeline = builder.build(total_s=40 * US)
+    found = bottleneck(timeline)
+    assert (found.name, round(found.share, 6)) == ("units that wait for each other", 0.6)
+    assert "more streams" in found.lever
+    found = bottleneck(timeline.with_meta(waits_in_chunks=True))
+    assert (found.name, round(found.share, 6)) == ("waits of the host in every turn", 0.6)
+    assert "streams" not in found.lever
+
+
 def test_nothing_recorded_has_no_bottleneck():
     """Only a total."""
     assert bottleneck(TimelineBuilder().build(total_s=1.0)) is None

@@ -1,0 +1,69 @@
+"""Only what a host program can use is listed as assumed."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim.hardware.profile import load_profile
+from gpusim.host.assumptions import assumed_of
+from gpusim.program import host as ops
+from gpusim.scenario import loads, predict
+
+WORK = ops.Work(ops.FixedCost(1e-6))
+LAUNCH = ops.Launch(WORK, "s")
+
+
+def assumed(calls: list, device: str = "h200_sxm", api: str = "cupy", graphs: tuple = ()) -> list[str]:
+    """Names of the quantities."""
+    threads = (ops.HostThread("main", tuple(calls)),)
+    pools = (ops.Pool("p"), ops.Pool("c", "caching"))
+    program = ops.HostProgram("test", threads, (ops.Stream("s"),), pools=pools, graphs=graphs)
+    return assumed_of(program, load_profile(device), api)
+
+
+@pytest.mark.parametrize(
+    ("calls", "api", "expected"),
+    [
+        ([LAUNCH, ops.MemcpyAsync("h2d", 4, "s")], "cupy", []),
+        ([ops.MemcpyAsync("d2d", 4, "s")], "cupy", ["copy.d2d_blocks", "copy.d2d_threads"]),
+        ([ops.MemcpyAsync("h2d", 4, "s", pinned=False)], "cupy", ["pageable.buffers"]),
+        ([ops.HostFunc("s")], "cupy", []),
+        ([ops.HostFunc("s")], "cuda", ["host.cuda.func_steals"]),
+        ([ops.MallocAsync("b", 4, "s", "p")], "cuda", []),
+        ([ops.MallocAsync("b", 4, "s", "c")], "cuda", ["host.cuda.cache_give", "host.cuda.cache_hit"]),
+    ],
+)
+def test_calls_say_what_matters(calls, api, expected):
+    """Of the H200, on which nearly everything was measured."""
+    assert assumed(calls, api=api) == expected
+
+
+def test_graphs_count_where_they_are_launched():
+    """With what is captured in them."""
+    graph = ops.Graph("g", (ops.MemcpyAsync("d2d", 4, "s"),))
+    found = assumed([ops.GraphLaunch("g", "s")], graphs=(graph,))
+    assert found == ["copy.d2d_blocks", "copy.d2d_threads", "graph.start"]
+
+
+def test_kernels_count_as_far_as_they_are_spelled_out():
+    """On a device of which little was measured: none of what happens inside an SM, bandwidth where it is used."""
+    fixed, work = (
+        assumed([ops.Launch(ops.Work(cost), "s")], "b200") for cost in (ops.FixedCost(1e-6), ops.RooflineCost(1, 1))
+    )
+    assert "launch.cta_interval" in fixed
+    assert not [key for key in fixed if key.startswith(("lsu.", "hbm.", "host.cuda.", "pool.", "wake."))]
+    assert {"hbm.read_bandwidth"} < set(work) - set(fixed)
+    assert "host.cupy.thread_first" not in fixed
+
+
+def test_a_spelled_out_kernel_brings_its_own():
+    """And a prediction tells them."""
+    text = """question: q
+device: b200
+host:
+  kernels: {k: {grid: 8, tiles_per_cta: 2, roles: {all: {warps: 4, per_tile: [{load: {bytes: 4 KiB}}]}}}}
+  threads: {main: {per_chunk: [{launch: k}]}}
+"""
+    found = predict(loads(text), trace=False).meta["assumed"]
+    assert "lsu.ldg_interval" in found
+    assert not [key for key in found if key.startswith(("tma.", "copy."))]
