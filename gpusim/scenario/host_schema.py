@@ -131,7 +131,7 @@ class SpelledHost(Model):
         dict[Name, StreamSpec], BeforeValidator(_streams, json_schema_input_type=int | dict[str, StreamSpec]),
         Field(min_length=1, max_length=512),
     ] = {"s0": StreamSpec()}  # fmt: skip
-    """By name; a number n is short for n non-blocking ones s0, s1, …. Default: one, s0."""
+    """By name; a number n is short for n non-blocking ones s0, s1, …."""
     kernels: dict[Name, HostKernel] = {}
     """By name: what they cost (below), or a technique, or spelled out as in [ops.md](ops.md)."""
     pools: dict[Name, PoolSpec] = {}
@@ -141,4 +141,4 @@ class SpelledHost(Model):
     graphs: dict[Name, GraphSpec] = {}
     """By name. They exist before the program starts: neither capture nor instantiation is part of it."""
     threads: Annotated[dict[Name, ThreadSpec], Field(min_length=1, max_length=64)]
-    """By name."""
+    """By name; all begin at the same time."""

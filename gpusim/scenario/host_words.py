@@ -14,7 +14,7 @@ from gpusim.scenario.fields import ByteCount, Count, Model, Name, Seconds
 from gpusim.scenario.op_schema import MAX_TIMES, REPEAT
 from gpusim.scenario.op_words import OpWord, step_model
 
-__all__ = ["COPIES", "HOST_OPS", "HOST_STEPS", "Chunked", "HostStep", "Size", "Time"]
+__all__ = ["COPIES", "HOST_OPS", "HOST_STEPS", "HostStep", "OnStream", "Size", "Time"]
 
 Chunked = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(#(-[1-9][0-9]{0,3})?)?$", max_length=40)]
 """A name; ``#`` at its end becomes the number of the chunk, ``#-2`` that of the chunk two before."""
@@ -151,7 +151,7 @@ HOST_OPS: dict[str, OpWord] = {
     "d2d": OpWord(
         Copy, "bytes", _SIZE, about="cudaMemcpyAsync within the device: blocks on the SMs, not a copy engine."
     ),
-    "p2p": OpWord(Copy, "bytes", _SIZE, about="cudaMemcpyPeerAsync to another device, on an engine of its own."),
+    "p2p": OpWord(Copy, "bytes", _SIZE, about="A copy to another device, on an engine of its own."),
     "memcpy": OpWord(
         SyncCopy, "bytes", _SIZE,
         about="cudaMemcpy, on the legacy stream, which is there without being declared. It returns when the copy is "

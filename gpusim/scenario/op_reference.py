@@ -1,52 +1,88 @@
-"""The reference of the op language in Markdown, made of the models that read it: the middle of ``docs/ops.md``."""
+"""References of the op languages in Markdown, made of the models that read them.
+
+The kernel's is the middle of ``docs/ops.md``, that of host programs of ``docs/host.md``; a page says by its markers
+which it holds.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from gpusim.errors import GpusimError
+from gpusim.scenario.host_schema import GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
+from gpusim.scenario.host_words import HOST_STEPS, OnStream
 from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, SpelledKernel
 from gpusim.scenario.op_schema import REPEAT, STEPS, Schedule
+from gpusim.scenario.op_words import OpWord
 
-__all__ = ["inserted", "reference"]
+__all__ = ["HOST_PARTS", "PARTS", "host_reference", "inserted", "reference"]
 
-BEGIN, END = "<!-- reference:begin -->", "<!-- reference:end -->"
+Parts = dict[str, tuple[type[BaseModel], str]]
+"""Model and where it stands, by title."""
 
-_PARTS = {
+PARTS: Parts = {
     "The kernel": (SpelledKernel, "Below `kernel`."),
     "A ring": (RingSpec, "Below `rings`, by name."),
     "A role": (RoleSpec, "Below `roles`, by name."),
     "A barrier": (BarrierSpec, "Below `barriers`, by name."),
 }
+HOST_PARTS: Parts = {
+    "The host program": (SpelledHost, "Below `host`."),
+    "A thread": (ThreadSpec, "Below `threads`, by name."),
+    "A stream": (StreamSpec, "Below `streams`, by name."),
+    "A kernel by what it costs": (
+        WorkSpec, "Below `kernels`, by name: either `duration`, or `bytes` and `flop` or one of them."
+    ),
+    "A pool": (PoolSpec, "Below `pools`, by name."),
+    "A graph": (GraphSpec, "Below `graphs`, by name."),
+}  # fmt: skip
 
 
 def reference() -> str:
-    """Tables of every field, its default and its meaning, by part of the file and by op."""
-    lines: list[str] = []
-    for title, (model, where) in _PARTS.items():
-        lines += [f"### {title}", "", where, "", *_table(model.model_fields), ""]
-    lines += ["### Every op", "", f"All but `{REPEAT}` take them:", "", *_table(Schedule.model_fields), ""]
-    for word, entry in STEPS.items():
-        own = {name: field for name, field in entry.spec.model_fields.items() if name not in Schedule.model_fields}
-        short = f" `{word}: x` is short for `{word}: {{{entry.short}: x}}`." if entry.short else ""
-        alone = " May stand alone." if entry.bare else ""
-        lines += [f"### `{word}`", "", f"{entry.about}{short}{alone}", ""]
-        if own:
-            lines += [*_table(own), ""]
-    return "\n".join(lines)
+    """Tables of every field of a kernel, its default and its meaning, by part of the file and by op."""
+    common = ["### Every op", "", f"All but `{REPEAT}` take them:", "", *_table(Schedule.model_fields), ""]
+    return "\n".join([*_parts(PARTS), *common, *_words(STEPS, Schedule)])
+
+
+def host_reference() -> str:
+    """The same of a host program."""
+    into = [f"`{word}`" for word, entry in HOST_STEPS.items() if issubclass(entry.spec, OnStream)]
+    common = ["### Every op in a stream", "", f"{', '.join(into)}:", "", *_table(OnStream.model_fields), ""]
+    return "\n".join([*_parts(HOST_PARTS), *common, *_words(HOST_STEPS, OnStream)])
+
+
+_REFERENCES: dict[str, Callable[[], str]] = {"reference": reference, "host-reference": host_reference}
 
 
 def inserted(page: str) -> str:
     """A page with the current reference between its markers. Raises GpusimError where it has none."""
-    head, begin, rest = page.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise GpusimError(f"the page has no lines {BEGIN} and {END}, between which the reference goes")
-    return f"{head}{begin}\n\n{reference()}\n{end}{tail}"
+    for name, make in _REFERENCES.items():
+        head, begin, rest = page.partition(f"<!-- {name}:begin -->")
+        _, end, tail = rest.partition(f"<!-- {name}:end -->")
+        if begin and end:
+            return f"{head}{begin}\n\n{make()}\n{end}{tail}"
+    pairs = " or ".join(f"<!-- {name}:begin --> and <!-- {name}:end -->" for name in _REFERENCES)
+    raise GpusimError(f"the page has no lines {pairs}, between which the reference goes")
+
+
+def _parts(parts: Parts) -> Iterable[str]:
+    for title, (model, where) in parts.items():
+        yield from (f"### {title}", "", where, "", *_table(model.model_fields), "")
+
+
+def _words(words: Mapping[str, OpWord], common: type[BaseModel]) -> Iterable[str]:
+    """Every word with its fields but for the ``common`` ones."""
+    for word, entry in words.items():
+        own = {name: field for name, field in entry.spec.model_fields.items() if name not in common.model_fields}
+        short = f" `{word}: x` is short for `{word}: {{{entry.short}: x}}`." if entry.short else ""
+        alone = " May stand alone." if entry.bare else ""
+        yield from (f"### `{word}`", "", f"{entry.about}{short}{alone}", "")
+        if own:
+            yield from (*_table(own), "")
 
 
 def _table(fields: dict[str, FieldInfo]) -> Iterable[str]:
@@ -65,4 +101,6 @@ def _default(field: FieldInfo) -> str:
         return str(value).lower()
     if isinstance(value, int | float | str):
         return f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, dict):
+        return ", ".join(value)
     return "" if isinstance(value, BaseModel) or not value else str(value)

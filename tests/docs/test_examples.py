@@ -17,11 +17,12 @@ import yaml
 
 from gpusim.cli import main
 from gpusim.hardware import simulate_kernel
+from gpusim.hardware.profile import load_profile
 from gpusim.program import Compute, Load, NamedBarrier, Store, check_program, sass
 from gpusim.program.sass_loops import parts
 from gpusim.scenario import from_data, load, predict
-from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, SpelledKernel
-from gpusim.scenario.op_reference import inserted
+from gpusim.scenario.host_words import HOST_OPS, HOST_STEPS
+from gpusim.scenario.op_reference import HOST_PARTS, PARTS, inserted
 from gpusim.scenario.op_schema import OPS, STEPS
 from gpusim.scenario.overrides import grid_points
 from gpusim.timeline.metrics import hidden_fraction
@@ -36,11 +37,13 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES, SCENARIOS = ROOT / "docs" / "examples", ROOT / "scenarios"
 PROGRAMS = (ROOT / "docs" / "programs.md").read_text(encoding="utf-8")
 PROBE = (ROOT / "docs" / "probe.md").read_text(encoding="utf-8")
+HOST_PAGE = (ROOT / "docs" / "host.md").read_text(encoding="utf-8")
 OPS_PAGE = (ROOT / "docs" / "ops.md").read_text(encoding="utf-8")
 RMSNORM = ("-DHIDDEN=4096", "-DWARPS=8", "-DSTAGES=3")
 ROWS = 6
 """As many as find room in the buffers of the probe's own tests."""
 OWN = ("own_streaming", "own_two_rings", "own_rmsnorm", "own_rows", "own_gather", "own_ping_pong")
+OWN_HOST = ("own_depth_first", "own_device_buffers")
 KERNELS = ("scale.cu", "rmsnorm.cu", "rows.cu", "gather.cu")
 
 
@@ -74,6 +77,7 @@ class TestPages:
         """Character by character, and all of them."""
         shipped = [(SCENARIOS / f"{name}.yaml").read_text(encoding="utf-8") for name in OWN]
         assert fenced(PROGRAMS, "yaml") == shipped
+        assert fenced(HOST_PAGE, "yaml") == [(SCENARIOS / f"{name}.yaml").read_text("utf-8") for name in OWN_HOST]
 
     def test_kernels_on_the_page_are_the_shipped_ones(self):
         """The same for CUDA."""
@@ -81,7 +85,7 @@ class TestPages:
 
     def test_every_file_that_is_named_is_there(self):
         """Relative to the checkout, or to the page."""
-        for page in (PROGRAMS, PROBE, OPS_PAGE):
+        for page in (PROGRAMS, PROBE, OPS_PAGE, HOST_PAGE):
             for name in re.findall(r"(?:scenarios|docs|gpusim|realkernels)/[\w/]+\.(?:yaml|cuh|cu|py|json)", page):
                 assert (ROOT / name).exists(), name
             for name in re.findall(r"\]\(([\w./]+)\)", page):
@@ -99,13 +103,15 @@ class TestPages:
             assert f"`{name}" in PROGRAMS
 
     def test_reference_is_that_of_the_models(self):
-        """Every field has a meaning; `gpusim schema -o docs/ops.md` writes it anew."""
-        assert inserted(OPS_PAGE) == OPS_PAGE
-        empty = re.findall(r"^\| `\w+` \| [^|]* \|\s*\|$", OPS_PAGE, re.MULTILINE)
-        assert not empty
-        for model in (SpelledKernel, RingSpec, RoleSpec, BarrierSpec, *(entry.spec for entry in STEPS.values())):
+        """Every field has a meaning; `gpusim schema -o docs/ops.md` writes it anew, and the same for docs/host.md."""
+        for page in (OPS_PAGE, HOST_PAGE):
+            assert inserted(page) == page
+            assert not re.findall(r"^\| `\w+` \| [^|]* \|\s*\|$", page, re.MULTILINE)
+        words = [*STEPS.values(), *HOST_STEPS.values()]
+        parts = [model for model, _ in (PARTS | HOST_PARTS).values()]
+        for model in (*parts, *(entry.spec for entry in words)):
             assert all(field.description for field in model.model_fields.values()), model
-        assert all(entry.about for entry in STEPS.values())
+        assert all(entry.about for entry in words)
 
     def test_op_lists_of_the_reference_can_be_read(self):
         """Each in a kernel with a ring of that name."""
@@ -146,7 +152,7 @@ class TestPages:
         assert defined - described <= {"PROBE_DONE", "PROBE_ARRIVED"}  # written by the macros and the observer
 
 
-@pytest.mark.parametrize("name", OWN)
+@pytest.mark.parametrize("name", [*OWN, *OWN_HOST])
 def test_every_point_of_an_example_runs(name):
     """No deadlock, no hazard, and faster than nothing at all."""
     path = SCENARIOS / f"{name}.yaml"
@@ -163,6 +169,49 @@ def test_two_rings_are_the_technique_that_was_written_later():
     assert simulate_kernel(padded, profile, trace=False).total_s == pytest.approx(
         simulate_kernel(written, profile, trace=False).total_s, rel=1e-9
     )
+
+
+class TestHostPage:
+    """docs/host.md."""
+
+    def test_every_call_and_every_cost_of_its_table_exists(self):
+        """Each step is in it once; each quantity is one of the profile, or the beginning of some."""
+        table = HOST_PAGE[HOST_PAGE.index("| CUDA | CuPy") : HOST_PAGE.index("`ndarray.set`")].strip()
+        rows = [row.split(" | ") for row in table.splitlines()[2:]]
+        steps = [word for row in rows for word in re.findall(r"`(\w+)`", row[2])]
+        assert set(HOST_OPS) - set(steps) == {"p2p", "work"}
+        names = load_profile("h200_sxm").quantities
+        words = {*HOST_OPS, *(field for entry in HOST_OPS.values() for field in entry.spec.model_fields)}
+        for row in rows:
+            for cost in re.findall(r"`([a-z_.]+)…?`", row[3]):
+                known = f"host.cupy.{cost}"
+                assert cost in words or known in names or any(name.startswith(cost) for name in names), cost
+
+    def test_two_buffers_are_the_loop_written_out(self):
+        """`#-2` leaves the first two waits out and names the right events; the page's code does the same."""
+        scenario = load(SCENARIOS / "own_device_buffers.yaml")
+        steps = []
+        for i in range(20):
+            steps += [{"wait_event": {"event": f"free{i % 2}", "stream": "copy"}}] if i >= 2 else []
+            steps += [
+                {"h2d": {"bytes": "8 MiB", "stream": "copy"}},
+                {"record": {"event": f"ready{i % 2}", "stream": "copy"}},
+                {"wait_event": {"event": f"ready{i % 2}", "stream": "work"}},
+                {"launch": {"kernel": "digest", "stream": "work"}},
+                {"record": {"event": f"free{i % 2}", "stream": "work"}},
+            ]
+        host = {**scenario.resolved()["host"], "threads": {"main": {"per_chunk": steps}}}
+        written = from_data({"question": "q", "device": "h200_sxm", "host": host})
+        assert predict(written, trace=False).total_s == predict(scenario, trace=False).total_s
+
+    def test_its_file_of_a_measurement_can_be_compared(self, tmp_path, monkeypatch, capsys):
+        """The total is all that it holds."""
+        monkeypatch.chdir(tmp_path)
+        exec(next(code for code in fenced(HOST_PAGE, "python") if "save_timeline" in code), {})
+        with pytest.raises(SystemExit) as stop:
+            main(["compare", str(SCENARIOS / "own_device_buffers.yaml"), "--measured", "mine.npz", "--json"])
+        assert stop.value.code in (0, None)
+        assert abs(json.loads(capsys.readouterr().out)["metrics"]["total_s"]["error"]) < 0.02
 
 
 @pytest.mark.slow
