@@ -188,10 +188,10 @@ def test_a_changed_scenario_is_saved_as_a_file_that_says_where_it_comes_from(fol
 
 @pytest.mark.parametrize("name", ["good", "", "../out", "a/b", ".hidden", "x" * 90])
 def test_nothing_is_overwritten_and_nothing_leaves_the_folder(folder, name):
-    before = {path: path.read_text() for path in folder.parent.rglob("*.yaml")}
+    before = {path: path.read_bytes() for path in folder.parent.rglob("*.yaml")}
     with pytest.raises(CaseError):
         ScenarioFolder(folder).save(Asked("good"), name)
-    assert {path: path.read_text() for path in folder.parent.rglob("*.yaml")} == before
+    assert {path: path.read_bytes() for path in folder.parent.rglob("*.yaml")} == before
 
 
 def test_a_stamp_changes_with_its_file(folder):

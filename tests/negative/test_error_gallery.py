@@ -184,6 +184,18 @@ GALLERY = {
             "one of them has to do its part before it waits",
         ],
     ),
+    "event that nobody records": (
+        HOST + "        - wait_event: {event: done, stream: b}\n",
+        ["scenario.yaml:12:24", "per_chunk.2.wait_event.event", "event 'done' is waited for but never recorded"],
+    ),
+    "buffer that another word frees": (
+        HOST + '        - malloc: {buffer: "own#", bytes: 4}\n        - free_async: "own#"\n',
+        ["scenario.yaml:13:", "buffer 'own0' is allocated by malloc, so free_async cannot free it", "allowed: free)"],
+    ),
+    "kernel that costs nothing": (
+        HOST + "  kernels: {own: {blocks: 8}}\n",
+        ["scenario.yaml:12:13", "host.kernels.own", "does not say what it costs; say duration, or bytes and flop"],
+    ),
     "role without ops": (
         GOOD + "    lazy: {warps: 2, per_tile: []}\n",
         ["scenario.yaml:17:22", "kernel.roles.lazy.per_tile", "never does anything", "idle_warps"],
