@@ -38,6 +38,8 @@ _OF_BLOCKS = frozenset({
 """What the blocks of a kernel depend on that is not spelled out."""
 _OF_WORK = frozenset({"hbm.read_bandwidth", "sm.ffma_issue_rate"})
 """And those of one that says its work, not its duration."""
+_OF_COPIES = _OF_BLOCKS | {"hbm.mix_loss", "hbm.read_bandwidth", "hbm.write_bandwidth"}
+"""What a copy within the device depends on besides ``copy.*``."""
 
 
 def assumed_of(program: HostProgram, profile: DeviceProfile, api: HostApi) -> list[str]:
@@ -46,6 +48,8 @@ def assumed_of(program: HostProgram, profile: DeviceProfile, api: HostApi) -> li
     has = set(_features(program, calls))
     kernels = {id(op.kernel): op.kernel for op in calls if isinstance(op, Launch)}.values()
     of_kernels = set(chain.from_iterable(_of_kernel(kernel, profile.assumed) for kernel in kernels))
+    if "d2d" in has:
+        of_kernels |= _OF_COPIES
     return [
         key
         for key in profile.assumed_with_host

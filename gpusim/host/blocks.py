@@ -3,8 +3,8 @@
 Models: threads, warps, block slots, registers and shared memory of every SM; a kernel's blocks go to the SMs with
   most room; the next kernel of a priority starts placing only when all blocks of the one before are placed
   (leftover); a higher priority goes first whenever blocks end; at most ``stream.resident_grids`` grids at once.
-  Blocks of one cost placed together end together. A kernel program takes the slots of its first wave for its whole
-  simulated duration; where several find room, they share what the device does of them at most.
+  Blocks placed together end together (`block_times` says when). A kernel program takes the slots of its first wave for
+  its whole simulated duration.
 Omits: preemption, clusters across kernels, equal-priority sharing by time slices.
 Source: CUDA C++ Programming Guide (stream priorities; resident grids); realkernels.microbench.host (rules: sharing,
   resident).
@@ -18,24 +18,14 @@ from math import ceil
 
 import numpy as np
 
-from gpusim.engine import Capacity, Event, FluidSystem, Simulation
+from gpusim.engine import Event, Simulation
 from gpusim.hardware.occupancy import resident_ctas
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.host.block_times import BlockTimes, Placed
 from gpusim.program import WARP_SIZE
-from gpusim.program.host import FixedCost, Work
+from gpusim.program.host import Work
 
-__all__ = ["BlockScheduler", "Grid", "SimulatedCost"]
-
-
-@dataclass(frozen=True, slots=True)
-class SimulatedCost:
-    """The cost of a kernel whose warps were simulated: ``seconds`` alone on the device.
-
-    Beside as many of its kind as find room the device does ``per_second`` of them altogether.
-    """
-
-    seconds: float
-    per_second: float
+__all__ = ["BlockScheduler", "Grid"]
 
 
 @dataclass(eq=False, slots=True)
@@ -48,8 +38,10 @@ class Grid:
     done: Event
     started: Callable[[], None]
     left: int
+    need: np.ndarray
+    crowd: int
+    """As many of its blocks as find room when it is alone."""
     running: int = 0
-    need: np.ndarray | None = None
     begun: bool = False
 
 
@@ -64,17 +56,11 @@ class BlockScheduler:
         self._full = np.array(full)
         self._free = np.tile(self._full, (self._sms, 1))
         self._grids_left = int(value("stream.resident_grids"))
-        self._interval_s = value("launch.cta_interval")
-        self._restart_s = profile.cycles("cta.restart")
-        self._dispatch_s, self._least_s = value("stream.dispatch"), value("launch.least")
+        self._dispatch_s = value("stream.dispatch")
         self._front_free_s = 0.0
         self._waiting: list[Grid] = []
         self._serial = 0
-        self._fluid = FluidSystem(sim)
-        clock = profile.clock_hz
-        self._flop_per_sm = 2 * WARP_SIZE * value("sm.schedulers") * value("sm.ffma_issue_rate") * clock
-        self._hbm = Capacity("hbm", value("hbm.read_bandwidth"))
-        self._programs = Capacity("programs", 1.0)
+        self._times = BlockTimes(sim, profile)
         self._scheduled = False
 
     def launch(self, work: Work, priority: int, started: Callable[[], None]) -> Event:
@@ -87,8 +73,8 @@ class BlockScheduler:
             name=work.name,
         )
         self._serial += 1
-        grid = Grid(work, priority, self._serial, self._sim.event(), started, work.grid)
-        grid.need = self._need(work, fits.ctas_per_sm)
+        need, crowd = self._need(work, fits.ctas_per_sm), min(work.grid, fits.ctas_per_sm * self._sms)
+        grid = Grid(work, priority, self._serial, self._sim.event(), started, work.grid, need, crowd)
         # One kernel after the other comes through the front end.
         arrival = max(self._sim.now, self._front_free_s)
         self._front_free_s = arrival + self._dispatch_s
@@ -156,42 +142,18 @@ class BlockScheduler:
                 chosen = open_sms[:left]
                 taken[chosen] += 1
                 left -= len(chosen)
-        if not grid.begun:
+        first = not grid.begun
+        if first:
             grid.begun = True
             self._grids_left -= 1
             grid.started()
         self._free -= taken[:, None] * grid.need
         grid.left -= count
         grid.running += count
-        self._run(grid, taken, count)
-
-    def _run(self, grid: Grid, taken: np.ndarray, count: int) -> None:
-        cost = grid.work.cost
-        # The slot is free for the next block a moment after this one has ended.
-        dispatch_s = self._interval_s * count + self._restart_s
-        if isinstance(cost, FixedCost):
-            self._sim.call_at(
-                dispatch_s + max(cost.seconds, self._least_s), lambda _event: self._end(grid, taken, count)
-            )
-            return
-        if isinstance(cost, SimulatedCost):
-            self._sim.call_at(dispatch_s, lambda _event: self._simulated(cost, grid, taken, count))
-            return
-        share = count / grid.work.grid
-        sms = int(np.count_nonzero(taken))
-        flop, moved = cost.flop * share, cost.bytes * share
-        uses = [(self._hbm, moved)] if moved else []
-        bound = sms * self._flop_per_sm / flop if flop else float("inf")
-        if not flop and not moved:
-            self._sim.call_at(dispatch_s, lambda _event: self._end(grid, taken, count))
-            return
-        self._fluid.start(1.0, uses, bound=bound).callbacks.append(lambda _event: self._end(grid, taken, count))
-
-    def _simulated(self, cost: SimulatedCost, grid: Grid, taken: np.ndarray, count: int) -> None:
-        """Blocks of a kernel program: as quick as alone, until others want the same SMs."""
-        uses = [(self._programs, count / grid.work.grid / cost.per_second)]
-        flow = self._fluid.start(1.0, uses, bound=1.0 / max(cost.seconds, self._least_s))
-        flow.callbacks.append(lambda _event: self._end(grid, taken, count))
+        placed = Placed(
+            grid.work.cost, grid.work.grid, grid.crowd, count, int(np.count_nonzero(taken)), first, not grid.left
+        )
+        self._times.run(placed, lambda: self._end(grid, taken, count))
 
     def _end(self, grid: Grid, taken: np.ndarray, count: int) -> None:
         self._free += taken[:, None] * grid.need

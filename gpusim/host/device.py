@@ -1,11 +1,11 @@
 """Work on the device: copies on engines, kernels on SMs, host functions on the driver's thread.
 
-Models: copies on the device itself as blocks on every SM, where the device has engines for both directions, so that
-  they wait for room behind kernels and end after overhead and bytes at their rate; the driver's thread, which calls
-  host functions one after the other and, for one that waits for the device, wakes up the later the longer it slept.
-Omits: what such a copy and a kernel beside it take from each other's memory bandwidth.
-Source: realkernels.microbench.host (device: kernel_d2d_kernel, with gaps as between kernels; calls:
-  launch_host_func_seen). That a copy within the device waits for room has no bench of its own yet.
+Models: copies on the device itself as kernels, where the device has engines for both directions (`device_copies`); the
+  driver's thread, which calls host functions one after the other and, for one that waits for the device, wakes up the
+  later the longer it slept.
+Omits: what copies from and to the host take of the memory bandwidth of kernels beside them.
+Source: realkernels.microbench.host (device: kernel_d2d_kernel, with gaps as between kernels; copies: copy_beside;
+  calls: launch_host_func_seen).
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ from gpusim.engine import Simulation
 from gpusim.hardware.occupancy import occupancy, shared_memory
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.simulate import simulate_kernel
-from gpusim.host.blocks import BlockScheduler, SimulatedCost
+from gpusim.host.block_times import SimulatedCost
+from gpusim.host.blocks import BlockScheduler
 from gpusim.host.costs import HostCosts
+from gpusim.host.device_copies import copy_work
 from gpusim.host.engines import CopyEngines
 from gpusim.host.sleep import POINTS_US, Sleep
 from gpusim.host.slots import SlotRing
 from gpusim.host.streams import Streams
 from gpusim.host.work import Item, Staged
 from gpusim.program import KernelProgram
-from gpusim.program.host import FixedCost, HostFunc, HostProgram, Launch, MemcpyAsync, Work
+from gpusim.program.host import HostFunc, HostProgram, Launch, MemcpyAsync, Work
 from gpusim.timeline import Recorder, Timeline
 
 __all__ = ["Device"]
@@ -91,11 +93,7 @@ class Device:
             self._draw(item, "copy", "copy_engine_busy", whole.bytes, first)
 
     def _copy_on_sms(self, item: Item, op: MemcpyAsync) -> Generator:
-        """A copy within the device: blocks that need room on the SMs, like a kernel's."""
-        seconds = self.profile.value("copy.d2d_overhead") + op.bytes / self.profile.value("copy.d2d_bandwidth")
-        blocks, threads = (int(self.profile.value(f"copy.d2d_{part}")) for part in ("blocks", "threads"))
-        work = Work(FixedCost(seconds), blocks * int(self.profile.value("sm.count")), threads, name="copy")
-        yield from self._on_sms(item, work)
+        yield from self._on_sms(item, copy_work(self.profile, op.bytes))
         self.engines.record(op.direction, item.start_s, item.chunk, op.bytes)
         self._draw(item, "copy", "cta_slot", op.bytes)
 
@@ -119,7 +117,7 @@ class Device:
             room = fits.ctas_per_sm * int(self.profile.value("sm.count"))
             wave = min(kernel.grid, room)
             work = Work(
-                self._cost(kernel, duration, room // kernel.grid),
+                self._cost(kernel, duration, duration * timeline.meta["hbm_busy"], room // kernel.grid),
                 wave,
                 kernel.threads,
                 kernel.registers,
@@ -129,12 +127,12 @@ class Device:
             known = self._kernels[id(kernel)] = (work, timeline)
         return known
 
-    def _cost(self, kernel: KernelProgram, alone_s: float, beside: int) -> FixedCost | SimulatedCost:
+    def _cost(self, kernel: KernelProgram, alone_s: float, hbm_s: float, beside: int) -> SimulatedCost:
         """What a kernel program takes alone, and beside as many of its kind as find room."""
         if beside < 2 or self._launches < 2 or not isinstance(kernel.tiles_per_cta, int):
-            return FixedCost(alone_s)
+            return SimulatedCost(alone_s, hbm_s)
         crowd = simulate_kernel(kernel.resized(grid=beside * kernel.grid), self.profile, trace=False, clean=False)
-        return SimulatedCost(alone_s, beside / (crowd.total_s - self.profile.value("launch.overhead")))
+        return SimulatedCost(alone_s, hbm_s, beside / (crowd.total_s - self.profile.value("launch.overhead")))
 
     def _func(self, item: Item, op: HostFunc) -> Generator:
         sim = self.sim

@@ -5,7 +5,7 @@ Models: one queue per direction (and one for copies between devices), as many as
   first; after an engine has become free, ``copy.turn`` passes before it takes a copy that had to wait for another
   engine before. (The device goes round the streams in an order that depends on which channels the driver gave them.)
   With two engines copies between devices go through that of D2H; with one, everything goes through it in turn. With
-  three, copies on the device itself are made by SMs (see `device`), or have an engine if ``copy.d2d_blocks`` is zero.
+  three, copies on the device itself are made by SMs (`device_copies`), or have an engine if ``copy.d2d_block`` is zero.
 Omits: copies of a few hundred bytes, which ride in the command stream; a host link that gets 5 % slower when three and
   more streams take turns in large copies to the device.
 Source: realkernels.microbench.host (copies: size, duplex, same_direction; handover: period).
@@ -100,7 +100,7 @@ class CopyEngines:
             d: self._overhead[d] / s if (s := slower[d]) > self._overhead[d] else 1.0 for d in slower
         }
         count = max(1, min(3, int(value("copy.engines"))))
-        self.on_sms = count == 3 and value("copy.d2d_blocks") > 0
+        self.on_sms = count == 3 and value("copy.d2d_block") > 0
         """Whether copies within the device are left to the SMs."""
         names = _ENGINE_OF[count]
         turn_s = value("copy.turn")

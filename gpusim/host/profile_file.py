@@ -19,12 +19,9 @@ __all__ = ["OTHERS", "host_profile", "host_profile_text", "write_host_profile"]
 OTHERS: dict[str, tuple[str, str, str]] = {
     "copy.engines": ("3", "specified", "device properties: asyncEngineCount"),
     "copy.channels": ("4", "assumed", "as on an H200"),
-    "copy.d2d_blocks": (
-        "2",
-        "assumed",
-        "per SM (0: an engine); only that kernels that leave no room hold it up is known",
-    ),
-    "copy.d2d_threads": ("512", "assumed", "per block; kernels that leave no room hold it up"),
+    "copy.d2d_block": ("4 KiB", "assumed", "bytes per block (0: an engine); what comes behind 4 MiB waits for the end"),
+    "copy.d2d_enough": ("0.6", "assumed", "as on an H200: the part of its blocks with which a copy has its full rate"),
+    "copy.d2d_threads": ("512", "assumed", "as on an H200: per block"),
     "copy.p2p_bandwidth": ("395 GB/s", "published", "nvbandwidth on an H100 SXM, read between peers"),
     "copy.p2p_overhead": ("2.5 us", "published", "p2pBandwidthLatencyTest on an H100 SXM"),
     "host.cuda.cache_hit": ("0.2 us", "assumed", "a map and a lock; not measured"),

@@ -61,9 +61,9 @@ def test_large_blocks_have_pages_of_their_own_and_wait_for_the_device():
 def test_copy_on_the_device_needs_room_on_the_sms(kernel, rounds):
     """A kernel of 2048 threads on each SM leaves none, one of a single block does."""
     calls = [ops.Launch(kernel, "a"), ops.MemcpyAsync("d2d", MIB, "b")]
-    on_sms = textbook(copy__d2d_bandwidth=32e9, copy__d2d_blocks=1)
+    on_sms = textbook(copy__d2d_bandwidth=32e9, copy__d2d_block=4096)
     assert total(calls, profile=on_sms) == pytest.approx(rounds * COPY_S)
-    engine = textbook(copy__d2d_bandwidth=32e9, copy__d2d_blocks=0)
+    engine = textbook(copy__d2d_bandwidth=32e9, copy__d2d_block=0)
     assert total(calls, profile=engine) == pytest.approx(COPY_S)
 
 

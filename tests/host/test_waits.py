@@ -44,7 +44,7 @@ def test_copy_waits_for_an_event_and_then_for_its_engine():
 def test_copy_on_the_device_waits_for_an_event_and_then_for_room():
     """As a kernel does."""
     calls = [ops.Launch(FULL, "a"), ops.Launch(FULL, "c"), *after("a", "b"), ops.MemcpyAsync("d2d", MIB, "b")]
-    on_sms = textbook(copy__d2d_bandwidth=32e9, copy__d2d_blocks=1)
+    on_sms = textbook(copy__d2d_bandwidth=32e9, copy__d2d_block=4096)
     assert waits(calls, 1, on_sms) == [("event", 0, 1), ("cta_slot", 1, 2)]
 
 

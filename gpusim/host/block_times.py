@@ -1,0 +1,140 @@
+"""How long placed blocks stay: as long as alone, or longer beside others that want the same.
+
+Models: HBM's time, which kernels and copies within the device share: when they want more than there is, all blocks are
+  slowed down by the same factor. Kernels that state their work are also bound by the FP32 pipes of the SMs they are on.
+  Kernel programs take of HBM what they take alone, and of the device what as many as find room get from it together. A
+  copy within the device reads and writes each byte, in no less than it takes alone; with a part of its blocks it has its
+  full rate as long as that part is ``copy.d2d_enough``, and proportionally less below.
+Omits: issue slots, L2 and shared memory, which blocks of different kernels take from each other.
+Source: realkernels.microbench.host (copies: copy_beside).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import inf
+
+from gpusim.engine import Capacity, FluidSystem, Simulation
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.program import WARP_SIZE
+from gpusim.program.host import FixedCost, RooflineCost
+
+__all__ = ["BlockTimes", "Cost", "DeviceCopyCost", "Placed", "SimulatedCost"]
+
+
+@dataclass(frozen=True, slots=True)
+class SimulatedCost:
+    """The cost of a kernel whose warps were simulated: ``seconds`` alone on the device, ``hbm_seconds`` of HBM's time.
+
+    Beside as many of its kind as find room the device does ``per_second`` of them altogether.
+    """
+
+    seconds: float
+    hbm_seconds: float
+    per_second: float = inf
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceCopyCost:
+    """The cost of a copy of ``bytes`` within the device."""
+
+    bytes: int
+
+
+Cost = FixedCost | RooflineCost | SimulatedCost | DeviceCopyCost
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """``count`` blocks of a ``grid`` that were placed together, on ``sms`` SMs.
+
+    ``crowd``: as many blocks of the grid as find room when it is alone. ``first``, ``last``: none was placed before,
+    none is left.
+    """
+
+    cost: Cost
+    grid: int
+    crowd: int
+    count: int
+    sms: int
+    first: bool
+    last: bool
+
+
+class BlockTimes:
+    """What the blocks on a device share."""
+
+    def __init__(self, sim: Simulation, profile: DeviceProfile) -> None:
+        value = profile.value
+        self._sim = sim
+        self._fluid = FluidSystem(sim)
+        self._sms = int(value("sm.count"))
+        self._interval_s, self._restart_s = value("launch.cta_interval"), profile.cycles("cta.restart")
+        self._least_s = value("launch.least")
+        self._flop_per_sm = 2 * WARP_SIZE * value("sm.schedulers") * value("sm.ffma_issue_rate") * profile.clock_hz
+        # Units are seconds: of HBM's time, of what copies do alone, of what the device does of kernel programs.
+        self._hbm, self._copies, self._programs = (Capacity(name, 1.0) for name in ("hbm", "copies", "programs"))
+        self._hbm_rate = value("hbm.read_bandwidth")
+        # Every byte is read and written, in an even mix.
+        both = 1.0 / value("hbm.read_bandwidth") + 1.0 / value("hbm.write_bandwidth")
+        self._hbm_per_copied = both / (1.0 - value("hbm.mix_loss"))
+        self._copy_rate, self._copy_overhead_s = value("copy.d2d_bandwidth"), value("copy.d2d_overhead")
+        self._enough = value("copy.d2d_enough")
+
+    def run(self, placed: Placed, ended: Callable[[], None]) -> None:
+        """Call ``ended`` when the blocks are over, from now on."""
+        cost = placed.cost
+        # The slot is free for the next block a moment after this one has ended.
+        dispatch_s = self._interval_s * placed.count + self._restart_s
+        if isinstance(cost, FixedCost):
+            self._after(dispatch_s + max(cost.seconds, self._least_s), ended)
+        elif isinstance(cost, SimulatedCost):
+            self._after(dispatch_s, lambda: self._simulated(cost, placed, ended))
+        elif isinstance(cost, DeviceCopyCost):
+            self._copy(cost, placed, ended)
+        elif cost.flop or cost.bytes:
+            self._roofline(cost, placed, ended)
+        else:
+            self._after(dispatch_s, ended)
+
+    def _after(self, seconds: float, then: Callable[[], None]) -> None:
+        self._sim.call_at(seconds, lambda _event: then())
+
+    def _simulated(self, cost: SimulatedCost, placed: Placed, ended: Callable[[], None]) -> None:
+        """As quick as alone, until others want the same SMs or HBM."""
+        share = placed.count / placed.grid
+        uses = [(self._programs, share / cost.per_second), (self._hbm, share * cost.hbm_seconds)]
+        self._share(max(cost.seconds, self._least_s), uses, 1.0, ended)
+
+    def _roofline(self, cost: RooflineCost, placed: Placed, ended: Callable[[], None]) -> None:
+        share = placed.count / placed.grid
+        flop_s, hbm_s = cost.flop / self._flop_per_sm, cost.bytes / self._hbm_rate
+        alone_s = max(flop_s / min(placed.grid, self._sms), hbm_s) * placed.crowd / placed.grid
+        bound = alone_s * placed.sms / (flop_s * share) if flop_s else inf
+        self._share(alone_s, [(self._hbm, share * hbm_s)], bound, ended)
+
+    def _copy(self, cost: DeviceCopyCost, placed: Placed, ended: Callable[[], None]) -> None:
+        """The overhead comes once, with the first blocks."""
+        share = placed.count / placed.grid
+        copy_s = cost.bytes / self._copy_rate
+        hbm_s = min(cost.bytes * self._hbm_per_copied, copy_s)
+        uses = [(self._copies, share * copy_s), (self._hbm, share * hbm_s)]
+        # The last few have room to be slow in only here: real blocks are smaller, and many more.
+        bound = 1.0 / self._enough if self._enough and not placed.last else inf
+        alone_s = copy_s * placed.crowd / placed.grid
+        if placed.first:
+            begin_s = self._copy_overhead_s + self._restart_s
+            self._after(begin_s, lambda: self._share(alone_s, uses, bound, ended))
+        else:
+            self._share(alone_s, uses, bound, ended)
+
+    def _share(
+        self, alone_s: float, seconds: list[tuple[Capacity, float]], bound: float, ended: Callable[[], None]
+    ) -> None:
+        """Work off blocks that take ``alone_s`` when all that find room are of their kind, at most ``bound`` as fast.
+
+        ``seconds`` is what they use altogether.
+        """
+        uses = [(capacity, used / alone_s) for capacity, used in seconds if used]
+        self._fluid.start(alone_s, uses, bound=bound).callbacks.append(lambda _event: ended())
