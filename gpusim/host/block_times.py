@@ -2,9 +2,9 @@
 
 Models: HBM's time, which kernels and copies within the device share: when they want more than there is, all blocks are
   slowed down by the same factor. Kernels that state their work are also bound by the FP32 pipes of the SMs they are on.
-  Kernel programs take of HBM what they take alone, and of the device what as many as find room get from it together. A
-  copy within the device reads and writes each byte, in no less than it takes alone; with a part of its blocks it has its
-  full rate as long as that part is ``copy.d2d_enough``, and proportionally less below.
+  Kernel programs take of HBM what they take alone, and of the device what as many as find room get from it together.
+  Copies within the device read and write each byte, and have HBM to themselves if that needs all of it at the rate that
+  they have alone. With ``copy.d2d_enough`` of its blocks a copy has its full rate, with fewer proportionally less.
 Omits: issue slots, L2 and shared memory, which blocks of different kernels take from each other.
 Source: realkernels.microbench.host (copies: copy_beside).
 """

@@ -96,6 +96,30 @@ def _copies(b: HostBenches, _: Found) -> Found:
     return found
 
 
+def _device_copies(b: HostBenches, _: Found) -> Found:
+    """How many threads a block of a copy within the device has, and with which part of them it is as quick as alone.
+
+    Of a large copy behind a kernel that holds threads for much longer: part of it is done before the kernel ends if one
+    of its blocks finds room. How fast it is with room for half of them says how many would do. Runs that were made
+    before there were such rows say nothing about it.
+    """
+    rows = [row for row in b.head("copies")["rows"] if row["kind"] == "copy_beside"]
+    behind = [row for row in rows if "free_threads" in row]
+    if not behind:
+        return {}
+    alone_s = next(row["first_s"] for row in rows if "second" not in row and row.get("bytes") == behind[0]["bytes"])
+    most, started_s = behind[0]["sm_threads"], behind[0]["kernel_s"] + 0.75 * alone_s
+    threads = min(row["free_threads"] for row in behind if row["second_s"] < started_s)
+    half = [row["second_s"] for row in behind if 2 * (row["free_threads"] // threads) == most // threads]
+    enough = [min(0.5 * seconds / alone_s, 1.0) for seconds in half]
+    return {
+        "copy.d2d_threads": Measured(float(threads), "", "copies (copy_beside: least room in which it starts)"),
+        "copy.d2d_enough": Measured(
+            float(np.median(enough)), "", "copies (copy_beside: room for half of its blocks)", float(np.ptp(enough))
+        ),
+    }
+
+
 def _duplex(b: HostBenches, found: Found) -> Found:
     """What a direction still does while the other one is busy.
 
@@ -232,6 +256,7 @@ STEPS: tuple[Callable[[HostBenches, Found], Found], ...] = (
     _calls,
     _waking,
     _copies,
+    _device_copies,
     _duplex,
     _turns,
     _retry_more,

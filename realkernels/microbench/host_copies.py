@@ -1,4 +1,4 @@
-"""Copy engines: time by size and direction, what two directions do to each other, pageable staging."""
+"""Copies: time by size and direction, what two directions do to each other, pageable staging, beside kernels."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from realkernels.microbench import host_beside
 from realkernels.microbench.bench import KIB, MIB
 from realkernels.microbench.host_lab import D2D, D2H, H2D, Lab, spread
 
 NOTES = {
     "seconds": "one copy of the row, from the slope between a short and a long row of copies (device time only)",
     "alone_s / together_s": "a row of copies each way between two stamps, alone and with the other direction running",
+    "copy_beside": "a copy within the device and a kernel, first_s and second_s from a common start to the end of each",
     "call_s": "the host is inside the call; total_s: until a synchronisation behind it has returned",
 }
 NAMES = {H2D: "h2d", D2H: "d2h", D2D: "d2d"}
@@ -224,4 +226,4 @@ def _order(lab: Lab) -> Iterator[dict]:
                "ends_s": [round(float(v - starts[:2].max() - KERNEL_S), 9) for v in starts[2:]]}  # fmt: skip
 
 
-SECTIONS = (_sizes, _both_directions, _order, _pageable, _pageable_chunks, _pageable_overlap)
+SECTIONS = (_sizes, _both_directions, _order, _pageable, _pageable_chunks, _pageable_overlap, *host_beside.SECTIONS)

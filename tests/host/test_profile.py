@@ -1,5 +1,7 @@
 """Where the host's numbers come from."""
 
+import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -47,11 +49,37 @@ def test_calibration_writes_the_host_file_beside_the_profile(tmp_path):
 def test_a_host_whose_benches_saw_less_has_every_quantity_all_the_same():
     """One run, from before there were rows about queues: what they would say is assumed."""
     text = host_profile(RECORDED / "host" / "2026-11-24_5", load_profile("h200_sxm"))
-    found, committed = (
-        yaml.safe_load(each)["quantities"] for each in (text, (PROFILES / "h200_sxm.yaml").read_text(encoding="utf-8"))
-    )
+    found, committed = (_quantities(each) for each in (text, (PROFILES / "h200_sxm.yaml").read_text(encoding="utf-8")))
     assert found.keys() == committed.keys()
     assert found["copy.channels"]["kind"] == "assumed"
+
+
+def test_copies_beside_kernels_say_what_a_copy_within_the_device_is(tmp_path):
+    """One that takes 100 us: it starts where 512 threads are free and not where 448 are, and has 5/6 with half of them.
+
+    Where the bench has no such rows that is assumed.
+    """
+    folder = shutil.copytree(max((RECORDED / "host").iterdir()), tmp_path / "run")
+    document = json.loads((folder / "host_copies.json").read_text(encoding="utf-8"))
+    beside = {"kind": "copy_beside", "bytes": 256 << 20}
+    document["rows"] = [row for row in document["rows"] if row["kind"] != "copy_beside"]
+    (folder / "host_copies.json").write_text(json.dumps(document), encoding="utf-8")
+    before = _quantities(host_profile(folder, load_profile("h200_sxm")))
+    document["rows"] += [{**beside, "first": "copy", "first_s": 100e-6}]
+    document["rows"] += [
+        {**beside, "first": "spin", "second": "copy", "kernel_s": 400e-6, "free_threads": free, "sm_threads": 2048,
+         "second_s": end_us * 1e-6}
+        for free, end_us in ((1536, 101), (1024, 120), (512, 450), (448, 499), (0, 501))
+    ]  # fmt: skip
+    (folder / "host_copies.json").write_text(json.dumps(document), encoding="utf-8")
+    found = _quantities(host_profile(folder, load_profile("h200_sxm")))
+    assert before["copy.d2d_threads"]["kind"] == "assumed"
+    assert found["copy.d2d_threads"]["kind"] == "measured"
+    assert (found["copy.d2d_threads"]["value"], found["copy.d2d_enough"]["value"]) == (512, 0.6)
+
+
+def _quantities(text):
+    return yaml.safe_load(text)["quantities"]
 
 
 def test_a_missing_bench_is_named(tmp_path):
