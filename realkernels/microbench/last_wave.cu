@@ -1,6 +1,6 @@
 // When equal CTAs end, and which SMs take those that are left for the last wave: CTAs that meet, compute and meet again,
 // over and over. LOAD 1: each thread fetches 16 bytes from DRAM for the next turn before it computes; 2: it waits for
-// them before it computes. FMAS: dependent FFMAs on each of four values a turn.
+// them before it computes. FMAS: dependent FFMAs on each of four values a turn, or of 4 * VECTORS.
 #include "common.cuh"
 
 extern __shared__ __align__(128) unsigned char arena[];
@@ -20,21 +20,29 @@ last_wave(long long *out, const float4 *source, u64 mask, int turns, float a, fl
 #endif
         asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(at), "f"(y.x), "f"(y.y), "f"(y.z), "f"(y.w) : "memory");
         __syncthreads();
-        float4 z;
+        float4 z[VECTORS];
 #if LOAD == 1
         y = source[(from += step) & mask];
 #endif
-        asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(z.x), "=f"(z.y), "=f"(z.z), "=f"(z.w) : "r"(at) : "memory");
+#pragma unroll
+        for (int v = 0; v < VECTORS; ++v)
+            asm volatile("ld.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                         : "=f"(z[v].x), "=f"(z[v].y), "=f"(z[v].z), "=f"(z[v].w)
+                         : "r"(at + 16 * blockDim.x * v)
+                         : "memory");
 #pragma unroll 1
         for (int k = 0; k < FMAS / 16; ++k)
 #pragma unroll
-            for (int i = 0; i < 16; ++i) {
-                z.x = fmaf(z.x, a, b);
-                z.y = fmaf(z.y, a, b);
-                z.z = fmaf(z.z, a, b);
-                z.w = fmaf(z.w, a, b);
-            }
-        x.x += z.x; x.y += z.y; x.z += z.z; x.w += z.w;
+            for (int i = 0; i < 16; ++i)
+#pragma unroll
+                for (int v = 0; v < VECTORS; ++v) {
+                    z[v].x = fmaf(z[v].x, a, b);
+                    z[v].y = fmaf(z[v].y, a, b);
+                    z[v].z = fmaf(z[v].z, a, b);
+                    z[v].w = fmaf(z[v].w, a, b);
+                }
+#pragma unroll
+        for (int v = 0; v < VECTORS; ++v) x.x += z[v].x, x.y += z[v].y, x.z += z[v].z, x.w += z[v].w;
         __syncthreads();
     }
     if (x.x + x.y + x.z + x.w == 12345.f) out[0] = 1;

@@ -11,7 +11,8 @@ from realkernels.microbench.bench import KIB, MEMORY_RANGE, Context, f32, i32, s
 SOURCES = ("last_wave.cu",)
 NOTES = {
     "load": "each turn fetches 16 bytes per thread from DRAM: none, ahead (for the next turn), waited",
-    "fmas": "dependent FFMAs on each of four values of a thread, per turn",
+    "fmas": "dependent FFMAs on each value of a thread, per turn",
+    "values": "of a thread, so many independent chains",
     "grid": "CTAs: one and a half times as many as are resident",
     "cta_ns": "median time of a CTA of the first wave",
     "sm_spread": "standard deviation, over the SMs, of the mean end of their first CTAs, over cta_ns",
@@ -25,31 +26,42 @@ RESIDENT = [(2, warps) for warps in (2, 4, 6, 8, 12, 16)] + [(3, warps) for warp
 RESIDENT += [(4, warps) for warps in (2, 4, 6)]
 """(CTAs per SM, warps per CTA)."""
 WORK = 25600
-"""FFMAs on each value in all turns."""
+"""FFMAs on each of four values in all turns; on sixteen a quarter of it."""
+VECTORS = (1, 4)
 
 
 def specs() -> list:
-    return [spec("last_wave.cu", "last_wave", LOAD=load, FMAS=fmas) for load in range(len(LOADS)) for fmas in FMAS]
+    return [spec("last_wave.cu", "last_wave", **variant) for variant in _variants()]
+
+
+def _variants() -> list[dict[str, int]]:
+    return [
+        {"LOAD": load, "FMAS": fmas, "VECTORS": vectors}
+        for vectors in VECTORS
+        for load in range(len(LOADS))
+        for fmas in FMAS
+    ]
 
 
 def run(context: Context) -> Iterator[dict]:
-    for load, name in enumerate(LOADS):
-        for fmas in FMAS:
-            kernel = context.kernel("last_wave.cu", "last_wave", LOAD=load, FMAS=fmas)
-            for ctas, warps in RESIDENT:
-                slots = ctas * context.sms
-                grid = slots * 3 // 2
-                args = (context.source, u64(MEMORY_RANGE // 16 - 1), i32(WORK // fmas), f32(0.999), f32(0.001))
-                shared = max(16 * 32 * warps, 228 * KIB // (ctas + 1))
-                stamps = context.warm(kernel, grid, 32 * warps, args, 3 * grid, shared).reshape(-1, 3)
-                yield {
-                    "load": name,
-                    "fmas": fmas,
-                    "ctas_per_sm": ctas,
-                    "warps": warps,
-                    "grid": grid,
-                    **_ends(stamps, slots, ctas, context.sms),
-                }
+    for variant in _variants():
+        kernel = context.kernel("last_wave.cu", "last_wave", **variant)
+        turns = WORK // (variant["FMAS"] * variant["VECTORS"])
+        for ctas, warps in RESIDENT:
+            slots = ctas * context.sms
+            grid = slots * 3 // 2
+            args = (context.source, u64(MEMORY_RANGE // 16 - 1), i32(turns), f32(0.999), f32(0.001))
+            shared = max(16 * 32 * warps * variant["VECTORS"], 228 * KIB // (ctas + 1))
+            stamps = context.warm(kernel, grid, 32 * warps, args, 3 * grid, shared).reshape(-1, 3)
+            yield {
+                "load": LOADS[variant["LOAD"]],
+                "fmas": variant["FMAS"],
+                "values": 4 * variant["VECTORS"],
+                "ctas_per_sm": ctas,
+                "warps": warps,
+                "grid": grid,
+                **_ends(stamps, slots, ctas, context.sms),
+            }
 
 
 def _ends(stamps: np.ndarray, slots: int, ctas: int, sms: int) -> dict:
