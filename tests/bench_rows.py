@@ -12,9 +12,10 @@ import realkernels
 RECORDED = Path(realkernels.__file__).parent / "microbench" / "recorded" / "h200_sxm"
 
 
-def rows(bench: str) -> list[dict]:
-    """Rows of a recorded bench, or skip."""
+def rows(bench: str, **where: object) -> list[dict]:
+    """Rows of a recorded bench that have these values, or skip."""
     path = RECORDED / f"{bench}.json"
     if not path.exists():
         pytest.skip(f"{bench} is not recorded")
-    return json.loads(path.read_text(encoding="utf-8"))["rows"]
+    found = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return [row for row in found if all(row[name] == value for name, value in where.items())]

@@ -15,6 +15,8 @@ from gpusim.program.sass_words import Stated, stated
 __all__ = ["count"]
 
 _NOT_IN_ROWS = {
+    "loads_in_flight": "LDS for each time that the warp waits for some",
+    "load_to_use": "others between these and the first that uses what they bring",
     "register_conflicts": "cycles: operands in one bank",
     "pipe_stalls": "cycles: a pipe of half rate is busy",
     "ldc": "of the instructions above: LDC",
@@ -54,7 +56,7 @@ def _data(part: Part) -> dict[str, Any]:
         "last": f"{part.last:#06x}",
         "words": [
             {"word": row.word, "field": row.field, "count": row.number, "opcodes": _listed(row), "note": row.note}
-            for row in stated(part.body)
+            for row in stated(part.body, loop=part.is_loop)
         ],
     }
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES
+from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
 from gpusim.hardware.address_order import IN_ORDER_BYTES
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import BELOW_SATURATION, stream_bandwidth
@@ -249,7 +249,17 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         row["lane_bytes"] / row["bytes_per_cycle_per_sm"]
         for row in b.rows("access", kind="throughput", store=False, source="l2", sms=1, stride=0)
     ]
+    # Four sectors of each line, written in part.
+    partial = [
+        row["bytes_per_s"] / row["lane_bytes"] / (LINE_BYTES / SECTOR_BYTES)
+        for row in b.rows("access", kind="throughput", store=True, source="l2")
+        if row["sms"] > 1 and row["stride"] * row["lane_bytes"] == SECTOR_BYTES
+    ]
     ways = {store: found[f"l2.{way}_bandwidth"].value * 1e12 for store, way in ((False, "read"), (True, "write"))}
+    whole = ways[True] / rate(SECTOR_BYTES, "l2", True)
+    sectors = LINE_BYTES / SECTOR_BYTES
+    own = (sectors * whole - LINE_BYTES) / (sectors - 1.0)
+    times = [(ways[True] / each - own) / (LINE_BYTES - own) for each in partial]
     return {
         "lsu.line_interval": Measured(
             float(np.median(lines)), "cycles", "access (random sectors, L2, one SM)", float(np.ptp(lines))
@@ -258,7 +268,10 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
             ways[False] / rate(32, "l2", False), "B", "access (random sectors, L2: as many bytes could have been read)"
         ),
         "l2.write_request_bytes": Measured(
-            ways[True] / rate(32, "l2", True), "B", "access (random sectors, L2: as many bytes could have been written)"
+            whole, "B", "access (random sectors, L2: as many bytes could have been written)"
+        ),
+        "l2.partial_sector": Measured(
+            float(np.median(times)), "", "access (strides of a sector, L2, stores)", float(np.ptp(times))
         ),
         "hbm.read_block_share": Measured(opening(False), "", "access (random 64 B against 4 KiB)"),
         "hbm.read_block_share_strided": Measured(

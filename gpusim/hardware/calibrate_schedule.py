@@ -28,7 +28,7 @@ def _served(b: Benches, _: dict) -> dict[str, Measured]:
     """
     counts = [
         sum(end <= 1.3 * min(row["slots"]) for end in row["slots"])
-        for row in b.rows("fairness", chains=4, halfway=False)
+        for row in b.rows("fairness", chains=4, halfway=False, integer=0)
         if len(row["slots"]) == _MANY_WARPS
     ]
     source = "fairness (eight warps on a scheduler)"

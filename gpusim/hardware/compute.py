@@ -5,17 +5,20 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   as fast as its ILP allows, and waits for each instruction of the code around the loop. Other
   warps fill these gaps, except that warps which run the same instructions started together
   and stay in step: all of them stall for the load, and all of them run the code around the loop at the
-  same time, and what they all want of the SM at once they get one after the other. ld.shared and st.shared
-  occupy the SM's 128 B-a-clock data path, and so do loads and stores of global memory; the load-store unit takes
-  16 lanes of up to 16 bytes a clock, and as long for an access that no lane executes.
+  same time, and what they all want of the SM at once they get one after the other. What stands between a load and its
+  use hides as much of the stall, of every warp in step. Warps with more chains of FFMAs than these have cycles of
+  latency are served one after the other instead, and then stall at different times: a closed queue at the scheduler.
+  ld.shared and st.shared occupy the SM's 128 B-a-clock data path, and so do loads and stores of global memory; the
+  load-store unit takes 16 lanes of up to 16 bytes a clock, and as long for an access that no lane executes.
 Omits: which registers meet in a bank and which pipes are busy (the program says how many cycles that costs),
   instruction-cache misses; warps that do different things are a matter of `gpusim.hardware.schedule`.
-Source: realkernels.microbench (issue, lds, pipes, masked, lds_ffma, tile_turn, skeleton).
+Source: realkernels.microbench (issue, lds, pipes, masked, lds_ffma, ahead, tile_turn, skeleton).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from math import ceil
 
 from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.fold import WarpGroup
@@ -39,8 +42,9 @@ class ComputeCost:
     same of the code around the loop. Of the whole SM: ``data``, cycles of the path of shared memory and L1;
     ``requests``, cycles of the load-store unit; ``constants``, of the unit that loads these, which leaves any number of
     such warps on one scheduler no more than ``most`` issue slots a cycle. ``batches``: loads from shared memory that
-    wait for the one before. ``burst``: cycles of one of these that the warp asks for at once, ``last`` those of the
-    last instruction of them; ``gaps``: what is free between them for others.
+    wait for the one before; ``ahead``: issue slots of the warp between each and its use; ``greedy``: other warps get
+    nothing until it stalls. ``burst``: cycles of one of the batches that the warp asks for at once, ``last`` those of
+    the last instruction of them; ``gaps``: what is free between them for others.
     """
 
     slots: float
@@ -53,6 +57,8 @@ class ComputeCost:
     constants: float = 0.0
     most: float = 1.0
     batches: float = 0.0
+    ahead: float = 0.0
+    greedy: bool = False
     burst: float = 0.0
     last: float = 0.0
     gaps: float = 0.0
@@ -90,16 +96,38 @@ class ComputeCost:
         """
         later = max(self.burst - apart, 0.0)
         alone = self.alone + self.setup_alone
-        last_warp = alone + max((group.in_step - 1) * later - self.gaps, 0.0)
-        return max(self.together(group.per_scheduler) + (group.schedulers - 1) * later, last_warp)
+        free = self.ahead * group.per_scheduler
+        last_warp = alone + max((group.in_step - 1) * later - self.gaps - free, 0.0)
+        last_scheduler = max((group.schedulers - 1) * later - free, 0.0)
+        return max(self.together(group.per_scheduler) + last_scheduler, last_warp)
 
     def turn(self, warps: float) -> float:
         """Cycles from one of its instructions to the next among ``warps`` such warps."""
         return self._issued(warps) / self.all_slots
 
     def _issued(self, warps: float) -> float:
-        loop = max(self.alone, warps * self.slots + self.stall)
-        return loop + max(self.setup_alone, warps * self.setup_slots)
+        return max(self.alone, self._loops(warps)) + max(self.setup_alone, warps * self.setup_slots)
+
+    def _loops(self, warps: float) -> float:
+        """Cycles of the loops of ``warps`` warps."""
+        if self.greedy and self.batches:
+            return self.batches * _queue(warps, self.slots / self.batches, self.stall / self.batches)
+        # What others in step issue between a load and its use hides the stall as well.
+        return warps * self.slots + max(self.stall - (warps - 1.0) * self.ahead * self.batches, 0.0)
+
+
+def _queue(customers: float, service: float, away: float) -> float:
+    """Cycles from one turn to the next of each of ``customers``, who are served for ``service`` and then ``away``.
+
+    Mean value analysis of a closed queue with one server (Reiser, Lavenberg 1980); between whole numbers a straight
+    line.
+    """
+    waiting, cycle, before = 0.0, away + service, away + service
+    for number in range(1, ceil(customers) + 1):
+        response = service * (1.0 + waiting)
+        before, cycle = cycle, response + away
+        waiting = number * response / cycle
+    return cycle - (ceil(customers) - customers) * (cycle - before)
 
 
 class ComputeModel:
@@ -142,9 +170,6 @@ class ComputeModel:
         load = (mix.lds_wavefronts * self._wavefronts(_WORD) or self._wavefronts(mix.lds_bytes)) * mix.bank_conflict
         store = self._wavefronts(mix.sts_bytes) * mix.bank_conflict
         batches = mix.lds / max(mix.loads_in_flight, 1.0)
-        stall = batches * (self._lds_latency + self._lds_latency_more * (load - 1.0))
-        # Constants are asked for together, at the beginning.
-        stall += self._ldc_latency if mix.ldc else 0.0
         special = mix.mufu * self._mufu_interval
         stalls = (mix.register_conflicts + mix.pipe_stalls) * self._dispatch_stall
         ffma = mix.ffma * self._ffma_slots + stalls
@@ -154,6 +179,11 @@ class ComputeModel:
             + mix.masked
             + mix.other * self._control_latency
         )
+        # Instructions of a chain are further apart than their slots.
+        hidden = mix.load_to_use * max(arithmetic / max(ffma + mix.interleaved + mix.masked + mix.other, 1.0), 1.0)
+        stall = batches * max(self._lds_latency + self._lds_latency_more * (load - 1.0) - hidden, 0.0)
+        # Constants are asked for together, at the beginning.
+        stall += self._ldc_latency if mix.ldc else 0.0
         # Further loads of a batch are issued while the first ones are worked on.
         more_loads = (mix.lds - batches) * max(self._lds_interval, self._lds_interval_more * load)
         if mix.lds:
@@ -180,6 +210,8 @@ class ComputeModel:
             constants=constants,
             most=min((slots + mix.setup) / (self._schedulers * constants), 1.0) if constants else 1.0,
             batches=batches,
+            ahead=mix.load_to_use if mix.lds else 0.0,
+            greedy=mix.ilp > self._ffma_latency,
             burst=burst,
             last=last,
             gaps=gaps,

@@ -41,6 +41,11 @@ class WarpGroup:
     last: int
     typical: bool = True
 
+    @property
+    def elects(self) -> bool:
+        """Whether the thread that acts for all of the role is one of them."""
+        return self.lane == self.role.name
+
 
 def group_warps(
     program: KernelProgram, slots: int, schedulers: int = 4, sms: int = 1

@@ -19,11 +19,17 @@ _ISSUE_BOUND, _IN_TURN = 0.7, 4.0
 """Utilisation of the schedulers, and warps on each, beyond which CTAs of an SM end 4 to 40 % of their time apart; below
 1 to 3 % for each. Read off `last_wave` (with 6 warps CTAs that wait are together at a utilisation of 0.66, apart at
 0.73) and off 76 random kernels of three techniques with stamps, of which no recording was kept."""
+_FEW_CHAINS, _IN_TURN_WIDE = 4.0, 3.0
+"""Warps with more chains of FFMAs than their latency has cycles never leave a slot to others: of those already four on
+a scheduler end 7 to 50 % apart, and three at most 8 % (`last_wave`, 16 values)."""
 
 
-def older_get_ahead(warps: float, utilisation: float) -> bool:
-    """Whether CTAs with ``warps`` on each scheduler, which issues for ``utilisation`` of the time, end apart."""
-    return warps > _IN_TURN and utilisation > _ISSUE_BOUND
+def older_get_ahead(warps: float, utilisation: float, chains: float) -> bool:
+    """Whether CTAs with ``warps`` on each scheduler, which issues for ``utilisation`` of the time, end apart.
+
+    ``chains``: of independent FFMAs in a warp.
+    """
+    return warps > (_IN_TURN if chains <= _FEW_CHAINS else _IN_TURN_WIDE) and utilisation > _ISSUE_BOUND
 
 
 def taken(ends_s: Sequence[float], spread_s: float, left: int, sms: int) -> tuple[int, ...]:

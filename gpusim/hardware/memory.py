@@ -20,7 +20,7 @@ from __future__ import annotations
 from math import exp, inf
 
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
-from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, Access
+from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES, Access
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["Memory", "among_loads", "among_writes", "kept_part", "slowest"]
@@ -113,7 +113,12 @@ class Memory:
         far = max(1.0 - value("l2.capacity") / 2.0 / footprint_bytes, 0.0) if footprint_bytes else 0.0
         self.far_s = far * profile.cycles("l2.far_latency")
         """Mean latency of a hit beyond that of the near half."""
-        self._l2_request = value("l2.read_request_bytes"), value("l2.write_request_bytes")
+        self._l2_read_request = value("l2.read_request_bytes")
+        # A request to write has a part of its own and one for each sector; a line of them takes as long as its bytes.
+        request, sectors = value("l2.write_request_bytes"), LINE_BYTES / SECTOR_BYTES
+        self._l2_write_sector = (LINE_BYTES - request) / (sectors - 1.0)
+        self._l2_write_request = request - self._l2_write_sector
+        self._l2_partial = value("l2.partial_sector")
         # Where nothing is written the way in is never full.
         self._l2_command = value("l2.read_command_bytes") if round_written else 0.0
         self._l2_fill = value("l2.fill_weight")
@@ -127,6 +132,7 @@ class Memory:
         self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * round_bytes)
         round_in = round_written + round_bytes * (self._l2_fill + self._l2_command / LINE_BYTES)
         self.l2_in = Capacity("l2 in", value("l2.write_bandwidth"), reserve=apart * round_in)
+        self.l2_partial = Capacity("l2 partial writes", value("l2.write_bandwidth"), reserve=apart * round_written)
         self._written = Capacity("hbm writes", inf)
         self._off_line, self._off_line_room = 0.0, value("tma.off_line_under_way")
         self._share_s_per_byte = sms / read
@@ -157,7 +163,7 @@ class Memory:
     def reads(self, access: Access, l2_hit: float, efficiency: float = 1.0) -> list[tuple[Capacity, float]]:
         """What one byte between L2 and an SM takes of both ways and of HBM, used with ``efficiency``."""
         fetched = access.fetched
-        uses = [(self.l2, max(1.0, access.lines * self._l2_request[0] / fetched))]
+        uses = [(self.l2, max(1.0, access.lines * self._l2_read_request / fetched))]
         if self._l2_command:
             filled = (1.0 - l2_hit) * GRANULE_BYTES * access.granules * self._l2_fill
             uses.append((self.l2_in, (access.lines * self._l2_command + filled) / fetched))
@@ -174,18 +180,27 @@ class Memory:
         self._off_line += amount
         return self._off_line > self._off_line_room
 
-    def writes(self, access: Access, l2_hit: float) -> list[tuple[Capacity, float]]:
-        """The same of a byte on its way out, if it goes on to DRAM at all; sectors written in part are read first."""
+    def writes(self, access: Access, l2_hit: float, completed: float = 0.0) -> list[tuple[Capacity, float]]:
+        """The same of a byte on its way out, if it goes on to DRAM at all.
+
+        Sectors written in part are read first, unless they are ``completed`` by others.
+        """
         sent = access.fetched
-        into_l2 = (self.l2_in, max(1.0, access.lines * self._l2_request[1] / sent))
+        request, sectors = access.lines * self._l2_write_request, access.sectors * self._l2_write_sector
+        into_l2 = [(self.l2_in, (request + sectors) / sent)]
+        if sent > 1.0:
+            # Changing a sector takes longer than bringing it, which goes on meanwhile.
+            into_l2.append((self.l2_partial, (request + self._l2_partial * sectors) / sent))
         if l2_hit >= 1.0:
-            return [into_l2]
+            return into_l2
         opened = self._opened(access, self._block_share[1])
         # What fills a sector is read between writes, not in the order of a stride.
         filled = self._opened(access, self._block_share[0]) if sent > 1.0 else 0.0
+        opened += completed * (1.0 - opened)
+        filled *= 1.0 - completed
         share = (1.0 - l2_hit) / sent
         return [
-            into_l2,
+            *into_l2,
             (self.hbm, share * (opened * self._write_weight + filled * self._read_weight)),
             (self._written, share * opened * self._write_weight),
         ]

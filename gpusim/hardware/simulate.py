@@ -36,7 +36,7 @@ from gpusim.hardware.sm import Sm
 from gpusim.hardware.stretch import stretch
 from gpusim.hardware.traffic import Traffic
 from gpusim.hardware.waves import Waves
-from gpusim.program import WARP_SIZE, KernelProgram, check_program
+from gpusim.program import WARP_SIZE, Compute, KernelProgram, check_program
 from gpusim.timeline import Timeline, TimelineBuilder
 
 __all__ = ["simulate_kernel"]
@@ -178,13 +178,19 @@ def _taken(launch: _Launch, run: _Run, stretched: float = 1.0) -> tuple[int, ...
     if resident == 1 or left < 2 or not 1 <= waves <= WAVES_IN_STEP or not isinstance(program.tiles_per_cta, int):
         return None
     fullest = max(run.sms, key=lambda sm: len(sm.ended_s))
-    if older_get_ahead(program.warps * resident / value("sm.schedulers"), fullest.issuing()):
+    if older_get_ahead(program.warps * resident / value("sm.schedulers"), fullest.issuing(), _chains(program)):
         return None
     ends_s = fullest.ended_s[(waves - 1) * resident : waves * resident]
     found = taken(ends_s, value("sm.spread") * stretched * ends_s[-1] / waves**0.5, left, sms)
     each, more = divmod(left, sms)
     evenly = tuple({each: sms - more, each + 1: more}.get(count, 0) for count in range(resident + 1))
     return None if found == evenly else found
+
+
+def _chains(program: KernelProgram) -> float:
+    """Independent FFMAs of a warp where it has most of them."""
+    ops = (op for role in program.roles for op in role.body(program.turn) if isinstance(op, Compute))
+    return max(((op.mix.ffma, op.mix.ilp) for op in ops), default=(0.0, 1.0))[1]
 
 
 def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, waves: Waves | None = None) -> _Run:

@@ -190,11 +190,12 @@ class SmMemory:
         tile: int = -1,
         access: Access = DENSE,
         l2_hit: float = 0.0,
+        completed: float = 0.0,
         part: float = 1.0,
         cause: int = -1,
     ) -> Event:
         """Threads write ``amount`` bytes; the event is the moment they have been sent."""
-        uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit)]
+        uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit, completed)]
         sent = amount * access.fetched
         if not access.dense:
             # A line that is not written whole takes a turn of its own, as long as one sector.

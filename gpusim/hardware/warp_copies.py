@@ -171,7 +171,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     access = access_of(op.width, op.stride, op.scatter)
     yield lane.issue_memory(count, op.other, op.width, lane.cost.ldg, access)
     memory, share = lane.sm.memory, op.bytes * lane.share
-    memory.store(share, op.tile, access=access, l2_hit=op.l2_hit, part=lane.cta.part, cause=lane.last)
+    memory.store(share, op.tile, access, op.l2_hit, op.completed, lane.cta.part, lane.last)
     yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
     lane.mark("store", start, "", op.tile)
 
@@ -243,6 +243,8 @@ def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
 
 
 def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
+    if not lane.group.elects:
+        return
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
     ring.begin_write(lane.lane, op.tile, op.bytes)
@@ -258,6 +260,8 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
 
 
 def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
+    if not lane.group.elects:
+        return
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
     start = lane.sim.env.now

@@ -59,10 +59,12 @@ class Mix:
 
     ``ilp`` is the number of independent FP32 chains. ``loads_in_flight`` is how many
     ``lds`` the warp issues before it needs the first of them (the unroll factor of the
-    loop around them). ``bank_conflict`` multiplies the shared-memory cycles. ``setup`` counts
-    the instructions before and after the loop (addresses, stage bookkeeping, branches), where
-    the warp has no arithmetic to hide them behind; ``other`` those inside it. ``interleaved`` are others that the
-    compiler has put between instructions that do not wait for them: each takes its issue slot and no more.
+    loop around them), and ``load_to_use`` how many other instructions stand between them and the first that needs
+    what they bring (`gpusim.program.shared_loads` finds both in machine code). ``bank_conflict`` multiplies the
+    shared-memory cycles. ``setup`` counts the instructions before and after the loop (addresses, stage bookkeeping,
+    branches), where the warp has no arithmetic to hide them behind; ``other`` those inside it. ``interleaved`` are
+    others that the compiler has put between instructions that do not wait for them: each takes its issue slot and no
+    more.
     ``masked`` are loads and stores that no lane executes (a predicate is false for the whole warp): they take part in
     the queue for shared memory and L1 all the same.
 
@@ -80,6 +82,7 @@ class Mix:
     mufu: float = 0.0
     ilp: float = 4.0
     loads_in_flight: float = 1.0
+    load_to_use: float = 0.0
     lds_bytes: int = 16
     sts_bytes: int = 16
     bank_conflict: float = 1.0
@@ -253,13 +256,15 @@ class BulkWait:
 class Store:
     """``st.global`` of ``bytes`` from registers; does not block the role, unless the SM's queue of stores is full.
 
-    ``l2_hit``: fraction that is overwritten or dropped in L2 and never reaches DRAM.
+    ``l2_hit``: fraction that is overwritten or dropped in L2 and never reaches DRAM; ``completed``: fraction whose
+    sectors, written in part, other stores complete before L2 gives them up.
     """
 
     bytes: int
     width: int = 16
     other: float = 0.0
     l2_hit: float = 0.0
+    completed: float = 0.0
     stride: int = 0
     scatter: int = 0
     tile: int = -1

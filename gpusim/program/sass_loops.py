@@ -36,6 +36,11 @@ class Part:
     inside: str | None = None
     moves: bool = False
 
+    @property
+    def is_loop(self) -> bool:
+        """Whether it runs again and again."""
+        return self.name.startswith("loop")
+
 
 @dataclass(frozen=True)
 class _Block:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from gpusim.program.dispatch import dispatch_stalls
 from gpusim.program.sass import Instruction, count
+from gpusim.program.shared_loads import shared_loads
 
 __all__ = ["NO_MODEL", "UNMODELLED", "Stated", "stated"]
 
@@ -75,13 +76,13 @@ class Stated:
 
     word: str
     field: str
-    number: int
+    number: float
     opcodes: dict[str, int]
     note: str = ""
 
 
-def stated(body: Sequence[Instruction]) -> list[Stated]:
-    """Everything in ``body``, by word and field; each instruction is in one row, but for LDC."""
+def stated(body: Sequence[Instruction], *, loop: bool = False) -> list[Stated]:
+    """Everything in ``body``, a loop or not, by word and field; each instruction is in one row, but for LDC."""
     order = dict.fromkeys([*(word for word, _ in _WORDS.values()), NO_MODEL])
     found: dict[tuple[str, str], list[Instruction]] = {}
     for instruction in body:
@@ -94,16 +95,18 @@ def stated(body: Sequence[Instruction]) -> list[Stated]:
     ]
     rank, stems = list(order), [field.split("{")[0] for field in fields]
     rows.sort(key=lambda row: (rank.index(row.word), _rank(row.field, stems), row.field))
-    return _with_stalls(rows, body)
+    return _with_stalls(rows, body, loop)
 
 
-def _with_stalls(rows: list[Stated], body: Sequence[Instruction]) -> list[Stated]:
+def _with_stalls(rows: list[Stated], body: Sequence[Instruction], loop: bool) -> list[Stated]:
     """``rows`` and, behind those of ``compute``, what belongs to no single instruction or to part of a row."""
-    stalls = dispatch_stalls(body)
+    stalls, loads = dispatch_stalls(body), shared_loads(body, loop=loop)
     constants = sum(instruction.opcode.split(".")[0] == "LDC" for instruction in body)
     further = [
         Stated("compute", field, number, {})
         for field, number in (
+            ("loads_in_flight", round(loads.in_flight, 1) if loads else 0),
+            ("load_to_use", round(loads.to_use, 1) if loads else 0),
             ("register_conflicts", round(stalls.register_conflicts)),
             ("pipe_stalls", round(stalls.pipe_stalls)),
             ("ldc", constants),

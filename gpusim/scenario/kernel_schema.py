@@ -36,7 +36,7 @@ class RingSpec(Model):
     empty_arrivals: Annotated[Count, Field(ge=1, le=1024)] | None = None
     """Arrivals that free a stage; default: all warps of the roles that wait for the ring."""
     full_arrivals: Annotated[Count, Field(ge=1, le=1024)] | None = None
-    """Arrivals that fill a stage; default: one for TMA, else one per committing warp."""
+    """Arrivals that fill a stage; default: one per tma_load of a tile, else one per committing warp."""
 
 
 class RoleSpec(Model):

@@ -115,9 +115,16 @@ def turn_of(kernel: SpelledKernel) -> int:
 
 
 def fill_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
-    """Arrivals that fill a stage of ``ring``, for each tile of a turn: one for TMA, one per committing warp."""
-    bulk, own = _warps_with(kernel, "tma_load", ring), _warps_with(kernel, "producer_commit", ring)
-    return [bool(by_copy) + by_warps for by_copy, by_warps in zip(bulk, own, strict=True)]
+    """Arrivals that fill a stage of ``ring``, for each tile of a turn: one per tma_load, one per committing warp."""
+    copies = {
+        name: sum(word == "tma_load" and spec.ring == ring for _, word, spec in as_run(role.per_tile))
+        for name, role in kernel.roles.items()
+    }
+    own = _warps_with(kernel, "producer_commit", ring)
+    return [
+        sum(copies[name] for name, role in kernel.roles.items() if tile % role.every == role.offset) + by_warps
+        for tile, by_warps in enumerate(own)
+    ]
 
 
 def free_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
@@ -212,7 +219,7 @@ _SAME_FIELDS = {
     "commit_group": (ops.CommitGroup, ()),
     "wait_group": (ops.WaitGroup, ("pending",)),
     "bulk_wait": (ops.BulkWait, ("pending", "read")),
-    "store": (ops.Store, ("bytes", "width", "other", "l2_hit", "stride", "scatter")),
+    "store": (ops.Store, ("bytes", "width", "other", "l2_hit", "completed", "stride", "scatter")),
     "sync_threads": (ops.SyncThreads, ()),
     "named_barrier": (ops.NamedBarrier, ("id", "warps")),
     "arrive": (ops.Arrive, ("barrier",)),
@@ -227,8 +234,8 @@ _WITH_BYTES = {
     "tma_store": (ops.TmaStore, ("ring",)),
 }
 _MIX = (
-    "ffma", "lds", "other", "setup", "sts", "mufu", "ilp", "loads_in_flight", "lds_bytes", "sts_bytes", "bank_conflict",
-    "lds_wavefronts", "register_conflicts", "pipe_stalls", "interleaved", "masked", "ldc",
+    "ffma", "lds", "other", "setup", "sts", "mufu", "ilp", "loads_in_flight", "load_to_use", "lds_bytes", "sts_bytes",
+    "bank_conflict", "lds_wavefronts", "register_conflicts", "pipe_stalls", "interleaved", "masked", "ldc",
 )  # fmt: skip
 
 

@@ -150,6 +150,9 @@ class GlobalStore(ThroughRegisters):
     """Of the whole role and tile, all its warps together."""
     l2_hit: Fraction = 0.0
     """Fraction of the bytes that is overwritten in L2 and never reaches DRAM."""
+    completed: Fraction = 0.0
+    """With a stride: fraction of the bytes whose sectors other stores complete before L2 gives them up, so that each
+    goes to DRAM once and whole. The others' sectors are read first and written back in part."""
 
 
 class ComputeMix(Schedule):
@@ -177,8 +180,11 @@ class ComputeMix(Schedule):
     ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0
     """Chains of dependent FP32 instructions that are independent of each other: 1 for a sum into one variable."""
     loads_in_flight: Annotated[Number, Field(ge=1, le=256)] = 1.0
-    """lds from one to the first instruction that uses what it loaded, itself among them: in the machine code, where the
-    compiler may have put those of the next step before the arithmetic of this one."""
+    """lds for each time that the warp waits for some: those from one to the first instruction that uses what it loaded,
+    itself among them. `gpusim count` finds it in the machine code, where the compiler has put loads ahead."""
+    load_to_use: Annotated[Number, Field(ge=0, le=256)] = 0.0
+    """Other instructions between such loads and the first that uses what they bring, which hide as much of the wait:
+    software pipelining. `gpusim count` finds it; 0: the use stands right behind."""
     lds_bytes: Width = 16
     """Bytes that a lane loads with one lds. Loads of two widths are two compute ops."""
     sts_bytes: Width = 16

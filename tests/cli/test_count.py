@@ -56,6 +56,7 @@ def test_instructions_are_counted_by_the_words_that_state_them(tmp_path, capsys)
     assert (loop["part"], loop["first"], loop["last"], loop["over_tiles"]) == ("loop 1", "0x0010", "0x0080", True)
     assert counted(loop) == {
         ("compute", "ffma"): 3, ("compute", "register_conflicts"): 1, ("compute", "lds (lds_bytes: 16)"): 1,
+        ("compute", "loads_in_flight"): 1.0,
         ("compute", "lds (lds_bytes: 4, reads: false)"): 1, ("load", "bytes (width: 16)"): 1, OTHER: 2,
     }  # fmt: skip
     assert outside["part"] == "outside loops"

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import statistics
+
 import pytest
 
+from gpusim.hardware import load_profile
+from gpusim.hardware.compute import ComputeModel
 from gpusim.program import Compute, Load, Mix, Role, SyncThreads
+from tests.bench_rows import rows
 from tests.tile_programs import kernel, one_role, padded, textbook, total_ns
 
 
@@ -49,7 +54,47 @@ def test_loads_in_flight_share_one_latency(in_flight, expected):
 @pytest.mark.parametrize(("warps", "expected"), [(4, 300), (8, 420), (12, 530)])
 def test_warps_in_step_stall_together(warps, expected):
     """One warp: 100 FFMAs + 10 × 20 of latency. k in step: k × (100 + 10) slots + the latency they all see."""
-    assert cycles(Mix(ffma=100, lds=10), warps, sm__lds_latency="20 cycles") == pytest.approx(expected, abs=0.1)
+    profile = {"sm__lds_latency": "20 cycles", "sm__ffma_latency": "4 cycles"}
+    assert cycles(Mix(ffma=100, lds=10, ilp=4), warps, **profile) == pytest.approx(expected, abs=0.1)
+
+
+@pytest.mark.parametrize(("warps", "expected"), [(4, 300), (8, 349), (12, 404)])
+def test_warps_with_many_chains_stall_at_different_times(warps, expected):
+    """A closed queue of 1, 2, 3 warps with 11 slots of service and 20 cycles away, ten times (mean value analysis).
+
+    Two: a warp finds 11 / 31 of another one in service, so 11 × 42 / 31 + 20 = 34.9; three find 0.854, 40.4.
+    """
+    profile = {"sm__lds_latency": "20 cycles", "sm__ffma_latency": "4 cycles"}
+    assert cycles(Mix(ffma=100, lds=10, ilp=8), warps, **profile) == pytest.approx(expected, abs=1.0)
+
+
+@pytest.mark.parametrize(("ahead", "expected"), [(0, 300), (8, 220), (20, 110), (40, 110)])
+def test_loads_ahead_of_their_use_stall_for_less(ahead, expected):
+    """One warp: 100 FFMAs + 10 × (20 - ahead) of latency, and the slots of the loads where they are not in it."""
+    mix = Mix(ffma=100, lds=10, ilp=4, load_to_use=ahead)
+    found = cycles(mix, 4, sm__lds_latency="20 cycles", sm__ffma_latency="4 cycles")
+    assert found == pytest.approx(expected, abs=10.1)
+
+
+def test_loads_ahead_are_hidden_as_on_the_h200():
+    """Bench `ahead`, 2 and 4 warps on a scheduler, by the counts of its machine code: within 4 % on average."""
+    model = ComputeModel(load_profile("h200_sxm"))
+    off, found = [], rows("ahead")
+    for row in found:
+        sass = next(
+            other["sass"] for other in found
+            if other["sass"] and all(other[name] == row[name] for name in ("fmas", "loads", "ahead"))
+        )  # fmt: skip
+        others = sass["instructions"] - row["fmas"] - row["loads"]
+        mix = Mix(ffma=row["fmas"], lds=row["loads"], interleaved=others, ilp=16, loads_in_flight=sass["in_flight"],
+                  load_to_use=sass["to_use"])  # fmt: skip
+        cost = model.cost(mix)
+        if row["warps"] >= 8:
+            data = row["warps"] * max(cost.data, cost.requests)
+            off.append(max(cost.together(row["warps"] // 4), data) / row["cycles_per_turn"] - 1.0)
+    assert len(off) == 54
+    assert abs(statistics.fmean(off)) < 0.03
+    assert statistics.fmean(map(abs, off)) < 0.06
 
 
 SHARED = {"sm__shared_bandwidth": "128 B/cycle", "sm__lds_latency": "20 cycles", "sm__ffma_latency": "4 cycles"}

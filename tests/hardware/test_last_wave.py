@@ -27,10 +27,12 @@ def test_ctas_that_end_apart_are_followed_one_by_one():
 
 
 def test_older_ctas_get_ahead_where_many_warps_queue():
-    """More than four on a scheduler that issues most of the time."""
-    assert older_get_ahead(6.0, 0.9)
-    assert not older_get_ahead(4.0, 0.9)
-    assert not older_get_ahead(6.0, 0.5)
+    """More than four on a scheduler that issues most of the time; three if each has more chains than latency."""
+    assert older_get_ahead(6.0, 0.9, 4)
+    assert not older_get_ahead(4.0, 0.9, 4)
+    assert not older_get_ahead(6.0, 0.5, 4)
+    assert older_get_ahead(4.0, 0.9, 16)
+    assert not older_get_ahead(3.0, 0.9, 16)
 
 
 def test_the_h200_deals_what_is_left_as_its_ctas_end():
@@ -47,10 +49,22 @@ def test_the_h200_deals_what_is_left_as_its_ctas_end():
 def test_few_warps_share_evenly_on_the_h200(load: str):
     """Kernels that compute most of the time: 1, 2 or 4 warps on each scheduler end within 10 %, six and more do not."""
     for row in rows("last_wave"):
-        if (row["load"], row["fmas"]) != (load, 256):
+        if (row["load"], row["fmas"], row["values"]) != (load, 256, 4):
             continue
         warps, rest = divmod(row["warps"] * row["ctas_per_sm"], SCHEDULERS)
         if not rest and warps in (1, 2, 4):
             assert row["apart"][-1] < 0.1
-        elif older_get_ahead(warps, 0.9):
+        elif older_get_ahead(warps, 0.9, row["values"]):
             assert row["apart"][-1] > (0.2 if row["ctas_per_sm"] > 2 else 0.05)
+
+
+@pytest.mark.parametrize("load", ["none", "ahead", "waited"])
+def test_warps_with_many_chains_let_older_ctas_get_ahead_on_the_h200(load: str):
+    """Sixteen values each: up to three warps on a scheduler end within 10 %, from four on they do not."""
+    for row in rows("last_wave"):
+        if (row["load"], row["fmas"], row["values"]) != (load, 256, 16):
+            continue
+        warps, rest = divmod(row["warps"] * row["ctas_per_sm"], SCHEDULERS)
+        if not rest:
+            ahead = older_get_ahead(warps, 0.9, row["values"])
+            assert ahead == (row["apart"][-1] > 0.1), row

@@ -1,0 +1,82 @@
+"""How far ahead of their use a compiler has put the loads from shared memory, from the instructions of a loop.
+
+A warp that needs what an earlier load brings waits until it is there, and with it all loads issued before, because they
+come back in order. What the warp issues between the load and its use hides that much of the wait.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from gpusim.program.sass import Instruction
+
+__all__ = ["LATENCY", "SharedLoads", "shared_loads"]
+
+LATENCY = 32
+"""Slots after which a load is there, about as on every device: what is put further ahead than that hides no more."""
+_REGISTERS = re.compile(r"\bR(\d+)(\.64)?")
+_WORDS = {"64": 2, "128": 4}
+
+
+@dataclass(frozen=True)
+class SharedLoads:
+    """Loads from shared memory.
+
+    ``in_flight``: for each time that the warp waits; ``to_use``: slots of other instructions before that, on average.
+    """
+
+    in_flight: float
+    to_use: float
+
+
+def shared_loads(body: Sequence[Instruction], *, loop: bool) -> SharedLoads | None:
+    """Of a loop, where a turn goes on with what the one before has loaded, or of code that runs once; None without any.
+
+    Shuffles are no loads here: nobody puts them ahead.
+    """
+    count = sum(map(_is_load, body))
+    if not count:
+        return None
+    waits = list(_waits(body, turns=3 if loop else 1))
+    if not waits:
+        return SharedLoads(float(count), float(LATENCY))
+    return SharedLoads(count / len(waits), LATENCY - sum(waits) / len(waits))
+
+
+def _waits(body: Sequence[Instruction], turns: int) -> Iterator[int]:
+    """Slots that a warp alone waits, each time that it does, in the last turn; loads themselves take none here."""
+    there: dict[int, int] = {}
+    now = 0
+    for at, one in enumerate(list(body) * turns):
+        there_at = max((there[register] for register in _used(one) if register in there), default=0)
+        if there_at > now:
+            if at >= (turns - 1) * len(body):
+                yield there_at - now
+            now = there_at
+        if _is_load(one):
+            there.update(dict.fromkeys(_loaded(one), now + LATENCY))
+        else:
+            now += 1
+
+
+def _is_load(one: Instruction) -> bool:
+    return one.opcode.startswith("LDS") and not one.opcode.startswith("LDSM")
+
+
+def _loaded(one: Instruction) -> range:
+    """Registers that a load writes."""
+    match = _REGISTERS.search(one.text)
+    first = int(match[1]) if match else 0
+    words = next((_WORDS[part] for part in one.opcode.split(".") if part in _WORDS), 1)
+    return range(first, first + words) if match else range(0)
+
+
+def _used(one: Instruction) -> Iterator[int]:
+    """Registers that an instruction reads or, which waits as well, writes; of wide ones all."""
+    words = next((_WORDS[part] for part in one.opcode.split(".") if part in _WORDS), 1)
+    for number, (first, wide) in enumerate(_REGISTERS.findall(one.text)):
+        # The data of a store is its last operand, that of a load its first; addresses are one register or two.
+        data = number == 0 if one.opcode.startswith("LD") else one.opcode.startswith("ST") and number > 0
+        yield from range(int(first), int(first) + (words if data else 2 if wide else 1))

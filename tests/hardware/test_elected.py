@@ -1,0 +1,43 @@
+"""Bulk copies of a role of several warps: one thread of it asks for them, however its warps are simulated."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim.scenario import from_data, predict
+
+RINGS = {"input": {"stages": 3, "bytes": 16384}, "output": {"stages": 3, "bytes": 16384}}
+
+
+def total_s(warps: int, load: list | None = None, **ring: int) -> float:
+    """Of a copy by bulk loads and stores, the stores by a role of so many warps."""
+    roles = {
+        "producer": {"warps": 1, "per_tile": [{"acquire": "input"}, *(load or [{"tma_load": "input"}])]},
+        "worker": {
+            "warps": warps,
+            "per_tile": [
+                {"wait": "input"},
+                {"bulk_wait": 2},
+                {"named_barrier": {"id": 1, "warps": warps}},
+                {"store_shared": {"ring": "output", "bytes": 0}},
+                {"release": "input"},
+                {"tma_store": "output"},
+            ],
+            "epilogue": [{"bulk_wait": 0}],
+        },
+    }
+    rings = {**RINGS, "input": {**RINGS["input"], **ring}}
+    kernel = {"grid": 264, "tiles_per_cta": 31, "rings": rings, "roles": roles}
+    return predict(from_data({"question": "?", "device": "h200_sxm", "kernel": kernel}, "test"), trace=False).total_s
+
+
+@pytest.mark.parametrize("warps", [2, 3, 8])
+def test_a_bulk_store_is_asked_for_once(warps):
+    """By any number of warps within 5 % of the time that one needs."""
+    assert total_s(warps) == pytest.approx(total_s(1), rel=0.05)
+
+
+def test_two_bulk_loads_may_fill_a_stage():
+    """A stage is full when both have arrived, as if it were told so."""
+    halves = [{"tma_load": {"ring": "input", "bytes": 8192}}] * 2
+    assert total_s(4, halves) == total_s(4, halves, full_arrivals=2)

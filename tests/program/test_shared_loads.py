@@ -1,0 +1,53 @@
+"""How far ahead of their use loads from shared memory are, from machine code."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim.program.sass import Instruction
+from gpusim.program.shared_loads import LATENCY, SharedLoads, shared_loads
+
+FFMA = "FFMA R20, R21, R22, R20"
+
+
+def found(*lines: str, loop: bool = True) -> SharedLoads | None:
+    """Of these instructions."""
+    return shared_loads([Instruction.of(line) for line in lines], loop=loop)
+
+
+def test_a_use_right_behind_its_load_waits_for_all_of_it():
+    """Each load for itself, or four of which the first is needed."""
+    assert found("LDS R0, [R9]", "FFMA R1, R0, R2, R1") == SharedLoads(1.0, 0.0)
+    loads = [f"LDS R{number}, [R9+{4 * number}]" for number in range(4)]
+    uses = [f"FFMA R8, R{number}, R10, R8" for number in range(4)]
+    assert found(*loads, *uses) == SharedLoads(4.0, 0.0)
+
+
+@pytest.mark.parametrize("between", [1, 8, LATENCY - 1])
+def test_what_stands_between_is_counted(between):
+    """Instructions that do not need what is loaded."""
+    assert found("LDS R0, [R9]", *[FFMA] * between, "FFMA R1, R0, R2, R1") == SharedLoads(1.0, between)
+
+
+def test_who_never_waits_has_all_loads_in_flight():
+    """As far ahead as shared memory takes."""
+    assert found("LDS R0, [R9]", *[FFMA] * LATENCY, "FFMA R1, R0, R2, R1") == SharedLoads(1.0, LATENCY)
+
+
+def test_a_turn_uses_what_the_one_before_has_loaded():
+    """Software pipelining: the use stands in front of the load; in code that runs once it would need nothing."""
+    lines = ("FFMA R1, R0, R2, R1", *[FFMA] * 3, "LDS R0, [R9]", *[FFMA] * 10)
+    assert found(*lines) == SharedLoads(1.0, 10.0)
+    assert found(*lines, loop=False) == SharedLoads(1.0, LATENCY)
+
+
+def test_wide_loads_bring_several_registers():
+    """The last of four is needed; stores and addresses read registers, too."""
+    assert found("LDS.128 R4, [R9]", FFMA, "FFMA R1, R7, R2, R1") == SharedLoads(1.0, 1.0)
+    assert found("LDS.64 R4, [R9]", FFMA, "STG.E.64 [R12.64], R4") == SharedLoads(1.0, 1.0)
+    assert found("LDS R4, [R9]", FFMA, "LDS R6, [R4]") == SharedLoads(2.0, 1.0)
+
+
+def test_without_loads_there_is_nothing_to_say():
+    """Shuffles are none."""
+    assert found(FFMA, "SHFL.BFLY PT, R0, R1, 0x1, 0x1f") is None
