@@ -18,6 +18,7 @@ mixed      what warps that do different things get of a scheduler; registers onl
 placement  which scheduler each warp of a CTA issues on; the hardware slot of each warp is read, nothing timed
 local      whether values spilled to local memory are found in L1 again; each thread has its own, nothing is shared
 lds_ffma   how load stalls and FFMA issue of co-resident warps interleave; the tile kernels' own inner loop
+ahead      what of its latency a shared load shows that is put ahead of its use; one CTA, no barrier, nothing copied
 barrier    cost of CTA, named and mbarrier synchronisation and hand-over; nothing is computed or copied
 syncs      throughput of mbarrier operations on one SM; all warps do nothing else
 skeleton   what a turn of a tile pipeline costs besides copies and arithmetic, which it does not have
@@ -34,6 +35,7 @@ meeting    when a warp has its data and when all of its CTA have; nothing is com
 ldg        register loads: latency per batch against loads in flight; the rival of every asynchronous copy
 loaded     latency of a chain of loads beside reads or stores of other CTAs
 access     strided and random access, loads and stores; no shared memory, no arithmetic
+structs    values of a thread side by side, one instruction each, against lane beside lane; nothing is computed
 burst      load, wait, spin without a ring: do SMs fall into step on HBM or drift apart
 hbm        device-memory bandwidth by read/write mix; everything resident, nothing computed
 in_order   writes by CTAs that come and go against those that stay; the same bytes in the same pieces

@@ -11,7 +11,7 @@ from gpusim.scenario import loads, predict
 
 WORK = ops.Work(ops.FixedCost(1e-6))
 LAUNCH = ops.Launch(WORK, "s")
-OF_A_COPY = ["copy.d2d_block", "copy.d2d_enough", "copy.d2d_threads"]
+OF_A_COPY = ["copy.d2d_block"]
 
 
 def assumed(calls: list, device: str = "h200_sxm", api: str = "cupy", graphs: tuple = ()) -> list[str]:
