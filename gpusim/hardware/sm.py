@@ -227,7 +227,7 @@ class Sm:
     def _slot(self, slot: int, waiting: deque[int]) -> Generator:
         sim, hand_out = self.sim, self._hand_out
         lane, groups = f"{self.name}.cta[{slot}]", self._groups[slot]
-        again = False
+        again, before = False, -1
         while waiting:
             tiles = waiting.popleft()
             part = self._class.part(len(waiting))
@@ -236,13 +236,16 @@ class Sm:
                 yield sim.timeout(start - sim.now)
             yield sim.timeout(hand_out.start_s(len(self.ctas), again))
             if self.trace is not None:
-                self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, -1)
+                self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, before)
             cta = Cta(sim, self._program, self._parts, groups, lane, tiles, len(self.ctas), part)
             self.ctas.append(cta)
             lanes = [WarpLane(self, cta, group, hand_out.warps_s(group.last + 1, again)) for group in groups]
             again = True
-            for process in [sim.process(lane.run()) for lane in lanes]:  # noqa: UP028 - a list cannot take what SimPy sends
+            for warps, process in [(warps, sim.process(warps.run())) for warps in lanes]:
+                waited_since = sim.now
                 yield process
+                if sim.now > waited_since:
+                    before = warps.last
             most = max(lanes, key=lambda lane: lane.waits)
             cta.waits, cta.later_waits = most.waits, most.waits - most.waits_half_way
             self.ended_s.append(sim.now)

@@ -35,9 +35,10 @@ _BY_KIND = {
     "copy": ("copy latency", "more bytes in flight: more stages, larger tiles or more CTAs"),
     "load": ("load latency", "asynchronous copies, more loads per thread, more CTAs"),
     "compute": ("instruction issue", "more computing warps, more chains, less work per byte"),
-    "issue": ("issuing copies", "wider or bulk copies, or a warp of its own for them"),
-    "store": ("stores", "wider or bulk stores, or a warp of its own for them"),
+    "issue": ("issuing copies", "wider or bulk copies, or fewer of them; a warp of its own if it has none"),
+    "store": ("stores", "fewer bytes, or more output stages; wider or bulk stores if they are not"),
     "wait": ("hand-over between warps", "larger tiles, or fewer warps to hand over to"),
+    "launch": ("start of CTAs", "more work in each CTA: larger tiles, or several one after the other"),
     "barrier": ("barriers", "larger tiles, fewer warps per barrier, or mbarriers"),
 }  # fmt: skip
 

@@ -7,6 +7,7 @@ import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.program import Compute, Load, Mix, Store
+from gpusim.timeline.critical_path import critical_path
 from tests.bench_rows import rows
 from tests.tile_programs import one_role, padded, textbook
 
@@ -81,3 +82,13 @@ def test_short_ctas_take_turns_as_on_the_h200():
             off.append((waves_of(row, 40) - waves_of(row, 8)) / 32.0 / row["cycles_per_wave"] - 1.0)
             assert abs(off[-1]) <= SHORT_WORST, row
     assert sum(map(abs, off)) / len(off) <= SHORT_MEAN
+
+
+def test_what_short_ctas_wait_for_goes_back_to_the_first():
+    """The critical path passes from CTA to CTA, so that it is nearly as long as the kernel."""
+    program = one_role(Load(4096), Compute(Mix(ffma=64)), Store(4096), warps=8, grid=132 * 64)
+    timeline = simulate_kernel(program, load_profile("h200_sxm"))
+    path = critical_path(timeline)
+    first, last = timeline.span_s
+    assert sum(path.by_kind.values()) > 0.8 * (last - first)
+    assert path.bottleneck != "launch"
