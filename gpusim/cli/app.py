@@ -176,12 +176,15 @@ def report(
 def count(
     file: Annotated[Path, typer.Argument(help="What cuobjdump -sass printed; - for standard input.", metavar="SASS")],
     function: Annotated[str | None, typer.Option("--function", help="Only this function.")] = None,
+    in_order: Annotated[
+        bool, typer.Option("--in-order", help="Step by step: what is computed between one access and the next.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Count the instructions of a kernel's loops, by the words of a scenario."""
     from gpusim.cli import count_command
 
-    count_command.count(file, function, json)
+    count_command.count(file, function, in_order, json)
 
 
 @app.command()

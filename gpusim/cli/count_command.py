@@ -10,10 +10,12 @@ from gpusim.cli.output import console, print_json, print_table
 from gpusim.errors import GpusimError
 from gpusim.program import sass
 from gpusim.program.sass_loops import Part, parts
+from gpusim.program.sass_steps import Step, steps
 from gpusim.program.sass_words import Stated, stated
 
 __all__ = ["count"]
 
+SETUP = " (setup where nothing hides it)"
 _NOT_IN_ROWS = {
     "loads_in_flight": "LDS for each time that the warp waits for some",
     "load_to_use": "others between these and the first that uses what they bring",
@@ -23,7 +25,7 @@ _NOT_IN_ROWS = {
 }
 
 
-def count(file: Path, function: str | None, json: bool) -> None:
+def count(file: Path, function: str | None, in_order: bool, json: bool) -> None:
     """Instructions of every loop and of what stands outside, by the word and field that states them."""
     found = sass.functions(_text(file))
     if not found:
@@ -31,20 +33,38 @@ def count(file: Path, function: str | None, json: bool) -> None:
     if function is not None and function not in found:
         raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
     chosen = {name: text for name, text in found.items() if function in (None, name)}
-    data = {name: [_data(part) for part in parts(sass.parse(text))] for name, text in chosen.items()}
+    data = {name: _kernel(parts(sass.parse(text)), in_order) for name, text in chosen.items()}
     if json:
         print_json({"functions": data})
         return
     for name, listed in data.items():
         for part in listed:
-            rows = [(row["word"], row["field"], row["count"], row["opcodes"]) for row in part["words"]]
-            print_table(_title(name, part), ("word", "field", "count", "SASS"), rows, words=("SASS",))
+            if in_order:
+                rows = [(step["word"], _fields(step["fields"])) for step in part["steps"]]
+                print_table(_title(name, part), ("step", "states"), rows, words=("states",))
+            else:
+                rows = [(row["word"], row["field"], row["count"], row["opcodes"]) for row in part["words"]]
+                print_table(_title(name, part), ("word", "field", "count", "SASS"), rows, words=("SASS",))
     out = console()
     out.print("Per warp and turn; the loops inside a loop are counted on their own. See docs/programs.md.")
     notes = {row["field"]: row["note"] for listed in data.values() for part in listed for row in part["words"]}
     for kind, note in notes.items():
         if note:
             out.print(f"no model: {kind}: {note}", markup=False, soft_wrap=True)
+
+
+def _kernel(found: list[Part], in_order: bool) -> list[dict[str, Any]]:
+    return [
+        _data(part) | ({"steps": [_step(step) for step in steps(part, found)]} if in_order else {}) for part in found
+    ]
+
+
+def _step(step: Step) -> dict[str, Any]:
+    return {"word": step.word, "fields": {row.field: row.number for row in step.rows if row.field}}
+
+
+def _fields(fields: dict[str, float]) -> str:
+    return ", ".join(f"{number} {field.replace(SETUP, '')}" for field, number in fields.items())
 
 
 def _data(part: Part) -> dict[str, Any]:

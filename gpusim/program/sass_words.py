@@ -9,7 +9,7 @@ from gpusim.program.dispatch import dispatch_stalls
 from gpusim.program.sass import Instruction, count
 from gpusim.program.shared_loads import shared_loads
 
-__all__ = ["NO_MODEL", "UNMODELLED", "Stated", "stated"]
+__all__ = ["NO_MODEL", "UNMODELLED", "Stated", "stated", "word_of"]
 
 NO_MODEL = "no model"
 _OTHER = ("compute", "other (setup where nothing hides it)")
@@ -119,6 +119,11 @@ def _with_stalls(rows: list[Stated], body: Sequence[Instruction], loop: bool) ->
 
 def _rank(field: str, stems: Sequence[str]) -> int:
     return next((index for index, stem in enumerate(stems) if stem and field.startswith(stem)), len(stems))
+
+
+def word_of(instruction: Instruction) -> str:
+    """The op that states an instruction, or that there is no model of it."""
+    return _place(instruction)[0]
 
 
 def _place(instruction: Instruction) -> tuple[str, str]:

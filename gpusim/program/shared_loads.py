@@ -6,18 +6,16 @@ come back in order. What the warp issues between the load and its use hides that
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from gpusim.program.sass import Instruction
+from gpusim.program.sass_registers import loaded, touched
 
 __all__ = ["LATENCY", "SharedLoads", "shared_loads"]
 
 LATENCY = 32
 """Slots after which a load is there, about as on every device: what is put further ahead than that hides no more."""
-_REGISTERS = re.compile(r"\bR(\d+)(\.64)?")
-_WORDS = {"64": 2, "128": 4}
 
 
 @dataclass(frozen=True)
@@ -50,33 +48,16 @@ def _waits(body: Sequence[Instruction], turns: int) -> Iterator[int]:
     there: dict[int, int] = {}
     now = 0
     for at, one in enumerate(list(body) * turns):
-        there_at = max((there[register] for register in _used(one) if register in there), default=0)
+        there_at = max((there[register] for register in touched(one) if register in there), default=0)
         if there_at > now:
             if at >= (turns - 1) * len(body):
                 yield there_at - now
             now = there_at
         if _is_load(one):
-            there.update(dict.fromkeys(_loaded(one), now + LATENCY))
+            there.update(dict.fromkeys(loaded(one), now + LATENCY))
         else:
             now += 1
 
 
 def _is_load(one: Instruction) -> bool:
     return one.opcode.startswith("LDS") and not one.opcode.startswith("LDSM")
-
-
-def _loaded(one: Instruction) -> range:
-    """Registers that a load writes."""
-    match = _REGISTERS.search(one.text)
-    first = int(match[1]) if match else 0
-    words = next((_WORDS[part] for part in one.opcode.split(".") if part in _WORDS), 1)
-    return range(first, first + words) if match else range(0)
-
-
-def _used(one: Instruction) -> Iterator[int]:
-    """Registers that an instruction reads or, which waits as well, writes; of wide ones all."""
-    words = next((_WORDS[part] for part in one.opcode.split(".") if part in _WORDS), 1)
-    for number, (first, wide) in enumerate(_REGISTERS.findall(one.text)):
-        # The data of a store is its last operand, that of a load its first; addresses are one register or two.
-        data = number == 0 if one.opcode.startswith("LD") else one.opcode.startswith("ST") and number > 0
-        yield from range(int(first), int(first) + (words if data else 2 if wide else 1))

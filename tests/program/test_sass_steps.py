@@ -1,0 +1,60 @@
+"""The instructions of a kernel in their order, as ops."""
+
+from __future__ import annotations
+
+from gpusim.program.sass import Instruction
+from gpusim.program.sass_loops import parts
+from gpusim.program.sass_steps import steps
+
+
+def told(*lines: str) -> dict[str, list[tuple[str, dict[str, float]]]]:
+    """Words and numbers of the steps of each part."""
+    found = parts([Instruction.of(line, 16 * number) for number, line in enumerate(lines)])
+    return {
+        part.name: [(step.word, {row.field: row.number for row in step.rows}) for step in steps(part, found)]
+        for part in found
+    }
+
+
+def test_loads_are_one_step_and_their_first_use_waits():
+    """What stands among them is computed before; what does not need them, before the wait."""
+    (whole,) = told(
+        "MOV R2, 0x10",
+        "LDG.E R4, [R2.64]",
+        "IADD3 R2, R2, 0x4, RZ",
+        "LDG.E R5, [R2.64]",
+        "FADD R8, R9, R10",
+        "FFMA R6, R4, R5, R6",
+        "STG.E [R2.64], R6",
+        "EXIT",
+    ).values()
+    assert [word for word, _ in whole] == ["compute", "load", "compute", "wait_loads", "compute", "store", "compute"]
+    assert whole[0][1]["other (setup where nothing hides it)"] == 2
+    assert whole[1][1] == {"bytes (width: 4)": 2}
+    assert (whole[2][1]["ffma"], whole[4][1]["ffma"]) == (1, 1)
+
+
+def test_barriers_and_other_accesses_part_what_is_computed():
+    """Each stands where it is."""
+    (whole,) = told(
+        "STS [R1], R0", "BAR.SYNC.DEFER_BLOCKING 0x0", "LDS R4, [R1]", "FFMA R6, R4, R5, R6", "STG.E [R2.64], R6"
+    ).values()
+    assert [word for word, _ in whole] == ["compute", "sync_threads or named_barrier", "compute", "store"]
+    assert whole[2][1]["lds (lds_bytes: 4)"] == 1
+
+
+def test_a_loop_stands_by_its_name_where_it_is():
+    """And has steps of its own; loads it leaves to its next turn are ahead of their use."""
+    found = told(
+        "MOV R1, 0x0",
+        "FFMA R6, R4, R5, R6",
+        *["FFMA R8, R9, R10, R8"] * 3,
+        "LDS R4, [R1]",
+        *["FFMA R8, R9, R10, R8"] * 5,
+        "@P0 BRA 0x10",
+        "STG.E [R2.64], R6",
+        "EXIT",
+    )
+    assert [word for word, _ in found["outside loops"]] == ["compute", "loop 1", "store", "compute"]
+    ((word, numbers),) = found["loop 1"]
+    assert (word, numbers["loads_in_flight"], numbers["load_to_use"]) == ("compute", 1.0, 6.0)
