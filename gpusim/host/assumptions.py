@@ -15,8 +15,9 @@ __all__ = ["assumed_of"]
 
 _ONLY_FOR: dict[str, tuple[str, ...]] = {
     "alloc.": ("Malloc", "Free", "MallocHost", "FreeHost", "caching"),
-    "copy.": ("MemcpyAsync", "Memcpy"),
-    "copy.d2d": ("d2d",), "copy.d2h": ("d2h",), "copy.h2d": ("h2d",), "copy.p2p": ("p2p",),
+    "copy.": ("MemcpyAsync", "MemsetAsync", "Memcpy"),
+    "copy.d2d": ("d2d", "MemsetAsync"), "copy.d2d_bandwidth": ("d2d",), "copy.d2d_overhead": ("d2d",),
+    "copy.d2h": ("d2h",), "copy.h2d": ("h2d",), "copy.memset": ("MemsetAsync",), "copy.p2p": ("p2p",),
     "graph.": ("GraphLaunch",),
     "host.acquire": ("AcquireSlot",), "host.slot_wake": ("AcquireSlot",), "wake.slot": ("AcquireSlot",),
     "host.after_func": ("HostFunc",), "host.func_steals": ("HostFunc",), "host.host_func": ("HostFunc",),
@@ -24,6 +25,7 @@ _ONLY_FOR: dict[str, tuple[str, ...]] = {
     "host.free_async": ("FreeAsync",), "host.malloc_async": ("driver",),
     "host.graph_launch": ("GraphLaunch",),
     "host.lock": ("threads",), "host.thread_first": ("threads",),
+    "host.memset_async": ("MemsetAsync",),
     "pageable.": ("pageable",),
     "pool.": ("driver",),
     "stream.func_": ("HostFunc",), "wake.func": ("HostFunc",),
@@ -40,6 +42,8 @@ _OF_WORK = frozenset({"hbm.read_bandwidth", "sm.ffma_issue_rate"})
 """And those of one that says its work, not its duration."""
 _OF_COPIES = _OF_BLOCKS | {"hbm.mix_loss", "hbm.read_bandwidth", "hbm.write_bandwidth"}
 """What a copy within the device depends on besides ``copy.*``."""
+_OF_MEMSETS = _OF_BLOCKS | {"hbm.write_bandwidth"}
+"""And a memset."""
 
 
 def assumed_of(program: HostProgram, profile: DeviceProfile, api: HostApi) -> list[str]:
@@ -50,6 +54,8 @@ def assumed_of(program: HostProgram, profile: DeviceProfile, api: HostApi) -> li
     of_kernels = set(chain.from_iterable(_of_kernel(kernel, profile.assumed) for kernel in kernels))
     if "d2d" in has:
         of_kernels |= _OF_COPIES
+    if "MemsetAsync" in has:
+        of_kernels |= _OF_MEMSETS
     return [
         key
         for key in profile.assumed_with_host

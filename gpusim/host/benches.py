@@ -38,10 +38,14 @@ class HostBenches:
 
     def rows(self, bench: str, **where: Any) -> Rows:
         """The rows whose fields are as given. Raises RecordingError if there is none."""
-        rows = [row for row in self.head(bench)["rows"] if all(row.get(key) == value for key, value in where.items())]
+        rows = self.some(bench, **where)
         if not rows:
             raise RecordingError(f"no rows with {where}", path=self._folder / f"host_{bench}.json")
         return rows
+
+    def some(self, bench: str, **where: Any) -> Rows:
+        """The same, or none: runs that were made before a bench had such rows lack them."""
+        return [row for row in self.head(bench)["rows"] if all(row.get(key) == value for key, value in where.items())]
 
     def us(self, bench: str, field: str = "median_s", **where: Any) -> float:
         """A time of the first such row, in microseconds."""

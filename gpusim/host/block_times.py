@@ -1,10 +1,10 @@
 """How long placed blocks stay: as long as alone, or longer beside others that want the same.
 
-Models: HBM's time, which kernels and copies within the device share: when they want more than there is, all blocks are
-  slowed down by the same factor. Kernels that state their work are also bound by the FP32 pipes of the SMs they are on.
-  Kernel programs take of HBM what they take alone, and of the device what as many as find room get from it together.
-  Copies within the device read and write each byte, and have HBM to themselves if that needs all of it at the rate that
-  they have alone. With ``copy.d2d_enough`` of its blocks a copy has its full rate, with fewer proportionally less.
+Models: HBM's time, which kernels, copies and memsets within the device share: when they want more than there is, all
+  blocks are slowed down by the same factor. Kernels that state their work are also bound by the FP32 pipes of the SMs
+  they are on. Kernel programs take of HBM what they take alone, and of the device what as many as find room get from it
+  together. With ``copy.d2d_enough`` of its blocks a copy within the device has its full rate, with fewer
+  proportionally less.
 Omits: issue slots, L2 and shared memory, which blocks of different kernels take from each other.
 Source: realkernels.microbench.host (copies: copy_beside).
 """
@@ -20,7 +20,7 @@ from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE
 from gpusim.program.host import FixedCost, RooflineCost
 
-__all__ = ["BlockTimes", "Cost", "DeviceCopyCost", "Placed", "SimulatedCost"]
+__all__ = ["BlockTimes", "Cost", "Placed", "SimulatedCost", "TransferCost"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,13 +36,18 @@ class SimulatedCost:
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceCopyCost:
-    """The cost of a copy of ``bytes`` within the device."""
+class TransferCost:
+    """The cost of a copy or a memset within the device.
 
-    bytes: int
+    Behind ``overhead_s`` it takes ``seconds`` alone on the device, and ``hbm_seconds`` of HBM's time.
+    """
+
+    overhead_s: float
+    seconds: float
+    hbm_seconds: float
 
 
-Cost = FixedCost | RooflineCost | SimulatedCost | DeviceCopyCost
+Cost = FixedCost | RooflineCost | SimulatedCost | TransferCost
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +81,6 @@ class BlockTimes:
         # Units are seconds: of HBM's time, of what copies do alone, of what the device does of kernel programs.
         self._hbm, self._copies, self._programs = (Capacity(name, 1.0) for name in ("hbm", "copies", "programs"))
         self._hbm_rate = value("hbm.read_bandwidth")
-        # Every byte is read and written, in an even mix.
-        both = 1.0 / value("hbm.read_bandwidth") + 1.0 / value("hbm.write_bandwidth")
-        self._hbm_per_copied = both / (1.0 - value("hbm.mix_loss"))
-        self._copy_rate, self._copy_overhead_s = value("copy.d2d_bandwidth"), value("copy.d2d_overhead")
         self._enough = value("copy.d2d_enough")
 
     def run(self, placed: Placed, ended: Callable[[], None]) -> None:
@@ -91,8 +92,8 @@ class BlockTimes:
             self._after(dispatch_s + max(cost.seconds, self._least_s), ended)
         elif isinstance(cost, SimulatedCost):
             self._after(dispatch_s, lambda: self._simulated(cost, placed, ended))
-        elif isinstance(cost, DeviceCopyCost):
-            self._copy(cost, placed, ended)
+        elif isinstance(cost, TransferCost):
+            self._transfer(cost, placed, ended)
         elif cost.flop or cost.bytes:
             self._roofline(cost, placed, ended)
         else:
@@ -114,17 +115,15 @@ class BlockTimes:
         bound = alone_s * placed.sms / (flop_s * share) if flop_s else inf
         self._share(alone_s, [(self._hbm, share * hbm_s)], bound, ended)
 
-    def _copy(self, cost: DeviceCopyCost, placed: Placed, ended: Callable[[], None]) -> None:
+    def _transfer(self, cost: TransferCost, placed: Placed, ended: Callable[[], None]) -> None:
         """The overhead comes once, with the first blocks."""
         share = placed.count / placed.grid
-        copy_s = cost.bytes / self._copy_rate
-        hbm_s = min(cost.bytes * self._hbm_per_copied, copy_s)
-        uses = [(self._copies, share * copy_s), (self._hbm, share * hbm_s)]
+        uses = [(self._copies, share * cost.seconds), (self._hbm, share * cost.hbm_seconds)]
         # The last few have room to be slow in only here: real blocks are smaller, and many more.
         bound = 1.0 / self._enough if self._enough and not placed.last else inf
-        alone_s = copy_s * placed.crowd / placed.grid
+        alone_s = cost.seconds * placed.crowd / placed.grid
         if placed.first:
-            begin_s = self._copy_overhead_s + self._restart_s
+            begin_s = cost.overhead_s + self._restart_s
             self._after(begin_s, lambda: self._share(alone_s, uses, bound, ended))
         else:
             self._share(alone_s, uses, bound, ended)

@@ -8,6 +8,7 @@ import numpy as np
 
 from gpusim.hardware.benches import Measured
 from gpusim.host.benches import KIB, MIB, Found, HostBenches, line, rate, us
+from gpusim.program.host import ON_DEVICE
 
 __all__ = ["STEPS"]
 
@@ -54,6 +55,18 @@ def _calls(b: HostBenches, _: Found) -> Found:
     return found
 
 
+def _memset_calls(b: HostBenches, _: Found) -> Found:
+    """Time inside cudaMemsetAsync, as of `_calls`.
+
+    Runs that were made before there were such rows say nothing about it.
+    """
+    found = {}
+    for api, bench, field in (("cupy", "calls", "row_s"), ("cuda", "cpp", "median_s")):
+        for row in b.some(bench, call="memset_async", state="busy", bytes=MIB):
+            found[f"host.{api}.memset_async"] = us(1e6 * row[field], bench)
+    return found
+
+
 def _waking(b: HostBenches, found: Found) -> Found:
     """From a call's end to the start on the device (CUPTI), and from the end there to the return of a wait.
 
@@ -81,15 +94,23 @@ def _waking(b: HostBenches, found: Found) -> Found:
 
 
 def _copies(b: HostBenches, _: Found) -> Found:
-    """Bandwidth from the largest copies, overhead from rows of small ones, which include it each time."""
+    """Bandwidth from the largest copies, overhead from rows of small ones, which include it each time.
+
+    Of memsets likewise. Runs that were made before there were rows of them say nothing about it.
+    """
     found = {}
-    for direction in ("h2d", "d2h", "d2d"):
-        rows = {row["bytes"]: 1e6 * row["seconds"] for row in b.rows("copies", kind="size", direction=direction)}
-        large = [size for size in rows if size >= (16 * MIB if direction != "d2d" else 64 * MIB)]
+    for direction in ("h2d", "d2h", *ON_DEVICE):
+        sizes = b.some if direction == "memset" else b.rows
+        rows = {row["bytes"]: 1e6 * row["seconds"] for row in sizes("copies", kind="size", direction=direction)}
+        if not rows:
+            continue
+        # What stays in L2 says nothing about the bandwidth of device memory.
+        least = 64 if direction in ON_DEVICE else 16
+        large = [size for size in rows if size >= least * MIB]
         _, bandwidth, _ = line([float(s) for s in large], [rows[s] for s in large])
         small = [s for s in rows if 4 * KIB <= s <= MIB]
         left = [rows[s] - 1e6 * s / bandwidth for s in small]
-        found[f"copy.{direction}_bandwidth"] = rate(bandwidth, "copies (size, 16 MiB and more)")
+        found[f"copy.{direction}_bandwidth"] = rate(bandwidth, f"copies (size, {least} MiB and more)")
         found[f"copy.{direction}_overhead"] = us(
             float(np.median(left)), "copies (size, 4 KiB to 1 MiB)", float(np.ptp(left))
         )
@@ -254,6 +275,7 @@ def _retry_period(b: HostBenches) -> float:
 
 STEPS: tuple[Callable[[HostBenches, Found], Found], ...] = (
     _calls,
+    _memset_calls,
     _waking,
     _copies,
     _device_copies,

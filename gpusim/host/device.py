@@ -1,8 +1,8 @@
 """Work on the device: copies on engines, kernels on SMs, host functions on the driver's thread.
 
-Models: copies on the device itself as kernels, where the device has engines for both directions (`device_copies`); the
-  driver's thread, which calls host functions one after the other and, for one that waits for the device, wakes up the
-  later the longer it slept.
+Models: copies and memsets within the device as kernels, where it has engines for both directions (`device_copies`);
+  both are drawn as copies, because they move bytes for others and compute nothing. The driver's thread, which calls
+  host functions one after the other and, for one that waits for the device, wakes up the later the longer it slept.
 Omits: what copies from and to the host take of the memory bandwidth of kernels beside them.
 Source: realkernels.microbench.host (device: kernel_d2d_kernel, with gaps as between kernels; copies: copy_beside;
   calls: launch_host_func_seen).
@@ -19,14 +19,14 @@ from gpusim.hardware.simulate import simulate_kernel
 from gpusim.host.block_times import SimulatedCost
 from gpusim.host.blocks import BlockScheduler
 from gpusim.host.costs import HostCosts
-from gpusim.host.device_copies import copy_work
+from gpusim.host.device_copies import transfer_work
 from gpusim.host.engines import CopyEngines
 from gpusim.host.sleep import POINTS_US, Sleep
 from gpusim.host.slots import SlotRing
 from gpusim.host.streams import Streams
 from gpusim.host.work import Item, Staged
 from gpusim.program import KernelProgram
-from gpusim.program.host import HostFunc, HostProgram, Launch, MemcpyAsync, Work
+from gpusim.program.host import ON_DEVICE, HostFunc, HostProgram, Launch, MemcpyAsync, MemsetAsync, Work
 from gpusim.timeline import Recorder, Timeline
 
 __all__ = ["Device"]
@@ -58,9 +58,9 @@ class Device:
         op = item.op
         if isinstance(op, Staged):
             yield from self._staged(item, op)
-        elif isinstance(op, MemcpyAsync) and op.direction == "d2d" and self.engines.on_sms:
+        elif isinstance(op, MemcpyAsync | MemsetAsync) and op.direction in ON_DEVICE and self.engines.on_sms:
             yield from self._copy_on_sms(item, op)
-        elif isinstance(op, MemcpyAsync):
+        elif isinstance(op, MemcpyAsync | MemsetAsync):
             yield from self._on_engine(item, op)
             self._draw(item, "copy", "copy_engine_busy", op.bytes)
         elif isinstance(op, Launch):
@@ -68,7 +68,7 @@ class Device:
         elif isinstance(op, HostFunc):
             yield from self._func(item, op)
 
-    def _on_engine(self, item: Item, op: MemcpyAsync | Staged) -> Generator:
+    def _on_engine(self, item: Item, op: MemcpyAsync | MemsetAsync | Staged) -> Generator:
         def served(start_s: float) -> None:
             item.start_s = start_s
 
@@ -92,8 +92,8 @@ class Device:
             self.engines.record(op.direction, item.start_s, item.chunk, whole.bytes)
             self._draw(item, "copy", "copy_engine_busy", whole.bytes, first)
 
-    def _copy_on_sms(self, item: Item, op: MemcpyAsync) -> Generator:
-        yield from self._on_sms(item, copy_work(self.profile, op.bytes))
+    def _copy_on_sms(self, item: Item, op: MemcpyAsync | MemsetAsync) -> Generator:
+        yield from self._on_sms(item, transfer_work(self.profile, op))
         self.engines.record(op.direction, item.start_s, item.chunk, op.bytes)
         self._draw(item, "copy", "cta_slot", op.bytes)
 

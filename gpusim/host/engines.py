@@ -6,6 +6,7 @@ Models: one queue per direction (and one for copies between devices), as many as
   engine before. (The device goes round the streams in an order that depends on which channels the driver gave them.)
   With two engines copies between devices go through that of D2H; with one, everything goes through it in turn. With
   three, copies on the device itself are made by SMs (`device_copies`), or have an engine if ``copy.d2d_block`` is zero.
+  A memset goes where these go.
 Omits: copies of a few hundred bytes, which ride in the command stream; a host link that gets 5 % slower when three and
   more streams take turns in large copies to the device.
 Source: realkernels.microbench.host (copies: size, duplex, same_direction; handover: period).
@@ -23,9 +24,9 @@ from gpusim.timeline import Recorder
 __all__ = ["CopyEngines"]
 
 _ENGINE_OF = {
-    1: {"h2d": "copy", "d2h": "copy", "d2d": "copy", "p2p": "copy"},
-    2: {"h2d": "h2d", "d2h": "d2h", "d2d": "d2h", "p2p": "d2h"},
-    3: {"h2d": "h2d", "d2h": "d2h", "d2d": "d2d", "p2p": "p2p"},
+    1: {"h2d": "copy", "d2h": "copy", "d2d": "copy", "memset": "copy", "p2p": "copy"},
+    2: {"h2d": "h2d", "d2h": "d2h", "d2d": "d2h", "memset": "d2h", "p2p": "d2h"},
+    3: {"h2d": "h2d", "d2h": "d2h", "d2d": "d2d", "memset": "d2d", "p2p": "p2p"},
 }
 _OPPOSITE = {"h2d": "d2h", "d2h": "h2d"}
 _ROUNDING = 1e-9
@@ -90,19 +91,19 @@ class CopyEngines:
         self._sim = sim
         self._record = record
         self._fluid = FluidSystem(sim, self._set_rates)
-        self._under_way = dict.fromkeys(("h2d", "d2h", "d2d", "p2p"), 0)
-        self._rate = {d: value(f"copy.{d}_bandwidth") for d in ("h2d", "d2h", "d2d", "p2p")}
-        self._overhead = {d: value(f"copy.{d}_overhead") for d in ("h2d", "d2h", "d2d", "p2p")}
+        count = max(1, min(3, int(value("copy.engines"))))
+        names = _ENGINE_OF[count]
+        self._under_way = dict.fromkeys(names, 0)
+        self._rate = {d: value(f"copy.{d}_bandwidth") for d in names}
+        self._overhead = {d: value(f"copy.{d}_overhead") for d in names}
         # Share of its own speed that a direction has beside the other one: for bytes, for the overhead.
         self._beside = {d: min(value(f"copy.{d}_duplex_bandwidth") / self._rate[d], 1.0) for d in _OPPOSITE}
         slower = {d: value(f"copy.{d}_duplex_overhead") for d in _OPPOSITE}
         self._beside_overhead = {
             d: self._overhead[d] / s if (s := slower[d]) > self._overhead[d] else 1.0 for d in slower
         }
-        count = max(1, min(3, int(value("copy.engines"))))
         self.on_sms = count == 3 and value("copy.d2d_block") > 0
-        """Whether copies within the device are left to the SMs."""
-        names = _ENGINE_OF[count]
+        """Whether copies within the device and memsets are left to the SMs."""
         turn_s = value("copy.turn")
         engines = {n: _Engine(sim, f"copy_engine[{n}]", turn_s, self._work) for n in dict.fromkeys(names.values())}
         self._engine = {direction: engines[name] for direction, name in names.items()}

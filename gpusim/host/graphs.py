@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpusim.errors import GpusimError
 from gpusim.host.streams import Streams
 from gpusim.host.work import Item, StreamState
-from gpusim.program.host import EventRecord, Graph, HostFunc, Launch, MemcpyAsync, StreamWaitEvent
+from gpusim.program.host import EventRecord, Graph, HostFunc, Launch, MemcpyAsync, MemsetAsync, StreamWaitEvent
 
 __all__ = ["launch_graph"]
 
@@ -49,7 +49,7 @@ def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
     streams.start(join)
 
 
-def _kind(op: Launch | MemcpyAsync | HostFunc) -> tuple[str, str]:
+def _kind(op: Launch | MemcpyAsync | MemsetAsync | HostFunc) -> tuple[str, str]:
     if isinstance(op, Launch):
         return "kernel", op.kernel.name
     if isinstance(op, HostFunc):

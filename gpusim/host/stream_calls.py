@@ -24,7 +24,7 @@ from gpusim.program import host as ops
 
 __all__ = ["StreamCalls"]
 
-Queued = ops.Launch | ops.MemcpyAsync | ops.EventRecord | ops.HostFunc
+Queued = ops.Launch | ops.MemcpyAsync | ops.MemsetAsync | ops.EventRecord | ops.HostFunc
 Enqueuing = Generator[Event, Any, Item]
 
 
@@ -41,6 +41,7 @@ class StreamCalls:
         self.calls: Calls = {
             ops.Launch: self._launch,
             ops.MemcpyAsync: self._memcpy_async,
+            ops.MemsetAsync: self._memset_async,
             ops.Memcpy: self._memcpy,
             ops.EventRecord: self._event_record,
             ops.StreamWaitEvent: self._stream_wait_event,
@@ -68,7 +69,7 @@ class StreamCalls:
             graph = self._shared.program.graph(op.graph)
         except KeyError:
             raise GpusimError(f"graph {op.graph!r} is not declared") from None
-        nodes = sum(isinstance(o, ops.Launch | ops.MemcpyAsync | ops.HostFunc) for o in graph.ops)
+        nodes = sum(isinstance(o, ops.Launch | ops.MemcpyAsync | ops.MemsetAsync | ops.HostFunc) for o in graph.ops)
         yield from self._caller.busy("launch", self._costs.graph_launch(nodes), op.chunk)
         launch_graph(self._device.streams, self._caller.stream(op.stream), graph)
 
@@ -78,6 +79,9 @@ class StreamCalls:
             return
         yield from self._caller.busy("issue", self._costs.call("memcpy_async"), op.chunk)
         yield from self._staged(op, self._caller.stream(op.stream))
+
+    def _memset_async(self, op: ops.MemsetAsync) -> Generator:
+        yield from self._enqueue(op, "copy", op.direction, "memset_async")
 
     def _memcpy(self, op: ops.Memcpy) -> Generator:
         caller, streams = self._caller, self._device.streams

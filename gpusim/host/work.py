@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gpusim.engine import Event
-from gpusim.program.host import EventRecord, HostFunc, Launch, MemcpyAsync, Stream
+from gpusim.program.host import ON_DEVICE, EventRecord, HostFunc, Launch, MemcpyAsync, MemsetAsync, Stream
 
 __all__ = ["DEVICE_ENGINES", "DeviceOp", "Item", "Staged", "StagedCopy", "StreamState", "engine_of"]
 
@@ -32,13 +32,13 @@ class Staged:
     last: bool
 
 
-DeviceOp = Launch | MemcpyAsync | Staged | HostFunc | EventRecord
+DeviceOp = Launch | MemcpyAsync | MemsetAsync | Staged | HostFunc | EventRecord
 
 
 def engine_of(kind: str, op: DeviceOp | None) -> str:
-    """Whose queue a piece of work is in: copies on the device itself run beside kernels, not on a copy engine."""
-    if isinstance(op, MemcpyAsync | Staged):
-        return "compute" if op.direction == "d2d" else op.direction
+    """Whose queue a piece of work is in: what stays on the device runs beside kernels, not on a copy engine."""
+    if isinstance(op, MemcpyAsync | MemsetAsync | Staged):
+        return "compute" if op.direction in ON_DEVICE else op.direction
     return "compute" if kind == "kernel" else kind
 
 
@@ -60,7 +60,7 @@ class StreamState:
 
 @dataclass(eq=False, slots=True)
 class Item:
-    """An op in a stream. ``kind``: copy, kernel, marker (a record or a wait), func.
+    """An op in a stream. ``kind``: copy (or memset), kernel, marker (a record or a wait), func.
 
     ``done`` happens when its successors may count it as finished. ``op`` is None for the end of a graph.
     ``deps`` are pairs (item, reason of the wait). ``satisfiers`` is what a deadlock names.

@@ -31,13 +31,15 @@ from gpusim.program.host_ops import (
     MallocHost,
     Memcpy,
     MemcpyAsync,
+    MemsetAsync,
     StreamOp,
     StreamSync,
     StreamWaitEvent,
 )
-from gpusim.program.host_parts import Buffer, FixedCost, Pool, RooflineCost, Slots, Stream, Work
+from gpusim.program.host_parts import ON_DEVICE, Buffer, FixedCost, Pool, RooflineCost, Slots, Stream, Work
 
 __all__ = [
+    "ON_DEVICE",
     "AcquireSlot",
     "Buffer",
     "DeviceSync",
@@ -60,6 +62,7 @@ __all__ = [
     "MallocHost",
     "Memcpy",
     "MemcpyAsync",
+    "MemsetAsync",
     "Pool",
     "RooflineCost",
     "Slots",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from gpusim.program.host_parts import Direction, Work
 from gpusim.program.kernel import KernelProgram
@@ -25,6 +26,7 @@ __all__ = [
     "MallocHost",
     "Memcpy",
     "MemcpyAsync",
+    "MemsetAsync",
     "StreamOp",
     "StreamSync",
     "StreamWaitEvent",
@@ -128,6 +130,23 @@ class Memcpy:
 
 
 @dataclass(frozen=True, slots=True)
+class MemsetAsync:
+    """cudaMemsetAsync of device memory to zero; ``device_offset`` is bytes into the named buffer.
+
+    ``device`` may be left out, as of a `MemcpyAsync`.
+    """
+
+    direction: ClassVar[str] = "memset"
+    """In place of a copy's: its bytes come from nowhere."""
+
+    bytes: int
+    stream: str
+    device: str = ""
+    device_offset: int = 0
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class Launch:
     """A kernel launch. ``buffer`` (``bytes`` from ``offset``) is what it works on, in place."""
 
@@ -212,7 +231,7 @@ class GraphLaunch:
     chunk: int = -1
 
 
-StreamOp = MemcpyAsync | Launch | EventRecord | StreamWaitEvent | HostFunc
+StreamOp = MemcpyAsync | MemsetAsync | Launch | EventRecord | StreamWaitEvent | HostFunc
 """Ops that may be captured into a graph."""
 
 HostOp = (

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 __all__ = [
+    "ON_DEVICE",
     "Buffer",
     "Direction",
     "FixedCost",
@@ -17,6 +18,8 @@ __all__ = [
 ]
 
 Direction = Literal["h2d", "d2h", "d2d", "p2p"]
+ON_DEVICE = ("d2d", "memset")
+"""Ways of bytes that do not leave the device: SMs move them where it has engines for both directions."""
 StreamKind = Literal["blocking", "non_blocking", "legacy", "per_thread"]
 PoolKind = Literal["driver", "caching"]
 Place = Literal["device", "pinned", "pageable"]

@@ -39,6 +39,17 @@ def test_calls_say_what_matters(calls, api, expected):
     assert assumed(calls, api=api) == expected
 
 
+def test_a_memset_has_the_blocks_of_a_copy_and_numbers_of_its_own():
+    """On a device of which little was measured."""
+    memset, copy = (
+        set(assumed([op], "b200", "cuda")) for op in (ops.MemsetAsync(4, "s"), ops.MemcpyAsync("d2d", 4, "s"))
+    )
+    own = {"copy.memset_bandwidth", "copy.memset_overhead", "host.cuda.memset_async"}
+    assert memset - copy == own
+    assert copy - memset >= {"copy.d2d_bandwidth", "copy.d2d_overhead", "hbm.mix_loss", "hbm.read_bandwidth"}
+    assert {"copy.d2d_threads", "hbm.write_bandwidth", "launch.cta_interval"} <= memset
+
+
 def test_graphs_count_where_they_are_launched():
     """With what is captured in them."""
     graph = ops.Graph("g", (ops.MemcpyAsync("d2d", 4, "s"),))

@@ -78,6 +78,39 @@ def test_copies_beside_kernels_say_what_a_copy_within_the_device_is(tmp_path):
     assert (found["copy.d2d_threads"]["value"], found["copy.d2d_enough"]["value"]) == (512, 0.6)
 
 
+MEMSETS = ("copy.memset_bandwidth", "copy.memset_overhead", "host.cuda.memset_async", "host.cupy.memset_async")
+
+
+def test_memsets_are_measured_by_the_runs_that_have_rows_of_them(tmp_path):
+    """Of two runs one: 2 us and 4 TB/s on the device, calls of 1.25 and 0.75 us; without such rows all is assumed."""
+    run = max((RECORDED / "host").iterdir())
+    folders = [shutil.copytree(run, tmp_path / "host" / name) for name in ("1", "2")]
+    for folder in folders:
+        _rewrite(folder / "host_copies.json", lambda row: row.get("direction") != "memset")
+        for bench in ("calls", "cpp"):
+            _rewrite(folder / f"host_{bench}.json", lambda row: row.get("call") != "memset_async")
+    before = _quantities(host_profile(tmp_path, load_profile("h200_sxm")))
+    sizes = [4 << 10, 64 << 10, 1 << 20, 64 << 20, 1 << 30]
+    device = [{"kind": "size", "direction": "memset", "bytes": n, "seconds": 2e-6 + n / 4e12} for n in sizes]
+    call = {"call": "memset_async", "state": "busy", "bytes": 1 << 20}
+    _rewrite(folders[1] / "host_copies.json", more=device)
+    _rewrite(folders[1] / "host_calls.json", more=[{**call, "row_s": 1.25e-6}])
+    _rewrite(folders[1] / "host_cpp.json", more=[{**call, "median_s": 0.75e-6}])
+    after = _quantities(host_profile(tmp_path, load_profile("h200_sxm")))
+    assert {before[key]["kind"] for key in MEMSETS} == {"assumed"}
+    assert {after[key]["kind"] for key in MEMSETS} == {"measured"}
+    assert [after[key]["value"] for key in MEMSETS] == ["4000 GB/s", "2 us", "0.75 us", "1.25 us"]
+    assert {key: entry for key, entry in before.items() if key not in MEMSETS} == {
+        key: entry for key, entry in after.items() if key not in MEMSETS
+    }
+
+
+def _rewrite(path, keep=lambda _row: True, more=()):
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["rows"] = [*filter(keep, document["rows"]), *more]
+    path.write_text(json.dumps(document), encoding="utf-8")
+
+
 def _quantities(text):
     return yaml.safe_load(text)["quantities"]
 
