@@ -119,6 +119,15 @@ class CallMaker:
         return lambda: copy(*self._ends_now(op), size, kind, stream)
 
     @call.register
+    def _(self, op: ops.MemsetAsync) -> Call:
+        fill, stream, size = self._cupy.cuda.runtime.memsetAsync, self.streams[op.stream].ptr, op.bytes
+        at, name, offset = self.pointers.at, op.device, op.device_offset
+        if self.pointers.static(name):
+            target = at(name, offset)
+            return lambda: fill(target, 0, size, stream)
+        return lambda: fill(at(name, offset), 0, size, stream)
+
+    @call.register
     def _(self, op: ops.Memcpy) -> Call:
         copy, kind, size = self._cupy.cuda.runtime.memcpy, _KIND[op.direction], op.bytes
         ends = self._ends(op)

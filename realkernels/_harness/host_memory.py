@@ -68,15 +68,16 @@ def host_view(pointer: int, size: int) -> np.ndarray:
 
 
 def memory_needed(program: ops.HostProgram) -> int:
-    """Bytes that the buffers of the fullest place take; some scratch for copies that name none."""
+    """Bytes that the buffers of the fullest place take; some scratch for copies and memsets that name none."""
     places = {"device": 0, "pinned": 0, "pageable": 0}
     for buffer in program.buffers:
         places[buffer.place] += -(-buffer.bytes // ALIGNMENT) * ALIGNMENT
     unnamed = [
         op.bytes
-        for thread in program.threads
-        for op in thread.ops
-        if isinstance(op, ops.MemcpyAsync | ops.Memcpy) and not (op.host and op.device)
+        for part in (*program.threads, *program.graphs)
+        for op in part.ops
+        if (isinstance(op, ops.MemcpyAsync | ops.Memcpy) and not (op.host and op.device))
+        or (isinstance(op, ops.MemsetAsync) and not op.device)
     ]
     return max(*places.values(), 2 * max(unnamed, default=0), ALIGNMENT)
 

@@ -17,6 +17,8 @@ from gpusim.program import KernelProgram
 from gpusim.program import host as ops
 
 _NOTHING = ("", 0, 0)
+_ZERO = ("\0", 0, 0)
+"""What a memset leaves, as if copied from a buffer of zeros; no buffer has that name."""
 MOST_CHECKED = 4096
 """Grains of a buffer that are looked at, evenly spread."""
 
@@ -76,6 +78,12 @@ def _apply(plan: Plan, op: object) -> None:
             plan.written.add(op.host)
         else:
             content[op.device][device] = content[op.host][host]
+    elif isinstance(op, ops.MemsetAsync):
+        if not op.device:
+            plan.checkable = False
+            return
+        first, last = op.device_offset // grain, (op.device_offset + op.bytes) // grain
+        content[op.device][first:last] = [_ZERO] * (last - first)
     elif isinstance(op, ops.Launch) and op.buffer and op.bytes:
         if isinstance(op.kernel, KernelProgram):
             return  # its result has an oracle of its own; it leaves its input alone
@@ -86,8 +94,9 @@ def _apply(plan: Plan, op: object) -> None:
 def mismatches(plan: Plan, views: Mapping[str, np.ndarray], inputs: Mapping[str, np.ndarray]) -> str:
     """The first difference in words, or "" when first and last word of the grains agree."""
     if not plan.checkable:
-        return "" if not plan.written else "not checkable: a copy names no buffer"
+        return "" if not plan.written else "not checkable: a copy or a memset names no buffer"
     words = plan.grain // 4
+    zeros = np.zeros(words, dtype=np.uint32)
     for name in sorted(plan.written):
         actual = views.get(name)
         if actual is None:
@@ -95,9 +104,9 @@ def mismatches(plan: Plan, views: Mapping[str, np.ndarray], inputs: Mapping[str,
         content = plan.content[name]
         for index in range(0, len(content), max(1, len(content) // MOST_CHECKED)):
             source, grain, count = content[index]
-            if source == "" or (grain + 1) * words > len(views[source]):
+            before = zeros if source == _ZERO[0] else inputs.get(source, views.get(source))
+            if before is None or (grain + 1) * words > len(before):
                 continue
-            before = inputs.get(source, views[source])
             for word in (0, words - 1):
                 want = (int(before[grain * words + word]) + count) & 0xFFFFFFFF
                 got = int(actual[index * words + word])

@@ -114,7 +114,7 @@ class HostRunner:
         pairs = []
         calls: list[Call] = []
         for op, call in zip(operations, [c for part in self._calls for c in part], strict=True):
-            if isinstance(op, ops.MemcpyAsync | ops.Launch):
+            if isinstance(op, ops.MemcpyAsync | ops.MemsetAsync | ops.Launch):
                 stream, pair = self._maker.streams[op.stream], (cupy.cuda.Event(), cupy.cuda.Event())
                 pairs.append(pair)
                 calls += [partial(pair[0].record, stream), call, partial(pair[1].record, stream)]

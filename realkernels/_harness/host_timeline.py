@@ -10,7 +10,7 @@ from gpusim.timeline import Timeline, TimelineBuilder
 
 _ENGINE = {1: "h2d", 2: "d2h", 8: "d2d", 10: "p2p"}
 """CUpti_ActivityMemcpyKind."""
-_DEVICE_KINDS = ("CONCURRENT_KERNEL", "KERNEL", "MEMCPY", "MEMCPY2")
+_DEVICE_KINDS = ("CONCURRENT_KERNEL", "KERNEL", "MEMCPY", "MEMCPY2", "MEMSET")
 _CALLS = {
     "launch": ("Launch",), "alloc": ("Malloc", "Free", "HostAlloc", "MemAlloc", "MemFree", "MemHost"),
 }  # fmt: skip
@@ -18,12 +18,12 @@ _WAITS = ("Synchronize",)
 
 
 def issued_work(program: ops.HostProgram) -> list[list[Any]]:
-    """Kernels and copies of each call that starts some, in the order of issue; a graph starts all of its own."""
+    """What each call starts (kernels, copies, memsets) in the order of issue; a graph starts all of its own."""
     calls = []
     for thread in program.threads:
         for op in thread.ops:
             inside = program.graph(op.graph).ops if isinstance(op, ops.GraphLaunch) else (op,)
-            work = [o for o in inside if isinstance(o, ops.MemcpyAsync | ops.Memcpy | ops.Launch)]
+            work = [o for o in inside if isinstance(o, ops.MemcpyAsync | ops.MemsetAsync | ops.Memcpy | ops.Launch)]
             if work:
                 calls.append(work)
     return calls
@@ -51,11 +51,12 @@ def from_records(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mapp
             builder.add(f"host[{thread}]", kind, _s(record["start"], zero), _s(record["end"], zero), reason)
     for i, record in enumerate(work):
         start, end = _s(record["start"], zero), _s(record["end"], zero)
-        copy = record["kind"].startswith("MEMCPY")
+        # A memset is drawn as a copy within the device, as in predictions.
+        copy = record["kind"].startswith(("MEMCPY", "MEMSET"))
         size = record.get("bytes", 0) if copy else 0
         builder.add(lanes[i], "copy" if copy else "kernel", start, end, "", chunks[i], -1, size)
         if copy:
-            engine = _ENGINE.get(record.get("copy_kind", 0), "other")
+            engine = "d2d" if record["kind"] == "MEMSET" else _ENGINE.get(record.get("copy_kind", 0), "other")
             builder.add(f"copy_engine[{engine}]", "transfer", start, end, "", chunks[i], -1, size)
     return builder.build(
         **{"source": "measured", "method": traced["method"], "instrumented_total_s": traced["total_s"], **meta}

@@ -8,7 +8,7 @@ bench      defines
 calls      cost of each runtime call from Python through CuPy, idle and with a busy stream
 cpp        the same from C++ (host_cost.cu)
 device     gaps between kernels, copies, events and host functions in a stream, across streams, in a graph
-copies     copy time by size and direction, both directions at once, pageable staging, beside kernels
+copies     copy and memset time by size and direction, both directions at once, pageable staging, beside kernels
 alloc      device, pinned and pool allocation, hits and misses, release thresholds, reuse
 rules      which calls wait, queue depth, connections, resident grids, block order, default streams
 latency    call to start and end to return, on one clock by CUPTI

@@ -31,6 +31,7 @@ def _cheap_calls(lab: Lab) -> Iterator[dict]:
         for direction in ("h2d", "d2h", "d2d"):
             call = maker.call(ops.MemcpyAsync(direction, size, "s"))
             yield from _both(lab, maker, f"memcpy_async_{direction}_pinned", size, call, 40 if size <= MIB else 12)
+        yield from _both(lab, maker, "memset_async", size, maker.call(ops.MemsetAsync(size, "s")), 40)
 
 
 def _blocking_calls(lab: Lab) -> Iterator[dict]:

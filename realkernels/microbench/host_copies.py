@@ -1,9 +1,10 @@
-"""Copies: time by size and direction, what two directions do to each other, pageable staging, beside kernels."""
+"""Copies, memsets: time by size and direction, two directions at once, pageable staging, beside kernels."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -12,11 +13,12 @@ from realkernels.microbench.bench import KIB, MIB
 from realkernels.microbench.host_lab import D2D, D2H, H2D, Lab, spread
 
 NOTES = {
-    "seconds": "one copy of the row, from the slope between a short and a long row of copies (device time only)",
+    "seconds": "one copy or memset of the row, from the slope between a short and a long row (device time only)",
     "alone_s / together_s": "a row of copies each way between two stamps, alone and with the other direction running",
     "copy_beside": "a copy within the device and a kernel, first_s and second_s from a common start to the end of each",
     "call_s": "the host is inside the call; total_s: until a synchronisation behind it has returned",
 }
+GIB = 1024 * MIB
 NAMES = {H2D: "h2d", D2H: "d2h", D2D: "d2d"}
 SIZES = (
     4,
@@ -40,7 +42,18 @@ KERNEL_S = 5e-6
 def _sizes(lab: Lab) -> Iterator[dict]:
     for kind in (H2D, D2H, D2D):
         for size in SIZES:
-            yield _size(lab, kind, size)
+            yield _size(lab, NAMES[kind], size, partial(lab.copy, lab.streams(1)[0], kind, size))
+
+
+def _memset_sizes(lab: Lab) -> Iterator[dict]:
+    """Up to 1 GiB, for which there is no room in the scratch memory that copies use."""
+    (stream,) = lab.streams(1)
+    target = lab.runtime.malloc(GIB)
+    try:
+        for size in (*SIZES, GIB):
+            yield _size(lab, "memset", size, partial(lab.runtime.memsetAsync, target, 0, size, stream.ptr))
+    finally:
+        lab.runtime.free(target)
 
 
 def _both_directions(lab: Lab) -> Iterator[dict]:
@@ -53,26 +66,26 @@ def _both_directions(lab: Lab) -> Iterator[dict]:
             yield _same_direction(lab, kind, streams)
 
 
-def _row(lab: Lab, stream, kind: int, size: int, count: int) -> float:
-    """Seconds between two kernels with ``count`` copies between them."""
+def _row(lab: Lab, copy: Callable[[], object], count: int) -> float:
+    """Seconds between two kernels of the first stream with ``count`` times ``copy`` between them."""
+    (stream,) = lab.streams(1)
     with lab.released([stream], 1e-3 + 15e-6 * count):
         lab.kernel(stream, 0, KERNEL_S)
         for _ in range(count):
-            lab.copy(stream, kind, size)
+            copy()
         lab.kernel(stream, 1, KERNEL_S)
     first, last = lab.stamps(2)
     return float(first[1] - last[0]) - KERNEL_S
 
 
-def _size(lab: Lab, kind: int, size: int) -> dict:
-    (stream,) = lab.streams(1)
+def _size(lab: Lab, name: str, size: int, copy: Callable[[], object]) -> dict:
     short, long = (1, 17) if size <= MIB else (1, 5) if size <= 16 * MIB else (1, 3)
     repeats = 5 if size <= 16 * MIB else 3
-    _row(lab, stream, kind, size, 1)
-    one = [_row(lab, stream, kind, size, short) for _ in range(repeats)]
-    many = [_row(lab, stream, kind, size, long) for _ in range(repeats)]
+    _row(lab, copy, 1)
+    one = [_row(lab, copy, short) for _ in range(repeats)]
+    many = [_row(lab, copy, long) for _ in range(repeats)]
     slope = [(m - float(np.median(one))) / (long - short) for m in many]
-    return {"kind": "size", "direction": NAMES[kind], "bytes": size, "seconds": float(np.median(slope)),
+    return {"kind": "size", "direction": name, "bytes": size, "seconds": float(np.median(slope)),
             "p10_s": float(min(slope)), "p90_s": float(max(slope)), "single_s": float(np.median(one)),
             "late": lab.late}  # fmt: skip
 
@@ -226,4 +239,7 @@ def _order(lab: Lab) -> Iterator[dict]:
                "ends_s": [round(float(v - starts[:2].max() - KERNEL_S), 9) for v in starts[2:]]}  # fmt: skip
 
 
-SECTIONS = (_sizes, _both_directions, _order, _pageable, _pageable_chunks, _pageable_overlap, *host_beside.SECTIONS)
+SECTIONS = (
+    _sizes, _memset_sizes, _both_directions, _order, _pageable, _pageable_chunks, _pageable_overlap,
+    *host_beside.SECTIONS,
+)  # fmt: skip

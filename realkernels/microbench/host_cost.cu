@@ -93,6 +93,7 @@ static void copies() {
       const int n = bytes > 1u << 20 ? 20 : 100;
       measure("memcpy_async_h2d_pinned", bytes, n, busy, [&] { cudaMemcpyAsync(device, pinned, bytes, cudaMemcpyHostToDevice, stream); });
       measure("memcpy_async_d2h_pinned", bytes, n, busy, [&] { cudaMemcpyAsync(pinned, device, bytes, cudaMemcpyDeviceToHost, stream); });
+      measure("memset_async", bytes, n, busy, [&] { cudaMemsetAsync(device, 0, bytes, stream); });
     }
   }
   for (size_t bytes : {4ul, 4096ul, 32768ul, 65536ul, 65540ul, 131072ul, 262144ul, 1ul << 20, 4ul << 20, 16ul << 20, 64ul << 20}) {
