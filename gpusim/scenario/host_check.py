@@ -20,7 +20,7 @@ from gpusim.scenario.op_schema import REPEAT
 __all__ = ["host_problems"]
 
 MAX_OPS = 100_000
-_CAPTURED = ("h2d", "d2h", "d2d", "p2p", "launch", "record", "wait_event", "host_func", REPEAT)
+_CAPTURED = ("h2d", "d2h", "d2d", "p2p", "memset", "launch", "record", "wait_event", "host_func", REPEAT)
 _OF_EARLIER = ("wait_event", "sync_event", "free", "free_async", "free_host")
 """Words that wait for or give back what an earlier chunk made; the first chunks, which have none, leave them out."""
 

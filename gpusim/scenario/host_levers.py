@@ -22,7 +22,7 @@ SLICE = 4096
 """Bytes."""
 KEPT = "1 TiB"
 """Release threshold of a pool that gives nothing back."""
-_SIZED = ("h2d", "d2h", "d2d", "p2p", "memcpy", "malloc", "malloc_async", "malloc_host")
+_SIZED = ("h2d", "d2h", "d2d", "p2p", "memset", "memcpy", "malloc", "malloc_async", "malloc_host")
 
 
 class Step(NamedTuple):

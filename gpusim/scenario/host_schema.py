@@ -74,8 +74,8 @@ class GraphSpec(Model):
     """Calls that were captured into a graph."""
 
     ops: Annotated[list[HostStep], Field(min_length=1, max_length=2000)]
-    """Copies, launches, `record`, `wait_event`, `host_func`. The stream of the first becomes the one that the graph is
-    launched into; others fork from it and join it by events, which are the graph's own."""
+    """Copies, `memset`, launches, `record`, `wait_event`, `host_func`. The stream of the first becomes the one that the
+    graph is launched into; others fork from it and join it by events, which are the graph's own."""
 
 
 class ThreadSpec(Model):

@@ -65,6 +65,7 @@ def _op(kernels: Mapping[str, ops.Work | KernelProgram], call: Call) -> Any:
     if word in COPIES:
         return ops.MemcpyAsync(word, spec.bytes, stream, not spec.pageable, chunk=chunk)
     make: dict[str, Callable[[], Any]] = {
+        "memset": lambda: ops.MemsetAsync(spec.bytes, stream, chunk=chunk),
         "memcpy": lambda: ops.Memcpy(spec.direction, spec.bytes, not spec.pageable, chunk=chunk),
         "launch": lambda: ops.Launch(kernels[spec.kernel], stream, chunk=chunk),
         "record": lambda: ops.EventRecord(names["event"], stream, chunk),

@@ -45,6 +45,13 @@ class Copy(OnStream):
     """Ordinary host memory instead of page-locked."""
 
 
+class Memset(OnStream):
+    """cudaMemsetAsync."""
+
+    bytes: Size
+    """Bytes that are set."""
+
+
 class SyncCopy(Args):
     """cudaMemcpy."""
 
@@ -152,6 +159,9 @@ HOST_OPS: dict[str, OpWord] = {
         Copy, "bytes", _SIZE, about="cudaMemcpyAsync within the device: blocks on the SMs, not a copy engine."
     ),
     "p2p": OpWord(Copy, "bytes", _SIZE, about="A copy to another device, on an engine of its own."),
+    "memset": OpWord(
+        Memset, "bytes", _SIZE, about="cudaMemsetAsync of device memory: blocks on the SMs, as of `d2d`."
+    ),
     "memcpy": OpWord(
         SyncCopy, "bytes", _SIZE,
         about="cudaMemcpy, on the legacy stream, which is there without being declared. It returns when the copy is "

@@ -8,7 +8,17 @@ from itertools import chain
 
 from gpusim.hardware.traffic import Traffic
 from gpusim.program import KernelProgram
-from gpusim.program.host import FixedCost, GraphLaunch, HostProgram, HostWork, Launch, Memcpy, MemcpyAsync, Work
+from gpusim.program.host import (
+    FixedCost,
+    GraphLaunch,
+    HostProgram,
+    HostWork,
+    Launch,
+    Memcpy,
+    MemcpyAsync,
+    MemsetAsync,
+    Work,
+)
 
 __all__ = ["ROUNDING", "same_work", "work_of"]
 
@@ -17,7 +27,7 @@ ROUNDING = 0.001
 
 
 def work_of(program: KernelProgram | HostProgram) -> dict[str, float]:
-    """Amounts by name: bytes read and moved by kernels, their FLOPs, bytes per copy direction, seconds as stated.
+    """Amounts by name: bytes read and moved by kernels, their FLOPs, bytes by direction (of memsets too), seconds.
 
     FLOPs are those of the tiles: what a warp does once, such as adding up its sums at the end, depends on
     how many warps there are and is not the work that was asked for.
@@ -46,7 +56,7 @@ def _of_host(program: HostProgram) -> dict[str, float]:
     graphs = {graph.name: graph.ops for graph in program.graphs}
     for op in chain.from_iterable(thread.ops for thread in program.threads):
         for one in graphs[op.graph] if isinstance(op, GraphLaunch) else (op,):
-            if isinstance(one, MemcpyAsync | Memcpy):
+            if isinstance(one, MemcpyAsync | MemsetAsync | Memcpy):
                 amounts[one.direction] += one.bytes
             elif isinstance(one, HostWork):
                 amounts["seconds of the host"] += one.seconds

@@ -52,6 +52,27 @@ def test_names_with_a_number_sign_are_per_chunk():
     assert [op.event for op in made if isinstance(op, ops.EventSync)] == ["done0", "done1"]
 
 
+def test_memsets_go_to_streams_and_into_graphs():
+    """1 MiB at 2 TB/s each: one in the graph, one behind it, one of a chunk of its own on the other stream."""
+    host = """\
+  streams: 2
+  graphs: {g: {ops: [{memset: 1 MiB}]}}
+  threads:
+    main:
+      chunks: 2
+      prologue: [{launch_graph: g}]
+      per_chunk: [{memset: 1 MiB}]
+      epilogue: [{memset: {bytes: 2 KiB, stream: s1}}]
+"""
+    made = scenario(host)
+    program = made.program()
+    assert program.graphs[0].ops == (ops.MemsetAsync(MIB, "s0"),)
+    expected = (("s0", MIB, 0), ("s1", MIB, 1), ("s1", 2048, -1))
+    assert program.threads[0].ops[1:] == tuple(ops.MemsetAsync(size, stream, chunk=i) for stream, size, i in expected)
+    assert from_data(made.resolved()).program() == program
+    assert predict(made).total_s == pytest.approx((3 * MIB + 2048) / 2e12)
+
+
 def test_kernels_may_be_techniques_or_spelled_out():
     host = """\
   kernels:
