@@ -1,6 +1,7 @@
 // When equal CTAs end, and which SMs take those that are left for the last wave: CTAs that meet, compute and meet again,
 // over and over. LOAD 1: each thread fetches 16 bytes from DRAM for the next turn before it computes; 2: it waits for
-// them before it computes. FMAS: dependent FFMAs on each of four values a turn, or of 4 * VECTORS.
+// them before it computes. FMAS: dependent FFMAs on each of four values a turn, or of 4 * VECTORS;
+// VECTORS 0: a load from shared memory for each four of FMAS instead, four at a time.
 #include "common.cuh"
 
 extern __shared__ __align__(128) unsigned char arena[];
@@ -20,9 +21,22 @@ last_wave(long long *out, const float4 *source, u64 mask, int turns, float a, fl
 #endif
         asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(at), "f"(y.x), "f"(y.y), "f"(y.z), "f"(y.w) : "memory");
         __syncthreads();
-        float4 z[VECTORS];
+        float4 z[VECTORS ? VECTORS : 4];
 #if LOAD == 1
         y = source[(from += step) & mask];
+#endif
+#if VECTORS == 0
+#pragma unroll 1
+        for (int k = 0; k < FMAS / 16; ++k) {
+#pragma unroll
+            for (int v = 0; v < 4; ++v)
+                asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
+                             : "=f"(z[v].x), "=f"(z[v].y), "=f"(z[v].z), "=f"(z[v].w)
+                             : "r"(at)
+                             : "memory");
+#pragma unroll
+            for (int v = 0; v < 4; ++v) x.x += z[v].x, x.y += z[v].y, x.z += z[v].z, x.w += z[v].w;
+        }
 #endif
 #pragma unroll
         for (int v = 0; v < VECTORS; ++v)
@@ -30,6 +44,7 @@ last_wave(long long *out, const float4 *source, u64 mask, int turns, float a, fl
                          : "=f"(z[v].x), "=f"(z[v].y), "=f"(z[v].z), "=f"(z[v].w)
                          : "r"(at + 16 * blockDim.x * v)
                          : "memory");
+#if VECTORS
 #pragma unroll 1
         for (int k = 0; k < FMAS / 16; ++k)
 #pragma unroll
@@ -43,6 +58,7 @@ last_wave(long long *out, const float4 *source, u64 mask, int turns, float a, fl
                 }
 #pragma unroll
         for (int v = 0; v < VECTORS; ++v) x.x += z[v].x, x.y += z[v].y, x.z += z[v].z, x.w += z[v].w;
+#endif
         __syncthreads();
     }
     if (x.x + x.y + x.z + x.w == 12345.f) out[0] = 1;

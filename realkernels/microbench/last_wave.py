@@ -12,7 +12,7 @@ SOURCES = ("last_wave.cu",)
 NOTES = {
     "load": "each turn fetches 16 bytes per thread from DRAM: none, ahead (for the next turn), waited",
     "fmas": "dependent FFMAs on each value of a thread, per turn",
-    "values": "of a thread, so many independent chains",
+    "values": "of a thread, so many independent chains; 0: a load of 16 bytes from shared memory for each four of fmas",
     "grid": "CTAs: one and a half times as many as are resident",
     "cta_ns": "median time of a CTA of the first wave",
     "sm_spread": "standard deviation, over the SMs, of the mean end of their first CTAs, over cta_ns",
@@ -27,7 +27,7 @@ RESIDENT += [(4, warps) for warps in (2, 4, 6)]
 """(CTAs per SM, warps per CTA)."""
 WORK = 25600
 """FFMAs on each of four values in all turns; on sixteen a quarter of it."""
-VECTORS = (1, 4)
+VECTORS = (1, 4, 0)
 
 
 def specs() -> list:
@@ -46,12 +46,12 @@ def _variants() -> list[dict[str, int]]:
 def run(context: Context) -> Iterator[dict]:
     for variant in _variants():
         kernel = context.kernel("last_wave.cu", "last_wave", **variant)
-        turns = WORK // (variant["FMAS"] * variant["VECTORS"])
+        turns = WORK // (variant["FMAS"] * max(variant["VECTORS"], 1))
         for ctas, warps in RESIDENT:
             slots = ctas * context.sms
             grid = slots * 3 // 2
             args = (context.source, u64(MEMORY_RANGE // 16 - 1), i32(turns), f32(0.999), f32(0.001))
-            shared = max(16 * 32 * warps * variant["VECTORS"], 228 * KIB // (ctas + 1))
+            shared = max(16 * 32 * warps * max(variant["VECTORS"], 1), 228 * KIB // (ctas + 1))
             stamps = context.warm(kernel, grid, 32 * warps, args, 3 * grid, shared).reshape(-1, 3)
             yield {
                 "load": LOADS[variant["LOAD"]],

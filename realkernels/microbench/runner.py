@@ -21,6 +21,7 @@ BENCHES = (
     "issue",
     "operands",
     "lds",
+    "words",
     "pipes",
     "masked",
     "behind",

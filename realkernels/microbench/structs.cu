@@ -1,5 +1,6 @@
 // Arrays of structures: each thread reads or writes COUNT values of WIDTH bytes that lie behind each other, one
-// instruction each; dense: lane beside lane. READ and WRITE: 0 nothing, 1 structures, 2 dense. CTAs come and go.
+// instruction each; dense: lane beside lane. READ and WRITE: 0 nothing, 1 structures, 2 dense; READ 3: one value of each
+// thread, dense, of which all that it writes is made, so that its stores stand right behind each other. CTAs come and go.
 #include "common.cuh"
 
 #if WIDTH == 4
@@ -24,8 +25,14 @@ __device__ __forceinline__ u64 place(int layout, int u) {
 extern "C" __global__ void __launch_bounds__(256)
 structs(const Value *source, Value *target) {
     Value v[COUNT];
+#if READ == 3
+    const Value one = source[(u64)blockIdx.x * blockDim.x + threadIdx.x];
+#pragma unroll
+    for (int u = 0; u < COUNT; ++u) v[u] = value(bits(one) + u);
+#else
 #pragma unroll
     for (int u = 0; u < COUNT; ++u) v[u] = READ ? source[place(READ, u)] : value(threadIdx.x + u);
+#endif
 #if WRITE
     // Volatile, so that the compiler does not make one wide store of them.
 #pragma unroll

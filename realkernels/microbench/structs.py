@@ -15,14 +15,17 @@ from realkernels.microbench.counters import counted
 SOURCES = ("structs.cu",)
 NOTES = {
     "width, count": "each thread has so many values of so many bytes behind each other, one instruction each",
-    "read, write": "none, structs (the values of a thread side by side), dense (those of a warp)",
-    "seconds": "median event-to-event time; 1 GiB is read, written or both",
+    "read, write": "none, structs (the values of a thread side by side), dense (those of a warp), one (a single value "
+    "of each thread, dense, of which it makes what it writes)",
+    "seconds": "median event-to-event time; 1 GiB is read, written or both (of one: a part of it read)",
     "bytes_per_s": "read and written",
     "counters": "bytes from and to DRAM and to L2 of one launch, over those wanted; null without ncu",
 }
-LAYOUTS = ("none", "structs", "dense")
+LAYOUTS = ("none", "structs", "dense", "one")
 WIDTHS, COUNTS = (4, 8, 16), (2, 4, 8)
-PAIRS = ((1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (2, 1), (1, 2), (2, 2))
+PAIRS = ((1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2))
+PARTS = {"none": 0.0, "structs": 1.0, "dense": 1.0}
+"""Of the bytes, that are read."""
 BYTES, BLOCK, REPEATS = GIB, 256, 5
 METRICS = {
     "dram_read": "dram__bytes_read.sum",
@@ -60,7 +63,7 @@ def run(context: Context) -> Iterator[dict]:
             "read": read,
             "write": write,
             "seconds": times.median_s,
-            "bytes_per_s": ((read != "none") + (write != "none")) * BYTES / times.median_s,
+            "bytes_per_s": (PARTS.get(read, 1.0 / variant["COUNT"]) + (write != "none")) * BYTES / times.median_s,
             "counters": counts and {name: counts.get(metric, 0.0) / BYTES for name, metric in METRICS.items()},
         }
 
