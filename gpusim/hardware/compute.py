@@ -25,8 +25,11 @@ from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, Mix
 
-__all__ = ["ComputeCost", "ComputeModel"]
+__all__ = ["FEW_CHAINS", "ComputeCost", "ComputeModel"]
 
+FEW_CHAINS = 4.0
+"""Independent FFMAs of a warp, as many as their latency has cycles, up to which warps share a scheduler evenly and stay
+in step (`lds_ffma`); with sixteen each goes on until it stalls (`ahead`, `last_wave`)."""
 _WIDEST = 16
 """Bytes of a lane of the widest access."""
 _WORD = 4
@@ -211,7 +214,7 @@ class ComputeModel:
             most=min((slots + mix.setup) / (self._schedulers * constants), 1.0) if constants else 1.0,
             batches=batches,
             ahead=mix.load_to_use if mix.lds else 0.0,
-            greedy=mix.ilp > self._ffma_latency,
+            greedy=mix.ilp > FEW_CHAINS,
             burst=burst,
             last=last,
             gaps=gaps,

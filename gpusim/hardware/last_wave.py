@@ -13,23 +13,32 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import NormalDist
 
+from gpusim.hardware.compute import FEW_CHAINS
+
 __all__ = ["older_get_ahead", "taken"]
 
-_ISSUE_BOUND, _IN_TURN = 0.7, 4.0
+_BOUND, _IN_TURN = 0.7, 4.0
 """Utilisation of the schedulers, and warps on each, beyond which CTAs of an SM end 4 to 40 % of their time apart; below
 1 to 3 % for each. Read off `last_wave` (with 6 warps CTAs that wait are together at a utilisation of 0.66, apart at
 0.73) and off 76 random kernels of three techniques with stamps, of which no recording was kept."""
-_FEW_CHAINS, _IN_TURN_WIDE = 4.0, 3.0
-"""Warps with more chains of FFMAs than their latency has cycles never leave a slot to others: of those already four on
-a scheduler end 7 to 50 % apart, and three at most 8 % (`last_wave`, 16 values)."""
+_IN_TURN_WIDE = 3.0
+"""Warps of many chains never leave a slot to others: of those already four on a scheduler end 7 to 50 % apart, and
+three at most 8 % (`last_wave`, 16 values)."""
 
 
-def older_get_ahead(warps: float, utilisation: float, chains: float) -> bool:
-    """Whether CTAs with ``warps`` on each scheduler, which issues for ``utilisation`` of the time, end apart.
+_IN_TURN_SHARED = 5.0
+"""The same where shared memory is busy instead: up to 4.5 warps on a scheduler end together, six and more up to 47 %
+apart, unless all that they wait for from DRAM was asked for a turn ahead (`last_wave`, values 0; 12 of 18 kernels)."""
 
-    ``chains``: of independent FFMAs in a warp.
+
+def older_get_ahead(warps: float, issuing: float, sharing: float, chains: float) -> bool:
+    """Whether CTAs with ``warps`` on each scheduler end apart.
+
+    ``issuing``, ``sharing``: part of the time in which the schedulers issue, and shared memory answers; ``chains``: of
+    independent FFMAs in a warp.
     """
-    return warps > (_IN_TURN if chains <= _FEW_CHAINS else _IN_TURN_WIDE) and utilisation > _ISSUE_BOUND
+    served = _IN_TURN if chains <= FEW_CHAINS else _IN_TURN_WIDE
+    return (warps > served and issuing > _BOUND) or (warps > _IN_TURN_SHARED and sharing > _BOUND)
 
 
 def taken(ends_s: Sequence[float], spread_s: float, left: int, sms: int) -> tuple[int, ...]:

@@ -178,7 +178,7 @@ def _taken(launch: _Launch, run: _Run, stretched: float = 1.0) -> tuple[int, ...
     if resident == 1 or left < 2 or not 1 <= waves <= WAVES_IN_STEP or not isinstance(program.tiles_per_cta, int):
         return None
     fullest = max(run.sms, key=lambda sm: len(sm.ended_s))
-    if older_get_ahead(program.warps * resident / value("sm.schedulers"), fullest.issuing(), _chains(program)):
+    if older_get_ahead(program.warps * resident / value("sm.schedulers"), *fullest.busy(), _chains(program)):
         return None
     ends_s = fullest.ended_s[(waves - 1) * resident : waves * resident]
     found = taken(ends_s, value("sm.spread") * stretched * ends_s[-1] / waves**0.5, left, sms)

@@ -214,9 +214,10 @@ class Sm:
         slots_per_s = {cost: self._clock / each for cost, each in zip(present, cycles, strict=True)}
         return [number * slots_per_s[cost] if number else 0.0 for number, cost in warps]
 
-    def issuing(self) -> float:
-        """Utilisation of the busiest scheduler until the last CTA ended."""
-        return max(scheduler.used_total for scheduler in self._issue) / (self._clock * self.ended_s[-1])
+    def busy(self) -> tuple[float, float]:
+        """Utilisation of the busiest scheduler, and of shared memory and L1, until the last CTA ended."""
+        cycles = self._clock * self.ended_s[-1]
+        return max(scheduler.used_total for scheduler in self._issue) / cycles, self._data.used_total / cycles
 
     def run(self, ctas_per_sm: int) -> list[Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""

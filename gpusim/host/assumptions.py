@@ -25,7 +25,7 @@ _ONLY_FOR: dict[str, tuple[str, ...]] = {
     "host.free_async": ("FreeAsync",), "host.malloc_async": ("driver",),
     "host.graph_launch": ("GraphLaunch",),
     "host.lock": ("threads",), "host.thread_first": ("threads",),
-    "host.memset_async": ("MemsetAsync",),
+    "host.memset": ("MemsetAsync",),
     "pageable.": ("pageable",),
     "pool.": ("driver",),
     "stream.func_": ("HostFunc",), "wake.func": ("HostFunc",),

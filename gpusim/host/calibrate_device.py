@@ -56,14 +56,15 @@ def _calls(b: HostBenches, _: Found) -> Found:
 
 
 def _memset_calls(b: HostBenches, _: Found) -> Found:
-    """Time inside cudaMemsetAsync, as of `_calls`.
+    """Time inside cudaMemsetAsync, as of `_calls`; of up to 4 KiB it is a command, of 64 KiB and more a launch.
 
     Runs that were made before there were such rows say nothing about it.
     """
     found = {}
     for api, bench, field in (("cupy", "calls", "row_s"), ("cuda", "cpp", "median_s")):
-        for row in b.some(bench, call="memset_async", state="busy", bytes=MIB):
-            found[f"host.{api}.memset_async"] = us(1e6 * row[field], bench)
+        for name, size in (("memset_async", MIB), ("memset_small", 4)):
+            for row in b.some(bench, call="memset_async", state="busy", bytes=size):
+                found[f"host.{api}.{name}"] = us(1e6 * row[field], f"{bench} (memset_async)")
     return found
 
 

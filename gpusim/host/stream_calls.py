@@ -28,6 +28,10 @@ Queued = ops.Launch | ops.MemcpyAsync | ops.MemsetAsync | ops.EventRecord | ops.
 Enqueuing = Generator[Event, Any, Item]
 
 
+SMALL_MEMSET = 16 << 10
+"""Bytes that a command of the stream writes, and no kernel that is launched: 4 KiB are so few, 64 KiB are not
+(realkernels.microbench.host calls, cpp: memset_async)."""
+
 class StreamCalls:
     """Those of one thread."""
 
@@ -81,7 +85,8 @@ class StreamCalls:
         yield from self._staged(op, self._caller.stream(op.stream))
 
     def _memset_async(self, op: ops.MemsetAsync) -> Generator:
-        yield from self._enqueue(op, "copy", op.direction, "memset_async")
+        small = op.bytes <= SMALL_MEMSET
+        yield from self._enqueue(op, "copy", op.direction, "memset_small" if small else "memset_async")
 
     def _memcpy(self, op: ops.Memcpy) -> Generator:
         caller, streams = self._caller, self._device.streams

@@ -34,7 +34,7 @@ def predicted_s(row: dict, **store: float) -> float:
 def test_values_lane_beside_lane_are_as_quick_as_on_the_h200():
     """Read, written or both, of 4 to 16 bytes: within 5 %."""
     for row in rows("structs", write="dense"):
-        if row["read"] != "structs":
+        if row["read"] in ("none", "dense"):
             assert predicted_s(row) == pytest.approx(row["seconds"], rel=0.05), row
 
 
@@ -48,7 +48,7 @@ def test_float4_of_structures_complete_each_others_sectors(count, read, within):
 def test_narrow_values_of_structures_pass_sector_by_sector():
     """Of 4 and 8 bytes in 32 and 64 of each lane: L2 is busy with parts of sectors, within 20 %."""
     for row in rows("structs", write="structs"):
-        if row["width"] < 16 and row["width"] * row["count"] >= 32 and row["read"] != "structs":
+        if row["width"] < 16 and row["width"] * row["count"] >= 32 and row["read"] in ("none", "dense"):
             assert predicted_s(row, completed=1.0) == pytest.approx(row["seconds"], rel=0.2), row
 
 

@@ -42,7 +42,7 @@ def spin(times, stream):
 @pytest.mark.parametrize("block", [0, 4096], ids=["on an engine", "on SMs"])
 def test_it_takes_its_call_its_overhead_and_its_bytes(size, block):
     """T = c + o + n / B, with an engine for copies within the device or without."""
-    profile = device(copy__d2d_block=block, copy__memset_overhead=3e-6, host__cupy__memset_async=2e-6)
+    profile = device(copy__d2d_block=block, copy__memset_overhead=3e-6, host__cupy__memset_async=2e-6, host__cupy__memset_small=2e-6)
     assert run([ops.MemsetAsync(size, "a")], profile).total_s == pytest.approx(5e-6 + size / 2e12, rel=1e-3)
 
 
@@ -91,3 +91,11 @@ def test_alone_on_an_h200_it_takes_what_its_profile_says(size):
     fixed_s = profile.value("copy.memset_overhead") + profile.cycles("cta.restart")
     expected_s = fixed_s + size / profile.value("copy.memset_bandwidth")
     assert work.end_s - work.start_s == pytest.approx(expected_s, rel=0.02)
+
+
+def test_a_few_bytes_are_a_command_and_no_launch():
+    """Its call takes a third of the time."""
+    profile = load_profile("h200_sxm")
+    for size, name in ((64 << 10, "async"), (4 << 10, "small")):
+        call = next(i for i in run([ops.MemsetAsync(size, "a")], profile) if i.lane.startswith("host"))
+        assert call.end_s - call.start_s == pytest.approx(profile.value(f"host.cupy.memset_{name}"))
