@@ -42,7 +42,8 @@ def spin(times, stream):
 @pytest.mark.parametrize("block", [0, 4096], ids=["on an engine", "on SMs"])
 def test_it_takes_its_call_its_overhead_and_its_bytes(size, block):
     """T = c + o + n / B, with an engine for copies within the device or without."""
-    profile = device(copy__d2d_block=block, copy__memset_overhead=3e-6, host__cupy__memset_async=2e-6, host__cupy__memset_small=2e-6)
+    calls = {f"host__cupy__memset_{name}": 2e-6 for name in ("async", "small")}
+    profile = device(copy__d2d_block=block, copy__memset_overhead=3e-6, **calls)
     assert run([ops.MemsetAsync(size, "a")], profile).total_s == pytest.approx(5e-6 + size / 2e12, rel=1e-3)
 
 
