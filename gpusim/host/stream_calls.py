@@ -32,6 +32,7 @@ SMALL_MEMSET = 16 << 10
 """Bytes that a command of the stream writes, and no kernel that is launched: 4 KiB are so few, 64 KiB are not
 (realkernels.microbench.host calls, cpp: memset_async)."""
 
+
 class StreamCalls:
     """Those of one thread."""
 
