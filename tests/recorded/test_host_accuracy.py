@@ -31,7 +31,9 @@ MEAN = {
 BEYOND = 0.10
 HIDDEN = {
     "pageable_copies": 0.08,  # traced on one machine, whose host copies slower than the median one
-    "host_callback_pool": 0.10,  # a ring of one slot: how late its host function wakes up decides what overlaps
+    # A ring of one slot: how late its host function wakes up decides what overlaps. 0.10 until two more runs of the host
+    # benches, on hosts that wake up sooner than the one that was traced; totals came nearer (6.0 to 5.4 % on average).
+    "host_callback_pool": 0.11,
 }
 VARIANTS = {
     "allocators": "mode", "default_streams": "stray", "event_graph": "ordering", "host_callback_pool": "slots",
