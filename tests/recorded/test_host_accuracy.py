@@ -31,7 +31,7 @@ MEAN = {
 BEYOND = 0.10
 HIDDEN = {
     "pageable_copies": 0.08,  # traced on one machine, whose host copies slower than the median one
-    # A ring of one slot: how late its host function wakes up decides what overlaps. 0.10 until two more runs of the host
+    # A ring of one slot: how late its host function wakes up decides what overlaps. 0.10 until two more runs of host
     # benches, on hosts that wake up sooner than the one that was traced; totals came nearer (6.0 to 5.4 % on average).
     "host_callback_pool": 0.11,
 }
