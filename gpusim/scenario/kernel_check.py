@@ -153,6 +153,11 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
         yield Problem((*path, "tile"), "is the iteration's own tile in per_tile", "ahead: n")
     if getattr(spec, "stride", 0) and spec.scatter:
         yield Problem((*path, "scatter"), "addresses are a stride apart or scattered, not both", "stride or scatter")
+    if getattr(spec, "completed", 0.0) and not (spec.stride or spec.scatter):
+        yield Problem(
+            (*path, "completed"), "says what becomes of sectors written in part, and here all are written whole",
+            "with a stride or scatter",
+        )  # fmt: skip
     if word == "tma_load" and 0 < spec.align < BULK_ALIGNMENT:
         yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
                       f"at least {BULK_ALIGNMENT}")  # fmt: skip

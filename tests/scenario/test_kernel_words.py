@@ -70,6 +70,7 @@ def test_every_field_of_an_op_can_be_said(word):
         ("{wait_loads: 2}", WaitLoads(2, tile=0)),
         ("{wait_loads: {pending: 3}}", WaitLoads(3, tile=0)),
         ("{store: {bytes: 1 KiB, scatter: 32}}", Store(1024, scatter=32, tile=0)),
+        ("{store: {bytes: 1 KiB, stride: 32, completed: 1}}", Store(1024, stride=32, completed=1.0, tile=0)),
         ("{store_shared: {ring: input, bytes: 0}}", StoreShared(0, ring="input", tile=0)),
     ],
 )
@@ -100,6 +101,7 @@ def test_alignment_of_copies_reaches_the_op(spelled):
     ("step", "message"),
     [
         ("{load: {bytes: 4 KiB, align: 48}}", "align: expected 0 or a power of two"),
+        ("{store: {bytes: 4 KiB, completed: 1}}", "completed: .*written whole .allowed: with a stride or scatter"),
         ("{load: {bytes: 4 KiB, stride: 256, scatter: 64}}", "scatter: .*not both .allowed: stride or scatter"),
         ("{load: {bytes: 4 KiB, stride: -1}}", "is negative"),
         ("{store: {bytes: 4 KiB, align: 32}}", "unknown key"),
