@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from gpusim.files import write_atomically
 from gpusim.scenario import predict_params, techniques
 from gpusim.scenario.parallel import run_parallel
 from gpusim.validation.recording import TOTALS, TotalRow, Totals
@@ -50,12 +56,40 @@ def recorded(name: str) -> list[TotalRow]:
 
 @cache
 def points(name: str) -> tuple[Point, ...]:
-    """All recorded rows of a technique, in their order, and what is predicted; computed once per process."""
+    """All recorded rows of a technique, in their order, and what is predicted."""
     rows = recorded(name)
+    predicted = _once(name, lambda: _predict_all(name, rows))
+    return tuple(Point(row, total_s) for row, total_s in zip(rows, predicted, strict=True))
+
+
+def _once(name: str, make: Callable[[], list[float]]) -> list[float]:
+    """What ``make`` gives; of the workers of one run of pytest-xdist only the first to ask calls it."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run is None:
+        return make()
+    folder = Path(tempfile.gettempdir()) / f"gpusim-predictions-{run}"
+    folder.mkdir(exist_ok=True)
+    made, begun = folder / f"{name}.json", folder / f"{name}.begun"
+    while not made.exists():
+        try:
+            begun.touch(exist_ok=False)
+        except FileExistsError:
+            time.sleep(0.1)
+            continue
+        try:
+            if not made.exists():
+                write_atomically(made, json.dumps(make()))
+        finally:
+            # Whoever waits tries again if this has failed.
+            begun.unlink()
+    return json.loads(made.read_text(encoding="utf-8"))
+
+
+def _predict_all(name: str, rows: list[TotalRow]) -> list[float]:
     jobs = [(number, name, dict(row.params)) for number, row in enumerate(rows)]
     # Results come in any order.
     predicted = dict(run_parallel(_predict, jobs, workers=WORKERS))
-    return tuple(Point(row, predicted[number]) for number, row in enumerate(rows))
+    return [predicted[number] for number in range(len(rows))]
 
 
 def _predict(job: tuple[int, str, dict[str, Any]]) -> tuple[int, float]:
