@@ -28,9 +28,9 @@ Queued = ops.Launch | ops.MemcpyAsync | ops.MemsetAsync | ops.EventRecord | ops.
 Enqueuing = Generator[Event, Any, Item]
 
 
-SMALL_MEMSET = 16 << 10
+SMALL_MEMSET = 8 << 10
 """Bytes that a command of the stream writes, and no kernel that is launched: 4 KiB are so few, 64 KiB are not
-(realkernels.microbench.host calls, cpp: memset_async)."""
+(realkernels.microbench.host calls, cpp: memset_async), nor are 16 KiB by the time on the device (copies: size)."""
 
 
 class StreamCalls:
