@@ -68,6 +68,20 @@ class Watched:
         self.page.wait_for_function("gpusimView.meta() !== null")
         return self.page
 
+    def choose(self, name):
+        """Choose a scenario from the list; what is still being drawn may close the list before it is clicked."""
+        from playwright.sync_api import TimeoutError as TooLate
+
+        for _ in range(3):
+            self.page.click("#scenario")
+            self.page.click(f"text=Question of {name}?")
+            try:
+                self.page.wait_for_function(f"location.search.includes('scenario={name}')", timeout=10_000)
+            except TooLate:
+                continue
+            return
+        pytest.fail(f"{name} could not be chosen")
+
     def figure(self):
         """What plotly shows: trace types, x range, number of y axes."""
         return self.page.evaluate(

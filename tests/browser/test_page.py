@@ -116,8 +116,7 @@ def test_a_scenario_that_cannot_be_read_gets_a_message(watched, name):
 
 def test_choosing_another_scenario_shows_it_and_changes_the_address(watched):
     page = watched.open("?scenario=ring")
-    page.click("#scenario")
-    page.click("text=Question of alone?")
+    watched.choose("alone")
     page.wait_for_function("document.querySelector('#question').textContent.includes('nobody measured')")
     page.wait_for_function("location.search.includes('scenario=alone')")
     page.wait_for_function("gpusimView.meta().case === 'alone|own|measured'")
@@ -126,11 +125,9 @@ def test_choosing_another_scenario_shows_it_and_changes_the_address(watched):
 def test_advice_follows_the_picture_and_the_scenario(watched):
     page = watched.open("?scenario=ring")
     page.wait_for_selector("#advice >> text=stages 3 → 4")
-    page.click("#scenario")
-    page.click("text=Question of alone?")
+    watched.choose("alone")
     page.wait_for_selector("#advice >> text=leave it")
-    page.click("#scenario")
-    page.click("text=Question of ring?")
+    watched.choose("ring")
     page.wait_for_selector("#advice >> text=stages 3 → 4")
 
 
