@@ -21,6 +21,8 @@ __all__ = ["TWICE", "of_kernel", "rewritten"]
 
 TWICE = ((2, 1), (1, 2))
 """Double and half, as (multiply by, divide by)."""
+ACCUMULATORS = 0.25
+"""Part of its registers from which a thread cannot have twice as many accumulators, or half, and be the same else."""
 
 _COUNTED = ("ffma", "lds", "sts", "mufu", "register_conflicts", "pipe_stalls")
 _OVERHEAD = ("other", "interleaved", "masked", "ldc")
@@ -104,7 +106,12 @@ def _warps(kernel: SpelledKernel, place: str) -> Iterator[Proposal]:
     computing = [role for role, ops in steps.items() if any(_computes(word, args) for _, word, args in ops)]
     told = any(ring.empty_arrivals or ring.full_arrivals for ring in kernel.rings.values())
     # A named barrier counts warps, and what each thread loads is in registers, of which the file states a number.
-    bound = any(word in ("named_barrier", "load") for ops in steps.values() for _, word, _ in ops)
+    # Of a register-blocked product so are the accumulators, one for each chain.
+    bound = any(
+        word in ("named_barrier", "load") or (word == "compute" and args.ilp > ACCUMULATORS * kernel.registers)
+        for ops in steps.values()
+        for _, word, args in ops
+    )
     if told or bound or kernel.barriers or not computing:
         return
     for order, (times, over) in enumerate(TWICE):

@@ -184,6 +184,12 @@ def test_tiles_of_a_spelled_kernel_take_their_instructions_along(spelled):
     assert [one.scenario.program().tiles_per_cta for one in (large, small)] == [6, 24]
 
 
+def test_warps_of_a_register_blocked_product_are_as_many_as_they_are():
+    """Half of them would need twice the accumulators each, which are half of their registers already."""
+    product = load(next(path for path in SCENARIOS if path.stem == "own_sgemm"))
+    assert "warps" not in {variant.lever for variant in variants(product)}
+
+
 def test_what_belongs_to_instructions_goes_along_with_them(spelled):
     """Conflicts are FFMAs' own; slots beside them are overhead, which is not halved with the tile."""
     more = spelled.replace("ffma: 512,", "ffma: 512, register_conflicts: 64, interleaved: 10, masked: 2,")
