@@ -132,10 +132,13 @@ def _run_short(launch: _Launch, exact: bool) -> tuple[_Run, list[Cut]]:
             break
         shorter = program.shortened(tiles - count)
         run = _run(launch, shorter, left, Waves(resident, runs[0].sms[0].waves if runs else None))
-        if not runs and (left := _taken(launch, run, tiles / count)):
-            run = _run(launch, shorter, left, Waves(resident))
         much = ctas * count > MANY_TILES
-        cuts = find_cuts(run.sms, shape, tiles - count, AGREEMENT[-1] if much else agreement)
+        if not runs and (left := _taken(launch, run, tiles / count)):
+            # Where all are dealt evenly there is a steady state as soon as where they are not.
+            if not much and tiles <= LITTLE_MORE * count and not _cuts(run, shape, tiles - count, agreement, much):
+                break
+            run = _run(launch, shorter, left, Waves(resident))
+        cuts = _cuts(run, shape, tiles - count, agreement, much)
         if cuts is not None:
             return run, cuts
         if not runs and not much and tiles <= LITTLE_MORE * count:
@@ -155,6 +158,10 @@ def _run_short(launch: _Launch, exact: bool) -> tuple[_Run, list[Cut]]:
         if mean is not None:
             return runs[-1], mean
     return _run_all(launch, Waves(resident), left)
+
+
+def _cuts(run: _Run, shape: Shape, missing: int, agreement: float, much: bool) -> list[Cut] | None:
+    return find_cuts(run.sms, shape, missing, AGREEMENT[-1] if much else agreement)
 
 
 def _run_all(launch: _Launch, waves: Waves | None, left: tuple[int, ...] | None = None) -> tuple[_Run, list[Cut]]:
@@ -230,8 +237,8 @@ def _lateness(launch: _Launch, run: _Run, end_s: float) -> float:
     """Seconds by which the slowest CTA ends after those that were simulated."""
     program, profile = launch.program, launch.profile
     last = max((sm.ctas[-1] for sm in run.sms), key=lambda cta: cta.waits)
-    # Those of tiles that were left out are like those behind the tile half-way.
-    missing = program.tiles_of(program.grid - 1) - last.tiles
+    # Those of tiles that were left out are like those behind the tile half-way; of unequal CTAs none are.
+    missing = program.tiles_per_cta - last.tiles if isinstance(program.tiles_per_cta, int) else 0
     waits = last.waits + last.later_waits * missing / max(last.tiles - 1 - last.tiles // 2, 1)
     load = launch.traffic.read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
     cycles = lateness_cycles(

@@ -19,7 +19,10 @@ NOTES = {
     "warps": "of the one CTA on each SM",
     "shared_kib": "shared memory of the CTA, which L1 has less",
     "pause": "cycles between the turns",
+    "sms": "that run a CTA",
     "cycles": "SM cycles of one turn, the pause included, median over SMs",
+    "cycles_mean": "the same, mean over SMs",
+    "cycles_slowest": "the same of the slowest SM",
 }
 OPS = {1: "load", 2: "store", 3: "both"}
 KINDS = ((1, 0), (2, 0), (3, 0), (3, 1))
@@ -29,6 +32,8 @@ WARPS = (1, 4, 8, 16)
 SHARED_KIB = (0, 100, 224)
 SUMS = (56, 64, 72, 80, 96, 128)
 """Where there are 64 registers."""
+SOME_SMS = (66, 100)
+"""Of the SMs, for the rows without pause and with little L1."""
 TURNS, PAUSE = 100, 2000
 
 
@@ -56,6 +61,14 @@ def run(context: Context) -> Iterator[dict]:
 def _measured(context: Context, kernel: CompiledKernel, row: dict, args: tuple) -> Iterator[dict]:
     for warps in WARPS:
         for shared_kib in SHARED_KIB:
-            stamps = context.warm(kernel, context.sms, 32 * warps, args, context.sms, shared_kib * KIB)
-            cycles = float(np.median(stamps)) / TURNS
-            yield row | {"warps": warps, "shared_kib": shared_kib, "cycles": cycles}
+            fewer = SOME_SMS if shared_kib == SHARED_KIB[-1] and not row.get("pause") else ()
+            for sms in (*fewer, context.sms):
+                stamps = context.warm(kernel, sms, 32 * warps, args, sms, shared_kib * KIB) / TURNS
+                yield row | {
+                    "warps": warps,
+                    "shared_kib": shared_kib,
+                    "sms": sms,
+                    "cycles": float(np.median(stamps)),
+                    "cycles_mean": float(np.mean(stamps)),
+                    "cycles_slowest": float(stamps.max()),
+                }

@@ -33,6 +33,19 @@ kernel:
     pong: {warps: 4, every: 2, offset: 1, per_tile: [{wait: input}, {compute: {ffma: 128, ilp: 1}}, {release: input}]}
 """
 
+UNEQUAL = """\
+question: q
+device: h200_sxm
+kernel:
+  grid: 132
+  tiles_per_cta: TILES
+  registers: 32
+  rings: {input: {stages: 4, bytes: 8 KiB}}
+  roles:
+    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: input}]}
+    consumer: {warps: 4, per_tile: [{wait: input}, {compute: {lds: 4, ffma: 400}}, {release: input}]}
+"""
+
 
 def only_op(spelled: str, step: str) -> Op:
     """What becomes of one step in the consumer's list."""
@@ -273,6 +286,12 @@ class TestRoleThatNeverRuns:
         for tiles in ("0", "[0, 0, 0, 0]"):
             with pytest.raises(ScenarioError, match=r"tiles_per_cta: gives no CTA a tile, so that no role ever runs"):
                 loads(PING_PONG.replace("tiles_per_cta: 12", f"tiles_per_cta: {tiles}"))
+
+    def test_one_cta_with_many_more_tiles_is_fine(self):
+        """How late the slowest is follows from the tiles it has, not from those that the last CTA has."""
+        unequal = UNEQUAL.replace("TILES", str([200] + [20] * 131))
+        everywhere = UNEQUAL.replace("TILES", "200")
+        assert 0 < predict(loads(unequal)).total_s < 1.02 * predict(loads(everywhere)).total_s
 
     def test_some_ctas_without_tiles_are_fine(self):
         """A grid may be larger than the work."""
