@@ -274,6 +274,11 @@ class WarpLane:
         barrier = self.cta.named_barrier(op.id, op.warps)
         if self.lane not in barrier.satisfiers:
             barrier.satisfiers.append(self.lane)
+        if not op.wait:
+            # As the others' arrivals, which the barrier takes one after another.
+            self.owe(self.cost.sync_issue)
+            barrier.arrive(self.group.warps, self.last)
+            return
         yield from self.sync(barrier, self.cost.sync_base + self.cost.sync_named_extra, op.tile)
 
     def sync(self, barrier: CountingBarrier, base: float, tile: int) -> Generator:

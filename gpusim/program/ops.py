@@ -279,10 +279,14 @@ class SyncThreads:
 
 @dataclass(frozen=True, slots=True)
 class NamedBarrier:
-    """``bar.sync id, 32*warps``: the first ``warps`` warps that arrive form one generation."""
+    """``bar.sync id, 32*warps``: the first ``warps`` warps that arrive form one generation.
+
+    Without ``wait`` ``bar.arrive``: the warp is counted and goes on.
+    """
 
     id: int
     warps: int
+    wait: bool = True
     tile: int = -1
 
 

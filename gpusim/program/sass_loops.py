@@ -1,5 +1,8 @@
 """The loops of a disassembled kernel as its source has them, each inside the one that holds it.
 
+Code that calls something and is jumped over is left out: the slow paths of a division or a square root, which normal
+numbers never take.
+
 A branch that jumps back is no loop in itself: code that the compiler has put behind the kernel (the spin of a wait,
 lanes that part ways) jumps back as well. A loop is a branch to an instruction that every way to the branch passes.
 """
@@ -58,7 +61,7 @@ def parts(instructions: Sequence[Instruction]) -> list[Part]:
     waits = {head for head, members in loops.items() if only_waits(count(_listed(blocks, members)))}
     # A wait is tried once where it stands and then in a loop of its own, which runs only if it has to wait.
     spins = {head for head in waits if _is_tried_before(blocks, order, head, loops[head])}
-    left_out = set().union(*(loops[head] for head in spins))
+    left_out = set().union(*(loops[head] for head in spins)) | _slow_paths(blocks, order)
     loops = {head: members - left_out for head, members in loops.items() if head not in waits}
     found = list(_nested(blocks, loops, None, ""))
     rest = _listed(blocks, set(order) - left_out - set().union(*loops.values()))
@@ -90,6 +93,17 @@ def _listed(blocks: dict[int, _Block], members: set[int]) -> tuple[Instruction, 
 def _is_tried_before(blocks: dict[int, _Block], order: list[int], head: int, members: set[int]) -> bool:
     before = [block for block in order if block not in members and head in blocks[block].next]
     return all(any(i.opcode.startswith("SYNCS") for i in blocks[block].body) for block in before)
+
+
+def _slow_paths(blocks: dict[int, _Block], order: list[int]) -> set[int]:
+    """Blocks with a call, each of which every block before it can go around."""
+    found = set()
+    for block in order[1:]:
+        before = [other for other in order if block in blocks[other].next]
+        calls = any(i.opcode.split(".")[0] == "CALL" for i in blocks[block].body)
+        if calls and all(len(set(blocks[other].next)) > 1 for other in before):
+            found.add(block)
+    return found
 
 
 def _blocks(instructions: Sequence[Instruction]) -> dict[int, _Block]:

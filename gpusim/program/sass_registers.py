@@ -7,10 +7,13 @@ from collections.abc import Iterator
 
 from gpusim.program.sass import Instruction
 
-__all__ = ["loaded", "touched"]
+__all__ = ["loaded", "read", "touched", "written"]
 
 _REGISTERS = re.compile(r"\bR(\d+)(\.64)?")
 _WORDS = {"64": 2, "128": 4}
+_KEEPS = ("ST", "RED", "BRA", "BAR", "SYNCS", "UBLKCP", "UTMA", "EXIT", "NOP", "DEPBAR", "LDGDEPBAR", "LDGSTS", "FCHK")
+"""Opcodes, or how they begin, that write no register."""
+_PREDICATE = re.compile(r"^U?P[T\d]")
 
 
 def loaded(one: Instruction) -> range:
@@ -26,6 +29,34 @@ def touched(one: Instruction) -> Iterator[int]:
         # The data of a store is its last operand, that of a load its first; addresses are one register or two.
         data = number == 0 if one.opcode.startswith("LD") else one.opcode.startswith("ST") and number > 0
         yield from range(int(first), int(first) + (_words(one) if data else 2 if wide else 1))
+
+
+def written(one: Instruction) -> range:
+    """Registers that an instruction writes."""
+    if one.opcode.startswith("LD") and not one.opcode.startswith(_KEEPS):
+        return loaded(one)
+    operands = _operands(one)
+    if one.opcode.startswith(_KEEPS) or "SETP" in one.opcode or not (match := _REGISTERS.match(operands[_result(operands)])):
+        return range(0)
+    return range(int(match[1]), int(match[1]) + (2 if ".WIDE" in one.opcode else 1))
+
+
+def read(one: Instruction) -> Iterator[int]:
+    """Registers whose values an instruction needs."""
+    operands = _operands(one)
+    sources = operands[_result(operands) + 1 :] if written(one) else operands
+    for operand in sources:
+        yield from (int(first) + more for first, wide in _REGISTERS.findall(operand) for more in range(2 if wide else 1))
+
+
+def _operands(one: Instruction) -> list[str]:
+    parts = one.text.split(one.opcode.removeprefix("@!PT."), 1)
+    return [operand.strip() for operand in parts[-1].split(",")]
+
+
+def _result(operands: list[str]) -> int:
+    """Which one is the result: a shuffle's, or a comparison's, stands behind predicates."""
+    return next((at for at, operand in enumerate(operands) if not _PREDICATE.match(operand)), 0)
 
 
 def _words(one: Instruction) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpusim.program.dispatch import dispatch_stalls
+from gpusim.program.float_chains import float_chains
 from gpusim.program.sass import Instruction, count
 from gpusim.program.shared_loads import shared_loads
 
@@ -54,11 +55,8 @@ UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "warp reductions": (("REDUX", "MATCH"), "slower than other, how much is not measured here"),
     "calls": (
-        ("CALL", "BRX", "JMX", "FCHK"),
-        (
-            "the code behind is counted nowhere. FCHK with CALL is a division, whose slow path normal numbers never "
-            "take: other, one slot each. Add what any other function does"
-        ),
+        ("CALL", "BRX", "JMX"),
+        "the code behind is counted nowhere: add what the function does",
     ),
     "generic addresses": (("LD", "ST"), "shared or global memory, as the address says: state load, store, lds or sts"),
     "textures and surfaces": (("TEX", "TLD", "TLD4", "TXQ", "SULD", "SUST"), "a path of its own, not modelled"),
@@ -105,6 +103,7 @@ def _with_stalls(rows: list[Stated], body: Sequence[Instruction], loop: bool) ->
     further = [
         Stated("compute", field, number, {})
         for field, number in (
+            ("ilp", round(float_chains(body, loop=loop) or 0, 1)),
             ("loads_in_flight", round(loads.in_flight, 1) if loads else 0),
             ("load_to_use", round(loads.to_use, 1) if loads else 0),
             ("register_conflicts", round(stalls.register_conflicts)),

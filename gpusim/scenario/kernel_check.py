@@ -6,11 +6,12 @@ Deadlocks and overwritten stages are found by running the program, not here.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import lcm
 from typing import Any, NamedTuple
 
 from gpusim.errors import listing, nearest
 from gpusim.scenario.kernel_schema import MAX_TILES, RoleSpec, SpelledKernel, TileTotal
-from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals, turn_of
+from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals
 from gpusim.scenario.op_lists import as_written, length
 from gpusim.scenario.op_schema import REPEAT
 
@@ -18,6 +19,8 @@ __all__ = ["Problem", "problems"]
 
 BULK_ALIGNMENT = 16  # PTX ISA: size and addresses of cp.async.bulk are multiples of 16
 LONGEST_TURN = 64
+EVERY_TILE = ("acquire", "tma_load", "wait", "release", "producer_commit", "cp_async", "commit_group", "wait_group")
+"""Words that fill, free or count the stages of a ring, tile by tile."""
 MOST_DEALT = 1_000_000
 """CTAs of unequal tiles, each of which is placed for itself."""
 MOST_OPS = 10_000
@@ -113,7 +116,7 @@ def _group_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
 
 def _turn_problems(kernel: SpelledKernel) -> Iterator[Problem]:
     """Roles that take turns must leave no tile of a ring to nobody, nor to more warps than its barrier counts."""
-    turn = turn_of(kernel)
+    turn = lcm(*(role.every for role in kernel.roles.values()))
     if turn == 1 or any(role.offset >= role.every for role in kernel.roles.values()):
         return
     if turn > LONGEST_TURN:
@@ -151,6 +154,11 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
         yield Problem((*path, "ahead"), f"means nothing in {part}", "tile: n")
     if part == "per_tile" and spec.tile is not None:
         yield Problem((*path, "tile"), "is the iteration's own tile in per_tile", "ahead: n")
+    if spec.every > 1 and (part != "per_tile" or word in EVERY_TILE):
+        why = f"means nothing in {part}" if part != "per_tile" else f"{word} belongs to every tile of its ring"
+        yield Problem((*path, "every"), why, "1, or every and offset of the role")
+    if spec.offset >= spec.every:
+        yield Problem((*path, "offset"), f"is {spec.offset} with every {spec.every}", f"at most {spec.every - 1}")
     if getattr(spec, "stride", 0) and spec.scatter:
         yield Problem((*path, "scatter"), "addresses are a stride apart or scattered, not both", "stride or scatter")
     if getattr(spec, "completed", 0.0) and not (spec.stride or spec.scatter):

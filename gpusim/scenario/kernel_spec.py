@@ -6,7 +6,7 @@ any number of tiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import lcm
 from typing import Any
@@ -15,6 +15,7 @@ from gpusim import program as ops
 from gpusim.program import KernelProgram, Mix, Op, Ring, Role
 from gpusim.scenario.kernel_schema import RoleSpec, SpelledKernel, TileTotal
 from gpusim.scenario.op_lists import as_run, as_written
+from gpusim.scenario.op_schema import REPEAT
 
 __all__ = ["TileLoop", "build_kernel"]
 
@@ -25,13 +26,15 @@ MBARRIER_BYTES = 8  # PTX ISA: an mbarrier object is 64 bits
 class Step:
     """One op of a list: ``make(tile)``, run ``ahead`` tiles early or for one fixed ``tile``.
 
-    ``past_end``: what stands in its place where it would be for a tile that the CTA does not have.
+    ``every``, ``offset``: for which tiles of the loop. ``past_end``: what stands in its place where it would be for a tile that the CTA does not have.
     """
 
     make: Callable[[int], Op]
     ahead: int = 0
     tile: int | None = None
     past_end: Callable[[int], Op] | None = None
+    every: int = 1
+    offset: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ class TileLoop:
             for step in self.per_tile:
                 tile = iteration + step.ahead
                 # Only ops ahead of the loop run before it starts.
-                if tile < 0 or tile % self.every != self.offset:
+                if tile < 0 or tile % self.every != self.offset or tile % step.every != step.offset:
                     continue
                 make = step.make if tile < tiles else step.past_end
                 if make is not None:
@@ -110,8 +113,13 @@ def _ring(kernel: SpelledKernel, name: str) -> Ring:
 
 
 def turn_of(kernel: SpelledKernel) -> int:
-    """Tiles after which all roles do the same again: 1 unless some take turns."""
-    return lcm(*(role.every for role in kernel.roles.values()))
+    """Tiles after which all roles do the same again: 1 unless some take turns, or an op is not for every tile."""
+    roles = kernel.roles.values()
+    return lcm(*(role.every for role in roles), *(spec.every for role in roles for spec in _specs(role.per_tile)))
+
+
+def _specs(steps: Sequence[Any]) -> Iterator[Any]:
+    return (spec for _, word, spec in as_written(steps) if word != REPEAT)
 
 
 def fill_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
@@ -157,7 +165,8 @@ def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
             if word == "wait":
                 read = spec.ring
             make = _maker(kernel, word, spec, read)
-            part.append(Step(make, _ahead(kernel, spec), spec.tile, _past_end(word, spec, make, spares)))
+            past_end = _past_end(word, spec, make, spares)
+            part.append(Step(make, _ahead(kernel, spec), spec.tile, past_end, spec.every, spec.offset))
         parts.append(tuple(part))
     return TileLoop(*parts, every=role.every, offset=role.offset)
 
@@ -205,9 +214,10 @@ class _PhaseMaker:
     barrier: str
     phase: int | None
     lag: int
+    every: int
 
     def __call__(self, tile: int) -> Op:
-        phase = tile if self.phase is None else self.phase
+        phase = tile // self.every if self.phase is None else self.phase
         return ops.Wait(self.barrier, max(phase - self.lag, -1), tile=tile)
 
 
@@ -221,7 +231,7 @@ _SAME_FIELDS = {
     "bulk_wait": (ops.BulkWait, ("pending", "read")),
     "store": (ops.Store, ("bytes", "width", "other", "l2_hit", "completed", "stride", "scatter")),
     "sync_threads": (ops.SyncThreads, ()),
-    "named_barrier": (ops.NamedBarrier, ("id", "warps")),
+    "named_barrier": (ops.NamedBarrier, ("id", "warps", "wait")),
     "arrive": (ops.Arrive, ("barrier",)),
     "expect_tx": (ops.ExpectTx, ("barrier", "bytes")),
     "set_max_nreg": (ops.SetMaxNReg, ("registers",)),
@@ -243,7 +253,7 @@ def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Cal
     if word in _ON_RING:
         return _Maker(_ON_RING[word], ring=spec.ring)
     if word == "mbarrier_wait":
-        return _PhaseMaker(spec.barrier, spec.phase, spec.lag)
+        return _PhaseMaker(spec.barrier, spec.phase, spec.lag, spec.every)
     if word == "compute":
         mix = Mix(**{name: getattr(spec, name) for name in _MIX})
         implied = read if spec.lds and spec.reads is None else None

@@ -5,7 +5,8 @@ ops without arguments may stand alone, ``sync_threads``. An op in ``per_tile`` b
 the tile of the iteration. With ``ahead: n`` it runs n tiles earlier, as software
 pipelining does: the first n tiles are issued before the loop starts, none past the end.
 ``ahead: full`` is the deepest that never touches the stage in use, stages − 1. A role that
-takes turns with others says so itself, with ``every`` and ``offset`` (`kernel_schema`). A loop inside a tile is
+takes turns with others says so itself, with ``every`` and ``offset`` (`kernel_schema`); an op with them runs for some
+of the tiles only, as what stands at the end of an item of several. A loop inside a tile is
 ``{repeat: {times: 8, ops: [...]}}``: the same as if its ops were written down eight times.
 """
 
@@ -22,6 +23,7 @@ from gpusim.units import parse_bytes
 __all__ = ["OPS", "REPEAT", "STEPS", "OpStep", "OpWord", "Schedule", "chosen"]
 
 MAX_AHEAD = 64
+MAX_EVERY = 1024
 MAX_TIMES = 10_000
 MAX_ALIGN = 2**20
 
@@ -58,6 +60,10 @@ class Schedule(Model):
     """Tiles ahead of the iteration (per_tile only); "full" is the ring's stages - 1."""
     tile: Annotated[Count, Field(ge=-64, le=1_000_000)] | None = None
     """Tile index in prologue and epilogue; negative counts from the last tile."""
+    every: Annotated[Count, Field(ge=1, le=MAX_EVERY)] = 1
+    """The op runs for every so-manyth tile of the CTA only (per_tile, no op that fills or frees a stage)."""
+    offset: Annotated[Count, Field(ge=0, lt=MAX_EVERY)] = 0
+    """The first of these tiles, below `every`: with `every: 8` 7 for the last one of each eight."""
 
 
 class OnRing(Schedule):
@@ -244,6 +250,8 @@ class Barrier(Schedule):
     """Number of the barrier."""
     warps: Annotated[Count, Field(ge=1, le=32)]
     """Warps that meet there, of all roles together."""
+    wait: bool = True
+    """bar.sync; otherwise bar.arrive, which counts and goes on."""
 
 
 class OnBarrier(Schedule):
