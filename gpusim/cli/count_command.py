@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,8 @@ from gpusim.program.sass_words import Stated, stated
 
 __all__ = ["count"]
 
+ELF = b"\x7fELF"
+"""How a cubin begins."""
 SETUP = " (setup where nothing hides it)"
 _NOT_IN_ROWS = {
     "ilp": "FFMA, FADD and FMUL under way at once: chains, or what they come to with what stands between",
@@ -99,8 +103,21 @@ def _listed(row: Stated) -> str:
 def _text(file: Path) -> str:
     if str(file) == "-":
         return sys.stdin.read()
+    if (tool := shutil.which("cuobjdump")) and _is_cubin(file):
+        found = subprocess.run([tool, "-sass", str(file)], capture_output=True, text=True, check=False)
+        if found.returncode:
+            raise GpusimError(f"{file}: cuobjdump cannot read it: {(found.stderr or found.stdout).strip()}")
+        return found.stdout
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is no text, perhaps the cubin itself"
         raise GpusimError(f"{file}: {reason}; it must be what `cuobjdump -sass kernel.cubin` prints") from None
+
+
+def _is_cubin(file: Path) -> bool:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(len(ELF)) == ELF
+    except OSError:
+        return False

@@ -8,9 +8,9 @@ from __future__ import annotations
 import numpy as np
 
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
-from gpusim.hardware.address_order import IN_ORDER_BYTES
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import BELOW_SATURATION, stream_bandwidth
+from gpusim.hardware.calibrate_order import MIXES, in_order
 from gpusim.hardware.memory import among_loads, among_writes, slowest
 from gpusim.program import WARP_SIZE
 
@@ -47,9 +47,10 @@ def _stores(b: Benches, _: dict) -> dict[str, Measured]:
         if row["dram_written_bytes"] > 0.1 * row["written_bytes"]  # else all of it may fit
     ]
     return {
-        "hbm.mix_loss_mostly_reads": Measured(loss(3, 1), "", "hbm (three reads to one write, against each alone)"),
-        "hbm.mix_loss": Measured(loss(1, 1), "", "hbm (half reads, half writes, against each alone)"),
-        "hbm.mix_loss_mostly_writes": Measured(loss(1, 3), "", "hbm (one read to three writes, against each alone)"),
+        **{
+            f"hbm.mix_loss{name}": Measured(loss(*mix), "", f"hbm ({words}, against each alone)")
+            for name, mix, words in MIXES
+        },
         "l2.written_capacity": Measured(float(np.median(left)), "MiB", "dirty (only writes)", float(np.ptp(left))),
         "lsu.store_bandwidth": Measured(one_sm, "B/cycle", "access (stores, L2, one SM)"),
         "lsu.store_queue": Measured(
@@ -185,42 +186,6 @@ def _between_warps(b: Benches, found: dict[str, Measured]) -> dict[str, Measured
     return {"hbm.write_queue_between_warps": Measured(part, "", "meeting (beside as many stores as loads)", off)}
 
 
-def _in_order(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """What order gives to the bandwidth of writes, and how much of `hbm.queue_time` it leaves to reads.
-
-    Of CTAs that come and go, each with all its reads at once: piece after piece against pieces anywhere.
-    """
-    write = found["hbm.write_bandwidth"].value * 1e12
-    gains = [
-        row["bytes_per_s"] / write - 1.0
-        for row in b.rows("in_order", kind="pieces", op="write", in_order=True)
-        if row["cta_bytes"] <= IN_ORDER_BYTES
-    ]
-    pairs: dict[tuple, dict[bool, dict]] = {}
-    for row in b.rows("in_order", kind="pieces", op="read", turns=1):
-        case = tuple(row[name] for name in ("threads", "ctas_per_sm", "unroll"))
-        pairs.setdefault(case, {})[row["in_order"]] = row
-    read, queue = found["hbm.read_bandwidth"].value * 1e12, found["hbm.queue_time"].value * 1e-9
-    stated, measured = [], []
-    for pair in pairs.values():
-        loads, took = {}, {}
-        for in_order, row in pair.items():
-            loads[in_order] = row["bytes_per_s"] / read
-            took[in_order] = b.sms("in_order") * row["ctas_per_sm"] * row["cta_bytes"] / row["bytes_per_s"]
-        if max(loads.values()) < BELOW_SATURATION:
-            waits = {in_order: among_loads(load, 0.0, 0.0, 0.0, queue) for in_order, load in loads.items()}
-            stated.append(waits[True])
-            measured.append(waits[False] - (took[False] - took[True]))
-    part = float(np.dot(stated, measured) / np.dot(stated, stated))
-    off = float(np.std(part * np.array(stated) - measured) / np.mean(stated))
-    return {
-        "hbm.write_in_order_gain": Measured(
-            float(np.median(gains)), "", "in_order (writes, up to 16 KiB a CTA)", float(np.ptp(gains))
-        ),
-        "hbm.queue_in_order": Measured(part, "", "in_order (reads, one turn a CTA)", off),
-    }
-
-
 def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     """Requests that fetch or write little each: of the load-store unit, of L2, and of DRAM.
 
@@ -281,4 +246,4 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-ACCESS_STEPS = (_stores, _both_ways, _loads_beside_stores, _between_warps, _in_order, _scattered)
+ACCESS_STEPS = (_stores, _both_ways, _loads_beside_stores, _between_warps, in_order, _scattered)

@@ -42,6 +42,7 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     hop = sum(found[f"mbarrier.{part}"].value for part in ("arrive_interval", "arrive_latency", "wake", "per_warp"))
     woken = found["mbarrier.wake"].value + found["mbarrier.per_warp"].value
     issue = turn(8) - found["mbarrier.poll"].value - found["mbarrier.per_warp"].value
+    queued = {row["copies"]: row["cycles_median"] for row in b.rows("tma", kind="issue", bytes=128)}
     expect = b.one("barrier", "cycles", kind="mbarrier", op="expect_tx")
     lines = np.array([size / 128 for size in sorted(far) if size >= 128])
     extra = np.array([far[int(size * 128)] - near[int(size * 128)] for size in lines])
@@ -57,6 +58,11 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     return {
         "tma.submit": Measured(submit, "cycles", "skeleton (hand-over of one stage with a copy, less its parts)"),
         "tma.issue": Measured(issue, "cycles", "skeleton (hand-over that never waits, less one poll)"),
+        "tma.issue_again": Measured(
+            (queued[64] - queued[32]) / 32.0,
+            "cycles",
+            "tma (issue: 32 and 64 copies announced together)",
+        ),
         "tma.bandwidth": Measured(rate, "B/cycle", "tma (ring, L2, one SM)", abs(1 / per_byte - rate)),
         "tma.l2_latency": Measured(latency_in_l2, "cycles", "tma (latency, L2)"),
         "dram.latency": Measured(one, "cycles", "tma (latency, DRAM less L2, one line)"),

@@ -8,11 +8,12 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   same time, and what they all want of the SM at once they get one after the other. What stands between a load and its
   use hides as much of the stall, of every warp in step. Warps with more chains of FFMAs than these have cycles of
   latency are served one after the other instead, and then stall at different times: a closed queue at the scheduler.
+  So do warps that wait for their own loads only. While a pipe holds up a warp those that need another one can issue.
   ld.shared and st.shared occupy the SM's 128 B-a-clock data path, and so do loads and stores of global memory; the
   load-store unit takes 16 lanes of up to 16 bytes a clock, and as long for an access that no lane executes.
 Omits: which registers meet in a bank and which pipes are busy (the program says how many cycles that costs),
   instruction-cache misses; warps that do different things are a matter of `gpusim.hardware.schedule`.
-Source: realkernels.microbench (issue, lds, pipes, masked, lds_ffma, ahead, tile_turn, skeleton).
+Source: realkernels.microbench (issue, lds, pipes, masked, lds_ffma, ahead, tile_turn, skeleton, short_ctas).
 """
 
 from __future__ import annotations
@@ -47,7 +48,8 @@ class ComputeCost:
     such warps on one scheduler no more than ``most`` issue slots a cycle. ``batches``: loads from shared memory that
     wait for the one before; ``ahead``: issue slots of the warp between each and its use; ``greedy``: other warps get
     nothing until it stalls. ``burst``: cycles of one of the batches that the warp asks for at once, ``last`` those of
-    the last instruction of them; ``gaps``: what is free between them for others.
+    the last instruction of them; ``gaps``: what is free between them for others. ``held``: cycles of the
+    slots in which a pipe holds up only those who need it as well.
     """
 
     slots: float
@@ -65,7 +67,10 @@ class ComputeCost:
     burst: float = 0.0
     last: float = 0.0
     gaps: float = 0.0
+    held: float = 0.0
 
+    taken: float = field(init=False)
+    """Part of its slots in which nobody else can issue."""
     all_slots: float = field(init=False)
     """Issue slots in all."""
     demand: float = field(init=False)
@@ -80,6 +85,7 @@ class ComputeCost:
     def __post_init__(self) -> None:
         cycles = (self.alone + self.setup_alone) or 1.0
         object.__setattr__(self, "all_slots", self.slots + self.setup_slots)
+        object.__setattr__(self, "taken", 1.0 - self.held / (self.all_slots or 1.0))
         object.__setattr__(self, "demand", self.all_slots / cycles)
         object.__setattr__(self, "runs", self.slots / (self.alone or 1.0))
         object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
@@ -157,16 +163,21 @@ class ComputeModel:
         self._masked_interval = value("lsu.masked_interval")
         self._request_bytes = value("lsu.request_bandwidth")
         self._bytes_per_cycle = value("sm.shared_bandwidth")
-        self._known: dict[tuple[Mix, float], ComputeCost] = {}
+        self._known: dict[tuple[Mix, float, bool], ComputeCost] = {}
 
-    def cost(self, mix: Mix, owed: float = 0.0) -> ComputeCost:
-        """The cost of ``mix`` for one warp, which takes ``owed`` issue slots besides and no time for them."""
-        cost = self._known.get((mix, owed))
+    def cost(self, mix: Mix, owed: float = 0.0, drifts: bool = False) -> ComputeCost:
+        """The cost of ``mix`` for one warp, which takes ``owed`` issue slots besides and no time for them.
+
+        ``drifts``: the role's warps do not stay in step.
+        """
+        cost = self._known.get((mix, owed, drifts))
         if cost is None:
             cost = self._cost(mix)
+            if drifts:
+                cost = replace(cost, greedy=True)
             if owed and cost.all_slots:
                 cost = replace(cost, setup_slots=cost.setup_slots + owed)
-            self._known[mix, owed] = cost
+            self._known[mix, owed, drifts] = cost
         return cost
 
     def _cost(self, mix: Mix) -> ComputeCost:
@@ -218,6 +229,7 @@ class ComputeModel:
             burst=burst,
             last=last,
             gaps=gaps,
+            held=mix.pipe_stalls * self._dispatch_stall,
         )
 
     def memory_cost(

@@ -10,10 +10,11 @@ of their CTAs are simulated with those that run it; the memory system knows how 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
-from gpusim.program import Compute, KernelProgram, Load, Role, Store, TimeStamp, WaitLoads
+from gpusim.program import Compute, KernelProgram, Load, Op, Role, Store, TimeStamp, WaitLoads
 
 __all__ = ["SmClass", "WarpGroup", "group_warps", "place_ctas"]
 
@@ -29,6 +30,7 @@ class WarpGroup:
     ``per_scheduler`` warps on each of the ``schedulers`` schedulers of class ``scheduler_class``.
     ``lane`` completes the CTA's name. ``in_step``: warps that do the same at the same time, these among them.
     ``last``: number of the last of them in its CTA. ``typical``: of groups that never meet, the middle one.
+    ``drifts``: whether the role's warps get out of step, because each waits for its own loads only.
     """
 
     role: Role
@@ -40,6 +42,7 @@ class WarpGroup:
     in_step: int
     last: int
     typical: bool = True
+    drifts: bool = False
 
     @property
     def elects(self) -> bool:
@@ -78,6 +81,7 @@ def group_warps(
     for slot in range(slots):
         groups.append([])
         for number, role in enumerate(program.roles):
+            drifts = _drifts(role)
             found: list[tuple[int, int, int, int, int]] = []
             for index, members in enumerate(classes.values()):
                 count = on_scheduler[members[0]][slot, number]
@@ -92,16 +96,26 @@ def group_warps(
                 lane = role.name if position == 0 else f"{role.name}.warp[{lowest}]"
                 in_step = count * members if number in apart else role.warps
                 typical = number not in apart or position == len(found) // 2
-                group = WarpGroup(role, count * members, index, count, members, lane, in_step, last, typical)
+                group = WarpGroup(role, count * members, index, count, members, lane, in_step, last, typical, drifts)
                 groups[slot].append(group)
     return groups, len(classes)
 
 
 def _never_meets(role: Role) -> bool:
     """Whether its warps wait for nothing but their own loads."""
+    return _only_own_loads(list(role.body(2)))
+
+
+def _drifts(role: Role) -> bool:
+    """Whether from its second tile on its warps wait for their own loads and for nothing else."""
+    ops = list(role.body(2))[len(list(role.body(1))) :]
+    return _only_own_loads(ops) and any(isinstance(op, Load) for op in ops)
+
+
+def _only_own_loads(ops: Sequence[Op]) -> bool:
     return all(
         isinstance(op, Load | WaitLoads | Store | TimeStamp) or (isinstance(op, Compute) and op.reads is None)
-        for op in role.body(2)
+        for op in ops
     )
 
 

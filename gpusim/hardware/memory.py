@@ -76,7 +76,7 @@ class Memory:
     ``round_bytes`` is one tile of every resident CTA, ``rounds`` how many of them there will be. ``footprint_bytes``:
     what is read again and again, 0 if unknown. ``writes_in_order``, ``reads_in_order``: part of the gain of what is in
     order of address that the kernel has (`gpusim.hardware.address_order`). ``kept``: part of what is written that never
-    gets to HBM (`kept_part`).
+    gets to HBM (`kept_part`); ``reads_per_write``: bytes read from HBM for each one written.
     """
 
     def __init__(
@@ -91,6 +91,7 @@ class Memory:
         reads_in_order: float = 0.0,
         kept: float = 0.0,
         round_written: float = 0.0,
+        reads_per_write: float = 0.0,
     ) -> None:
         self.sim = sim
         self.profile = profile
@@ -102,11 +103,21 @@ class Memory:
         value = profile.value
         read = value("hbm.read_bandwidth")
         write = value("hbm.write_bandwidth") * (1.0 + writes_in_order * value("hbm.write_in_order_gain"))
-        self._read_weight, self._write_weight = 1.0 / read, 1.0 / write
-        # L2 takes writes no faster than HBM; what it keeps is only not mixed with the reads, which do not wait for it.
+        self._read_weight = 1.0 / read
+        # As long as L2 keeps what is written HBM only reads, and L2 takes in both: what that costs beyond the reads.
+        filled = value("l2.fill_weight") + value("l2.read_command_bytes") / LINE_BYTES
+        taken_in = (1.0 + filled * reads_per_write) / value("l2.write_bandwidth") - reads_per_write / read
+        self._write_weight = (1.0 - kept) / write + kept * max(taken_in, 0.0)
         self._to_dram = 1.0 - kept
         parts = ("_mostly_reads", "", "_mostly_writes")
-        self._mix_loss = tuple(self._to_dram * value(f"hbm.mix_loss{part}") for part in parts)
+        self._mix_loss = tuple(
+            self._to_dram
+            * (
+                (1.0 - writes_in_order) * value(f"hbm.mix_loss{part}")
+                + writes_in_order * value(f"hbm.mix_loss{part}_in_order")
+            )
+            for part in parts
+        )
         self._block_share = value("hbm.read_block_share"), value("hbm.write_block_share")
         self._strided_block_share = value("hbm.read_block_share_strided")
         # Each half of L2 keeps what its SMs read as far as it can; the rest is in the other half.

@@ -2,10 +2,11 @@
 
 Models: a warp that can issue goes on, so that warps which wait much take little from those that wait little, and lose
   a lot to them: they get on in the gaps. Of warps that all can issue, a few are served at a time, and the others queue:
-  who has waited for something goes to the end of the queue.
+  who has waited for something goes to the end of the queue. What those leave who run through code once is taken by the
+  others in the queue; the gaps of loops over shared memory are not.
 Omits: the order among the warps of one CTA; where in a loop its gaps are; that an odd warp which is left at the end
   issues at its own rate.
-Source: realkernels.microbench (fairness, turns, mixed).
+Source: realkernels.microbench (fairness, turns, mixed, short_ctas).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from typing import NamedTuple
 
 from gpusim.hardware.compute import ComputeCost
 
-__all__ = ["Turn", "cycles_per_slot", "served"]
+__all__ = ["Sharing", "Turn", "cycles_per_slot", "served"]
 
 _FULL = 0.92
 """Utilisation by others beyond which a warp's wait no longer grows: loops have gaps that nobody counts. From a chain
@@ -34,7 +35,52 @@ class Turn(NamedTuple):
     cta: int
 
 
-def served(warps: Sequence[tuple[Turn, float, ComputeCost]], most: float) -> list[float]:
+Group = tuple[Turn, float, ComputeCost]
+"""Ready warps of one CTA on one scheduler: their place in the queue, how many, and the cost of each."""
+
+
+class Sharing:
+    """Who gets how many issue slots; what was found for the same warps before is remembered."""
+
+    def __init__(self, most: float, wait: float) -> None:
+        """``most``: warps served in any case; ``wait``: cycles that one loses in the gaps of others."""
+        self._most, self._wait = most, wait
+        self._cycles: dict[tuple[tuple[ComputeCost, float], ...], list[float]] = {}
+
+    def slots_per_cycle(self, groups: Sequence[Group]) -> list[float]:
+        """Issue slots a cycle of each group; the one that has been ready longest stands first."""
+        shares = served(groups, self._most)
+        warps = [(share * number, cost) for share, (_, number, cost) in zip(shares, groups, strict=True)]
+        # Those that do the same get on equally.
+        present: dict[ComputeCost, float] = {}
+        for number, cost in warps:
+            if number:
+                present[cost] = present.get(cost, 0.0) + number
+        mix = tuple(present.items())
+        cycles = self._cycles.get(mix)
+        if cycles is None:
+            cycles = self._cycles[mix] = cycles_per_slot([(n, cost) for cost, n in mix], self._wait)
+        each = {cost: 1.0 / apart for cost, apart in zip(present, cycles, strict=True)}
+        slots = [number * each[cost] if number else 0.0 for number, cost in warps]
+        return _with_gaps(slots, shares, groups)
+
+
+def _with_gaps(slots: list[float], shares: Sequence[float], groups: Sequence[Group]) -> list[float]:
+    """``slots``, and what is left of a cycle for those in the queue that are not served."""
+    left = 1.0
+    for got, share, (_, number, cost) in zip(slots, shares, groups, strict=True):
+        left -= max(got, share * number * cost.demand) if cost.batches else got * cost.taken
+    for at, (share, (_, number, cost)) in enumerate(zip(shares, groups, strict=True)):
+        if left <= 0.0:
+            break
+        if share < 1.0:
+            more = min(left / cost.taken, (1.0 - share) * number * cost.demand)
+            slots[at] += more
+            left -= more * cost.taken
+    return slots
+
+
+def served(warps: Sequence[Group], most: float) -> list[float]:
     """Part of each group of ready warps of one scheduler that gets issue slots: who has been ready longest goes first.
 
     So many are served as fill the slots, but ``most`` in any case: if they all can issue, warps take turns with each

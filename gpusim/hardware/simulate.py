@@ -220,7 +220,8 @@ def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, 
         reads_in_order(launch.program, traffic, resident),
     )
     footprint, written = program.footprint_bytes or 0.0, resident * traffic.tile_written_bytes
-    memory = Memory(sim, profile, used, round_bytes, rounds, footprint, *in_order, launch.kept, written)
+    reads = traffic.missed_bytes / traffic.written_bytes if traffic.written_bytes else 0.0
+    memory = Memory(sim, profile, used, round_bytes, rounds, footprint, *in_order, launch.kept, written, reads)
     record = builder.add if builder is not None else None
     simulated = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, waves, record)

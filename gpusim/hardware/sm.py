@@ -24,7 +24,7 @@ from gpusim.hardware.l1 import l1_bytes
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import shared_memory
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.hardware.schedule import Turn, cycles_per_slot, served
+from gpusim.hardware.schedule import Sharing, Turn
 from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
 from gpusim.hardware.waves import Waves
@@ -85,12 +85,9 @@ class Sm:
         self._class = sm_class
         self._arithmetic = ComputeModel(profile)
         self._served: dict[Capacity, tuple[int, list[tuple[Flow, float]]]] = {}
-        self._warps_served = profile.value("sm.warps_served")
-        self._slot_wait = profile.value("sm.slot_wait")
+        self._sharing = Sharing(profile.value("sm.warps_served"), profile.value("sm.slot_wait"))
         self._shared_rates: dict[tuple[Any, ...], list[float]] = {}
-        """What `_rates` has found, by (CTA, warps, cost) of one flow after the other."""
-        self._cycles: dict[tuple[tuple[ComputeCost, float], ...], list[float]] = {}
-        """What `cycles_per_slot` has found, by (cost, warps)."""
+        """Issue slots per second found before, by (CTA, warps, cost) of one flow after the other."""
         self._memory_costs: dict[tuple, ComputeCost] = {}
         self._demands: dict[tuple[ComputeCost, WarpGroup, float], _Demand] = {}
         """What `_demand` has found."""
@@ -112,7 +109,7 @@ class Sm:
 
         ``apart_s``: from one warp to the next; the same of when they have done it comes with the event.
         """
-        return self._flow(self._arithmetic.cost(mix, owed), group, turn, apart_s)
+        return self._flow(self._arithmetic.cost(mix, owed, group.drifts), group, turn, apart_s)
 
     def issue_memory(
         self,
@@ -153,7 +150,7 @@ class Sm:
         return done, max(apart_s, cost.last / self._clock)
 
     def _demand(self, cost: ComputeCost, group: WarpGroup, apart_s: float) -> _Demand:
-        uses = [(self._issue[group.scheduler_class], 1.0)]
+        uses = [(self._issue[group.scheduler_class], cost.taken)]
         each = group.schedulers / cost.all_slots
         if cost.data:
             uses.append((self._data, each * cost.data))
@@ -195,24 +192,10 @@ class Sm:
         key = tuple(known)
         rates = self._shared_rates.get(key)
         if rates is None:
-            rates = self._shared_rates[key] = self._rates([flow.tag for flow in queue])
+            rates = self._shared_rates[key] = [
+                self._clock * slots for slots in self._sharing.slots_per_cycle([flow.tag for flow in queue])
+            ]
         return list(zip(queue, rates, strict=True))
-
-    def _rates(self, groups: list[tuple[Turn, float, ComputeCost]]) -> list[float]:
-        """Of (turn, warps, cost of each) on one scheduler."""
-        shares = served(groups, self._warps_served)
-        warps = [(share * number, cost) for share, (_, number, cost) in zip(shares, groups, strict=True)]
-        # Those that do the same get on equally.
-        present: dict[ComputeCost, float] = {}
-        for number, cost in warps:
-            if number:
-                present[cost] = present.get(cost, 0.0) + number
-        mix = tuple(present.items())
-        cycles = self._cycles.get(mix)
-        if cycles is None:
-            cycles = self._cycles[mix] = cycles_per_slot([(n, cost) for cost, n in mix], self._slot_wait)
-        slots_per_s = {cost: self._clock / each for cost, each in zip(present, cycles, strict=True)}
-        return [number * slots_per_s[cost] if number else 0.0 for number, cost in warps]
 
     def busy(self) -> tuple[float, float]:
         """Utilisation of the busiest scheduler, and of shared memory and L1, until the last CTA ended."""
@@ -247,7 +230,11 @@ class Sm:
                 yield process
                 if sim.now > waited_since:
                     before = warps.last
-            most = max(lanes, key=lambda lane: lane.waits)
+            # Of warps that do the same, those that wait most wait for the others.
+            slowest: dict[str, WarpLane] = {}
+            for warps in sorted(lanes, key=_waits):
+                slowest.setdefault(warps.role.name, warps)
+            most = max(slowest.values(), key=_waits)
             cta.waits, cta.later_waits = most.waits, most.waits - most.waits_half_way
             self.ended_s.append(sim.now)
             if self.waves is not None:
@@ -255,6 +242,10 @@ class Sm:
                 alike = len(waiting) - max(len(self._class.parts), 1)
                 for _ in range(self.waves.leave_out(self.ended_s, alike)):
                     waiting.popleft()
+
+
+def _waits(warps: WarpLane) -> int:
+    return warps.waits
 
 
 def _turn(flow: Flow) -> Turn:

@@ -11,10 +11,14 @@ __all__ = ["Traffic"]
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Totals over the whole grid of ``ctas``; ``tile_bytes`` and ``tile_written_bytes``: of one tile of one CTA."""
+    """Totals over the whole grid of ``ctas``; ``tile_bytes`` and ``tile_written_bytes``: of one tile of one CTA.
+
+    ``missed_bytes``: of ``read_bytes``, those that L2 does not have.
+    """
 
     ctas: int
     read_bytes: float
+    missed_bytes: float
     written_bytes: float
     flop: float
     tile_bytes: float
@@ -35,20 +39,20 @@ class Traffic:
             tiles = program.grid * program.tiles_per_cta
         else:
             tiles = sum(program.tiles_per_cta)
-        read, written, flop = (f * program.grid + p * tiles for f, p in zip(fixed, per_tile, strict=True))
-        return Traffic(program.grid, read, written, flop, per_tile[0] or one[0], per_tile[1])
+        read, missed, written, flop = (f * program.grid + p * tiles for f, p in zip(fixed, per_tile, strict=True))
+        return Traffic(program.grid, read, missed, written, flop, per_tile[0] or one[0], per_tile[2])
 
 
-def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float]:
-    read = written = flop = 0.0
+def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, float]:
+    read = missed = written = flop = 0.0
     for role in program.roles:
         for op in role.body(tiles):
-            if isinstance(op, Load):
-                read += op.bytes * (1.0 - op.l1_hit)
-            elif isinstance(op, CpAsync | TmaLoad):
-                read += op.bytes
+            if isinstance(op, Load | CpAsync | TmaLoad):
+                asked = op.bytes * (1.0 - op.l1_hit if isinstance(op, Load) else 1.0)
+                read += asked
+                missed += asked * (1.0 - op.l2_hit)
             elif isinstance(op, Store | TmaStore):
                 written += op.bytes
             elif isinstance(op, Compute):
                 flop += 2.0 * op.mix.ffma * WARP_SIZE * role.warps
-    return read, written, flop
+    return read, missed, written, flop

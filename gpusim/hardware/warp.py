@@ -85,6 +85,8 @@ class WarpLane:
         """cp.async copies that belong to no group yet, with their arrival."""
         self.groups: deque[list[Event]] = deque()
         self.stores: deque[Event] = deque()
+        self.copied: tuple[str, int] | None = None
+        """Ring and tile of the last bulk load."""
         self._step: tuple[TimeStamp, float] | None = None
         """The last time stamp, and when it was taken; from the first one on the lane shows no more than stamps do."""
 

@@ -250,12 +250,16 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     ring.begin_write(lane.lane, op.tile, op.bytes)
     env, barrier = lane.sim.env, ring.full[stage]
     start = env.now
+    # Of several copies for a stage the first one's thread announces all bytes.
+    again = lane.copied == (op.ring, op.tile)
+    lane.copied = op.ring, op.tile
     # The thread is busy for longer than it takes until the copy unit has the request.
     yield lane.issue_code(lane.cost.tma_submit)
     barrier.arrive(1, op.bytes, lane.last)
     arrival = _fetch(lane, op, "tma", op.bytes, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, barrier)
-    yield lane.issue_code(lane.cost.tma_issue - lane.cost.tma_submit)
+    issue = lane.cost.tma_issue_again if again else lane.cost.tma_issue
+    yield lane.issue_code(max(issue - lane.cost.tma_submit, 0.0))
     lane.mark("issue", start, "", op.tile, stage)
 
 

@@ -31,7 +31,7 @@ def float_chains(body: Sequence[Instruction], *, loop: bool) -> float | None:
     there: dict[int, int] = {}
     steps: dict[int, int] = {}
     now = waited = longest = longest_before = 0
-    for turn in range(turns):
+    for _ in range(turns):
         waited, longest_before = 0, longest
         for one in body:
             sources = tuple(read(one))

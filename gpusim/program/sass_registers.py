@@ -36,7 +36,8 @@ def written(one: Instruction) -> range:
     if one.opcode.startswith("LD") and not one.opcode.startswith(_KEEPS):
         return loaded(one)
     operands = _operands(one)
-    if one.opcode.startswith(_KEEPS) or "SETP" in one.opcode or not (match := _REGISTERS.match(operands[_result(operands)])):
+    match = _REGISTERS.match(operands[_result(operands)])
+    if match is None or one.opcode.startswith(_KEEPS) or "SETP" in one.opcode:
         return range(0)
     return range(int(match[1]), int(match[1]) + (2 if ".WIDE" in one.opcode else 1))
 
@@ -45,8 +46,8 @@ def read(one: Instruction) -> Iterator[int]:
     """Registers whose values an instruction needs."""
     operands = _operands(one)
     sources = operands[_result(operands) + 1 :] if written(one) else operands
-    for operand in sources:
-        yield from (int(first) + more for first, wide in _REGISTERS.findall(operand) for more in range(2 if wide else 1))
+    for first, wide in (register for operand in sources for register in _REGISTERS.findall(operand)):
+        yield from range(int(first), int(first) + (2 if wide else 1))
 
 
 def _operands(one: Instruction) -> list[str]:

@@ -128,6 +128,8 @@ def word_of(instruction: Instruction) -> str:
 def _place(instruction: Instruction) -> tuple[str, str]:
     """Word and field of one instruction."""
     root, *modifiers = instruction.opcode.split(".")
+    if root == "BAR" and "ARV" in modifiers:
+        return "named_barrier", "id, warps, wait: false"
     if root in _WORDS:
         word, field = _WORDS[root]
         return word, field.format(_width(modifiers))

@@ -150,15 +150,7 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
             allowed = listing(known) or f"none; declare it under {kind}s"
             yield Problem((*path, field), f"there is no {kind} {name!r}", allowed, nearest(name, known))
             return
-    if part != "per_tile" and spec.ahead:
-        yield Problem((*path, "ahead"), f"means nothing in {part}", "tile: n")
-    if part == "per_tile" and spec.tile is not None:
-        yield Problem((*path, "tile"), "is the iteration's own tile in per_tile", "ahead: n")
-    if spec.every > 1 and (part != "per_tile" or word in EVERY_TILE):
-        why = f"means nothing in {part}" if part != "per_tile" else f"{word} belongs to every tile of its ring"
-        yield Problem((*path, "every"), why, "1, or every and offset of the role")
-    if spec.offset >= spec.every:
-        yield Problem((*path, "offset"), f"is {spec.offset} with every {spec.every}", f"at most {spec.every - 1}")
+    yield from _time_problems(part, word, spec, path)
     if getattr(spec, "stride", 0) and spec.scatter:
         yield Problem((*path, "scatter"), "addresses are a stride apart or scattered, not both", "stride or scatter")
     if getattr(spec, "completed", 0.0) and not (spec.stride or spec.scatter):
@@ -179,6 +171,19 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
         yield Problem((*path, "ahead"), "full needs to know the ring", "ring: name, or a number")
     if hasattr(spec, "bytes"):
         yield from _size_problems(kernel, word, spec, path)
+
+
+def _time_problems(part: str, word: str, spec: Any, path: tuple) -> Iterator[Problem]:
+    """Of when an op runs."""
+    if part != "per_tile" and spec.ahead:
+        yield Problem((*path, "ahead"), f"means nothing in {part}", "tile: n")
+    if part == "per_tile" and spec.tile is not None:
+        yield Problem((*path, "tile"), "is the iteration's own tile in per_tile", "ahead: n")
+    if spec.every > 1 and (part != "per_tile" or word in EVERY_TILE):
+        why = f"means nothing in {part}" if part != "per_tile" else f"{word} belongs to every tile of its ring"
+        yield Problem((*path, "every"), why, "1, or every and offset of the role")
+    if spec.offset >= spec.every:
+        yield Problem((*path, "offset"), f"is {spec.offset} with every {spec.every}", f"at most {spec.every - 1}")
 
 
 def _size_problems(kernel: SpelledKernel, word: str, spec: Any, path: tuple) -> Iterator[Problem]:

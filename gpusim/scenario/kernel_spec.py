@@ -26,7 +26,8 @@ MBARRIER_BYTES = 8  # PTX ISA: an mbarrier object is 64 bits
 class Step:
     """One op of a list: ``make(tile)``, run ``ahead`` tiles early or for one fixed ``tile``.
 
-    ``every``, ``offset``: for which tiles of the loop. ``past_end``: what stands in its place where it would be for a tile that the CTA does not have.
+    ``every``, ``offset``: for which tiles of the loop. ``past_end``: what stands in its place where it would be for a
+    tile that the CTA does not have.
     """
 
     make: Callable[[int], Op]

@@ -25,6 +25,7 @@ syncs      throughput of mbarrier operations on one SM; all warps do nothing els
 skeleton   what a turn of a tile pipeline costs besides copies and arithmetic, which it does not have
 tile_turn  what entering and leaving a short loop over vectors costs; tiles stay in shared memory
 turns      how CTAs that wait, meet and compute take turns; copies from L2 or none, all warps do the same
+short_ctas how fast short CTAs issue code that runs once
 last_wave  when equal CTAs end and which SMs take those that are left; the same work in all of them
 latency    idle load latency by level (L1, near and far L2, DRAM); one lane, each address from the last load
 tma        bulk-copy latency, issue cost and bytes in flight; one thread per CTA does nothing else

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from itertools import product
 
 from realkernels._harness.timing import time_launch
-from realkernels.microbench.bench import KIB, MEMORY_RANGE, Context, i32, spec, u32
+from realkernels.microbench.bench import GIB, KIB, MEMORY_RANGE, Context, i32, spec, u32, u64
 
-SOURCES = ("in_order.cu", "pieces.cu")
+SOURCES = ("in_order.cu", "pieces.cu", "mixed_pieces.cu")
 NOTES = {
     "kind": "stay: a grid-stride loop; come_and_go: each CTA has a piece of its own, and there are many of them;"
-    " pieces: the same with smaller CTAs",
+    " pieces: the same with smaller CTAs; mixed: with one turn of each CTA, in order, and several streams of 1 GiB",
+    "reads, writes": "of mixed: streams read and written",
     "copy": "what is written was read; else nothing is read",
     "op": "of pieces: read, copy (what is written was read) or write",
     "in_order": "of pieces: CTA after CTA has the next one; else they are spread over all memory",
@@ -32,11 +33,19 @@ RESIDENT = ((256, (4, 6, 8)), (512, (2, 3, 4)))
 """Threads of a CTA, and how many of them an SM has."""
 TURNS, UNROLLS = (1, 2, 4, 16), (1, 2)
 SHARED_BYTES = 227 * KIB
+MIXES = ((3, 1), (1, 1), (1, 3))
+"""Streams read and written."""
 
 
 def specs() -> list:
     staying = [spec("in_order.cu", "in_order", STRIDE=stride, COPY=copy) for stride in (0, 1) for copy in (0, 1)]
-    return staying + [spec("pieces.cu", "pieces", OP=op, UNROLL=unroll) for op in range(len(OPS)) for unroll in UNROLLS]
+    mixed = [
+        spec("mixed_pieces.cu", "mixed_pieces", READS=reads, WRITES=writes, UNROLL=unroll)
+        for reads, writes in MIXES
+        for unroll in UNROLLS
+    ]
+    pieces = [spec("pieces.cu", "pieces", OP=op, UNROLL=unroll) for op in range(len(OPS)) for unroll in UNROLLS]
+    return staying + mixed + pieces
 
 
 def run(context: Context) -> Iterator[dict]:
@@ -46,6 +55,8 @@ def run(context: Context) -> Iterator[dict]:
             yield _measure(context, "stay", copy, grid, MEMORY_RANGE // (grid * TURN_BYTES))
         for piece in PIECES:
             yield _measure(context, "come_and_go", copy, MEMORY_RANGE // piece, piece // TURN_BYTES)
+    for (reads, writes), unroll, threads in product(MIXES, UNROLLS, (256, 512)):
+        yield _mixed(context, reads, writes, unroll, threads)
     cases = product(OPS, (True, False), RESIDENT, TURNS, UNROLLS)
     for op, in_order, (threads, resident), turns, unroll in cases:
         for ctas_per_sm in resident:
@@ -72,6 +83,24 @@ def _pieces(context: Context, op: str, in_order: bool, threads: int, ctas_per_sm
         "cta_bytes": piece,
         "seconds": times.median_s,
         "bytes_per_s": grid * piece * (1 + (op == "copy")) / times.median_s,
+    }
+
+
+def _mixed(context: Context, reads: int, writes: int, unroll: int, threads: int) -> dict:
+    kernel = context.kernel("mixed_pieces.cu", "mixed_pieces", READS=reads, WRITES=writes, UNROLL=unroll)
+    piece = 16 * threads * unroll
+    args = (context.source, context.target, u64(GIB // 16))
+    times = time_launch(lambda: kernel.launch(GIB // piece, threads, args), REPEATS, 1)
+    return {
+        "kind": "mixed",
+        "reads": reads,
+        "writes": writes,
+        "threads": threads,
+        "unroll": unroll,
+        "grid": GIB // piece,
+        "cta_bytes": piece * writes,
+        "seconds": times.median_s,
+        "bytes_per_s": GIB * (reads + writes) / times.median_s,
     }
 
 

@@ -34,6 +34,7 @@ BENCHES = (
     "mixed",
     "turns",
     "last_wave",
+    "short_ctas",
     "barrier",
     "latency",
     "tma",

@@ -56,7 +56,7 @@ def test_instructions_are_counted_by_the_words_that_state_them(tmp_path, capsys)
     assert (loop["part"], loop["first"], loop["last"], loop["over_tiles"]) == ("loop 1", "0x0010", "0x0080", True)
     assert counted(loop) == {
         ("compute", "ffma"): 3, ("compute", "register_conflicts"): 1, ("compute", "lds (lds_bytes: 16)"): 1,
-        ("compute", "loads_in_flight"): 1.0,
+        ("compute", "ilp"): 4.0, ("compute", "loads_in_flight"): 1.0,
         ("compute", "lds (lds_bytes: 4, reads: false)"): 1, ("load", "bytes (width: 16)"): 1, OTHER: 2,
     }  # fmt: skip
     assert outside["part"] == "outside loops"
@@ -85,8 +85,59 @@ def test_stall_counts_say_what_is_interleaved(tmp_path, capsys):
     assert [i.stall for i in sass.parse(WITH_CODE)] == [1, 1, 13, 5, 5]
     _, out, _ = run(["count", str(file), "--json"], capsys)
     loop = json.loads(out)["functions"]["sum"][0]
-    stalls = {("compute", "register_conflicts"): 1, ("compute", "pipe_stalls"): 1}
+    stalls = {("compute", "ilp"): 4.0, ("compute", "register_conflicts"): 1, ("compute", "pipe_stalls"): 1}
     assert counted(loop) == {("compute", "ffma"): 1, **stalls, OTHER: 2, ("compute", "interleaved"): 1}
+
+
+ROOT = """
+		Function : root
+        /*0000*/                   MUFU.RSQ R29, R0 ;
+        /*0010*/                   IADD3 R8, R0, -0xd000000, RZ ;
+        /*0020*/                   ISETP.GT.U32.AND P0, PT, R8, 0x727fffff, PT ;
+        /*0030*/              @!P0 BRA 0x70 ;
+        /*0040*/                   MOV R8, 0x60 ;
+        /*0050*/                   CALL.REL.NOINC 0xb0 ;
+        /*0060*/                   BRA 0x90 ;
+        /*0070*/                   FMUL.FTZ R27, R0, R29 ;
+        /*0080*/                   FFMA R26, R0, R27, R29 ;
+        /*0090*/                   STG.E desc[UR4][R2.64], R26 ;
+        /*00a0*/                   EXIT ;
+        /*00b0*/                   FMUL R0, R0, 16 ;
+        /*00c0*/                   RET.REL.NODEC R8 0x0 ;
+"""
+
+
+def test_slow_paths_of_roots_are_left_out(tmp_path, capsys):
+    """Which normal numbers never take: what sets the call up, the call, and the way back behind the other path."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(ROOT)
+    (whole,) = json.loads(run(["count", str(file), "--json"], capsys)[1])["functions"]["root"]
+    assert counted(whole) == {
+        ("compute", "ffma"): 2, ("compute", "mufu"): 1, ("compute", "ilp"): pytest.approx(8 / 5, abs=0.05), OTHER: 4,
+        ("compute", "pipe_stalls"): 1, ("store", "bytes (width: 4)"): 1,
+    }  # fmt: skip
+
+
+def test_a_function_that_is_always_called_is_named(tmp_path, capsys):
+    """Nothing goes around it, so that it counts, and what it does is for the user to add."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(ROOT.replace("@!P0 BRA 0x70", "     NOP    "))
+    (whole,) = json.loads(run(["count", str(file), "--json"], capsys)[1])["functions"]["root"]
+    assert counted(whole)[NO_MODEL, "calls"] == 1
+
+
+def test_a_cubin_is_disassembled(tmp_path, capsys, monkeypatch):
+    """By cuobjdump, if there is one; without it the message says what to do."""
+    cubin, tool = tmp_path / "kernel.cubin", tmp_path / "cuobjdump"
+    cubin.write_bytes(b"\x7fELF\xff")
+    tool.write_text(f"#!/bin/sh\ncat <<'END'\n{ROOT}\nEND\n")
+    tool.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert list(json.loads(run(["count", str(cubin), "--json"], capsys)[1])["functions"]) == ["root"]
+    tool.unlink()
+    code, _, error = run(["count", str(cubin)], capsys)
+    assert code == 2
+    assert "cuobjdump -sass" in error
 
 
 NESTED = """

@@ -41,3 +41,11 @@ def test_two_bulk_loads_may_fill_a_stage():
     """A stage is full when both have arrived, as if it were told so."""
     halves = [{"tma_load": {"ring": "input", "bytes": 8192}}] * 2
     assert total_s(4, halves) == total_s(4, halves, full_arrivals=2)
+
+
+def test_further_copies_of_a_stage_cost_less_than_the_first():
+    """One thread announces the bytes of all: 77 cycles each on the H200, where the first takes 101."""
+    few, many = (
+        total_s(4, [{"tma_load": {"ring": "input", "bytes": 16384 // pieces}}] * pieces) for pieces in (64, 128)
+    )
+    assert (many - few) * 1.98e9 / 31 / 64 == pytest.approx(77, rel=0.05)

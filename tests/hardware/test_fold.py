@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.last_wave import taken
 from gpusim.program import Compute, KernelProgram, Load, Mix, Role, Store, SyncThreads
+from tests.tile_programs import kernel
 
 RECORDED = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm/placement.json"
 PLACEMENTS = json.loads(RECORDED.read_text(encoding="utf-8"))["rows"]
@@ -76,6 +77,15 @@ def test_warps_that_never_meet_are_apart():
     ]  # fmt: skip
     bound = KernelProgram("test", 1, 1, (Role("a", 12, lambda _tiles: (*ops, SyncThreads())),))
     assert [len(groups) for groups in group_warps(bound, 1)[0]] == [1]
+
+
+def test_warps_drift_where_each_waits_for_its_own_loads_only():
+    """Not those that meet in each tile, nor those that load nothing and so stay as they began."""
+    load, loop, meet = Load(512), Compute(Mix(lds=4, ffma=16)), SyncThreads()
+    for ops, drifts in (((load, loop), True), ((load, loop, meet), False), ((loop,), False)):
+        role = Role("worker", 8, lambda tiles, ops=ops: iter((meet, *ops * tiles)))
+        groups, _ = group_warps(kernel(role, grid=8 * 132), 8)
+        assert {group.drifts for slot in groups for group in slot} == {drifts}
 
 
 def test_consumers_beside_the_producer_are_told_apart():

@@ -186,12 +186,31 @@ def test_l2_keeps_of_the_writes_what_was_counted():
 
 
 def test_what_l2_keeps_is_not_mixed_with_reads():
-    """Half reads, half writes, of which mixing would cost a quarter: nothing if L2 keeps them all."""
+    """Half reads, half writes, of which mixing would cost a quarter: neither that nor they do if L2 keeps all."""
     device = {"hbm__read_bandwidth": "132 GB/s", "hbm__write_bandwidth": "132 GB/s", "hbm__mix_loss": 0.25}
     roles = Role("reader", 4, lambda _tiles: iter([Load(SIZE)])), Role("writer", 4, lambda _tiles: iter([Store(SIZE)]))
     profile = textbook(**device, l2__written_capacity="1 GiB")
     kept, mixed = (
         simulate_kernel(kernel(*roles, grid=132), profile, exact=True, clean=clean).total_s for clean in (True, False)
     )
-    assert kept / NS == pytest.approx(2 * SIZE, abs=6)
+    assert kept / NS == pytest.approx(SIZE, abs=6)
     assert mixed / NS == pytest.approx(2 * SIZE / 0.75, abs=6)
+
+
+@pytest.mark.parametrize(("fill", "taken"), [(0.0, 1.0), (0.5, 1.5), (1.0, 2.0)])
+def test_l2_takes_in_what_it_keeps_and_what_is_read(fill, taken):
+    """One after the other, reads with their weight; while HBM, which would read in a fraction of the time, waits."""
+    device = {"hbm__read_bandwidth": "1320 GB/s", "hbm__write_bandwidth": "132 GB/s", "l2__fill_weight": fill}
+    roles = Role("reader", 4, lambda _tiles: iter([Load(SIZE)])), Role("writer", 4, lambda _tiles: iter([Store(SIZE)]))
+    profile = textbook(**device, l2__written_capacity="1 GiB", l2__write_bandwidth="132 GB/s")
+    took = simulate_kernel(kernel(*roles, grid=132), profile, exact=True, trace=False).total_s
+    assert took / NS == pytest.approx(taken * SIZE, rel=0.02)
+
+
+def test_mixing_costs_less_of_mostly_reads_in_order_of_address():
+    """CTAs that come and go are in order: the H200 loses half as much then, of equal parts as much (`in_order`)."""
+    profile = load_profile("h200_sxm")
+    loss = {name: profile.value(f"hbm.mix_loss{name}") for name in ("_mostly_reads", "", "_mostly_writes")}
+    in_order = {name: profile.value(f"hbm.mix_loss{name}_in_order") for name in loss}
+    assert in_order["_mostly_reads"] == pytest.approx(loss["_mostly_reads"] / 2.0, rel=0.1)
+    assert in_order[""] == pytest.approx(loss[""], rel=0.15)

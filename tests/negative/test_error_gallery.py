@@ -208,6 +208,18 @@ GALLERY = {
         wrong("      warps: 4\n", "      warps: 4\n      every: 2\n      offset: 2\n"),
         ["scenario.yaml:14:", "kernel.roles.consumer.offset", "is 2 with every 2", "at most 1"],
     ),
+    "op of some tiles beyond its end": (
+        wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, every: 4, offset: 4}"),
+        ["scenario.yaml:15:", "per_tile.1.compute.offset", "is 4 with every 4", "at most 3"],
+    ),
+    "stage of some tiles": (
+        wrong("- release: input", "- release: {ring: input, every: 2}"),
+        ["scenario.yaml:16:", "per_tile.2.release.every", "release belongs to every tile of its ring", "of the role"],
+    ),
+    "op of some tiles that runs once": (
+        wrong("- release: input", "- release: input\n      prologue: [{compute: {other: 4, every: 2}}]"),
+        ["kernel.roles.consumer.prologue.0.compute.every", "means nothing in prologue"],
+    ),
     "tiles that nobody waits for": (
         wrong("      warps: 4\n", "      warps: 4\n      every: 2\n"),
         ["kernel.rings.input", "number 1 is waited for by no warps", "see every and offset"],

@@ -7,7 +7,7 @@ import pytest
 
 from gpusim import program as ops
 from gpusim.errors import HazardError, ScenarioError
-from gpusim.program import Compute, Load, Mix, Op, Release, Store, StoreShared, TmaLoad, WaitFull, WaitLoads
+from gpusim.program import Compute, Load, Mix, Op, Release, Store, StoreShared, TmaLoad, Wait, WaitFull, WaitLoads
 from gpusim.scenario import loads, predict
 from gpusim.scenario.op_schema import OPS
 
@@ -265,6 +265,50 @@ kernel:
         """Whoever counts them need not be told."""
         text = PING_PONG.replace("bytes: 4 KiB", "bytes: 4 KiB, empty_arrivals: 4").replace("offset: 1, ", "")
         assert loads(text).program().ring("input").empty_arrivals == 4
+
+
+class TestOpsOfSomeTiles:
+    """What stands at the end of an item of several tiles."""
+
+    ITEMS = UNEQUAL.replace("TILES", "64").replace("{release: input}", "{release: input}, LAST")
+
+    def test_it_runs_for_every_so_manyth_tile(self):
+        """The last one of each eight; bytes and the period of the program know it."""
+        last = "{store: {bytes: 4 KiB, every: 8, offset: 7}}"
+        program = loads(self.ITEMS.replace("LAST", last)).program()
+        assert [op.tile for op in program.roles[1].body(20) if isinstance(op, Store)] == [7, 15]
+        assert program.turn == 8
+        assert predict(loads(self.ITEMS.replace("LAST", last))).meta["bytes_written"] == 132 * 8 * 4096
+
+    def test_extrapolated_items_agree_with_exact_ones(self):
+        """A turn is an item."""
+        text = self.ITEMS.replace("tiles_per_cta: 64", "tiles_per_cta: 1600")
+        scenario = loads(text.replace("LAST", "{compute: {ffma: 2000, every: 4, offset: 3}}"))
+        assert predict(scenario).total_s == pytest.approx(predict(scenario, exact=True).total_s, rel=1e-3)
+
+    def test_a_barrier_counts_its_own_phases(self):
+        """One phase for each item, so that who waits for every fourth tile waits for phases 0, 1, 2."""
+        waits = "{arrive: {barrier: item, every: 4}}, {mbarrier_wait: {barrier: item, every: 4}}"
+        text = self.ITEMS.replace("LAST", waits).replace("  rings:", "  barriers: {item: {arrivals: 4}}\n  rings:")
+        program = loads(text).program()
+        assert [op.phase for op in program.roles[1].body(12) if isinstance(op, Wait)] == [0, 1, 2]
+        assert predict(loads(text)).total_s > 0
+
+
+class TestNamedBarrierWithoutWait:
+    """bar.arrive of one group, bar.sync of the other, as consumers hand each other their turns."""
+
+    def test_groups_compute_one_after_the_other(self):
+        """The second begins a tile when the first has arrived, and the other way round; 12 times 512 cycles."""
+        ping = "{named_barrier: {id: 2, warps: 8}}, COMPUTE, {named_barrier: {id: 3, warps: 8, wait: false}}"
+        pong = "{named_barrier: {id: 3, warps: 8}}, COMPUTE, {named_barrier: {id: 2, warps: 8, wait: false}}"
+        compute = "{compute: {ffma: 128, ilp: 1}}"
+        head, tail = PING_PONG.split("    pong")
+        head = head.replace(compute, ping.replace("COMPUTE", compute))
+        tail = tail.replace(compute, pong.replace("COMPUTE", compute))
+        first = "prologue: [{named_barrier: {id: 2, warps: 8, wait: false}}], per_tile"
+        text = head + "    pong" + tail.replace("per_tile", first)
+        assert predict(loads(text), exact=True).total_s == pytest.approx((12 * 512 + 128) * 1e-9, rel=0.02)
 
 
 class TestRoleThatNeverRuns:
