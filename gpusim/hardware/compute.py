@@ -49,7 +49,8 @@ class ComputeCost:
     wait for the one before; ``ahead``: issue slots of the warp between each and its use; ``greedy``: other warps get
     nothing until it stalls. ``burst``: cycles of one of the batches that the warp asks for at once, ``last`` those of
     the last instruction of them; ``gaps``: what is free between them for others. ``held``: cycles of the
-    slots in which a pipe holds up only those who need it as well.
+    slots in which a pipe holds up only those who need it as well. ``loose``: others that wait for slots get what such
+    warps leave, and these what others leave.
     """
 
     slots: float
@@ -68,6 +69,7 @@ class ComputeCost:
     last: float = 0.0
     gaps: float = 0.0
     held: float = 0.0
+    loose: bool = False
 
     taken: float = field(init=False)
     """Part of its slots in which nobody else can issue."""
@@ -163,21 +165,21 @@ class ComputeModel:
         self._masked_interval = value("lsu.masked_interval")
         self._request_bytes = value("lsu.request_bandwidth")
         self._bytes_per_cycle = value("sm.shared_bandwidth")
-        self._known: dict[tuple[Mix, float, bool], ComputeCost] = {}
+        self._known: dict[tuple[Mix, float, bool, bool], ComputeCost] = {}
 
-    def cost(self, mix: Mix, owed: float = 0.0, drifts: bool = False) -> ComputeCost:
+    def cost(self, mix: Mix, owed: float = 0.0, loose: bool = False, drifts: bool = False) -> ComputeCost:
         """The cost of ``mix`` for one warp, which takes ``owed`` issue slots besides and no time for them.
 
-        ``drifts``: the role's warps do not stay in step.
+        ``loose``: the role's warps do not meet; ``drifts``: nor do they stay in step.
         """
-        cost = self._known.get((mix, owed, drifts))
+        cost = self._known.get((mix, owed, loose, drifts))
         if cost is None:
             cost = self._cost(mix)
-            if drifts:
-                cost = replace(cost, greedy=True)
+            if loose:
+                cost = replace(cost, loose=True, greedy=cost.greedy or drifts)
             if owed and cost.all_slots:
                 cost = replace(cost, setup_slots=cost.setup_slots + owed)
-            self._known[mix, owed, drifts] = cost
+            self._known[mix, owed, loose, drifts] = cost
         return cost
 
     def _cost(self, mix: Mix) -> ComputeCost:
@@ -233,7 +235,14 @@ class ComputeModel:
         )
 
     def memory_cost(
-        self, count: float, other: float, masked: float, lines: float, width: int, issue: MemoryIssue
+        self,
+        count: float,
+        other: float,
+        masked: float,
+        lines: float,
+        width: int,
+        issue: MemoryIssue,
+        loose: bool = False,
     ) -> ComputeCost:
         """``count`` global-memory instructions of ``width`` bytes per lane, ``other`` and ``masked`` around them.
 
@@ -255,6 +264,7 @@ class ComputeModel:
             burst=burst,
             last=last,
             gaps=max((count - 1.0) * issue.interval - (burst - last), 0.0),
+            loose=loose,
         )
 
     def _wavefronts(self, width: int) -> float:

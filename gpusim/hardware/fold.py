@@ -30,7 +30,8 @@ class WarpGroup:
     ``per_scheduler`` warps on each of the ``schedulers`` schedulers of class ``scheduler_class``.
     ``lane`` completes the CTA's name. ``in_step``: warps that do the same at the same time, these among them.
     ``last``: number of the last of them in its CTA. ``typical``: of groups that never meet, the middle one.
-    ``drifts``: whether the role's warps get out of step, because each waits for its own loads only.
+    ``loose``: whether the role's warps wait for their own loads only, at least from the second tile on; ``drifts``:
+    whether they get out of step by it.
     """
 
     role: Role
@@ -42,6 +43,7 @@ class WarpGroup:
     in_step: int
     last: int
     typical: bool = True
+    loose: bool = False
     drifts: bool = False
 
     @property
@@ -82,6 +84,7 @@ def group_warps(
         groups.append([])
         for number, role in enumerate(program.roles):
             drifts = _drifts(role)
+            loose = drifts or _never_meets(role)
             found: list[tuple[int, int, int, int, int]] = []
             for index, members in enumerate(classes.values()):
                 count = on_scheduler[members[0]][slot, number]
@@ -96,7 +99,9 @@ def group_warps(
                 lane = role.name if position == 0 else f"{role.name}.warp[{lowest}]"
                 in_step = count * members if number in apart else role.warps
                 typical = number not in apart or position == len(found) // 2
-                group = WarpGroup(role, count * members, index, count, members, lane, in_step, last, typical, drifts)
+                group = WarpGroup(
+                    role, count * members, index, count, members, lane, in_step, last, typical, loose, drifts
+                )
                 groups[slot].append(group)
     return groups, len(classes)
 

@@ -2,8 +2,8 @@
 
 Models: a warp that can issue goes on, so that warps which wait much take little from those that wait little, and lose
   a lot to them: they get on in the gaps. Of warps that all can issue, a few are served at a time, and the others queue:
-  who has waited for something goes to the end of the queue. What those leave who run through code once is taken by the
-  others in the queue; the gaps of loops over shared memory are not.
+  who has waited for something goes to the end of the queue. Of warps that never meet others, those in the queue take what
+  those served leave, except for the gaps of loops over shared memory.
 Omits: the order among the warps of one CTA; where in a loop its gaps are; that an odd warp which is left at the end
   issues at its own rate.
 Source: realkernels.microbench (fairness, turns, mixed, short_ctas).
@@ -69,11 +69,11 @@ def _with_gaps(slots: list[float], shares: Sequence[float], groups: Sequence[Gro
     """``slots``, and what is left of a cycle for those in the queue that are not served."""
     left = 1.0
     for got, share, (_, number, cost) in zip(slots, shares, groups, strict=True):
-        left -= max(got, share * number * cost.demand) if cost.batches else got * cost.taken
+        left -= got * cost.taken if cost.loose and not cost.batches else max(got, share * number * cost.demand)
     for at, (share, (_, number, cost)) in enumerate(zip(shares, groups, strict=True)):
         if left <= 0.0:
             break
-        if share < 1.0:
+        if share < 1.0 and cost.loose:
             more = min(left / cost.taken, (1.0 - share) * number * cost.demand)
             slots[at] += more
             left -= more * cost.taken

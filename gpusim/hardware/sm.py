@@ -109,7 +109,7 @@ class Sm:
 
         ``apart_s``: from one warp to the next; the same of when they have done it comes with the event.
         """
-        return self._flow(self._arithmetic.cost(mix, owed, group.drifts), group, turn, apart_s)
+        return self._flow(self._arithmetic.cost(mix, owed, group.loose, group.drifts), group, turn, apart_s)
 
     def issue_memory(
         self,
@@ -124,7 +124,7 @@ class Sm:
         access: Access = DENSE,
     ) -> tuple[Event, float]:
         """All warps of ``group`` issue ``count`` global-memory instructions, ``other`` and ``masked`` ones each."""
-        key = (count, other, masked, WARP_SIZE * width * access.lines, width, issue)
+        key = (count, other, masked, WARP_SIZE * width * access.lines, width, issue, group.loose)
         cost = self._memory_costs.get(key)
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)

@@ -5,8 +5,8 @@ counts, which barrier), never how long it takes. Byte counts are those of the wh
 role (all its warps of one CTA together); instruction counts are those of one warp.
 
 ``align`` on an op that reads global memory is the largest power of two that divides every
-address it starts at, in bytes; 0 stands for that of ``bytes``, as when equal tiles lie one
-behind the other.
+address it starts at, in bytes; of ``cp.async``, that divides the distance from source to
+destination. 0 stands for that of ``bytes``, as when equal tiles lie one behind the other.
 
 On a load or store through registers ``stride`` is the distance in bytes from one lane's address to the next
 lane's; 0 stands for ``width``, neighbours side by side. With ``scatter`` neighbouring lanes share blocks of so many

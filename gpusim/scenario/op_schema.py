@@ -93,6 +93,9 @@ class Fetch(OnRingBytes):
 class ThreadFetch(Fetch):
     """A copy issued by threads (cp.async)."""
 
+    align: Align = 0
+    """Largest power of two that divides the distance from every source to its destination in shared memory, in bytes;
+    below 128 it costs bandwidth. 0: that of its bytes, as when equal tiles lie one behind the other."""
     width: Width = 16
     """Bytes per lane and instruction; with the bytes it gives the number of instructions."""
     other: Amount = 0.0

@@ -33,6 +33,8 @@ from realkernels.tile_loop import PLACEHOLDERS
 TILE = "tile"
 WEIGHT_BYTES, HALO_ROOM = 128, 64
 """Shared memory for the weights, of which a whole line is loaded, and for the floats on either side of the tile."""
+APART = 64
+"""What divides the distance between the tile in global memory, on a line, and in shared memory, behind these."""
 
 FETCH_OTHER = 21
 """Per warp before the tile is there: indices, addresses, who has which duty."""
@@ -128,7 +130,7 @@ def _fetch_ahead(params: Params, tile: int) -> Iterator[Op]:
     """The tile by cp.async, the weights meanwhile."""
     yield Compute(_fetch_mix(params), tile=tile)
     skipped = PLACEHOLDERS + _skipped(params, params.tile_bytes, params.vector, copies(params))
-    yield CpAsync(TILE, params.tile_bytes, width=params.vector, masked=skipped, align=LINE_BYTES, tile=tile)
+    yield CpAsync(TILE, params.tile_bytes, width=params.vector, masked=skipped, align=APART, tile=tile)
     if halo := halo_bytes(params):
         # Their own CTAs ask for these sectors at about the same time, so that they come from L2.
         yield CpAsync(TILE, halo, width=4, masked=_skipped(params, halo, 4, 2), l2_hit=1.0, tile=tile)

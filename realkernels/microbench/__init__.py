@@ -31,6 +31,7 @@ latency    idle load latency by level (L1, near and far L2, DRAM); one lane, eac
 tma        bulk-copy latency, issue cost and bytes in flight; one thread per CTA does nothing else
 alignment  bandwidth of bulk copies and cp.async whose tiles do not start on a line
 offset     the same on one SM out of L2, and loads into registers; the other SMs are idle
+shifted    cp.async whose destination starts elsewhere in its line than its source; one SM, everything in L2
 tma_store  bulk-store drain time and throughput, source reusable and written told apart
 cpasync    cp.async issue cost, group latency, throughput; no CTA barrier, each thread waits for its own
 meeting    when a warp has its data and when all of its CTA have; nothing is computed

@@ -40,6 +40,7 @@ BENCHES = (
     "tma",
     "alignment",
     "offset",
+    "shifted",
     "skeleton",
     "syncs",
     "tile_turn",

@@ -27,6 +27,9 @@ from realkernels.tile_loop import FMA_UNROLL, PLACEHOLDERS, ROLL_OTHER, ROLL_SET
 
 RING = "rows"
 HALO_BYTES = 2 * VECTOR_BYTES
+APART = 16
+"""What divides the distance between a row in global memory, on a line, and in the ring, behind its left halo: sectors
+pass twice (realkernels.microbench shifted)."""
 """Of a row: one vector of the neighbours' columns on either side."""
 REGISTERS, REGISTERS_LOOP = {1: 32, 2: 32, 3: 48, 4: 48}, {1: 40, 2: 40, 3: 48, 4: 56}
 REGISTERS_ONE_WARP = {1: 40, 2: 56, 3: 64, 4: 64}
@@ -154,4 +157,4 @@ def _copy(params: Params, row: int) -> CpAsync:
     size = params.tile_bytes + HALO_BYTES
     skipped = 1.0 - HALO_BYTES / (params.warps * WARP_VECTOR_BYTES)  # of the halo's copy: two lanes of all warps
     masked = PLACEHOLDERS + skipped
-    return CpAsync(RING, size, other=ISSUE_OTHER, masked=masked, l2_hit=HALO_BYTES / size, align=128, tile=row)
+    return CpAsync(RING, size, other=ISSUE_OTHER, masked=masked, l2_hit=HALO_BYTES / size, align=APART, tile=row)

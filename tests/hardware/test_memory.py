@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import exp
+from statistics import fmean
 
 import numpy as np
 import pytest
@@ -243,3 +244,17 @@ def test_a_barrier_behind_loads_waits_for_the_slowest_warp():
     timeline = simulate_kernel(kernel(Role("worker", 8, meets)), textbook(**device), exact=True)
     (wait,) = [i for i in timeline if i.kind == "wait" and i.reason == "barrier"]
     assert wait.duration_s / NS == pytest.approx(1000 * (exp(-3 / 200) - exp(-31 / 200)), rel=0.01)
+
+
+def test_cp_async_is_as_fast_as_source_and_destination_agree():
+    """Not where each begins counts but how far apart they do: whole lines, sectors, or neither (bench `shifted`)."""
+    profile = load_profile("h200_sxm")
+    places = ("lsu.cp_async_off_sector_bandwidth", "lsu.cp_async_off_line_bandwidth", "lsu.bandwidth")
+    found: dict[str, list[float]] = {place: [] for place in places}
+    for row in rows("shifted", warps=16):
+        apart = (row["source"] - row["target"]) % 128
+        found[places[2 if not apart else 1 if apart % 32 == 0 else 0]].append(row["bytes_per_cycle"])
+    assert [len(values) for values in found.values()] == [24, 18, 7]
+    assert min(found["lsu.bandwidth"]) > 1.1 * max(found["lsu.cp_async_off_line_bandwidth"])
+    assert fmean(found[places[1]]) == pytest.approx(profile.value(places[1]), rel=0.1)
+    assert fmean(found[places[0]]) == pytest.approx(profile.value(places[0]), rel=0.1)

@@ -192,7 +192,7 @@ def test_chains_of_shuffles_wait_for_gaps():
 
 def test_what_a_busy_pipe_leaves_is_for_those_who_wait():
     """Two CTAs that could each fill the slots, but are held up for half of them: each goes on at its own rate."""
-    code = replace(loop(1.0), held=50.0)
+    code = replace(loop(1.0), held=50.0, loose=True)
     groups = [(Turn(0.0, cta), 2.0, code) for cta in range(2)]
     assert Sharing(2.0, 0.0).slots_per_cycle(groups) == pytest.approx([1.0, 1.0])
     assert Sharing(2.0, 0.0).slots_per_cycle([(turn, number, loop(1.0)) for turn, number, _ in groups]) == [1.0, 0.0]
@@ -201,7 +201,9 @@ def test_what_a_busy_pipe_leaves_is_for_those_who_wait():
 def test_gaps_of_loops_over_shared_memory_are_not_for_those_who_wait():
     """Three warps of which two fill a scheduler when each is alone, and in step take three quarters of it."""
     stalls = {"alone": 100.0, "stall": 50.0, "setup_slots": 0.0, "setup_alone": 0.0, "data": 0.0, "requests": 0.0}
-    over_registers, over_shared = (ComputeCost(slots=50.0, batches=batches, **stalls) for batches in (0.0, 1.0))
+    over_registers, over_shared = (
+        ComputeCost(slots=50.0, batches=batches, loose=True, **stalls) for batches in (0.0, 1.0)
+    )
     for code, third in ((over_registers, 1.0 / 3.0), (over_shared, 0.0)):
         groups = [(Turn(0.0, cta), 1.0, code) for cta in range(3)]
         assert Sharing(2.0, 0.0).slots_per_cycle(groups) == pytest.approx([1.0 / 3.0, 1.0 / 3.0, third])
