@@ -2,8 +2,8 @@
 
 Models: a warp that can issue goes on, so that warps which wait much take little from those that wait little, and lose
   a lot to them: they get on in the gaps. Of warps that all can issue, a few are served at a time, and the others queue:
-  who has waited for something goes to the end of the queue. Of warps that never meet others, those in the queue take what
-  those served leave, except for the gaps of loops over shared memory.
+  who has waited for something goes to the end of the queue. Of warps that never meet others, those in the queue take
+  what those served leave, except for the gaps of loops over shared memory.
 Omits: the order among the warps of one CTA; where in a loop its gaps are; that an odd warp which is left at the end
   issues at its own rate.
 Source: realkernels.microbench (fairness, turns, mixed, short_ctas).

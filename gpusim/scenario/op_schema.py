@@ -196,7 +196,7 @@ class ComputeMix(Schedule):
     software pipelining. `gpusim count` finds it; 0: the use stands right behind."""
     lds_bytes: Width = 16
     """Bytes that a lane loads with one lds. Loads of two widths are two compute ops, or among the same FFMAs one with
-    the wider and the mean of their `lds_wavefronts`."""
+    the narrower and the mean of their `lds_wavefronts`."""
     sts_bytes: Width = 16
     """Bytes that a lane stores with one sts."""
     bank_conflict: Annotated[Number, Field(ge=1, le=32)] = 1.0
