@@ -13,6 +13,8 @@ __all__ = ["SCHEDULE_STEPS"]
 
 _MANY_WARPS = 8
 """More on one scheduler than are served at a time."""
+_MANY_LINES = 64
+"""Of an SM, from which on it is L2 that they all wait for."""
 _CHAIN, _CHAIN_STEPS = "a chain of shuffles", 16
 _LOOPS = {"four chains of FFMAs": 64, "a shared load and 64 FFMAs": 69}
 """Kinds of code of the bench `mixed`, and the instructions of a turn."""
@@ -56,6 +58,17 @@ def _spread(b: Benches, _: dict) -> dict[str, Measured]:
     return {"sm.spread": Measured(float(np.median(found)), "", "last_wave (first wave)", float(np.std(found)))}
 
 
+def _rewritten(b: Benches, _: dict) -> dict[str, Measured]:
+    """How much later than the mean SM the slowest has stored, where all write the same lines again and again."""
+    found = [
+        (row["cycles_slowest"] / row["cycles_mean"] - 1.0) * (row["warps"] * row["values"]) ** 0.5
+        for row in b.rows("local", op="store", pause=0, sms=b.sms("local"))
+        if row["warps"] * row["values"] >= _MANY_LINES
+    ]
+    source = "local (stores by all SMs, the slowest against the mean)"
+    return {"l2.rewritten_spread": Measured(float(np.median(found)), "", source, float(np.std(found)))}
+
+
 def _time_stamp(b: Benches, _: dict) -> dict[str, Measured]:
     """Issue slots of a time stamp, by a tile loop with and without two of them, its schedulers full of warps."""
     loops = {"kind": "loop", "warps": 4 * _MANY_WARPS}
@@ -67,4 +80,4 @@ def _time_stamp(b: Benches, _: dict) -> dict[str, Measured]:
     return {"probe.stamp": Measured(float(np.mean(slots)), "", "time_stamps (32 warps)", float(np.std(slots)))}
 
 
-SCHEDULE_STEPS = (_served, _slot_wait, _spread, _time_stamp)
+SCHEDULE_STEPS = (_served, _slot_wait, _spread, _rewritten, _time_stamp)

@@ -5,15 +5,28 @@ Models: all SMs of a class are simulated as one, with mean latencies. Real ones 
   CTA waits for its loads these differences add up (a random walk, and a drift), and the kernel
   ends with the slowest of all CTAs. Where HBM is saturated they do not: bandwidth that one SM
   leaves is used by the others.
-Omits: correlation between CTAs of one SM.
-Source: realkernels.microbench (tma: spread of the latency; burst: slowest against mean CTA).
+  Where all write the same lines of L2 again and again, some of its slices have more of them than others, and so have
+  some SMs to wait longer: the more lines each has, the less.
+Omits: correlation between CTAs of one SM; which lines lie in which slice.
+Source: realkernels.microbench (tma: spread of the latency; burst: slowest against mean CTA; local: slowest SM).
 """
 
 from __future__ import annotations
 
-from math import log, pi, sqrt
+from math import ceil, log, pi, sqrt
 
-__all__ = ["expected_maximum", "lateness_cycles"]
+from gpusim.hardware.access import LINE_BYTES
+from gpusim.hardware.cta import Cta
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.traffic import Traffic
+from gpusim.program import KernelProgram, Store
+
+__all__ = ["expected_maximum", "lateness_cycles", "lateness_s", "rewriting_part"]
+
+
+FREE, FULL = 0.5, 0.9
+"""Load up to which no SM waits for another's stores, and from which on each waits as in the bench, which does nothing
+else; assumed."""
 
 
 def expected_maximum(count: float) -> float:
@@ -32,3 +45,44 @@ def lateness_cycles(waits: float, ctas: float, jitter: float, drift: float, load
     """
     walk = expected_maximum(ctas) * jitter * sqrt(waits)
     return (walk + drift * waits) * max(1.0 - load, 0.0)
+
+
+def rewriting_part(lines: float, waves: float, spread: float, load: float) -> float:
+    """Part of the time by which the slowest SM ends after the mean one, if each writes ``lines`` again and again.
+
+    ``spread``: that part for one line; ``waves`` of CTAs, of which the last one alone cannot go elsewhere; ``load``:
+    by these stores, of the way into L2 or of what an SM can store.
+    """
+    full = min(max((load - FREE) / (FULL - FREE), 0.0), 1.0)
+    return spread / sqrt(lines) * full / max(waves, 1.0)
+
+
+def lateness_s(
+    program: KernelProgram, profile: DeviceProfile, traffic: Traffic, resident: int, last: Cta, end_s: float
+) -> float:
+    """Seconds by which the slowest CTA of a launch ends after those that were simulated until ``end_s``.
+
+    ``last``: the one of them that waited most; ``resident``: CTAs that fit an SM.
+    """
+    # Those of tiles that were left out are like those behind the tile half-way; of unequal CTAs none are.
+    missing = program.tiles_per_cta - last.tiles if isinstance(program.tiles_per_cta, int) else 0
+    waits = last.waits + last.later_waits * missing / max(last.tiles - 1 - last.tiles // 2, 1)
+    load = traffic.read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
+    cycles = lateness_cycles(
+        waits, program.grid, profile.value("dram.latency_jitter"), profile.value("dram.drift"), min(load, 1.0)
+    )
+    return profile.seconds(cycles) + end_s * _rewriting(program, profile, resident, end_s)
+
+
+def _rewriting(program: KernelProgram, profile: DeviceProfile, resident: int, end_s: float) -> float:
+    roles = [[op for op in role.body(program.turn) if isinstance(op, Store) and op.again] for role in program.roles]
+    stored = sum(op.bytes for stores in roles for op in stores)
+    if not stored or not end_s:
+        return 0.0
+    sms = profile.value("sm.count")
+    per_s = stored / program.turn * program.most_tiles * program.grid / end_s
+    most = profile.value("lsu.store_bandwidth") * profile.clock_hz * min(program.grid, sms)
+    load = per_s / min(profile.value("l2.write_bandwidth"), most)
+    distinct = sum(max((op.again for op in stores), default=0) for stores in roles)
+    lines = min(resident, ceil(program.grid / sms)) * distinct / LINE_BYTES
+    return rewriting_part(lines, program.grid / sms / resident, profile.value("l2.rewritten_spread"), load)

@@ -16,7 +16,7 @@ from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.capability import check_capability
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.fold import group_warps, place_ctas
-from gpusim.hardware.imbalance import lateness_cycles
+from gpusim.hardware.imbalance import lateness_s
 from gpusim.hardware.last_wave import older_get_ahead, taken
 from gpusim.hardware.memory import Memory, kept_part
 from gpusim.hardware.occupancy import Occupancy, occupancy
@@ -98,7 +98,8 @@ def simulate_kernel(
         max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
         for sm in run.sms
     )
-    late_s = _lateness(launch, run, end_s)
+    last = max((sm.ctas[-1] for sm in run.sms), key=lambda cta: cta.waits)
+    late_s = lateness_s(program, profile, launch.traffic, fits.ctas_per_sm, last, end_s)
     meta = _meta(launch, run, end_s + late_s)
     meta["lateness_s"] = late_s
     meta["exact"] = exact
@@ -232,20 +233,6 @@ def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, 
     sim.run()
     end_s = max(sm.ended_s[-1] for sm in simulated)
     return _Run(simulated, min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0, builder)
-
-
-def _lateness(launch: _Launch, run: _Run, end_s: float) -> float:
-    """Seconds by which the slowest CTA ends after those that were simulated."""
-    program, profile = launch.program, launch.profile
-    last = max((sm.ctas[-1] for sm in run.sms), key=lambda cta: cta.waits)
-    # Those of tiles that were left out are like those behind the tile half-way; of unequal CTAs none are.
-    missing = program.tiles_per_cta - last.tiles if isinstance(program.tiles_per_cta, int) else 0
-    waits = last.waits + last.later_waits * missing / max(last.tiles - 1 - last.tiles // 2, 1)
-    load = launch.traffic.read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
-    cycles = lateness_cycles(
-        waits, program.grid, profile.value("dram.latency_jitter"), profile.value("dram.drift"), min(load, 1.0)
-    )
-    return profile.seconds(cycles)
 
 
 def _meta(launch: _Launch, run: _Run, end_s: float) -> dict[str, Any]:

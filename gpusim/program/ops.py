@@ -257,7 +257,8 @@ class Store:
     """``st.global`` of ``bytes`` from registers; does not block the role, unless the SM's queue of stores is full.
 
     ``l2_hit``: fraction that is overwritten or dropped in L2 and never reaches DRAM; ``completed``: fraction whose
-    sectors, written in part, other stores complete before L2 gives them up.
+    sectors, written in part, other stores complete before L2 gives them up. ``again``: distinct bytes of one CTA, if it
+    writes the same ones again and again, as spilled registers; 0 if not.
     """
 
     bytes: int
@@ -265,6 +266,7 @@ class Store:
     other: float = 0.0
     l2_hit: float = 0.0
     completed: float = 0.0
+    again: int = 0
     stride: int = 0
     scatter: int = 0
     tile: int = -1

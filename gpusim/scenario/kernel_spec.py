@@ -230,7 +230,7 @@ _SAME_FIELDS = {
     "commit_group": (ops.CommitGroup, ()),
     "wait_group": (ops.WaitGroup, ("pending",)),
     "bulk_wait": (ops.BulkWait, ("pending", "read")),
-    "store": (ops.Store, ("bytes", "width", "other", "l2_hit", "completed", "stride", "scatter")),
+    "store": (ops.Store, ("bytes", "width", "other", "l2_hit", "completed", "again", "stride", "scatter")),
     "sync_threads": (ops.SyncThreads, ()),
     "named_barrier": (ops.NamedBarrier, ("id", "warps", "wait")),
     "arrive": (ops.Arrive, ("barrier",)),

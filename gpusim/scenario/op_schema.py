@@ -162,6 +162,8 @@ class GlobalStore(ThroughRegisters):
     completed: Fraction = 0.0
     """With a stride: fraction of the bytes whose sectors other stores complete before L2 gives them up, so that each
     goes to DRAM once and whole. The others' sectors are read first and written back in part."""
+    again: ByteCount = 0
+    """Distinct bytes of one CTA where it writes the same ones again and again (spilled registers); 0: it does not."""
 
 
 class ComputeMix(Schedule):

@@ -253,12 +253,13 @@ def _piece(params: Params, part: Share, vectors: int, tile: int, *, first: bool)
     stored = each * (vectors * swapped(params) + stores)
     waits = local_waits(params, vectors)
     spilled = spilled_bytes(params)
+    own = LOCAL_BYTES * (swapped(params) + tile_local(params)[1]) * WARP_SIZE * part.warps
     if loaded:
         yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=float(spilled <= L2_BYTES), tile=tile)
     yield Compute(consumer_mix(params, vectors, first=first), tile=tile, reads=RING if vectors else None)
     if waits.lds:
         yield Compute(waits, tile=tile)
     if stored:
-        yield Store(stored, width=LOCAL_BYTES, l2_hit=float(spilled <= L2_WRITTEN_BYTES), tile=tile)
+        yield Store(stored, width=LOCAL_BYTES, l2_hit=float(spilled <= L2_WRITTEN_BYTES), again=own, tile=tile)
     if loaded:
         yield WaitLoads(tile=tile)

@@ -7,7 +7,9 @@ from statistics import fmean
 import numpy as np
 import pytest
 
-from gpusim.hardware.imbalance import expected_maximum, lateness_cycles
+from gpusim.hardware import load_profile
+from gpusim.hardware.imbalance import expected_maximum, lateness_cycles, rewriting_part
+from tests.bench_rows import rows
 
 
 @pytest.mark.parametrize("count", [20, 132, 528, 5000])
@@ -42,3 +44,21 @@ def test_walk_is_the_expected_maximum_of_a_sum():
 def test_saturated_memory_evens_the_sms_out(load, share):
     """What one SM leaves is used by the others."""
     assert lateness_cycles(50, 132, 100, 3, load) == pytest.approx(share * lateness_cycles(50, 132, 100, 3, 0.0))
+
+
+@pytest.mark.parametrize(("load", "waves", "expected"), [(1.0, 1, 0.4), (0.7, 1, 0.2), (0.5, 1, 0.0), (1.0, 4, 0.1)])
+def test_sms_that_write_the_same_lines_again_are_late(load, waves, expected):
+    """By 4 over the root of their number where L2 takes no more, the last of the waves only."""
+    assert rewriting_part(100, waves, 4.0, load) == pytest.approx(expected)
+
+
+def test_the_slowest_sm_of_those_that_store_is_as_late_as_on_the_h200():
+    """Of 4 to 16 warps that store 10 to 64 values each, again and again: within 6 % of the mean one's time."""
+    spread = load_profile("h200_sxm").value("l2.rewritten_spread")
+    found = [
+        rewriting_part(row["warps"] * row["values"], 1, spread, 1.0) + 1 - row["cycles_slowest"] / row["cycles_mean"]
+        for row in rows("local", op="store", pause=0, sms=132, shared_kib=224)
+        if row["warps"] * row["values"] >= 64
+    ]
+    assert len(found) > 10
+    assert fmean(map(abs, found)) < 0.06
