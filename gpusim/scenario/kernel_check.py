@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from gpusim.errors import listing, nearest
 from gpusim.scenario.kernel_schema import MAX_TILES, RoleSpec, SpelledKernel, TileTotal
-from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals
+from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals, turn_of
 from gpusim.scenario.op_lists import as_written, length
-from gpusim.scenario.op_schema import REPEAT
+from gpusim.scenario.op_schema import MAX_EVERY, REPEAT
 
 __all__ = ["Problem", "problems"]
 
@@ -117,7 +117,7 @@ def _group_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
 def _turn_problems(kernel: SpelledKernel) -> Iterator[Problem]:
     """Roles that take turns must leave no tile of a ring to nobody, nor to more warps than its barrier counts."""
     turn = lcm(*(role.every for role in kernel.roles.values()))
-    if turn == 1 or any(role.offset >= role.every for role in kernel.roles.values()):
+    if any(role.offset >= role.every for role in kernel.roles.values()):
         return
     if turn > LONGEST_TURN:
         every = ", ".join(f"{name} {role.every}" for name, role in kernel.roles.items() if role.every > 1)
@@ -125,6 +125,15 @@ def _turn_problems(kernel: SpelledKernel) -> Iterator[Problem]:
             ("roles",), f"the turns of its roles (every: {every}) come together only after {turn} tiles",
             f"at most {LONGEST_TURN}",
         )  # fmt: skip
+        return
+    together = turn_of(kernel)
+    if together > MAX_EVERY:
+        yield Problem(
+            ("roles",), f"what its ops and roles do every so many tiles comes together only after {together:,} tiles",
+            f"at most {MAX_EVERY:,}, the least common multiple of all `every`",
+        )  # fmt: skip
+        return
+    if turn == 1:
         return
     for name, ring in kernel.rings.items():
         filled, freed = fill_arrivals(kernel, name), free_arrivals(kernel, name)

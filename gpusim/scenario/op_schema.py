@@ -20,7 +20,7 @@ from gpusim.scenario.fields import ByteCount, Count, Model, Name, Number, whole_
 from gpusim.scenario.op_words import OpWord, chosen, step_model
 from gpusim.units import parse_bytes
 
-__all__ = ["OPS", "REPEAT", "STEPS", "OpStep", "OpWord", "Schedule", "chosen"]
+__all__ = ["MAX_EVERY", "OPS", "REPEAT", "STEPS", "OpStep", "OpWord", "Schedule", "chosen"]
 
 MAX_AHEAD = 64
 MAX_EVERY = 1024

@@ -85,8 +85,9 @@ def _run_ahead(kernel: SpelledKernel, place: str, ring: str, more: int) -> dict[
 def _tile(kernel: SpelledKernel, place: str, balance: Mapping[str, int]) -> Iterator[Proposal]:
     steps = [step for role in kernel.roles for step in _steps(kernel, place, role)]
     sizes = {ring.bytes for ring in kernel.rings.values()}
-    # Loads into registers would need more of them, of which the file states a number.
-    if not sizes or any(word == "load" for _, word, _ in steps):
+    # Loads into registers would need more of them, of which the file states a number; what runs for some of the tiles
+    # only would run for others.
+    if not sizes or any(word == "load" or args.every > 1 for _, word, args in steps):
         return
     size = max(sizes)
     for order, (times, over) in enumerate(TWICE):

@@ -212,6 +212,10 @@ GALLERY = {
         wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, every: 4, offset: 4}"),
         ["scenario.yaml:15:", "per_tile.1.compute.offset", "is 4 with every 4", "at most 3"],
     ),
+    "ops that never come together": (
+        wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, every: 1000}\n        - compute: {other: 1, every: 999}"),
+        ["kernel.roles", "only after 999,000 tiles", "at most 1,024"],
+    ),
     "stage of some tiles": (
         wrong("- release: input", "- release: {ring: input, every: 2}"),
         ["scenario.yaml:16:", "per_tile.2.release.every", "release belongs to every tile of its ring", "of the role"],
