@@ -155,9 +155,11 @@ class FluidSystem:
             return
         self._last = now
         for flow in self._flows:
-            flow.remaining = left = flow.remaining - flow.rate * elapsed
-            if left <= flow.rest:
-                self._ended.append(flow)
+            # Who waits for a share stays as it is.
+            if flow.rate:
+                flow.remaining = left = flow.remaining - flow.rate * elapsed
+                if left <= flow.rest:
+                    self._ended.append(flow)
         for capacity in self._capacities:
             capacity.used_total += capacity.used_rate * elapsed
         for capacity in self._saving:
@@ -217,10 +219,11 @@ class FluidSystem:
         delay = inf
         for flow in self._flows:
             rate = flow.rate
-            for capacity, weight in flow.uses:
-                capacity.used_rate += weight * rate
-            if rate > 0.0 and flow.remaining < delay * rate:
-                delay = flow.remaining / rate
+            if rate > 0.0:
+                for capacity, weight in flow.uses:
+                    capacity.used_rate += weight * rate
+                if flow.remaining < delay * rate:
+                    delay = flow.remaining / rate
         return delay
 
     def _schedule(self, delay: float) -> None:
