@@ -2,9 +2,10 @@
 
 The cost of a prediction must follow the work's structure, not its size. Two exact
 symmetries are used: warps of one role on schedulers that carry the same load, and SMs that
-are given the same CTAs. Warps of a few CTAs that never meet are not kept together: each takes its turn at memory as
-soon as its own data are there, so that one lane stands for one of them on each scheduler. SMs that do without the last
-of their CTAs are simulated with those that run it; the memory system knows how many want it.
+are given the same CTAs. Warps of a few CTAs that never meet are not kept together: each takes
+its turn at memory as soon as its own data are there, so that one lane stands for one of them on
+each scheduler. SMs that do without the last of their CTAs are simulated with those that run it;
+the memory system knows how many want it.
 """
 
 from __future__ import annotations
@@ -62,8 +63,10 @@ def group_warps(
     """
     # Many CTAs are out of step in any case.
     few = min(slots, -(-program.grid // sms)) < _MANY_CTAS
+    drifts = [_drifts(role) for role in program.roles]
+    never_meets = [_never_meets(role) for role in program.roles]
     apart = {number for number, role in enumerate(program.roles)
-             if few and role.warps > schedulers and _never_meets(role)}  # fmt: skip
+             if few and role.warps > schedulers and never_meets[number]}  # fmt: skip
     on_scheduler: list[Counter[tuple[int, int]]] = [Counter() for _ in range(schedulers)]
     numbers: dict[tuple[int, int, int], list[int]] = {}
     start = 0
@@ -83,8 +86,7 @@ def group_warps(
     for slot in range(slots):
         groups.append([])
         for number, role in enumerate(program.roles):
-            drifts = _drifts(role)
-            loose = drifts or _never_meets(role)
+            loose = drifts[number] or never_meets[number]
             found: list[tuple[int, int, int, int, int]] = []
             for index, members in enumerate(classes.values()):
                 count = on_scheduler[members[0]][slot, number]
@@ -100,7 +102,7 @@ def group_warps(
                 in_step = count * members if number in apart else role.warps
                 typical = number not in apart or position == len(found) // 2
                 group = WarpGroup(
-                    role, count * members, index, count, members, lane, in_step, last, typical, loose, drifts
+                    role, count * members, index, count, members, lane, in_step, last, typical, loose, drifts[number]
                 )
                 groups[slot].append(group)
     return groups, len(classes)
