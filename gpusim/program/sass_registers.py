@@ -24,11 +24,9 @@ def loaded(one: Instruction) -> range:
 
 
 def touched(one: Instruction) -> Iterator[int]:
-    """Registers that an instruction reads or, which waits as well, writes; of wide ones all."""
-    for number, (first, wide) in enumerate(_REGISTERS.findall(one.text)):
-        # The data of a store is its last operand, that of a load its first; addresses are one register or two.
-        data = number == 0 if one.opcode.startswith("LD") else one.opcode.startswith("ST") and number > 0
-        yield from range(int(first), int(first) + (_words(one) if data else 2 if wide else 1))
+    """Registers that an instruction reads or, which waits as well, writes."""
+    yield from written(one)
+    yield from read(one)
 
 
 def written(one: Instruction) -> range:
@@ -46,8 +44,11 @@ def read(one: Instruction) -> Iterator[int]:
     """Registers whose values an instruction needs."""
     operands = _operands(one)
     sources = operands[_result(operands) + 1 :] if written(one) else operands
-    for first, wide in (register for operand in sources for register in _REGISTERS.findall(operand)):
-        yield from range(int(first), int(first) + (2 if wide else 1))
+    found = [register for operand in sources for register in _REGISTERS.findall(operand)]
+    for number, (first, wide) in enumerate(found):
+        # Addresses are one register or two; the data of a store, its last operand, are as many as it stores.
+        data = one.opcode.startswith("ST") and number > 0
+        yield from range(int(first), int(first) + (_words(one) if data else 2 if wide else 1))
 
 
 def _operands(one: Instruction) -> list[str]:
