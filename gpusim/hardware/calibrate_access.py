@@ -12,6 +12,7 @@ from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import BELOW_SATURATION, stream_bandwidth
 from gpusim.hardware.calibrate_order import MIXES, in_order
 from gpusim.hardware.memory import among_loads, among_writes, slowest
+from gpusim.hardware.merging import WARPS_OF_AN_SM, merged_part
 from gpusim.program import WARP_SIZE
 
 __all__ = ["ACCESS_STEPS"]
@@ -21,6 +22,7 @@ _MANY_STORERS, _STORE_BYTES = 8, 512
 """Warps that keep the queue full, with so many bytes an instruction."""
 _MANY_FILLED = 1e12
 """Bytes/s from DRAM, of which it can be told what they take of the way into L2."""
+_LINES_KEPT, _CROWDS = np.arange(8.0, 64.0, 0.25), np.arange(0.0, 8.0, 0.05)
 UNSATURATED = 0.85
 """Utilisation of HBM up to which the latency of a load is taken: beyond it stores pile up."""
 
@@ -111,6 +113,31 @@ def _stores_ahead(b: Benches) -> Measured:
     ]
     source = "behind (loads from shared memory, 8 to 31 storing warps)"
     return Measured(float(np.mean(found)), "", source, float(np.ptp(found)))
+
+
+def _merging(b: Benches, _: dict) -> dict[str, Measured]:
+    """How many lines L1 keeps of stores that come one warp at a time, and what comes in between where all store.
+
+    Least squares over values of 4 to 16 bytes in structures of 8 to 128 of each lane.
+    """
+    cases = []
+    for waiting, read in ((0, "apart"), (WARPS_OF_AN_SM, "none")):
+        for row in b.rows("structs", read=read, write="structs"):
+            structure = row["width"] * row["count"]
+            # Each instruction touches the sectors of all that lie closer together than these.
+            passes = min(row["count"], SECTOR_BYTES // row["width"])
+            part = (passes - row["counters"]["l1_to_l2"]) / (passes - 1.0)
+            cases.append((max(WARP_SIZE * structure / LINE_BYTES, 1.0), waiting, part))
+
+    def off(kept: float, crowd: float) -> float:
+        return sum((merged_part(lines, waiting, kept, crowd) - part) ** 2 for lines, waiting, part in cases)
+
+    total, kept, crowd = min((off(kept, crowd), kept, crowd) for kept in _LINES_KEPT for crowd in _CROWDS)
+    spread = (total / len(cases)) ** 0.5
+    return {
+        "lsu.merging_lines": Measured(float(kept), "", f"structs (warps one at a time; parts within {spread:.2f})"),
+        "lsu.merging_crowd": Measured(float(crowd), "", f"structs (only stores; parts within {spread:.2f})"),
+    }
 
 
 def _loads_beside_stores(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
@@ -246,4 +273,4 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-ACCESS_STEPS = (_stores, _both_ways, _loads_beside_stores, _between_warps, in_order, _scattered)
+ACCESS_STEPS = (_stores, _merging, _both_ways, _loads_beside_stores, _between_warps, in_order, _scattered)

@@ -20,7 +20,7 @@ from __future__ import annotations
 from math import exp, inf
 
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
-from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES, Access
+from gpusim.hardware.access import BLOCK_BYTES, DENSE, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES, Access
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["Memory", "among_loads", "among_writes", "kept_part", "slowest"]
@@ -191,11 +191,24 @@ class Memory:
         self._off_line += amount
         return self._off_line > self._off_line_room
 
-    def writes(self, access: Access, l2_hit: float, completed: float = 0.0) -> list[tuple[Capacity, float]]:
+    def writes(
+        self, access: Access, l2_hit: float, completed: float = 0.0, merged: float = 0.0
+    ) -> list[tuple[Capacity, float]]:
         """The same of a byte on its way out, if it goes on to DRAM at all.
 
-        Sectors written in part are read first, unless they are ``completed`` by others.
+        Sectors written in part are read first, unless they are ``completed`` by others. Of ``merged`` of what is wanted
+        L1 has put the parts together.
         """
+        apart = self._writes(access, l2_hit, completed)
+        if not merged:
+            return apart
+        part = (1.0 - merged) * access.fetched / ((1.0 - merged) * access.fetched + merged)
+        uses = {capacity: part * weight for capacity, weight in apart}
+        for capacity, weight in self._writes(DENSE, l2_hit, 0.0):
+            uses[capacity] = uses.get(capacity, 0.0) + (1.0 - part) * weight
+        return list(uses.items())
+
+    def _writes(self, access: Access, l2_hit: float, completed: float) -> list[tuple[Capacity, float]]:
         sent = access.fetched
         request, sectors = access.lines * self._l2_write_request, access.sectors * self._l2_write_sector
         into_l2 = [(self.l2_in, (request + sectors) / sent)]

@@ -3,7 +3,8 @@
 Models: bulk copies (TMA) of a CTA, loads and stores, one after the other, those of several CTAs side by side; per SM a
   FIFO for loads and one for stores through the load-store path (LSU), all behind the SM's port; L1 with room for the
   lines of loads by threads that are under way, and a queue of their stores: who finds them full waits, and so do shared
-  loads behind stores; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an SM takes
+  loads behind stores; stores to parts of the same sectors,
+  which L1 puts together; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an SM takes
   them in more slowly, and some bandwidth of HBM is lost (of bulk copies on sectors only if many are under way).
 Omits: CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
 Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, behind, together, alignment, offset, latency); see
@@ -20,6 +21,7 @@ from gpusim.engine import Capacity, Event, FifoServer
 from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access
 from gpusim.hardware.load_store import LoadStoreQueue
 from gpusim.hardware.memory import Memory
+from gpusim.hardware.merging import WARPS_OF_AN_SM, merged_part
 from gpusim.hardware.under_way import UnderWay
 from gpusim.program import WARP_SIZE
 from gpusim.timeline import Recorder
@@ -56,10 +58,11 @@ class SmMemory:
         self.copies = UnderWay(memory.sim, 1.0)
         """Of cp.async; `copies_room` says what each takes."""
         self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"))
-        self._stores: deque[tuple[Event, float]] = deque()
-        """Stores by threads that may still be queued, and their bytes."""
-        self._queued_bytes = 0.0
+        self._stores: deque[tuple[Event, float, float]] = deque()
+        """Stores by threads that may still be queued, their bytes, and how many instructions of a warp they are."""
+        self._queued_bytes = self._queued_stores = 0.0
         self._store_queue_bytes = profile.value("lsu.store_queue")
+        self._merging = profile.value("lsu.merging_lines"), profile.value("lsu.merging_crowd")
         self._stores_waiting = 0.0
         self._stores_ahead = profile.value("lsu.stores_ahead")
         self._store_s_per_byte = self._last_stored_s = 0.0
@@ -191,21 +194,29 @@ class SmMemory:
         access: Access = DENSE,
         l2_hit: float = 0.0,
         completed: float = 0.0,
+        each: float = WARP_SIZE * 16.0,
+        crowded: bool = True,
         part: float = 1.0,
         cause: int = -1,
     ) -> Event:
-        """Threads write ``amount`` bytes; the event is the moment they have been sent."""
-        uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit, completed)]
-        sent = amount * access.fetched
+        """Threads write ``amount`` bytes, ``each`` by an instruction of a warp; the event: they have been sent.
+
+        ``crowded``: all warps at the same time.
+        """
+        merged = completed * self._merged(each * access.lines, crowded) if completed and not access.dense else 0.0
+        uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit, completed, merged)]
+        sent = amount * ((1.0 - merged) * access.fetched + merged)
         if not access.dense:
             # A line that is not written whole takes a turn of its own, as long as one sector.
-            uses.append((self._sparse, SECTOR_BYTES * (access.lines + access.sectors) / access.fetched))
+            apart = (1.0 - merged) * (access.lines + access.sectors) + merged * (DENSE.lines + DENSE.sectors)
+            uses.append((self._sparse, SECTOR_BYTES * apart * amount / sent))
         server = self._lsu_stores
         done = server.request(sent, uses, part=part, served=self._served(server, amount, tile, -1, cause))
         given_s = self._memory.sim.now
         done.callbacks.append(lambda _event: self._left_queue(sent, given_s))
-        self._stores.append((done, sent))
+        self._stores.append((done, sent, amount / each))
         self._queued_bytes += sent
+        self._queued_stores += amount / each
         return done
 
     def bulk_store(
@@ -233,13 +244,20 @@ class SmMemory:
             yield full
             self._stores_waiting -= waiting
 
+    def _merged(self, lines: float, crowded: bool) -> float:
+        """Part of stores of so many ``lines`` that L1 puts together with those that complete their sectors."""
+        self._store_queue()
+        return merged_part(lines, WARPS_OF_AN_SM if crowded else self._queued_stores, *self._merging)
+
     def _store_queue(self) -> Event | None:
         """The store by threads whose end makes room for those that were given since, or None if there is room."""
         waiting = self._stores
         while waiting and waiting[0][0].processed:
-            self._queued_bytes -= waiting.popleft()[1]
+            _, sent, stores = waiting.popleft()
+            self._queued_bytes -= sent
+            self._queued_stores -= stores
         beyond = self._queued_bytes - self._store_queue_bytes
-        for event, amount in waiting:
+        for event, amount, _ in waiting:
             if beyond <= 0.0:
                 return None
             beyond -= amount

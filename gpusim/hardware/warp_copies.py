@@ -171,7 +171,10 @@ def store(lane: WarpLane, op: Store) -> Generator:
     access = access_of(op.width, op.stride, op.scatter)
     yield lane.issue_memory(count, op.other, op.width, lane.cost.ldg, access)
     memory, share = lane.sm.memory, op.bytes * lane.share
-    memory.store(share, op.tile, access, op.l2_hit, op.completed, lane.cta.part, lane.last)
+    memory.store(
+        share, op.tile, access, op.l2_hit, op.completed, WARP_SIZE * op.width, not lane.group.loose,
+        part=lane.cta.part, cause=lane.last,
+    )  # fmt: skip
     yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
     lane.mark("store", start, "", op.tile)
 

@@ -257,8 +257,9 @@ class Store:
     """``st.global`` of ``bytes`` from registers; does not block the role, unless the SM's queue of stores is full.
 
     ``l2_hit``: fraction that is overwritten or dropped in L2 and never reaches DRAM; ``completed``: fraction whose
-    sectors, written in part, other stores complete before L2 gives them up. ``again``: distinct bytes of one CTA, if it
-    writes the same ones again and again, as spilled registers; 0 if not.
+    sectors, written in part, other stores complete before L2 gives them up, of the same thread if they are near enough
+    to meet in L1. ``again``: distinct bytes of one CTA, if it writes the same ones again and again, as spilled
+    registers; 0 if not.
     """
 
     bytes: int

@@ -1,6 +1,7 @@
 // Arrays of structures: each thread reads or writes COUNT values of WIDTH bytes that lie behind each other, one
 // instruction each; dense: lane beside lane. READ and WRITE: 0 nothing, 1 structures, 2 dense; READ 3: one value of each
-// thread, dense, of which all that it writes is made, so that its stores stand right behind each other. CTAs come and go.
+// thread, dense, of which all that it writes is made, so that its stores stand right behind each other; READ 4: the same
+// behind LONG multiplications, so that warps come to their stores one at a time. CTAs come and go.
 #include "common.cuh"
 
 #if WIDTH == 4
@@ -25,10 +26,15 @@ __device__ __forceinline__ u64 place(int layout, int u) {
 extern "C" __global__ void __launch_bounds__(256)
 structs(const Value *source, Value *target) {
     Value v[COUNT];
-#if READ == 3
+#if READ >= 3
     const Value one = source[(u64)blockIdx.x * blockDim.x + threadIdx.x];
+    u32 x = bits(one);
+#if READ == 4
+#pragma unroll 1
+    for (int i = 0; i < LONG; ++i) x = x * 1664525u + 1013904223u;
+#endif
 #pragma unroll
-    for (int u = 0; u < COUNT; ++u) v[u] = value(bits(one) + u);
+    for (int u = 0; u < COUNT; ++u) v[u] = value(x + u);
 #else
 #pragma unroll
     for (int u = 0; u < COUNT; ++u) v[u] = READ ? source[place(READ, u)] : value(threadIdx.x + u);

@@ -16,17 +16,20 @@ SOURCES = ("structs.cu",)
 NOTES = {
     "width, count": "each thread has so many values of so many bytes behind each other, one instruction each",
     "read, write": "none, structs (the values of a thread side by side), dense (those of a warp), one (a single value "
-    "of each thread, dense, of which it makes what it writes)",
+    "of each thread, dense, of which it makes what it writes), apart (the same behind long arithmetic, so that warps "
+    "come to their stores one at a time)",
     "seconds": "median event-to-event time; 1 GiB is read, written or both (of one: a part of it read)",
     "bytes_per_s": "read and written",
     "counters": "bytes from and to DRAM and to L2 of one launch, over those wanted; null without ncu",
 }
-LAYOUTS = ("none", "structs", "dense", "one")
+LAYOUTS = ("none", "structs", "dense", "one", "apart")
 WIDTHS, COUNTS = (4, 8, 16), (2, 4, 8)
-PAIRS = ((1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2))
+PAIRS = ((1, 0), (2, 0), (0, 1), (0, 2), (1, 1), (2, 1), (1, 2), (2, 2), (3, 1), (3, 2), (4, 1))
 PARTS = {"none": 0.0, "structs": 1.0, "dense": 1.0}
 """Of the bytes, that are read."""
 BYTES, BLOCK, REPEATS = GIB, 256, 5
+LONG = 512
+"""Multiplications, each of which waits for the one before."""
 METRICS = {
     "dram_read": "dram__bytes_read.sum",
     "dram_written": "dram__bytes_write.sum",
@@ -38,7 +41,7 @@ METRICS = {
 
 def variants() -> list[dict[str, int]]:
     return [
-        {"WIDTH": width, "COUNT": count, "READ": read, "WRITE": write}
+        {"WIDTH": width, "COUNT": count, "READ": read, "WRITE": write, "LONG": LONG}
         for width in WIDTHS
         for count in COUNTS
         for read, write in PAIRS
