@@ -7,7 +7,8 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   and stay in step: all of them stall for the load, and all of them run the code around the loop at the
   same time, and what they all want of the SM at once they get one after the other. What stands between a load and its
   use hides as much of the stall, of every warp in step. Warps with more chains of FFMAs than these have cycles of
-  latency are served one after the other instead, and then stall at different times: a closed queue at the scheduler.
+  latency are served one after the other instead, and then stall at different times: closed queues at the scheduler
+  and at shared memory (`gpusim.hardware.closed_queue`).
   So do warps that wait for their own loads only. While a pipe holds up a warp those that need another one can issue.
   ld.shared and st.shared occupy the SM's 128 B-a-clock data path, and so do loads and stores of global memory; the
   load-store unit takes 16 lanes of up to 16 bytes a clock, and as long for an access that no lane executes.
@@ -19,8 +20,8 @@ Source: realkernels.microbench (issue, lds, pipes, masked, lds_ffma, ahead, tile
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from math import ceil
 
+from gpusim.hardware.closed_queue import both_in_turn, for_scheduler
 from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.profile import DeviceProfile
@@ -49,8 +50,9 @@ class ComputeCost:
     wait for the one before; ``ahead``: issue slots of the warp between each and its use; ``greedy``: other warps get
     nothing until it stalls. ``burst``: cycles of one of the batches that the warp asks for at once, ``last`` those of
     the last instruction of them; ``gaps``: what is free between them for others. ``held``: cycles of the
-    slots in which a pipe holds up only those who need it as well. ``loose``: others that wait for slots get what such
-    warps leave, and these what others leave.
+    slots in which a pipe holds up only those who need it as well. ``away``: cycles from when shared memory has served a
+    batch of loads until the warp needs it, less what it does meanwhile. ``loose``: others that wait for slots get what
+    such warps leave, and these what others leave.
     """
 
     slots: float
@@ -69,6 +71,7 @@ class ComputeCost:
     last: float = 0.0
     gaps: float = 0.0
     held: float = 0.0
+    away: float = 0.0
     loose: bool = False
 
     taken: float = field(init=False)
@@ -93,11 +96,12 @@ class ComputeCost:
         object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
         object.__setattr__(self, "looping", self.alone / cycles)
 
-    def together(self, warps: float) -> float:
-        """Cycles until ``warps`` such warps of one scheduler, in step, are done."""
-        if warps <= 1:
-            return max(self.alone + self.setup_alone, self.data, self.requests, self.constants)
-        return max(self._issued(warps), self.data, self.requests, self.constants)
+    def together(self, warps: float, schedulers: float = 1.0) -> float:
+        """Cycles until ``warps`` such warps of each of ``schedulers``, in step, are done."""
+        least = max(self.data, self.requests, self.constants)
+        if warps <= 1 and not (self._queues and schedulers > 1.0):
+            return max(self.alone + self.setup_alone, least)
+        return max(self._issued(warps), least)
 
     def queued(self, group: WarpGroup, apart: float) -> float:
         """The same of the warps in step with ``group``, of which each begins ``apart`` cycles after the one before.
@@ -105,6 +109,8 @@ class ComputeCost:
         Who needs an SM's unit at once gets it one after the other: the last warp begins its arithmetic with the last
         data, and the last scheduler with those of its first warp.
         """
+        if self._queues:
+            return self.together(group.per_scheduler, group.schedulers)
         later = max(self.burst - apart, 0.0)
         alone = self.alone + self.setup_alone
         free = self.ahead * group.per_scheduler
@@ -116,29 +122,22 @@ class ComputeCost:
         """Cycles from one of its instructions to the next among ``warps`` such warps."""
         return self._issued(warps) / self.all_slots
 
+    @property
+    def _queues(self) -> bool:
+        """Whether its warps stall at different times, and so queue for the scheduler and for shared memory."""
+        return self.greedy and self.batches > 0.0
+
     def _issued(self, warps: float) -> float:
         return max(self.alone, self._loops(warps)) + max(self.setup_alone, warps * self.setup_slots)
 
     def _loops(self, warps: float) -> float:
         """Cycles of the loops of ``warps`` warps."""
-        if self.greedy and self.batches:
-            return self.batches * _queue(warps, self.slots / self.batches, self.stall / self.batches)
+        if self._queues:
+            each, batches = self.slots / self.batches, self.batches
+            varying = for_scheduler(warps, each, self.stall / batches)
+            return batches * max(varying, both_in_turn(warps, each, self.burst, self.away))
         # What others in step issue between a load and its use hides the stall as well.
         return warps * self.slots + max(self.stall - (warps - 1.0) * self.ahead * self.batches, 0.0)
-
-
-def _queue(customers: float, service: float, away: float) -> float:
-    """Cycles from one turn to the next of each of ``customers``, who are served for ``service`` and then ``away``.
-
-    Mean value analysis of a closed queue with one server (Reiser, Lavenberg 1980); between whole numbers a straight
-    line.
-    """
-    waiting, cycle, before = 0.0, away + service, away + service
-    for number in range(1, ceil(customers) + 1):
-        response = service * (1.0 + waiting)
-        before, cycle = cycle, response + away
-        waiting = number * response / cycle
-    return cycle - (ceil(customers) - customers) * (cycle - before)
 
 
 class ComputeModel:
@@ -202,6 +201,7 @@ class ComputeModel:
         stall += self._ldc_latency if mix.ldc else 0.0
         # Further loads of a batch are issued while the first ones are worked on.
         more_loads = (mix.lds - batches) * max(self._lds_interval, self._lds_interval_more * load)
+        away = self._lds_latency + self._lds_latency_more * (load - 1.0) - load - hidden
         if mix.lds:
             last = max(load, self._load_requests(mix))
             burst = last * mix.lds / batches
@@ -232,6 +232,7 @@ class ComputeModel:
             last=last,
             gaps=gaps,
             held=mix.pipe_stalls * self._dispatch_stall,
+            away=away + (self._ldc_latency / batches if mix.ldc and batches else 0.0),
         )
 
     def memory_cost(
