@@ -103,7 +103,13 @@ def _listed(row: Stated) -> str:
 def _text(file: Path) -> str:
     if str(file) == "-":
         return sys.stdin.read()
-    if (tool := shutil.which("cuobjdump")) and _is_cubin(file):
+    if _is_cubin(file):
+        tool = shutil.which("cuobjdump")
+        if tool is None:
+            raise GpusimError(
+                f"{file}: is a cubin, and cuobjdump of the CUDA toolkit, which reads it, is not on the path; "
+                "give what `cuobjdump -sass` prints where it is"
+            )
         found = subprocess.run([tool, "-sass", str(file)], capture_output=True, text=True, check=False)
         if found.returncode:
             raise GpusimError(f"{file}: cuobjdump cannot read it: {(found.stderr or found.stdout).strip()}")
@@ -111,7 +117,7 @@ def _text(file: Path) -> str:
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "is no text, perhaps the cubin itself"
+        reason = error.strerror if isinstance(error, OSError) else "is no text"
         raise GpusimError(f"{file}: {reason}; it must be what `cuobjdump -sass kernel.cubin` prints") from None
 
 

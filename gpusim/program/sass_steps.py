@@ -1,13 +1,15 @@
 """The instructions of a loop or a kernel in their order, as ops: what is computed between one access and the next.
 
-Accesses of one kind that follow each other are one step, with what stands among them in front; what uses the first
-load waits.
+Accesses of one kind that follow each other are one step, with what stands among them in front. What uses a load waits,
+for it and for those before it, and for those that are used soon; the others are still under way.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice, takewhile
 
 from gpusim.program.sass import Instruction
 from gpusim.program.sass_loops import Part
@@ -18,6 +20,7 @@ __all__ = ["Step", "steps"]
 
 _COMPUTED = ("compute", NO_MODEL)
 _GATHERED = ("load", "store", "cp_async")
+_NUMBER, _REGISTER = re.compile(r"\b0x([0-9a-f]+)\b"), re.compile(r"\bU?R\d")
 
 
 @dataclass(frozen=True)
@@ -37,13 +40,13 @@ class _Gathered:
     accesses: list[Instruction] = field(default_factory=list)
     behind: list[Instruction] = field(default_factory=list)
 
-    def told(self, *, wait: bool = False) -> Iterator[Step]:
-        """The steps; with ``wait`` the loads are waited for."""
-        for word, those in (("compute", self.before), (self.word, self.accesses), ("compute", self.behind)):
+    def told(self, later: int = 0) -> Iterator[Step]:
+        """The steps; the last ``later`` accesses are one of their own."""
+        first = len(self.accesses) - later
+        parts = (self.word, self.accesses[:first]), (self.word, self.accesses[first:])
+        for word, those in (("compute", self.before), *parts, ("compute", self.behind)):
             if those:
                 yield Step(word, tuple(stated(those)))
-        if wait:
-            yield Step("wait_loads")
 
     def add(self, word: str, one: Instruction) -> None:
         """A further access of the same kind, or something computed."""
@@ -54,6 +57,37 @@ class _Gathered:
             self.behind = []
             self.word = word
             self.accesses.append(one)
+
+
+class _UnderWay:
+    """Loads that nothing has waited for yet, the oldest first, by the step that states them."""
+
+    def __init__(self) -> None:
+        self._loads: list[tuple[object, Instruction, frozenset[int]]] = []
+
+    def add(self, step: object, one: Instruction) -> None:
+        """One more, which ``step`` states."""
+        self._loads.append((step, one, frozenset(loaded(one))))
+
+    def needed(self, one: Instruction, behind: Iterator[Instruction]) -> bool:
+        """Whether ``one`` needs any. They are there then, up to the last that it or what stands ``behind`` needs."""
+        first = self._waits(one)
+        if first:
+            self._loads = self._loads[max(first, *map(self._waits, behind), 0) :]
+        return first > 0
+
+    def of(self, step: object) -> int:
+        """How many of those left ``step`` states."""
+        return sum(other is step for other, _, _ in self._loads)
+
+    def ops(self) -> int:
+        """How many ops state those left: one for each width of a step."""
+        return len({(id(step), one.opcode) for step, one, _ in self._loads})
+
+    def _waits(self, one: Instruction) -> int:
+        """So many of the oldest have to be there before ``one``."""
+        registers = frozenset(touched(one))
+        return max((at for at, (_, _, those) in enumerate(self._loads, 1) if registers & those), default=0)
 
 
 def steps(part: Part, parts: Sequence[Part]) -> list[Step]:
@@ -72,12 +106,14 @@ def _is_one(found: Sequence[Step]) -> bool:
 
 
 def _steps(body: Sequence[Instruction], loops: list[tuple[int, str]]) -> Iterator[Step]:
-    now, pending = _Gathered(), set()
-    for one in body:
+    now, under_way = _Gathered(), _UnderWay()
+    for at, one in enumerate(body):
         word = word_of(one)
-        if pending.intersection(touched(one)):
-            yield from now.told(wait=True)
-            now, pending = _Gathered(), set()
+        if under_way.needed(one, takewhile(_computes, islice(body, at + 1, None))):
+            yield from now.told(under_way.of(now))
+            now = _Gathered()
+            pending = under_way.ops()
+            yield Step("wait_loads", (Stated("wait_loads", "pending", pending, {}),) if pending else ())
         here = bool(loops) and one.address > loops[0][0]
         if here or (word not in _COMPUTED and now.word not in ("", word)) or word not in (*_COMPUTED, *_GATHERED):
             yield from now.told()
@@ -87,7 +123,24 @@ def _steps(body: Sequence[Instruction], loops: list[tuple[int, str]]) -> Iterato
         if word in _COMPUTED or word in _GATHERED:
             now.add(word, one)
         else:
-            yield Step(word, tuple(stated([one])))
+            yield Step(*_alone(word, one))
         if word == "load":
-            pending.update(loaded(one))
+            under_way.add(now, one)
     yield from now.told()
+
+
+def _computes(one: Instruction) -> bool:
+    return word_of(one) in _COMPUTED
+
+
+def _alone(word: str, one: Instruction) -> tuple[str, tuple[Stated, ...]]:
+    """Word and fields of an op that is one instruction, as far as it has them as numbers."""
+    numbers = [int(found, 16) for found in _NUMBER.findall(one.text)]
+    if word == "wait_group" and numbers:
+        return word, (Stated(word, "pending", numbers[-1], {}),)
+    if one.opcode.startswith("BAR.SYNC") and not _REGISTER.search(one.text):
+        if numbers == [0]:
+            return "sync_threads", ()
+        if len(numbers) == 2:
+            return "named_barrier", (Stated(word, "id", numbers[0], {}), Stated(word, "warps", numbers[1] // 32, {}))
+    return word, tuple(stated([one]))

@@ -27,6 +27,7 @@ _WORDS = {
     "LDGSTS": ("cp_async", "bytes (width: {})"), "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
     "POPC": ("compute", "mufu"), "FLO": ("compute", "mufu"), "BREV": ("compute", "mufu"), "F2I": ("compute", "mufu"),
     "I2F": ("compute", "mufu"), "@!PT": ("cp_async", "masked"),
+    "BAR.ARV": ("named_barrier", "id, warps, wait: false"),
     "UBLKCP": ("tma_load or tma_store", ""), "UTMALDG": ("tma_load", "bytes of the box"),
     "UTMASTG": ("tma_store", "bytes of the box"), "BAR": ("sync_threads or named_barrier", "id, warps"),
     "SYNCS": ("wait, acquire, release, arrive", ""), "USETMAXREG": ("set_max_nreg", "registers"),
@@ -129,7 +130,7 @@ def _place(instruction: Instruction) -> tuple[str, str]:
     """Word and field of one instruction."""
     root, *modifiers = instruction.opcode.split(".")
     if root == "BAR" and "ARV" in modifiers:
-        return "named_barrier", "id, warps, wait: false"
+        root = "BAR.ARV"
     if root in _WORDS:
         word, field = _WORDS[root]
         return word, field.format(_width(modifiers))

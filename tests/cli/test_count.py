@@ -223,7 +223,7 @@ def test_tables_name_function_and_loop(tmp_path, capsys):
     ("content", "arguments", "message"),
     [
         (b"no dump", [], "holds no function"),
-        (b"\xff\xfe\x00", [], "perhaps the cubin itself"),
+        (b"\xff\xfe\x00", [], "is no text"),
         (DUMP.encode(), ["--function", "other"], "there are dot, nothing"),
     ],
 )

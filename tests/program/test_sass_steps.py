@@ -39,7 +39,7 @@ def test_barriers_and_other_accesses_part_what_is_computed():
     (whole,) = told(
         "STS [R1], R0", "BAR.SYNC.DEFER_BLOCKING 0x0", "LDS R4, [R1]", "FFMA R6, R4, R5, R6", "STG.E [R2.64], R6"
     ).values()
-    assert [word for word, _ in whole] == ["compute", "sync_threads or named_barrier", "compute", "store"]
+    assert [word for word, _ in whole] == ["compute", "sync_threads", "compute", "store"]
     assert whole[2][1]["lds (lds_bytes: 4)"] == 1
 
 
@@ -58,3 +58,51 @@ def test_a_loop_stands_by_its_name_where_it_is():
     assert [word for word, _ in found["outside loops"]] == ["compute", "loop 1", "store", "compute"]
     ((word, numbers),) = found["loop 1"]
     assert (word, numbers["loads_in_flight"], numbers["load_to_use"]) == ("compute", 1.0, 6.0)
+
+
+def test_loads_that_are_not_needed_soon_are_still_under_way():
+    """R4 is needed before the next load is asked for, R5 behind it: two steps, and only the first is waited for."""
+    (whole,) = told(
+        "LDG.E R4, [R2.64]",
+        "LDG.E R5, [R2.64+0x4]",
+        "FADD R8, R4, R8",
+        "LDG.E R7, [R2.64+0x8]",
+        "FADD R8, R5, R8",
+        "FADD R8, R7, R8",
+        "EXIT",
+    ).values()
+    assert [word for word, _ in whole] == [
+        "load", "load", "wait_loads", "compute", "load", "wait_loads", "compute",
+    ]  # fmt: skip
+    assert [numbers.get("pending") for word, numbers in whole if word == "wait_loads"] == [1, None]
+
+
+def test_what_is_loaded_with_two_widths_is_two_ops():
+    """So two may be pending."""
+    (whole,) = told(
+        "LDG.E R4, [R2.64]",
+        "LDG.E.64 R6, [R2.64]",
+        "LDG.E R9, [R2.64]",
+        "FADD R8, R4, R8",
+        "STG.E [R2.64], R8",
+        "FADD R8, R6, R9",
+    ).values()
+    assert [numbers["pending"] for word, numbers in whole if word == "wait_loads" and numbers] == [2]
+
+
+def test_barriers_and_groups_have_their_numbers():
+    """Where the instruction names them; a register that holds the number says nothing."""
+    found = told(
+        "BAR.SYNC.DEFER_BLOCKING 0x0",
+        "BAR.SYNC.DEFER_BLOCKING 0x2, 0x80",
+        "BAR.ARV 0x3, 0x100",
+        "BAR.SYNC.DEFER_BLOCKING R3, 0x100",
+        "DEPBAR.LE SB0, 0x1",
+    )["whole"]
+    assert found == [
+        ("sync_threads", {}),
+        ("named_barrier", {"id": 2, "warps": 4}),
+        ("named_barrier", {"id, warps, wait: false": 1}),
+        ("sync_threads or named_barrier", {"id, warps": 1}),
+        ("wait_group", {"pending": 1}),
+    ]
