@@ -6,7 +6,9 @@ Two things hold up the next instruction (realkernels.microbench operands, issue)
   instruction's operands may come up to `_WINDOW` cycles late; what needs more of one bank holds up the instructions
   behind it. A register marked ``.reuse`` is kept for the next instruction that reads the same place from the same bank.
 - **Half-rate pipes.** Integer arithmetic, multiplication, FP64 and conversions between halves and floats have 16 lanes:
-  a pipe that has taken an instruction takes none in the next cycle.
+  a pipe that has taken an instruction takes none in the next cycle. It holds up the warp's own next instruction only if
+  that would go right behind, and not while it waits for a result (other warps issue meanwhile, short_ctas); and all
+  warps together take two cycles for each instruction.
 
 Variable-latency instructions (memory, MUFU, constants) have queues of their own and hold up nobody here.
 """
@@ -48,17 +50,23 @@ class Stalls:
 
 @dataclass(frozen=True)
 class _Issued:
-    """``fetched``: registers that each bank has to give; ``pipe``: which one of half rate takes it."""
+    """``fetched``: registers that each bank has to give; ``pipe``: which one of half rate takes it.
+
+    ``apart``: cycles until the warp's next instruction beyond those that a pipe of half rate needs.
+    """
 
     fetched: tuple[int, ...]
     pipe: str | None
+    apart: int
 
 
 def dispatch_stalls(instructions: Sequence[Instruction]) -> Stalls:
     """What one warp loses in one turn of the loop that ``instructions`` are, in order of address; elsewhere once."""
     listed = _fetches(instructions)
     conflicts = _cycles(listed, pipes=False) - len(listed)
-    return Stalls(conflicts, _cycles(listed, pipes=True) - len(listed) - conflicts)
+    waits = _cycles(listed, pipes=True) - len(listed) - conflicts
+    fullest = max((_HALF_RATE * sum(one.pipe == pipe for one in listed) for pipe in _PIPES), default=0)
+    return Stalls(conflicts, max(waits, fullest - len(listed) - conflicts))
 
 
 def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
@@ -83,7 +91,8 @@ def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
                         kept[place, bank] = match[1]
                     else:
                         kept.pop((place, bank), None)
-            found.append(_Issued(tuple(map(len, fetched)), pipe))
+            apart = max((instruction.stall or 0) - _HALF_RATE, 0)
+            found.append(_Issued(tuple(map(len, fetched)), pipe, apart))
     return found
 
 
@@ -101,6 +110,8 @@ def _cycles(listed: Sequence[_Issued], pipes: bool) -> float:
             if pipes and one.pipe:
                 now = max(now, busy[one.pipe])
                 busy[one.pipe] = now + _HALF_RATE
+            if one.apart:
+                busy = {pipe: until - one.apart for pipe, until in busy.items()}
             for bank, count in enumerate(one.fetched):
                 if count:
                     read = max(free[bank], now) + count

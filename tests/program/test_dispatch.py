@@ -61,6 +61,21 @@ def test_a_pipe_of_half_rate_takes_one_instruction_in_two_cycles(lines, expected
     assert stalls(*lines) == (0, expected)
 
 
+def test_who_waits_for_a_result_waits_for_no_pipe():
+    """Of three integer instructions in a row the second is needed by the third, five cycles later."""
+    add = "IADD3 R0, R2, R1, RZ"
+    near, far = ([Instruction.of(add, stall=stall) for stall in (1, 2, last)] for last in (2, 5))
+    fill = [Instruction.of("FADD R6, R7, R8", stall=1)] * 3
+    assert dispatch_stalls([*near, *near, *fill]).pipe_stalls == 5
+    assert dispatch_stalls([*far, *far, *fill]).pipe_stalls == 4  # not behind the third
+
+
+def test_all_warps_together_take_two_cycles_for_each_instruction_of_half_rate():
+    """However far apart one warp's are."""
+    chain = [Instruction.of("IADD3 R0, R0, R1, RZ", stall=5)] * 4
+    assert dispatch_stalls(chain).pipe_stalls == 4
+
+
 def test_loops_of_the_bench_take_as_long_as_counted():
     """32 loops of the compiler's making, filled schedulers; only how long an operand may wait was told from them."""
     recorded = rows("operands")
