@@ -59,6 +59,11 @@ def slowest(range_: tuple[float, float], lines: float, scale: float) -> float:
     return one + (many - one) * (1.0 - exp(-(lines - 1.0) / scale)) if scale else one
 
 
+def _with_others(opened: float, completed: float) -> float:
+    """Bytes that DRAM could move for a wanted one, where others want the rest of ``completed`` of what it opens."""
+    return opened + completed * (1.0 - opened)
+
+
 def kept_part(read_bytes: float, written_bytes: float, profile: DeviceProfile) -> float:
     """Part of what a kernel writes that L2 still holds at the end, if it held nothing of the kind at the start.
 
@@ -171,16 +176,22 @@ class Memory:
         below = min(int(share), 3)
         return 1.0 - known[below] - (share - below) * (known[below + 1] - known[below])
 
-    def reads(self, access: Access, l2_hit: float, efficiency: float = 1.0) -> list[tuple[Capacity, float]]:
-        """What one byte between L2 and an SM takes of both ways and of HBM, used with ``efficiency``."""
+    def reads(
+        self, access: Access, l2_hit: float, efficiency: float = 1.0, completed: float = 0.0
+    ) -> list[tuple[Capacity, float]]:
+        """What one byte between L2 and an SM takes of both ways and of HBM, used with ``efficiency``.
+
+        ``completed``: part of it around which others read the rest.
+        """
         fetched = access.fetched
         uses = [(self.l2, max(1.0, access.lines * self._l2_read_request / fetched))]
         if self._l2_command:
-            filled = (1.0 - l2_hit) * GRANULE_BYTES * access.granules * self._l2_fill
+            filled = (1.0 - l2_hit) * _with_others(GRANULE_BYTES * access.granules, completed) * self._l2_fill
             uses.append((self.l2_in, (access.lines * self._l2_command + filled) / fetched))
         if l2_hit < 1.0:
             opened = self._opened(access, self._block_share[0] if access.scattered else self._strided_block_share)
-            uses.append((self.hbm, (1.0 - l2_hit) * opened / fetched * self._read_weight / efficiency))
+            share = (1.0 - l2_hit) * _with_others(opened, completed) / fetched
+            uses.append((self.hbm, share * self._read_weight / efficiency))
         return uses
 
     def add_off_line(self, amount: float) -> bool:
@@ -220,7 +231,7 @@ class Memory:
         opened = self._opened(access, self._block_share[1])
         # What fills a sector is read between writes, not in the order of a stride.
         filled = self._opened(access, self._block_share[0]) if sent > 1.0 else 0.0
-        opened += completed * (1.0 - opened)
+        opened = _with_others(opened, completed)
         filled *= 1.0 - completed
         share = (1.0 - l2_hit) / sent
         return [

@@ -115,6 +115,7 @@ class SmMemory:
         stage: int = -1,
         slowest_of: float | None = None,
         access: Access = DENSE,
+        completed: float = 0.0,
         part: float = 1.0,
         late: float = 0.0,
         cause: int = -1,
@@ -122,8 +123,8 @@ class SmMemory:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
 
         ``cta``: lane of the CTA that asks. ``slowest_of``: bytes whose slowest line is waited for, if not all of
-        them. ``access``: what is fetched for a byte that is wanted. ``part``: of the SMs. ``late``: by chance, -1 to 1.
-        ``cause``: index of the interval that issued the request.
+        them. ``access``: what is fetched for a byte that is wanted; ``completed``: see `Memory.reads`. ``part``: of the
+        SMs. ``late``: by chance, -1 to 1. ``cause``: index of the interval that issued the request.
         """
         unit = "tma" if path == "tma" else "lsu"
         server = self._copies_of(cta) if unit == "tma" else self._lsu_loads
@@ -148,7 +149,7 @@ class SmMemory:
                 return hit
             return hit + from_dram * (by_chance + self._memory.dram_latency_s(missed, lines * (1.0 - l2_hit)))
 
-        uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency)]
+        uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency, completed)]
         if unit == "tma":
             uses.append((self._tma, max(self._rates["tma"][-1] / rate, 1.0)))
         arrival = server.request(

@@ -88,7 +88,8 @@ def load(lane: WarpLane, op: Load) -> Generator:
         yield from memory.l1.room(taken / parts, start)
         # Each warp waits for its own lines only.
         own = missed / lane.role.warps / parts
-        arrival = _fetch(lane, op, "ldg", missed * share / parts, slowest_of=own, access=access)
+        wanted = missed * share / parts
+        arrival = _fetch(lane, op, "ldg", wanted, slowest_of=own, access=access, completed=op.completed)
         late_s = memory.spread_s(missed / parts, own, op.l2_hit, access)
         arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
         if not op.wait and lane.trace is not None:

@@ -164,7 +164,7 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
         yield Problem((*path, "scatter"), "addresses are a stride apart or scattered, not both", "stride or scatter")
     if getattr(spec, "completed", 0.0) and not (spec.stride or spec.scatter):
         yield Problem(
-            (*path, "completed"), "says what becomes of sectors written in part, and here all are written whole",
+            (*path, "completed"), "is for what is read or written in part, and here nothing is",
             "with a stride or scatter",
         )  # fmt: skip
     if word == "tma_load" and 0 < spec.align < BULK_ALIGNMENT:

@@ -239,7 +239,10 @@ _SAME_FIELDS = {
 }
 _WITH_BYTES = {
     "tma_load": (ops.TmaLoad, ("ring", "l2_hit", "align")),
-    "load": (ops.Load, ("width", "other", "masked", "wait", "l1_hit", "l2_hit", "align", "stride", "scatter")),
+    "load": (
+        ops.Load,
+        ("width", "other", "masked", "wait", "l1_hit", "l2_hit", "completed", "align", "stride", "scatter"),
+    ),
     "store_shared": (ops.StoreShared, ("ring", "width", "other", "masked")),
     "cp_async": (ops.CpAsync, ("ring", "width", "other", "masked", "l2_hit", "align")),
     "tma_store": (ops.TmaStore, ("ring",)),

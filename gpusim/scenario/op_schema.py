@@ -131,6 +131,10 @@ class RegisterLoad(ThroughRegisters):
     """Fraction of the bytes found in L1, which the CTA has read before."""
     l2_hit: Fraction = 0.0
     """Fraction of the bytes that are not in L1 and found in L2; the others come from DRAM. Nothing finds it for you."""
+    completed: Fraction = 0.0
+    """With a stride or scatter: fraction of the bytes around which other loads, of other CTAs perhaps, read the rest at
+    about the same time, so that DRAM opens what they lie in once for all. What passes from L2 to the SM stays as it
+    is."""
     align: Align = 0
     """Largest power of two that divides every address it starts at, in bytes; below 128 it costs bandwidth. 0: that of
     its bytes, as when equal tiles lie one behind the other."""
@@ -211,8 +215,8 @@ class ComputeMix(Schedule):
     them."""
     pipe_stalls: Amount = 0.0
     """Cycles in which nothing is issued because a pipe of half rate is busy: one for each instruction of integer
-    arithmetic (IADD3, LOP3, SHF, ISETP, SEL, FMNMX …), of IMAD or of FP64 right behind another of its kind; `gpusim
-    count` finds them."""
+    arithmetic (IADD3, LOP3, SHF, ISETP, SEL, FMNMX …), of IMAD or of FP64 right behind another of its kind, which waits
+    for nothing else; `gpusim count` finds them."""
     ldc: Amount = 0.0
     """Those of `other`, `setup` and `interleaved` that load a constant or a kernel parameter into a register (LDC): an
     SM does one every two cycles."""

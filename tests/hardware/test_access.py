@@ -85,6 +85,15 @@ def test_blocks_in_order_are_opened_quicker_than_scattered_ones():
     assert strided == pytest.approx(4096 / 4 * 112, abs=80)
 
 
+@pytest.mark.parametrize(("completed", "expected"), [(0.0, 160), (0.5, 82), (1.0, 4)])
+def test_what_others_read_of_a_block_is_not_paid_for(completed, expected):
+    """Of 4 bytes alone 160 are paid, as above; of those around which others read the rest only themselves."""
+    slow = {"hbm__read_bandwidth": "132 GB/s", "hbm__read_block_share": 0.5}
+    loads = Load(4096, width=4, scatter=4, completed=completed)
+    found = total_ns(one_role(loads, warps=4, grid=132), textbook(**slow))
+    assert found == pytest.approx(4096 / 4 * expected, abs=80)
+
+
 def test_sectors_written_in_part_are_read_first():
     """4 of every 8 bytes: 8192 bytes of sectors are read and written, 16,384 in all."""
     slow = {"hbm__read_bandwidth": "132 GB/s", "hbm__write_bandwidth": "132 GB/s"}
