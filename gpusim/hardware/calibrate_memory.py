@@ -43,6 +43,7 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     woken = found["mbarrier.wake"].value + found["mbarrier.per_warp"].value
     issue = turn(8) - found["mbarrier.poll"].value - found["mbarrier.per_warp"].value
     queued = {row["copies"]: row["cycles_median"] for row in b.rows("tma", kind="issue", bytes=128)}
+    elected = {row["copies"]: row["cycles_median"] for row in b.rows("elected", lanes=32, warps=0)}
     expect = b.one("barrier", "cycles", kind="mbarrier", op="expect_tx")
     lines = np.array([size / 128 for size in sorted(far) if size >= 128])
     extra = np.array([far[int(size * 128)] - near[int(size * 128)] for size in lines])
@@ -62,6 +63,9 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
             (queued[64] - queued[32]) / 32.0,
             "cycles",
             "tma (issue: 32 and 64 copies announced together)",
+        ),
+        "tma.issue_elected": Measured(
+            (elected[64] - elected[32]) / 32.0, "cycles", "elected (32 and 64 copies by 32 lanes, nothing beside them)"
         ),
         "tma.bandwidth": Measured(rate, "B/cycle", "tma (ring, L2, one SM)", abs(1 / per_byte - rate)),
         "tma.l2_latency": Measured(latency_in_l2, "cycles", "tma (latency, L2)"),

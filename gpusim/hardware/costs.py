@@ -29,8 +29,9 @@ class InstructionCosts:
     ``sync_issue``: issue slots of an instruction that arrives at a barrier, meets other warps there or waits for a
     group of copies; ``mbarrier_wait_issue``: of a look at an mbarrier and the branch behind it.
     ``time_stamp``: issue slots of a stamp.
-    ``tma_submit``, ``tma_issue``, ``tma_issue_again``, ``tma_store_issue``: instructions that wait for each other,
-    until the copy unit has a request, and in all for a load, a further one of the same stage and a store.
+    ``tma_submit``, ``tma_issue``, ``tma_issue_again``, ``tma_issue_elected``, ``tma_store_issue``: instructions that
+    wait for each other, until the copy unit has a request, and in all for a load, a further one of the same stage, one
+    of those that the lanes of a warp issue together, and a store.
     ``tma_store_latency``: until the source is read, beyond its bytes.
     ``sync_arrive``, ``sync_release``: of each warp at a barrier of warps, when it comes and when all are let go.
     """
@@ -42,6 +43,7 @@ class InstructionCosts:
     tma_submit: float
     tma_issue: float
     tma_issue_again: float
+    tma_issue_elected: float
     tma_store_issue: float
     tma_store_latency: float
     mbarrier_poll: float
@@ -76,6 +78,7 @@ class InstructionCosts:
             tma_submit=profile.value("tma.submit") / profile.value("sm.setup_latency"),
             tma_issue=profile.value("tma.issue") / profile.value("sm.setup_latency"),
             tma_issue_again=profile.value("tma.issue_again") / profile.value("sm.setup_latency"),
+            tma_issue_elected=profile.value("tma.issue_elected") / profile.value("sm.setup_latency"),
             tma_store_issue=profile.value("tma.store_issue") / profile.value("sm.setup_latency"),
             tma_store_latency=cycles("tma.store_latency"),
             mbarrier_poll=cycles("mbarrier.poll"),

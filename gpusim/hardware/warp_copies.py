@@ -45,7 +45,8 @@ in so many parts."""
 
 
 def _alignment(op: Load | CpAsync | TmaLoad) -> int:
-    return op.align or op.bytes & -op.bytes
+    each = op.bytes // getattr(op, "copies", 1)
+    return op.align or each & -each
 
 
 @dataclass(slots=True)
@@ -251,19 +252,30 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
         return
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
-    ring.begin_write(lane.lane, op.tile, op.bytes)
-    env, barrier = lane.sim.env, ring.full[stage]
+    env, barrier, cost = lane.sim.env, ring.full[stage], lane.cost
     start = env.now
     # Of several copies for a stage the first one's thread announces all bytes.
     again = lane.copied == (op.ring, op.tile)
     lane.copied = op.ring, op.tile
+    if op.copies == 1:
+        amounts, issue = [op.bytes], cost.tma_issue_again if again else cost.tma_issue
+    else:
+        # Those of the first lanes arrive while the others are asked for.
+        parts, issue = min(op.copies, PARTS), op.copies * cost.tma_issue_elected
+        amounts = [op.bytes * (part + 1) // parts - op.bytes * part // parts for part in range(parts)]
+    rest = max(issue - cost.tma_submit, 0.0) / len(amounts)
+    for amount in amounts:
+        ring.begin_write(lane.lane, op.tile, amount)
     # The thread is busy for longer than it takes until the copy unit has the request.
-    yield lane.issue_code(lane.cost.tma_submit)
+    yield lane.issue_code(cost.tma_submit)
     barrier.arrive(1, op.bytes, lane.last)
-    arrival = _fetch(lane, op, "tma", op.bytes, stage)
-    _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, barrier)
-    issue = lane.cost.tma_issue_again if again else lane.cost.tma_issue
-    yield lane.issue_code(max(issue - lane.cost.tma_submit, 0.0))
+    for amount in amounts:
+        if op.copies > 1:
+            yield lane.issue_code(rest)
+        arrival = _fetch(lane, op, "tma", amount, stage)
+        _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)
+    if op.copies == 1:
+        yield lane.issue_code(rest)
     lane.mark("issue", start, "", op.tile, stage)
 
 

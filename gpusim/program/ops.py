@@ -200,12 +200,16 @@ class Acquire:
 
 @dataclass(frozen=True, slots=True)
 class TmaLoad:
-    """Arm the stage's full barrier (``arrive.expect_tx``) and issue one bulk copy into it."""
+    """Arm the stage's full barrier (``arrive.expect_tx``) and issue one bulk copy into it.
+
+    Or ``copies`` of them, equal parts of the ``bytes``, as so many lanes of the warp issue them.
+    """
 
     ring: str
     bytes: int
     l2_hit: float = 0.0
     align: int = 0
+    copies: int = 1
     tile: int = -1
 
 

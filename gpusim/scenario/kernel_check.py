@@ -204,5 +204,7 @@ def _size_problems(kernel: SpelledKernel, word: str, spec: Any, path: tuple) -> 
     if stage is not None and spec.bytes is not None and spec.bytes > stage:
         yield Problem((*path, "bytes"), f"{spec.bytes} B do not fit a stage of {stage} B", f"at most {stage}")
     size = spec.bytes if spec.bytes is not None else stage
-    if word in ("tma_load", "tma_store") and size % BULK_ALIGNMENT:
-        yield Problem((*path, "bytes"), f"a bulk copy of {size} B", f"a multiple of {BULK_ALIGNMENT}")
+    copies = getattr(spec, "copies", 1)
+    if word in ("tma_load", "tma_store") and size % (BULK_ALIGNMENT * copies):
+        what = f"{copies} bulk copies of {size} B together" if copies > 1 else f"a bulk copy of {size} B"
+        yield Problem((*path, "bytes"), what, f"a multiple of {BULK_ALIGNMENT * copies}")

@@ -238,7 +238,7 @@ _SAME_FIELDS = {
     "set_max_nreg": (ops.SetMaxNReg, ("registers",)),
 }
 _WITH_BYTES = {
-    "tma_load": (ops.TmaLoad, ("ring", "l2_hit", "align")),
+    "tma_load": (ops.TmaLoad, ("ring", "l2_hit", "align", "copies")),
     "load": (
         ops.Load,
         ("width", "other", "masked", "wait", "l1_hit", "l2_hit", "completed", "align", "stride", "scatter"),

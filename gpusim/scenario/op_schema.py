@@ -90,6 +90,14 @@ class Fetch(OnRingBytes):
     its bytes, as when equal tiles lie one behind the other."""
 
 
+class BulkFetch(Fetch):
+    """A copy by the copy unit (cp.async.bulk)."""
+
+    copies: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=4096)] = 1
+    """Copies of one stage that the lanes of a warp issue together, each an equal part of the bytes (rows of a gather):
+    the compiler makes a loop over those lanes of them."""
+
+
 class ThreadFetch(Fetch):
     """A copy issued by threads (cp.async)."""
 
@@ -296,7 +304,7 @@ class Registers(Schedule):
 OPS: dict[str, OpWord] = {
     "acquire": OpWord(OnRing, "ring", about="Wait until the stage has been released by all who read it."),
     "tma_load": OpWord(
-        Fetch, "ring", about="cp.async.bulk into the stage, with the arrive.expect_tx that announces it."
+        BulkFetch, "ring", about="cp.async.bulk into the stage, with the arrive.expect_tx that announces it."
     ),
     "wait": OpWord(OnRing, "ring", about="Wait until the stage is full: mbarrier.try_wait on its full barrier."),
     "compute": OpWord(ComputeMix, about="Instructions of each warp of the role, by kind."),

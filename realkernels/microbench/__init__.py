@@ -29,6 +29,7 @@ short_ctas how fast short CTAs issue code that runs once
 last_wave  when equal CTAs end and which SMs take those that are left; the same work in all of them
 latency    idle load latency by level (L1, near and far L2, DRAM); one lane, each address from the last load
 tma        bulk-copy latency, issue cost and bytes in flight; one thread per CTA does nothing else
+elected    bulk copies issued by many lanes of a warp; nothing is waited for
 alignment  bandwidth of bulk copies and cp.async whose tiles do not start on a line
 offset     the same on one SM out of L2, and loads into registers; the other SMs are idle
 shifted    cp.async whose destination starts elsewhere in its line than its source; one SM, everything in L2

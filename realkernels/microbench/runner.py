@@ -38,6 +38,7 @@ BENCHES = (
     "barrier",
     "latency",
     "tma",
+    "elected",
     "alignment",
     "offset",
     "shifted",

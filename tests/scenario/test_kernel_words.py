@@ -139,6 +139,16 @@ def test_a_bulk_copy_starts_at_multiples_of_16(spelled):
         loads(spelled.replace("{ring: input}", "{ring: input, align: 8}"))
 
 
+def test_lanes_that_ask_for_a_copy_each_share_the_stage(spelled):
+    """And each copy is a multiple of 16 bytes."""
+    text = spelled.replace("{tma_load: {ring: input}}", "{tma_load: {ring: input, copies: 32}}")
+    assert list(loads(text).program().roles[0].body(1))[1] == TmaLoad("input", 16384, copies=32, tile=0)
+    with pytest.raises(ScenarioError, match=r"2048 bulk copies of 16384 B together .allowed: a multiple of 32768"):
+        loads(text.replace("copies: 32", "copies: 2048"))
+    with pytest.raises(ScenarioError, match=r"copies: .*at least 1"):
+        loads(text.replace("copies: 32", "copies: 0"))
+
+
 def test_loads_past_the_end_go_on_counting():
     """Two tiles early: the last two waits find as many loads behind theirs as all others, of no bytes."""
     text = """\
