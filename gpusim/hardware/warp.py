@@ -22,7 +22,8 @@ from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.cta import Cta, RingState
 from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.schedule import Turn
-from gpusim.hardware.warp_copies import COPY_HANDLERS, LoadUnderWay
+from gpusim.hardware.warp_copies import COPY_HANDLERS, arrive_when_landed
+from gpusim.hardware.warp_loads import LOAD_HANDLERS, LoadUnderWay
 from gpusim.program import (
     WARP_SIZE,
     Acquire,
@@ -238,7 +239,8 @@ class WarpLane:
 
     def _producer_commit(self, op: ProducerCommit) -> Generator:
         ring = self.cta.rings[op.ring]
-        yield from self.arrive_on(ring.full[ring.stage(op.tile)], op.tile)
+        barrier = ring.full[ring.stage(op.tile)]
+        yield from (arrive_when_landed if op.asynchronous else WarpLane.arrive_on)(self, barrier, op.tile)
 
     def _wait_full(self, op: WaitFull) -> Generator:
         ring = self.cta.rings[op.ring]
@@ -306,6 +308,7 @@ class WarpLane:
         yield from self.spend("barrier", self.cost.set_max_nreg, op.tile)
 
     handlers: ClassVar[dict[type[Op], Callable[[WarpLane, Any], Generator]]] = {
+        **LOAD_HANDLERS,
         **COPY_HANDLERS,
         Compute: _compute,
         TimeStamp: _time_stamp,

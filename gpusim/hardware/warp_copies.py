@@ -1,4 +1,4 @@
-"""What a group of warps does with global memory: loads, cp.async, bulk copies and stores.
+"""Asynchronous copies of a group of warps: cp.async, bulk loads and stores.
 
 Models: the instructions that issue a copy, the request to memory, and what its arrival does to the
   ring stage and the barrier it fills.
@@ -9,39 +9,29 @@ Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync,
 from __future__ import annotations
 
 from collections.abc import Generator
-from dataclasses import dataclass, field
-from functools import partial
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from gpusim.engine import Event, PhasedBarrier
-from gpusim.hardware.access import DENSE, LINE_BYTES, Access, access_of
+from gpusim.hardware.access import DENSE, LINE_BYTES, Access
 from gpusim.hardware.cta import RingState
 from gpusim.program import (
-    WARP_SIZE,
     BulkWait,
     CommitGroup,
     CpAsync,
     Load,
-    Mix,
-    Store,
-    StoreShared,
     TmaLoad,
     TmaStore,
     WaitGroup,
-    WaitLoads,
 )
 
 if TYPE_CHECKING:
     from gpusim.hardware.warp import WarpLane
 
-__all__ = ["COPY_HANDLERS", "LoadUnderWay"]
+__all__ = ["COPY_HANDLERS", "PARTS", "Request", "arrive_when_landed", "fetch", "issue"]
 
-ARRIVALS_APART_S = 1e-6
-"""Each warp goes on with its own data, which come one after the other: they do not want anything at once."""
 PARTS = 4
 """A load that takes more than half of L1 is simulated in parts of about a quarter of it, and a copy that finds no room
-in so many parts."""
+in so many parts, as one does that many lanes ask for."""
 
 
 def _alignment(op: Load | CpAsync | TmaLoad) -> int:
@@ -49,15 +39,7 @@ def _alignment(op: Load | CpAsync | TmaLoad) -> int:
     return op.align or each & -each
 
 
-@dataclass(slots=True)
-class LoadUnderWay:
-    """A load into registers: the arrivals of its parts, and when the slowest warp of the group has it."""
-
-    arrivals: list[Event] = field(default_factory=list)
-    slowest_s: float = 0.0
-
-
-class _Request:
+class Request:
     """A copy of the lane's own, as something to wait for; only memory can satisfy it."""
 
     cause = -1
@@ -67,44 +49,7 @@ class _Request:
         self.name = f"a copy of {lane}"
 
 
-def load(lane: WarpLane, op: Load) -> Generator:
-    if not op.bytes and not op.wait:
-        lane.loads.append(LoadUnderWay())
-        return
-    start = lane.sim.env.now
-    memory, share = lane.sm.memory, lane.share
-    access = access_of(op.width, op.stride, op.scatter)
-    # What L1 holds already is there before anything from L2; only what it lacks is asked for.
-    missed = op.bytes * (1.0 - op.l1_hit)
-    # More than L1 has room for goes out as earlier lines come in; in parts, so that it begins at once.
-    taken = missed * share * access.lines * LINE_BYTES
-    parts = max(ceil(taken * PARTS / memory.l1.size), 1) if taken > memory.l1.size / 2 else 1
-    count = lane.instructions(op.bytes, op.width) / parts
-    loading = LoadUnderWay()
-    for _ in range(parts):
-        yield from _issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, access)
-        if not missed:
-            loading.arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency))
-            continue
-        yield from memory.l1.room(taken / parts, start)
-        # Each warp waits for its own lines only.
-        own = missed / lane.role.warps / parts
-        wanted = missed * share / parts
-        arrival = _fetch(lane, op, "ldg", wanted, slowest_of=own, access=access, completed=op.completed)
-        late_s = memory.spread_s(missed / parts, own, op.l2_hit, access)
-        arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
-        if not op.wait and lane.trace is not None:
-            arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(missed * share / parts), lane.last))
-        loading.arrivals.append(arrival)
-    lane.loads.append(loading)
-    if op.wait:
-        yield from _await_loads(lane, op.tile)
-        lane.mark("load", start, "", op.tile)
-    else:
-        lane.mark("issue", start, "", op.tile)
-
-
-def _issue(
+def issue(
     lane: WarpLane, op: Load | CpAsync, path: str, count: float, other: float, masked: float, access: Access = DENSE
 ) -> Generator:
     """``count`` instructions of each warp, no faster than the load-store unit takes them in."""
@@ -116,7 +61,7 @@ def _issue(
         yield lane.sim.env.timeout(until_s - lane.sim.env.now)
 
 
-def _fetch(
+def fetch(
     lane: WarpLane, op: Load | CpAsync | TmaLoad, path: str, amount: float, stage: int = -1, **more: Any
 ) -> Event:
     """The arrival of ``amount`` bytes of ``op``; ``more``: see `SmMemory.load`."""
@@ -125,60 +70,6 @@ def _fetch(
         path, amount, op.l2_hit, _alignment(op), cta.lane, op.tile, stage,
         part=cta.part, late=cta.late(op.tile), cause=lane.last, **more,
     )  # fmt: skip
-
-
-def _slowest(lane: WarpLane, loading: LoadUnderWay, late_s: float, _arrived: Event) -> None:
-    loading.slowest_s = max(loading.slowest_s, lane.sim.env.now + late_s)
-
-
-def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _arrival: Event) -> None:
-    """Loads under way while their warps do something else are copies in flight, like those of the copy units."""
-    lane.trace(lane.cta.loads, "copy", start, lane.sim.env.now, "", tile, -1, amount, cause)
-
-
-def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
-    while len(lane.loads) > pending:
-        loading = lane.loads.popleft()
-        for arrival in loading.arrivals:
-            if not arrival.processed:
-                lane.waits += 1
-                yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), tile)
-                lane.apart_s = ARRIVALS_APART_S
-        lane.slowest_s = max(lane.slowest_s, loading.slowest_s)
-    if lane.group.typical:
-        lane.late_s = max(lane.late_s, lane.slowest_s - lane.sim.env.now)
-
-
-def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
-    start = lane.sim.env.now
-    yield from _await_loads(lane, op.tile, op.pending)
-    lane.mark("wait", start, "copy_in_flight", op.tile)
-
-
-def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
-    start = lane.sim.env.now
-    ring = lane.cta.rings[op.ring] if op.ring else None
-    if ring is not None:
-        ring.begin_write(lane.lane, op.tile)
-    count = lane.instructions(op.bytes, op.width)
-    yield lane.issue(Mix(sts=count, sts_bytes=op.width, other=op.other, masked=op.masked))
-    if ring is not None:
-        ring.end_write(op.tile)
-    lane.mark("store", start, "", op.tile)
-
-
-def store(lane: WarpLane, op: Store) -> Generator:
-    start = lane.sim.env.now
-    count = lane.instructions(op.bytes, op.width)
-    access = access_of(op.width, op.stride, op.scatter)
-    yield lane.issue_memory(count, op.other, op.width, lane.cost.ldg, access)
-    memory, share = lane.sm.memory, op.bytes * lane.share
-    memory.store(
-        share, op.tile, access, op.l2_hit, op.completed, WARP_SIZE * op.width, not lane.group.loose,
-        part=lane.cta.part, cause=lane.last,
-    )  # fmt: skip
-    yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
-    lane.mark("store", start, "", op.tile)
 
 
 def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
@@ -193,8 +84,8 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     count = lane.instructions(op.bytes, op.width) / parts
     for _ in range(parts):
         yield from copies.room(room / parts, start)
-        yield from _issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)
-        arrival = _fetch(lane, op, "cp_async", amount / parts, stage)
+        yield from issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)
+        arrival = fetch(lane, op, "cp_async", amount / parts, stage)
         copies.add(arrival, room / parts)
         lane.open.append((op, arrival))
     lane.mark("issue", start, "", op.tile, stage)
@@ -243,8 +134,22 @@ def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
         for arrival in lane.groups.popleft():
             if not arrival.processed:
                 lane.waits += 1
-                yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", _Request(lane.lane), op.tile)
+                yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", Request(lane.lane), op.tile)
     lane.mark("wait", start, "copy_in_flight", op.tile)
+
+
+def arrive_when_landed(lane: WarpLane, barrier: PhasedBarrier, tile: int) -> Generator:
+    """The warps go on, and arrive at ``barrier`` when all their cp.async so far have landed."""
+    arrivals = [*(arrival for _, arrival in lane.open), *(arrival for group in lane.groups for arrival in group)]
+    lane.open = []
+    count, cause, cost = lane.group.warps, lane.last, lane.cost
+
+    def landed(_event: Event) -> None:
+        lane.sim.call_at(cost.mbarrier_arrive, lambda _event: barrier.arrive(count, 0.0, cause))
+
+    lane.sim.env.all_of([arrival for arrival in arrivals if not arrival.processed]).callbacks.append(landed)
+    lane.owe(cost.sync_issue)
+    yield from lane.spend("barrier", cost.mbarrier_arrive_issue, tile)
 
 
 def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
@@ -272,7 +177,7 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     for amount in amounts:
         if op.copies > 1:
             yield lane.issue_code(rest)
-        arrival = _fetch(lane, op, "tma", amount, stage)
+        arrival = fetch(lane, op, "tma", amount, stage)
         _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)
     if op.copies == 1:
         yield lane.issue_code(rest)
@@ -307,15 +212,11 @@ def bulk_wait(lane: WarpLane, op: BulkWait) -> Generator:
     while len(lane.stores) > op.pending:
         event = lane.stores.popleft()
         if not event.processed:
-            yield from lane.sim.wait(event, lane.lane, "store_drain", _Request(lane.lane), op.tile)
+            yield from lane.sim.wait(event, lane.lane, "store_drain", Request(lane.lane), op.tile)
     lane.mark("wait", start, "store_drain", op.tile)
 
 
 COPY_HANDLERS = {
-    Load: load,
-    WaitLoads: wait_loads,
-    StoreShared: store_shared,
-    Store: store,
     CpAsync: cp_async,
     CommitGroup: commit_group,
     WaitGroup: wait_group,

@@ -215,9 +215,14 @@ class TmaLoad:
 
 @dataclass(frozen=True, slots=True)
 class ProducerCommit:
-    """Producer that wrote the stage itself arrives on its full barrier (``producer_commit``)."""
+    """Producer that wrote the stage itself arrives on its full barrier (``producer_commit``).
+
+    ``asynchronous``: it arrives by itself when the warps' cp.async so far have landed
+    (``cp.async.mbarrier.arrive.noinc``); they need no group.
+    """
 
     ring: str
+    asynchronous: bool = False
     tile: int = -1
 
 

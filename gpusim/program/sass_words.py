@@ -28,6 +28,7 @@ _WORDS = {
     "POPC": ("compute", "mufu"), "FLO": ("compute", "mufu"), "BREV": ("compute", "mufu"), "F2I": ("compute", "mufu"),
     "I2F": ("compute", "mufu"), "@!PT": ("cp_async", "masked"),
     "BAR.ARV": ("named_barrier", "id, warps, wait: false"),
+    "ARRIVES": ("producer_commit", "asynchronous: true"),
     "UBLKCP": ("tma_load or tma_store", ""), "UTMALDG": ("tma_load", "bytes of the box"),
     "UTMASTG": ("tma_store", "bytes of the box"), "BAR": ("sync_threads or named_barrier", "id, warps"),
     "SYNCS": ("wait, acquire, release, arrive", ""), "USETMAXREG": ("set_max_nreg", "registers"),

@@ -223,10 +223,11 @@ class _PhaseMaker:
 
 
 _ON_RING = {
-    "acquire": ops.Acquire, "wait": ops.WaitFull, "release": ops.Release, "producer_commit": ops.ProducerCommit,
+    "acquire": ops.Acquire, "wait": ops.WaitFull, "release": ops.Release,
 }  # fmt: skip
 _SAME_FIELDS = {
     "wait_loads": (ops.WaitLoads, ("pending",)),
+    "producer_commit": (ops.ProducerCommit, ("ring", "asynchronous")),
     "commit_group": (ops.CommitGroup, ()),
     "wait_group": (ops.WaitGroup, ("pending",)),
     "bulk_wait": (ops.BulkWait, ("pending", "read")),

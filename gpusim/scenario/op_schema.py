@@ -73,6 +73,14 @@ class OnRing(Schedule):
     """The ring; the stage is that of the op's tile."""
 
 
+class Commit(OnRing):
+    """An arrival of those who have written the stage."""
+
+    asynchronous: bool = False
+    """cp.async.mbarrier.arrive.noinc: the warp goes on, and arrives when its cp.async so far have landed, which need no
+    group."""
+
+
 class OnRingBytes(OnRing):
     """An op that moves bytes of a ring's stage; by default the whole stage."""
 
@@ -318,7 +326,7 @@ OPS: dict[str, OpWord] = {
     "commit_group": OpWord(Group, "ring", about="cp.async.commit_group (LDGDEPBAR): the copies since the last one."),
     "wait_group": OpWord(PendingGroups, "pending", int, about="cp.async.wait_group (DEPBAR)."),
     "producer_commit": OpWord(
-        OnRing, "ring", about="The warps that wrote the stage themselves arrive on its full barrier."
+        Commit, "ring", about="The warps that wrote the stage themselves arrive on its full barrier."
     ),
     "tma_store": OpWord(
         OnRingBytes, "ring", about="cp.async.bulk from the stage to global memory, and its bulk group."

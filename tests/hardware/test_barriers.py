@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from gpusim.hardware import simulate_kernel
 from gpusim.program import (
     Arrive,
     Barrier,
+    CommitGroup,
     Compute,
+    CpAsync,
     Mix,
     NamedBarrier,
     ProducerCommit,
@@ -20,7 +23,7 @@ from gpusim.program import (
     Wait,
     WaitFull,
 )
-from tests.tile_programs import RING, kernel, one_role, textbook, tma_ring, total_ns
+from tests.tile_programs import NS, RING, kernel, one_role, textbook, tma_ring, total_ns
 
 SIZE = 4096
 COSTS = {
@@ -69,6 +72,22 @@ def test_full_barrier_completes_with_the_last_byte():
     producer = role("producer", TmaLoad(RING, SIZE, tile=0))
     ring = Ring(RING, 1, SIZE, empty_arrivals=3)
     assert cycles(producer, consumer, rings=(ring,)) == pytest.approx(128 + 13 + 6)
+
+
+def test_copies_that_arrive_themselves_hold_nobody_up():
+    """The producing warp goes on after 2 instructions and 5 cycles; the stage is full 128 later, and 30 + 13 + 2 × 4.
+
+    In no group, and in one of them.
+    """
+    ring = Ring(RING, 1, SIZE, full_arrivals=4, empty_arrivals=1)
+    copy, arrive = CpAsync(RING, SIZE, tile=0), ProducerCommit(RING, asynchronous=True, tile=0)
+    for ops in ((copy, arrive), (copy, CommitGroup(), arrive)):
+        alone = kernel(role("producer", *ops, warps=4), rings=(ring,))
+        timeline = simulate_kernel(alone, textbook(**COSTS))
+        barrier = next(timeline[i] for i in range(len(timeline)) if timeline[i].kind == "barrier")
+        assert barrier.end_s / NS == pytest.approx(7, abs=1)
+        both = cycles(role("producer", *ops, warps=4), role("consumer", WaitFull(RING, tile=0)), rings=(ring,))
+        assert both == pytest.approx(2 + 128 + 30 + 13 + 2 * 4, abs=1)
 
 
 def test_producer_that_wrote_itself_commits():

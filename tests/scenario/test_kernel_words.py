@@ -85,6 +85,11 @@ def test_every_field_of_an_op_can_be_said(word):
         ("{store: {bytes: 1 KiB, scatter: 32}}", Store(1024, scatter=32, tile=0)),
         ("{store: {bytes: 1 KiB, stride: 32, completed: 1}}", Store(1024, stride=32, completed=1.0, tile=0)),
         ("{store_shared: {ring: input, bytes: 0}}", StoreShared(0, ring="input", tile=0)),
+        ("{producer_commit: input}", ops.ProducerCommit("input", tile=0)),
+        (
+            "{producer_commit: {ring: input, asynchronous: true}}",
+            ops.ProducerCommit("input", asynchronous=True, tile=0),
+        ),
     ],
 )
 def test_what_was_said_reaches_the_op(spelled, step, expected):

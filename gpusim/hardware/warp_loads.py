@@ -1,0 +1,134 @@
+"""What a group of warps loads into registers and stores from them.
+
+Models: the instructions that issue an access, the request to memory, and who waits for what comes back.
+Source: realkernels.microbench (ldg, access, meeting, masked, structs).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass, field
+from functools import partial
+from math import ceil
+from typing import TYPE_CHECKING
+
+from gpusim.engine import Event
+from gpusim.hardware.access import LINE_BYTES, access_of
+from gpusim.hardware.warp_copies import PARTS, Request, fetch, issue
+from gpusim.program import WARP_SIZE, Load, Mix, Store, StoreShared, WaitLoads
+
+if TYPE_CHECKING:
+    from gpusim.hardware.warp import WarpLane
+
+__all__ = ["LOAD_HANDLERS", "LoadUnderWay"]
+
+ARRIVALS_APART_S = 1e-6
+"""Each warp goes on with its own data, which come one after the other: they do not want anything at once."""
+
+
+@dataclass(slots=True)
+class LoadUnderWay:
+    """A load into registers: the arrivals of its parts, and when the slowest warp of the group has it."""
+
+    arrivals: list[Event] = field(default_factory=list)
+    slowest_s: float = 0.0
+
+
+def load(lane: WarpLane, op: Load) -> Generator:
+    if not op.bytes and not op.wait:
+        lane.loads.append(LoadUnderWay())
+        return
+    start = lane.sim.env.now
+    memory, share = lane.sm.memory, lane.share
+    access = access_of(op.width, op.stride, op.scatter)
+    # What L1 holds already is there before anything from L2; only what it lacks is asked for.
+    missed = op.bytes * (1.0 - op.l1_hit)
+    # More than L1 has room for goes out as earlier lines come in; in parts, so that it begins at once.
+    taken = missed * share * access.lines * LINE_BYTES
+    parts = max(ceil(taken * PARTS / memory.l1.size), 1) if taken > memory.l1.size / 2 else 1
+    count = lane.instructions(op.bytes, op.width) / parts
+    loading = LoadUnderWay()
+    for _ in range(parts):
+        yield from issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, access)
+        if not missed:
+            loading.arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency))
+            continue
+        yield from memory.l1.room(taken / parts, start)
+        # Each warp waits for its own lines only.
+        own = missed / lane.role.warps / parts
+        wanted = missed * share / parts
+        arrival = fetch(lane, op, "ldg", wanted, slowest_of=own, access=access, completed=op.completed)
+        late_s = memory.spread_s(missed / parts, own, op.l2_hit, access)
+        arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
+        if not op.wait and lane.trace is not None:
+            arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(missed * share / parts), lane.last))
+        loading.arrivals.append(arrival)
+    lane.loads.append(loading)
+    if op.wait:
+        yield from _await_loads(lane, op.tile)
+        lane.mark("load", start, "", op.tile)
+    else:
+        lane.mark("issue", start, "", op.tile)
+
+
+def _slowest(lane: WarpLane, loading: LoadUnderWay, late_s: float, _arrived: Event) -> None:
+    loading.slowest_s = max(loading.slowest_s, lane.sim.env.now + late_s)
+
+
+def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _arrival: Event) -> None:
+    """Loads under way while their warps do something else are copies in flight, like those of the copy units."""
+    lane.trace(lane.cta.loads, "copy", start, lane.sim.env.now, "", tile, -1, amount, cause)
+
+
+def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
+    while len(lane.loads) > pending:
+        loading = lane.loads.popleft()
+        for arrival in loading.arrivals:
+            if not arrival.processed:
+                lane.waits += 1
+                yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", Request(lane.lane), tile)
+                lane.apart_s = ARRIVALS_APART_S
+        lane.slowest_s = max(lane.slowest_s, loading.slowest_s)
+    if lane.group.typical:
+        lane.late_s = max(lane.late_s, lane.slowest_s - lane.sim.env.now)
+
+
+def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
+    start = lane.sim.env.now
+    yield from _await_loads(lane, op.tile, op.pending)
+    lane.mark("wait", start, "copy_in_flight", op.tile)
+
+
+def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
+    start = lane.sim.env.now
+    ring = lane.cta.rings[op.ring] if op.ring else None
+    if ring is not None:
+        ring.begin_write(lane.lane, op.tile)
+    count = lane.instructions(op.bytes, op.width)
+    yield lane.issue(Mix(sts=count, sts_bytes=op.width, other=op.other, masked=op.masked))
+    if ring is not None:
+        ring.end_write(op.tile)
+    lane.mark("store", start, "", op.tile)
+
+
+def store(lane: WarpLane, op: Store) -> Generator:
+    start = lane.sim.env.now
+    count = lane.instructions(op.bytes, op.width)
+    access = access_of(op.width, op.stride, op.scatter)
+    yield lane.issue_memory(count, op.other, op.width, lane.cost.ldg, access)
+    memory, share = lane.sm.memory, op.bytes * lane.share
+    memory.store(
+        share, op.tile, access, op.l2_hit, op.completed, WARP_SIZE * op.width, not lane.group.loose,
+        part=lane.cta.part, cause=lane.last,
+    )  # fmt: skip
+    yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
+    lane.mark("store", start, "", op.tile)
+
+
+LOAD_HANDLERS = {
+    Load: load,
+    WaitLoads: wait_loads,
+    StoreShared: store_shared,
+    Store: store,
+}
+"""What each op does."""
