@@ -129,7 +129,7 @@ def stride_of(program: KernelProgram) -> int:
     """Tiles after which rings are at the same stage again, roles at their next turn, and loads as late as before."""
     turn = lcm(program.turn, *(ring.stages for ring in program.rings))
     if turn > _LARGEST_STRIDE:
-        turn = max(program.turn, *(ring.stages for ring in program.rings))
+        turn = max([program.turn, *(ring.stages for ring in program.rings)])
     return -(-LEAST_TURN // turn) * turn
 
 

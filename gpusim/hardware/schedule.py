@@ -74,7 +74,9 @@ def _with_gaps(slots: list[float], shares: Sequence[float], groups: Sequence[Gro
         if left <= 0.0:
             break
         if share < 1.0 and cost.loose:
-            more = min(left / cost.taken, (1.0 - share) * number * cost.demand)
+            more = (1.0 - share) * number * cost.demand
+            if more * cost.taken > left:
+                more = left / cost.taken
             slots[at] += more
             left -= more * cost.taken
     return slots

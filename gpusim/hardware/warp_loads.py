@@ -24,6 +24,8 @@ __all__ = ["LOAD_HANDLERS", "LoadUnderWay"]
 
 ARRIVALS_APART_S = 1e-6
 """Each warp goes on with its own data, which come one after the other: they do not want anything at once."""
+MOST_PARTS = 256
+"""Of one load: so much of L1 is filled anew more than sixty times."""
 
 
 @dataclass(slots=True)
@@ -45,7 +47,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     missed = op.bytes * (1.0 - op.l1_hit)
     # More than L1 has room for goes out as earlier lines come in; in parts, so that it begins at once.
     taken = missed * share * access.lines * LINE_BYTES
-    parts = max(ceil(taken * PARTS / memory.l1.size), 1) if taken > memory.l1.size / 2 else 1
+    parts = min(max(ceil(taken * PARTS / memory.l1.size), 1), MOST_PARTS) if taken > memory.l1.size / 2 else 1
     count = lane.instructions(op.bytes, op.width) / parts
     loading = LoadUnderWay()
     for _ in range(parts):

@@ -1,0 +1,36 @@
+"""Kernels that nobody would write, and that are no mistake: each has its time."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim import loads, predict
+
+KERNEL = """\
+question: Does it end?
+device: h200_sxm
+kernel:
+  grid: %d
+  tiles_per_cta: %d
+  registers: 32
+  roles:
+    all:
+      warps: 8
+      per_tile:
+%s
+"""
+
+
+@pytest.mark.parametrize(
+    ("grid", "tiles", "ops"),
+    [
+        (132, 128, ["compute: {ffma: 64}", "store: {bytes: 4 KiB, every: 64}"]),  # turns of 64 tiles and no ring
+        (32768, 1, ["load: {bytes: 1 KiB, wait: false}", "wait_loads", "compute: {pipe_stalls: 1}",
+                    "load: {bytes: 2 KiB, scatter: 32, wait: false}", "wait_loads", "compute: {setup: 5}"]),
+        (1056, 4, ["load: {bytes: 1 GiB}", "compute: {ffma: 4}"]),  # 4 TiB, sixteen thousand times L1
+    ],
+)  # fmt: skip
+def test_it_has_its_time(grid, tiles, ops):
+    """A few seconds at most, and none ends otherwise."""
+    steps = "\n".join(f"        - {op}" for op in ops)
+    assert predict(loads(KERNEL % (grid, tiles, steps)), trace=False).total_s > 2e-6
