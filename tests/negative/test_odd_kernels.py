@@ -25,8 +25,9 @@ kernel:
     ("grid", "tiles", "ops"),
     [
         (132, 128, ["compute: {ffma: 64}", "store: {bytes: 4 KiB, every: 64}"]),  # turns of 64 tiles and no ring
-        (32768, 1, ["load: {bytes: 1 KiB, wait: false}", "wait_loads", "compute: {pipe_stalls: 1}",
-                    "load: {bytes: 2 KiB, scatter: 32, wait: false}", "wait_loads", "compute: {setup: 5}"]),
+        (32768, 1, ["compute: {setup: 5, interleaved: 4, ldc: 4}", "load: {bytes: 1 KiB, width: 4}",
+                    "compute: {pipe_stalls: 1}",  # of nothing
+                    "load: {bytes: 2 KiB, width: 8, scatter: 8, l2_hit: 0.35}", "store: {bytes: 2 KiB, width: 8}"]),
         (1056, 4, ["load: {bytes: 1 GiB}", "compute: {ffma: 4}"]),  # 4 TiB, sixteen thousand times L1
     ],
 )  # fmt: skip
