@@ -33,6 +33,14 @@ def parts(total: int, count: int) -> list[tuple[int, int]]:
     return [(start, end - start) for start, end in pairwise(cuts)]
 
 
+def check_parts(name: str, total: int, count: int) -> None:
+    """Raises ValueError if ``total`` bytes, the amount ``name``, cannot be cut into ``count`` parts."""
+    if total < WORD * count:
+        raise ValueError(
+            f"{name} of {total} cannot be cut into {count} parts of {WORD} bytes and more: use {WORD * count} at least"
+        )
+
+
 def one_thread(name: str, ops: list, **rest: Any) -> HostProgram:
     """A program of a single host thread."""
     return HostProgram(name, (HostThread("main", tuple(ops)),), **rest)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Technique, param
+from realkernels.host_parts import check_parts
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,11 @@ class Params:
     issue: str = param(
         "grouped", "all of one direction first, or one of each in turn", choices=("grouped", "alternate")
     )
+
+    def __post_init__(self) -> None:
+        for name in ("h2d_bytes", "d2h_bytes", "d2d_bytes"):
+            if total := getattr(self, name):
+                check_parts(name, total, self.copies)
 
 
 TECHNIQUE = Technique(

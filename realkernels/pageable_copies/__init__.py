@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Technique, param
+from realkernels.host_parts import check_parts
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,9 @@ class Params:
     memory: str = param("pageable", "host memory", choices=("pinned", "pageable"))
     calls: str = param("async", "cudaMemcpyAsync, or cudaMemcpy", choices=("async", "sync"))
     directions: str = param("both", "which way is copied", choices=("both", "h2d", "d2h"))
+
+    def __post_init__(self) -> None:
+        check_parts("bytes", self.bytes, self.chunks)
 
 
 TECHNIQUE = Technique(

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Technique, param
+from realkernels.host_parts import check_parts
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,9 @@ class Params:
     order: str = param("depth", "all calls of a chunk together, or of a round of streams", choices=("depth", "breadth"))
     allocation: str = param("none", "device memory beforehand, or per chunk from a pool", choices=("none", "pool"))
     footprint: str = param("full", "a kernel fills the device or a small part of it", choices=("full", "small"))
+
+    def __post_init__(self) -> None:
+        check_parts("bytes", self.bytes, self.chunks)
 
 
 TECHNIQUE = Technique(

@@ -135,6 +135,10 @@ GALLERY = {
         wrong("device: textbook", "device: {base: textbook, set: {sm.clock: 1 GB/s}}"),
         ["device.set.sm.clock", "1 GB/s"],
     ),
+    "fewer bytes than parts": (
+        "question: q\ndevice: textbook\nkernel: {technique: stream_pipeline, params: {bytes: 4096, chunks: 4096}}\n",
+        ["scenario.yaml:3:", "kernel.params.bytes", "cannot be cut into 4096 parts", "use 16384 at least"],
+    ),
     "unknown technique": (
         "question: q\ndevice: textbook\nkernel: {technique: tma_wrap}\n",
         ["scenario.yaml:3:", "kernel.technique", "unknown technique 'tma_wrap'"],
