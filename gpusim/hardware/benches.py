@@ -51,11 +51,15 @@ class Benches:
             self._known[bench] = bench_file(self._folder, bench)
         return self._known[bench]
 
+    def path(self, bench: str) -> Path:
+        """Where it is."""
+        return self._folder / f"{bench}.json"
+
     def rows(self, bench: str, **where: Any) -> Rows:
         """The rows whose fields equal ``where``. Raises RecordingError if there is none."""
         rows = [row for row in self.file(bench)["rows"] if all(row.get(k) == v for k, v in where.items())]
         if not rows:
-            raise RecordingError(f"no rows with {where}", path=self._folder / f"{bench}.json")
+            raise RecordingError(f"no rows with {where}", path=self.path(bench))
         return rows
 
     def sms(self, bench: str) -> int:

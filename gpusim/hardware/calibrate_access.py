@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from gpusim.errors import RecordingError
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import BELOW_SATURATION, stream_bandwidth
@@ -123,6 +124,8 @@ def _merging(b: Benches, _: dict) -> dict[str, Measured]:
     cases = []
     for waiting, read in ((0, "apart"), (WARPS_OF_AN_SM, "none")):
         for row in b.rows("structs", read=read, write="structs"):
+            if row["counters"] is None:
+                raise RecordingError("was measured without ncu, whose counters are needed", path=b.path("structs"))
             structure = row["width"] * row["count"]
             # Each instruction touches the sectors of all that lie closer together than these.
             passes = min(row["count"], SECTOR_BYTES // row["width"])

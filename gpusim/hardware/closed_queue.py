@@ -12,7 +12,6 @@ from math import ceil
 
 __all__ = ["both_in_turn", "for_scheduler"]
 
-SCHEDULERS = 4.0
 _HALVINGS = 40
 
 
@@ -30,13 +29,13 @@ def for_scheduler(warps: float, service: float, away: float) -> float:
     return cycle - (ceil(warps) - warps) * (cycle - before)
 
 
-def both_in_turn(warps: float, service: float, path: float, away: float) -> float:
-    """The same of ``warps`` on each of the schedulers, which go on to shared memory for ``path``.
+def both_in_turn(warps: float, schedulers: float, service: float, path: float, away: float) -> float:
+    """The same of ``warps`` on each of the ``schedulers`` of an SM, which go on to shared memory for ``path``.
 
     Everybody takes equally long, so that of the one in service half is left on average. ``away`` is less than nothing
     if a warp has something else to do between its loads and their use.
     """
-    rivals, all_rivals = max(warps - 1.0, 0.0) * service, (SCHEDULERS * warps - 1.0) * path
+    rivals, all_rivals = max(warps - 1.0, 0.0) * service, (schedulers * warps - 1.0) * path
     low = max(rivals, all_rivals)
     high = 2.0 * (rivals + service + all_rivals + path + max(away, 0.0)) + 1.0
     for _ in range(_HALVINGS):

@@ -51,8 +51,8 @@ class ComputeCost:
     nothing until it stalls. ``burst``: cycles of one of the batches that the warp asks for at once, ``last`` those of
     the last instruction of them; ``gaps``: what is free between them for others. ``held``: cycles of the
     slots in which a pipe holds up only those who need it as well. ``away``: cycles from when shared memory has served a
-    batch of loads until the warp needs it, less what it does meanwhile. ``loose``: others that wait for slots get what
-    such warps leave, and these what others leave.
+    batch of loads until the warp needs it, less what it does meanwhile. ``schedulers``: of an SM. ``loose``: others that
+    wait for slots get what such warps leave, and these what others leave.
     """
 
     slots: float
@@ -72,6 +72,7 @@ class ComputeCost:
     gaps: float = 0.0
     held: float = 0.0
     away: float = 0.0
+    schedulers: float = 1.0
     loose: bool = False
 
     taken: float = field(init=False)
@@ -135,7 +136,7 @@ class ComputeCost:
         if self._queues:
             each, batches = self.slots / self.batches, self.batches
             varying = for_scheduler(warps, each, self.stall / batches)
-            return batches * max(varying, both_in_turn(warps, each, self.burst, self.away))
+            return batches * max(varying, both_in_turn(warps, self.schedulers, each, self.burst, self.away))
         # What others in step issue between a load and its use hides the stall as well.
         return warps * self.slots + max(self.stall - (warps - 1.0) * self.ahead * self.batches, 0.0)
 
@@ -232,6 +233,7 @@ class ComputeModel:
             last=last,
             gaps=gaps,
             held=mix.pipe_stalls * self._dispatch_stall,
+            schedulers=self._schedulers,
             away=away + (self._ldc_latency / batches if mix.ldc and batches else 0.0),
         )
 

@@ -3,9 +3,9 @@
 Models: bulk copies (TMA) of a CTA, loads and stores, one after the other, those of several CTAs side by side; per SM a
   FIFO for loads and one for stores through the load-store path (LSU), all behind the SM's port; L1 with room for the
   lines of loads by threads that are under way, and a queue of their stores: who finds them full waits, and so do shared
-  loads behind stores; stores to parts of the same sectors,
-  which L1 puts together; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an SM takes
-  them in more slowly, and some bandwidth of HBM is lost (of bulk copies on sectors only if many are under way).
+  loads behind stores; stores to parts of the same sectors, which L1 puts together; latency to L2; copies that do not
+  start on a line of 128 bytes or a sector of 32: an SM takes them in more slowly, and some bandwidth of HBM is lost (of
+  bulk copies on sectors only if many are under way).
 Omits: CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
 Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, behind, together, alignment, offset, latency); see
   the profile.
