@@ -51,8 +51,8 @@ class ComputeCost:
     nothing until it stalls. ``burst``: cycles of one of the batches that the warp asks for at once, ``last`` those of
     the last instruction of them; ``gaps``: what is free between them for others. ``held``: cycles of the
     slots in which a pipe holds up only those who need it as well. ``away``: cycles from when shared memory has served a
-    batch of loads until the warp needs it, less what it does meanwhile. ``schedulers``: of an SM. ``loose``: others that
-    wait for slots get what such warps leave, and these what others leave.
+    batch of loads until the warp needs it, less what it does meanwhile. ``schedulers``: of an SM. ``loose``: others
+    that wait for slots get what such warps leave, and these what others leave.
     """
 
     slots: float
