@@ -1,20 +1,22 @@
-"""Printing: one JSON object, or tables for people."""
+"""Printing: one JSON object, or tables for people, and how far a long command is."""
 
 from __future__ import annotations
 
 import json
 import math
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from gpusim.scenario.parallel import Progress
 from gpusim.units import format_quantity
 
-__all__ = ["console", "print_json", "print_table", "seconds", "share", "signed"]
+__all__ = ["console", "print_json", "print_table", "progress_bar", "seconds", "share", "signed"]
 
 
 def console() -> Console:
@@ -40,6 +42,19 @@ def print_table(title: str, head: Sequence[str], rows: Iterable[Sequence[object]
     if title:
         console().print(Text(title, style="bold"))
     console().print(table)
+
+
+@contextmanager
+def progress_bar(name: str, *, wanted: bool = True) -> Iterator[Progress | None]:
+    """A bar on a terminal that counts what ``name`` says; nothing where stderr is none."""
+    if not wanted or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.progress import Progress as Bar
+
+    with Bar(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(name, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
 def seconds(value: float | None) -> str:

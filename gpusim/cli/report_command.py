@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpusim.cli.output import console, print_json, print_table
+from gpusim.cli.output import console, print_json, print_table, progress_bar
 from gpusim.files import write_atomically
 from gpusim.validation import accuracy, all_cases
 from gpusim.validation.markdown import accuracy_page, accuracy_table, insert_between_markers
@@ -14,7 +14,8 @@ __all__ = ["report"]
 
 def report(json: bool, write: bool, folder: Path) -> int:
     """Print the report and, on demand, write it into the docs; the exit code."""
-    found = accuracy(all_cases())
+    with progress_bar("recordings") as progress:
+        found = accuracy(all_cases(progress=progress))
     if write:
         readme = folder / "README.md"
         text = insert_between_markers(readme.read_text(encoding="utf-8"), accuracy_table(found))

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 from gpusim.cli.inputs import scenario_and_axes
-from gpusim.cli.output import console, print_json, print_table, seconds, share
+from gpusim.cli.output import console, print_json, print_table, progress_bar, seconds, share
 from gpusim.errors import GpusimError
 from gpusim.scenario import SweepPoint, SweepResult
 from gpusim.scenario import sweep as run_sweep
-from gpusim.scenario.sweeping import Progress
 
 __all__ = ["sweep"]
 
@@ -36,7 +32,7 @@ def sweep(
     axes = {**own, **given} if isinstance(own, dict) else (given or own)
     if not axes:
         raise GpusimError(f"{path}: nothing to sweep; add a sweep section or --set kernel.params.stages=1,2,3")
-    with _progress(not json) as progress:
+    with progress_bar("points", wanted=not json) as progress:
         result = run_sweep(
             scenario, axes, output=output, workers=workers, exact=exact, trace=overlap, dask=dask, progress=progress
         )
@@ -93,16 +89,3 @@ def _print_errors(result: SweepResult) -> None:
 def _short(path: str) -> str:
     """The last two parts of a dotted path, which say enough above a column."""
     return ".".join(path.split(".")[-2:])
-
-
-@contextmanager
-def _progress(wanted: bool) -> Iterator[Progress | None]:
-    if not wanted or not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress as Bar
-
-    with Bar(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("points", total=None)
-        yield lambda done, total: bar.update(task, completed=done, total=total)

@@ -12,7 +12,10 @@ from typing import Any, TypeVar
 
 from gpusim.errors import GpusimError
 
-__all__ = ["run_parallel"]
+__all__ = ["Progress", "run_parallel"]
+
+Progress = Callable[[int, int], None]
+"""``progress(done, all)``, called as results come."""
 
 CHUNK_S = 0.05
 """A chunk runs at least this long; shorter ones would spend their time on being sent."""

@@ -16,16 +16,13 @@ from typing import Any
 from gpusim.errors import GpusimError
 from gpusim.scenario.loader import from_data, with_overrides
 from gpusim.scenario.overrides import grid_points
-from gpusim.scenario.parallel import run_parallel
+from gpusim.scenario.parallel import Progress, run_parallel
 from gpusim.scenario.prediction import predict
 from gpusim.scenario.scenario import Scenario
 from gpusim.timeline.metrics import summary
 from gpusim.version import __version__
 
 __all__ = ["SweepPoint", "SweepResult", "sweep"]
-
-Progress = Callable[[int, int], None]
-"""``progress(done, all)``, called as results come."""
 
 
 @dataclass(frozen=True)

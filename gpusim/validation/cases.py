@@ -14,7 +14,7 @@ import numpy as np
 from gpusim.errors import RecordingError
 from gpusim.program.time_stamps import STEPS
 from gpusim.scenario import Scenario, predict, predict_params, techniques
-from gpusim.scenario.parallel import run_parallel
+from gpusim.scenario.parallel import Progress, run_parallel
 from gpusim.scenario.technique import Technique
 from gpusim.timeline import KINDS, Timeline, TimelineBuilder
 from gpusim.timeline.first_call import from_first_call
@@ -183,11 +183,16 @@ def compare(scenario: Scenario, *, exact: bool = False) -> Comparison:
     return compare_with(predict(scenario, exact=exact), measurement)
 
 
-def all_cases(*, workers: int | None = None) -> list[Case]:
+def all_cases(*, workers: int | None = None, progress: Progress | None = None) -> list[Case]:
     """Every measurement with its comparison, in the order of `measurements`; intervals are dropped to save memory."""
     jobs = [(index, entry.technique.name, entry.device, entry.row) for index, entry in enumerate(measurements())]
+    found = []
+    for case in run_parallel(_case, jobs, workers=workers):
+        found.append(case)
+        if progress:
+            progress(len(found), len(jobs))
     # Processes finish in any order; the report must not depend on it.
-    return [case for _, case in sorted(run_parallel(_case, jobs, workers=workers), key=lambda found: found[0])]
+    return [case for _, case in sorted(found, key=lambda entry: entry[0])]
 
 
 def _case(job: tuple[int, str, str, TotalRow]) -> tuple[int, Case]:

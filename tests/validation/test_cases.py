@@ -99,7 +99,9 @@ def test_report_over_everything(made, params):
     errors = {1: 0.01, 2: -0.04, 3: 0.02}
     for stages, error in errors.items():
         made.record(params(stages=stages), total_of(params(stages=stages)) / (1 + error))
-    report = accuracy(all_cases(workers=1))
+    told = []
+    report = accuracy(all_cases(workers=1, progress=lambda done, total: told.append((done, total))))
+    assert told == [(1, 3), (2, 3), (3, 3)]
     assert report.overall.cases == 3
     assert report.overall.mean_abs == pytest.approx(0.07 / 3)
     assert report.overall.worst == pytest.approx(-0.04)
