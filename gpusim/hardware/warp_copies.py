@@ -163,12 +163,12 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     again = lane.copied == (op.ring, op.tile)
     lane.copied = op.ring, op.tile
     if op.copies == 1:
-        amounts, issue = [op.bytes], cost.tma_issue_again if again else cost.tma_issue
+        amounts, code = [op.bytes], cost.tma_issue_again if again else cost.tma_issue
     else:
         # Those of the first lanes arrive while the others are asked for.
-        parts, issue = min(op.copies, PARTS), op.copies * cost.tma_issue_elected
+        parts, code = min(op.copies, PARTS), op.copies * cost.tma_issue_elected
         amounts = [op.bytes * (part + 1) // parts - op.bytes * part // parts for part in range(parts)]
-    rest = max(issue - cost.tma_submit, 0.0) / len(amounts)
+    rest = max(code - cost.tma_submit, 0.0) / len(amounts)
     for amount in amounts:
         ring.begin_write(lane.lane, op.tile, amount)
     # The thread is busy for longer than it takes until the copy unit has the request.

@@ -63,7 +63,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
         late_s = memory.spread_s(missed / parts, own, op.l2_hit, access)
         arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
         if not op.wait and lane.trace is not None:
-            arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(missed * share / parts), lane.last))
+            arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(wanted), lane.last))
         loading.arrivals.append(arrival)
     lane.loads.append(loading)
     if op.wait:
