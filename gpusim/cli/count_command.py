@@ -26,6 +26,8 @@ _NOT_IN_ROWS = {
     "load_to_use": "others between these and the first that uses what they bring",
     "register_conflicts": "cycles: operands in one bank",
     "pipe_stalls": "cycles: a pipe of half rate is busy",
+    "half_rate": "of the instructions above: those of the fullest pipe of half rate",
+    "alone": "cycles of one warp, without waits for loads",
     "ldc": "of the instructions above: LDC",
 }
 

@@ -26,6 +26,7 @@ from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, Mix
+from gpusim.program.dispatch import HALF_RATE
 
 __all__ = ["FEW_CHAINS", "ComputeCost", "ComputeModel"]
 
@@ -63,6 +64,7 @@ class ComputeCost:
     data: float
     requests: float
     constants: float = 0.0
+    pipe: float = 0.0
     most: float = 1.0
     batches: float = 0.0
     ahead: float = 0.0
@@ -93,7 +95,7 @@ class ComputeCost:
         object.__setattr__(self, "all_slots", self.slots + self.setup_slots)
         object.__setattr__(self, "taken", 1.0 - self.held / (self.all_slots or 1.0))
         object.__setattr__(self, "demand", self.all_slots / cycles)
-        object.__setattr__(self, "runs", self.slots / (self.alone or 1.0))
+        object.__setattr__(self, "runs", min(self.slots / (self.alone or 1.0), 1.0))
         object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
         object.__setattr__(self, "looping", self.alone / cycles)
 
@@ -187,16 +189,26 @@ class ComputeModel:
         store = self._wavefronts(mix.sts_bytes) * mix.bank_conflict
         batches = mix.lds / max(mix.loads_in_flight, 1.0)
         special = mix.mufu * self._mufu_interval
-        stalls = (mix.register_conflicts + mix.pipe_stalls) * self._dispatch_stall
-        ffma = mix.ffma * self._ffma_slots + stalls
+        conflicts, held = mix.register_conflicts * self._dispatch_stall, mix.pipe_stalls * self._dispatch_stall
+        around = mix.setup / ((mix.setup + mix.other + mix.interleaved) or 1.0)
+        ffma = mix.ffma * self._ffma_slots + conflicts + held * (1.0 - around)
         arithmetic = (
             max(ffma, mix.ffma * self._ffma_latency / max(mix.ilp, 1.0))
             + mix.interleaved
             + mix.masked
             + mix.other * self._control_latency
         )
+        setup = mix.setup * self._setup_latency + held * around
         # Instructions of a chain are further apart than their slots.
-        hidden = mix.load_to_use * max(arithmetic / max(ffma + mix.interleaved + mix.masked + mix.other, 1.0), 1.0)
+        issued = ffma + mix.interleaved + mix.masked + mix.other
+        apart, waits_special = max(arithmetic / max(issued, 1.0), 1.0), special
+        if mix.alone and arithmetic + setup:
+            # Known better than from numbers of instructions; which part is the loop's they say.
+            issued += mix.mufu + mix.setup + held * around
+            known = max(mix.alone + conflicts - mix.lds - mix.sts, issued)
+            part, apart, waits_special = known / (arithmetic + setup), known / issued, 0.0
+            arithmetic, setup = arithmetic * part, setup * part
+        hidden = mix.load_to_use * apart
         stall = batches * max(self._lds_latency + self._lds_latency_more * (load - 1.0) - hidden, 0.0)
         # Constants are asked for together, at the beginning.
         stall += self._ldc_latency if mix.ldc else 0.0
@@ -211,20 +223,21 @@ class ComputeModel:
             last = max(store, self._requests(mix.sts_bytes)) if mix.sts else 0.0
             burst, gaps = last * mix.sts, 0.0
         stores = mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0))
-        alone = stall + max(arithmetic, more_loads) + special + stores
+        alone = stall + max(arithmetic, more_loads) + waits_special + stores
         slots = max(ffma + mix.mufu, special) + mix.other + mix.interleaved + mix.masked + mix.lds + mix.sts
         constants = mix.ldc * self._ldc_interval
         return ComputeCost(
             slots=slots,
             alone=alone,
             stall=stall,
-            setup_slots=mix.setup,
-            setup_alone=mix.setup * self._setup_latency,
+            setup_slots=mix.setup + held * around,
+            setup_alone=setup,
             data=mix.lds * load + mix.sts * store,
             requests=mix.lds * self._load_requests(mix)
             + mix.sts * self._requests(mix.sts_bytes)
             + mix.masked * self._masked_interval,
             constants=constants,
+            pipe=mix.half_rate * HALF_RATE,
             most=min((slots + mix.setup) / (self._schedulers * constants), 1.0) if constants else 1.0,
             batches=batches,
             ahead=mix.load_to_use if mix.lds else 0.0,
@@ -232,7 +245,7 @@ class ComputeModel:
             burst=burst,
             last=last,
             gaps=gaps,
-            held=mix.pipe_stalls * self._dispatch_stall,
+            held=held,
             schedulers=self._schedulers,
             away=away + (self._ldc_latency / batches if mix.ldc and batches else 0.0),
         )

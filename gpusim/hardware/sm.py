@@ -100,6 +100,7 @@ class Sm:
         clock = profile.clock_hz
         self._clock = clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
+        self._pipes = [Capacity(f"{self.name}.half_rate", clock) for _ in range(scheduler_classes)]
         self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
         self._lsu = Capacity(f"{self.name}.lsu", clock)
         self._constants = Capacity(f"{self.name}.constants", clock)
@@ -151,6 +152,8 @@ class Sm:
 
     def _demand(self, cost: ComputeCost, group: WarpGroup, apart_s: float) -> _Demand:
         uses = [(self._issue[group.scheduler_class], cost.taken)]
+        if cost.pipe:
+            uses.append((self._pipes[group.scheduler_class], cost.pipe / cost.all_slots))
         each = group.schedulers / cost.all_slots
         if cost.data:
             uses.append((self._data, each * cost.data))

@@ -1,14 +1,14 @@
 """Cycles in which a scheduler can issue nothing although a warp is ready, from the instructions of a loop.
 
-Two things hold up the next instruction (realkernels.microbench operands, issue):
+Two things hold up the next instruction (realkernels.microbench operands, issue, steps):
 
 - **Register banks.** Even and odd registers lie in two banks, and each gives one operand of a warp a cycle. An
   instruction's operands may come up to `_WINDOW` cycles late; what needs more of one bank holds up the instructions
   behind it. A register marked ``.reuse`` is kept for the next instruction that reads the same place from the same bank.
 - **Half-rate pipes.** Integer arithmetic, multiplication, FP64 and conversions between halves and floats have 16 lanes:
-  a pipe that has taken an instruction takes none in the next cycle. It holds up the warp's own next instruction only if
-  that would go right behind, and not while it waits for a result (other warps issue meanwhile, short_ctas); and all
-  warps together take two cycles for each instruction.
+  a pipe that has taken an instruction takes none in the next cycle. Warps that run the same instructions in step all
+  want the same pipe, so that a scheduler which has enough of them waits as if one warp issued without any latency.
+  Those in other code can issue meanwhile (short_ctas), as far as the fullest pipe has time for them.
 
 Variable-latency instructions (memory, MUFU, constants) have queues of their own and hold up nobody here.
 """
@@ -21,19 +21,23 @@ from dataclasses import dataclass
 
 from gpusim.program.sass import Instruction
 
-__all__ = ["Stalls", "dispatch_stalls"]
+__all__ = ["HALF_RATE", "Stalls", "dispatch_stalls"]
 
-_BANKS, _WINDOW, _HALF_RATE = 2, 2, 2
+HALF_RATE = 2
+"""Cycles of a pipe of half rate for one warp instruction."""
+_BANKS, _WINDOW = 2, 2
+_SLACK = 0.5
+"""Cycles that a pipe of half rate may be late before it holds up what stands behind, as warps take turns (`steps`)."""
 _TURNS = 8
 """Of the loop, of which the last half is looked at."""
 _REGISTER = re.compile(r"[-|~!]*R(\d+)(\.reuse)?")
 _FULL_RATE = ("FFMA", "FADD", "FMUL", "HFMA2")
 _PIPES = {
     "integer": (
-        "IADD3", "LOP3", "SHF", "ISETP", "SEL", "FSEL", "FSETP", "FMNMX", "IMNMX", "VIADD", "VIMNMX", "PRMT", "LEA",
+        "IADD3", "LOP3", "SHF", "ISETP", "SEL", "FSEL", "FSETP", "FMNMX", "IMNMX", "VIMNMX", "VIADDMNMX", "PRMT", "LEA",
         "I2FP", "IABS", "VOTE", "SGXT", "BMSK", "PLOP3",
     ),
-    "multiplication": ("IMAD", "IDP"),
+    "multiplication": ("IMAD", "IDP", "VIADD"),
     "FP64": ("DFMA", "DADD", "DMUL", "DSETP"),
     "halves": ("HADD2",),
 }  # fmt: skip
@@ -42,22 +46,22 @@ _PIPE = {opcode: pipe for pipe, opcodes in _PIPES.items() for opcode in opcodes}
 
 @dataclass(frozen=True)
 class Stalls:
-    """Cycles lost in one turn of a loop: to ``register_conflicts``, and beyond that to pipes that are still busy."""
+    """Cycles lost in one turn of a loop: to ``register_conflicts``, and beyond that to pipes that are still busy.
+
+    ``half_rate``: instructions that the fullest pipe of half rate takes.
+    """
 
     register_conflicts: float
     pipe_stalls: float
+    half_rate: int
 
 
 @dataclass(frozen=True)
 class _Issued:
-    """``fetched``: registers that each bank has to give; ``pipe``: which one of half rate takes it.
-
-    ``apart``: cycles until the warp's next instruction beyond those that a pipe of half rate needs.
-    """
+    """``fetched``: registers that each bank has to give; ``pipe``: which one of half rate takes it."""
 
     fetched: tuple[int, ...]
     pipe: str | None
-    apart: int
 
 
 def dispatch_stalls(instructions: Sequence[Instruction]) -> Stalls:
@@ -65,8 +69,8 @@ def dispatch_stalls(instructions: Sequence[Instruction]) -> Stalls:
     listed = _fetches(instructions)
     conflicts = _cycles(listed, pipes=False) - len(listed)
     waits = _cycles(listed, pipes=True) - len(listed) - conflicts
-    fullest = max((_HALF_RATE * sum(one.pipe == pipe for one in listed) for pipe in _PIPES), default=0)
-    return Stalls(conflicts, max(waits, fullest - len(listed) - conflicts))
+    fullest = max(sum(one.pipe == pipe for one in listed) for pipe in _PIPES)
+    return Stalls(conflicts, waits, fullest)
 
 
 def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
@@ -91,8 +95,7 @@ def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
                         kept[place, bank] = match[1]
                     else:
                         kept.pop((place, bank), None)
-            apart = max((instruction.stall or 0) - _HALF_RATE, 0)
-            found.append(_Issued(tuple(map(len, fetched)), pipe, apart))
+            found.append(_Issued(tuple(map(len, fetched)), pipe))
     return found
 
 
@@ -103,15 +106,14 @@ def _operands(instruction: Instruction) -> list[str]:
 
 def _cycles(listed: Sequence[_Issued], pipes: bool) -> float:
     """Of one turn."""
-    free, busy, now, ends = [0] * _BANKS, dict.fromkeys(_PIPES, 0), 0, []
+    free, busy, now, ends = [0.0] * _BANKS, dict.fromkeys(_PIPES, 0.0), 0.0, []
     for _ in range(_TURNS):
         for one in listed:
             now += 1
             if pipes and one.pipe:
-                now = max(now, busy[one.pipe])
-                busy[one.pipe] = now + _HALF_RATE
-            if one.apart:
-                busy = {pipe: until - one.apart for pipe, until in busy.items()}
+                starts = max(now, busy[one.pipe])
+                now = max(now, starts - _SLACK)
+                busy[one.pipe] = starts + HALF_RATE
             for bank, count in enumerate(one.fetched):
                 if count:
                     read = max(free[bank], now) + count

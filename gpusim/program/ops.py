@@ -53,8 +53,9 @@ class Mix:
 
     The counts are those of the compiled kernel (SASS), summed over the op.
 
-    Units: ``ffma``/``lds``/``sts``/``mufu``/``other``/``setup``/``interleaved``/``ldc`` are warp instructions;
-    ``register_conflicts``/``pipe_stalls`` are cycles;
+    Units: ``ffma``/``lds``/``sts``/``mufu``/``other``/``setup``/``interleaved``/``ldc``/``half_rate`` are
+    warp instructions;
+    ``register_conflicts``/``pipe_stalls``/``alone`` are cycles;
     ``lds_bytes``/``sts_bytes`` are bytes per lane (4, 8 or 16).
 
     ``ilp`` is the number of independent FP32 chains. ``loads_in_flight`` is how many
@@ -71,7 +72,10 @@ class Mix:
     ``lds_wavefronts`` is how often one ``lds`` passes the 128 bytes a clock of shared memory; 0 stands for
     ``lds_bytes`` / 4, each lane its own words. Where neighbours load the same words it is half of that or less.
     ``register_conflicts`` and ``pipe_stalls``: cycles in which nothing can be issued, because operands meet in one bank
-    of the register file, or a pipe of half rate is busy (`gpusim.program.dispatch` finds both in machine code).
+    of the register file, or a pipe of half rate is busy; ``half_rate``: those of the others that the fullest of these
+    pipes takes (`gpusim.program.dispatch` finds the three in machine code).
+    ``alone``: cycles that one warp needs for all of it where it waits for no load (`gpusim.program.alone`); 0: they
+    are estimated from the numbers.
     ``ldc``: those of ``other``, ``setup``, ``interleaved`` that load a constant or a kernel parameter into a register.
     """
 
@@ -92,6 +96,8 @@ class Mix:
     interleaved: float = 0.0
     masked: float = 0.0
     pipe_stalls: float = 0.0
+    half_rate: float = 0.0
+    alone: float = 0.0
     ldc: float = 0.0
 
     @property

@@ -20,6 +20,8 @@ __all__ = ["Step", "steps"]
 
 _COMPUTED = ("compute", NO_MODEL)
 _GATHERED = ("load", "store", "cp_async")
+_COMMITS = {"LDGDEPBAR": "wait_group", "UTMACMDFLUSH": "bulk_wait"}
+"""What closes a group of copies, and the word that waits for such."""
 _NUMBER, _REGISTER = re.compile(r"\b0x([0-9a-f]+)\b"), re.compile(r"\bU?R\d")
 
 
@@ -40,13 +42,14 @@ class _Gathered:
     accesses: list[Instruction] = field(default_factory=list)
     behind: list[Instruction] = field(default_factory=list)
 
-    def told(self, later: int = 0) -> Iterator[Step]:
-        """The steps; the last ``later`` accesses are one of their own."""
+    def told(self, body: Sequence[Instruction], loop: bool, later: int = 0) -> Iterator[Step]:
+        """The steps of ``body``; the last ``later`` accesses are one of their own."""
         first = len(self.accesses) - later
         parts = (self.word, self.accesses[:first]), (self.word, self.accesses[first:])
         for word, those in (("compute", self.before), *parts, ("compute", self.behind)):
             if those:
-                yield Step(word, tuple(stated(those)))
+                behind = body[body.index(those[-1]) + 1 :]
+                yield Step(word, tuple(stated(those, behind=[*behind, *body] if loop else behind)))
 
     def add(self, word: str, one: Instruction) -> None:
         """A further access of the same kind, or something computed."""
@@ -76,6 +79,11 @@ class _UnderWay:
             self._loads = self._loads[max(first, *map(self._waits, behind), 0) :]
         return first > 0
 
+    @property
+    def any(self) -> bool:
+        """Whether some are left."""
+        return bool(self._loads)
+
     def of(self, step: object) -> int:
         """How many of those left ``step`` states."""
         return sum(other is step for other, _, _ in self._loads)
@@ -93,11 +101,18 @@ class _UnderWay:
 def steps(part: Part, parts: Sequence[Part]) -> list[Step]:
     """Of one of ``parts``, the loops and the rest of a kernel.
 
-    Loads from shared memory that a turn leaves to the next are seen as such where no access stands in the loop.
+    What a step loads from shared memory a later one may use, or one of the loop's next turn.
     """
     outer = part.name if part.is_loop else None
     inside = sorted((other.first, other.name) for other in parts if other.is_loop and other.inside == outer)
-    found = list(_steps(part.body, inside))
+    commits = [one.opcode for one in part.body if one.opcode in _COMMITS] or [
+        one.opcode for other in parts for one in other.body if one.opcode in _COMMITS
+    ]
+    under_way = _UnderWay()
+    found = list(_steps(part, inside, under_way, commits))
+    if part.is_loop and under_way.any:
+        # The turn before has left them.
+        found = list(_steps(part, inside, under_way, commits))
     return [Step("compute", tuple(stated(part.body, loop=part.is_loop)))] if _is_one(found) else found
 
 
@@ -105,18 +120,23 @@ def _is_one(found: Sequence[Step]) -> bool:
     return [step.word for step in found] == ["compute"]
 
 
-def _steps(body: Sequence[Instruction], loops: list[tuple[int, str]]) -> Iterator[Step]:
-    now, under_way = _Gathered(), _UnderWay()
+def _steps(
+    part: Part, inside: Sequence[tuple[int, str]], under_way: _UnderWay, commits: Sequence[str]
+) -> Iterator[Step]:
+    """``under_way``: loads that nothing has waited for, before and behind; ``commits``: of groups of copies."""
+    body, loop = part.body, part.is_loop
+    loops, now, committed = list(inside), _Gathered(), commits[-1] if commits else ""
     for at, one in enumerate(body):
-        word = word_of(one)
+        committed = one.opcode if one.opcode in _COMMITS else committed
+        word = _COMMITS[committed] if one.opcode.startswith("DEPBAR") and committed else word_of(one)
         if under_way.needed(one, takewhile(_computes, islice(body, at + 1, None))):
-            yield from now.told(under_way.of(now))
+            yield from now.told(body, loop, under_way.of(now))
             now = _Gathered()
             pending = under_way.ops()
             yield Step("wait_loads", (Stated("wait_loads", "pending", pending, {}),) if pending else ())
         here = bool(loops) and one.address > loops[0][0]
         if here or (word not in _COMPUTED and now.word not in ("", word)) or word not in (*_COMPUTED, *_GATHERED):
-            yield from now.told()
+            yield from now.told(body, loop)
             now = _Gathered()
         while loops and one.address > loops[0][0]:
             yield Step(loops.pop(0)[1])
@@ -126,7 +146,7 @@ def _steps(body: Sequence[Instruction], loops: list[tuple[int, str]]) -> Iterato
             yield Step(*_alone(word, one))
         if word == "load":
             under_way.add(now, one)
-    yield from now.told()
+    yield from now.told(body, loop)
 
 
 def _computes(one: Instruction) -> bool:
@@ -136,7 +156,7 @@ def _computes(one: Instruction) -> bool:
 def _alone(word: str, one: Instruction) -> tuple[str, tuple[Stated, ...]]:
     """Word and fields of an op that is one instruction, as far as it has them as numbers."""
     numbers = [int(found, 16) for found in _NUMBER.findall(one.text)]
-    if word == "wait_group" and numbers:
+    if word in _COMMITS.values() and numbers:
         return word, (Stated(word, "pending", numbers[-1], {}),)
     if one.opcode.startswith("BAR.SYNC") and not _REGISTER.search(one.text):
         if numbers == [0]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from gpusim.program.alone import alone
 from gpusim.program.dispatch import dispatch_stalls
 from gpusim.program.float_chains import float_chains
 from gpusim.program.sass import Instruction, count
@@ -81,8 +82,13 @@ class Stated:
     note: str = ""
 
 
-def stated(body: Sequence[Instruction], *, loop: bool = False) -> list[Stated]:
-    """Everything in ``body``, a loop or not, by word and field; each instruction is in one row, but for LDC."""
+def stated(
+    body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[Instruction] = ()
+) -> list[Stated]:
+    """Everything in ``body``, a loop or not, by word and field; each instruction is in one row, but for LDC.
+
+    ``behind``: what the warp does after it.
+    """
     order = dict.fromkeys([*(word for word, _ in _WORDS.values()), NO_MODEL])
     found: dict[tuple[str, str], list[Instruction]] = {}
     for instruction in body:
@@ -95,21 +101,26 @@ def stated(body: Sequence[Instruction], *, loop: bool = False) -> list[Stated]:
     ]
     rank, stems = list(order), [field.split("{")[0] for field in fields]
     rows.sort(key=lambda row: (rank.index(row.word), _rank(row.field, stems), row.field))
-    return _with_stalls(rows, body, loop)
+    return _with_stalls(rows, body, loop, behind)
 
 
-def _with_stalls(rows: list[Stated], body: Sequence[Instruction], loop: bool) -> list[Stated]:
+def _with_stalls(
+    rows: list[Stated], body: Sequence[Instruction], loop: bool, behind: Sequence[Instruction]
+) -> list[Stated]:
     """``rows`` and, behind those of ``compute``, what belongs to no single instruction or to part of a row."""
-    stalls, loads = dispatch_stalls(body), shared_loads(body, loop=loop)
+    stalls, loads = dispatch_stalls(body), shared_loads(body, loop=loop, behind=behind)
+    chains, cycles = float_chains(body, loop=loop), alone(body, loop=loop, behind=behind)
     constants = sum(instruction.opcode.split(".")[0] == "LDC" for instruction in body)
     further = [
         Stated("compute", field, number, {})
         for field, number in (
-            ("ilp", round(float_chains(body, loop=loop) or 0, 1)),
+            ("ilp", round(chains or 0, 1)),
             ("loads_in_flight", round(loads.in_flight, 1) if loads else 0),
             ("load_to_use", round(loads.to_use, 1) if loads else 0),
             ("register_conflicts", round(stalls.register_conflicts)),
-            ("pipe_stalls", round(stalls.pipe_stalls)),
+            ("pipe_stalls", round(stalls.pipe_stalls, 1)),
+            ("half_rate", stalls.half_rate),
+            ("alone", cycles if any(row.word == "compute" for row in rows) else 0),
             ("ldc", constants),
         )
         if number

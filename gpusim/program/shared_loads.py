@@ -29,33 +29,39 @@ class SharedLoads:
     to_use: float
 
 
-def shared_loads(body: Sequence[Instruction], *, loop: bool) -> SharedLoads | None:
+def shared_loads(
+    body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instruction] = ()
+) -> SharedLoads | None:
     """Of a loop, where a turn goes on with what the one before has loaded, or of code that runs once; None without any.
 
-    Shuffles are no loads here: nobody puts them ahead.
+    ``behind``: what the warp does after such code, where it may use what it has loaded. Shuffles are no loads here:
+    nobody puts them ahead.
     """
     count = sum(map(_is_load, body))
     if not count:
         return None
-    waits = list(_waits(body, turns=3 if loop else 1))
+    waits = list(_waits(body, 3 if loop else 1, behind))
     if not waits:
         return SharedLoads(float(count), float(LATENCY))
     return SharedLoads(count / len(waits), LATENCY - sum(waits) / len(waits))
 
 
-def _waits(body: Sequence[Instruction], turns: int) -> Iterator[int]:
-    """Slots that a warp alone waits, each time that it does, in the last turn; loads themselves take none here."""
+def _waits(body: Sequence[Instruction], turns: int, behind: Sequence[Instruction]) -> Iterator[int]:
+    """Slots that a warp alone waits for loads of ``body``, each time that it does, from the last turn on.
+
+    Loads themselves take none here.
+    """
     there: dict[int, int] = {}
-    now = 0
-    for at, one in enumerate(list(body) * turns):
+    now, end = 0, turns * len(body)
+    for at, one in enumerate([*list(body) * turns, *behind]):
         there_at = max((there[register] for register in touched(one) if register in there), default=0)
         if there_at > now:
             if at >= (turns - 1) * len(body):
                 yield there_at - now
             now = there_at
-        if _is_load(one):
+        if at < end and _is_load(one):
             there.update(dict.fromkeys(loaded(one), now + LATENCY))
-        else:
+        elif not _is_load(one):
             now += 1
 
 

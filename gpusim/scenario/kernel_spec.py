@@ -250,7 +250,8 @@ _WITH_BYTES = {
 }
 _MIX = (
     "ffma", "lds", "other", "setup", "sts", "mufu", "ilp", "loads_in_flight", "load_to_use", "lds_bytes", "sts_bytes",
-    "bank_conflict", "lds_wavefronts", "register_conflicts", "pipe_stalls", "interleaved", "masked", "ldc",
+    "bank_conflict", "lds_wavefronts", "register_conflicts", "pipe_stalls", "half_rate", "alone",
+    "interleaved", "masked", "ldc",
 )  # fmt: skip
 
 

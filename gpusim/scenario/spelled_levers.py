@@ -25,7 +25,7 @@ ACCUMULATORS = 0.25
 """Part of its registers from which a thread cannot have twice as many accumulators, or half, and be the same else."""
 
 _COUNTED = ("ffma", "lds", "sts", "mufu", "register_conflicts", "pipe_stalls")
-_OVERHEAD = ("other", "interleaved", "masked", "ldc")
+_OVERHEAD = ("other", "interleaved", "masked", "ldc", "half_rate", "alone")
 Steps = list[tuple[str, str, Any]]
 """(dotted path of the step, word, arguments)."""
 

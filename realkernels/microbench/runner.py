@@ -20,6 +20,7 @@ BENCHES = (
     "clock",
     "issue",
     "operands",
+    "steps",
     "lds",
     "words",
     "pipes",

@@ -56,7 +56,7 @@ def test_instructions_are_counted_by_the_words_that_state_them(tmp_path, capsys)
     assert (loop["part"], loop["first"], loop["last"], loop["over_tiles"]) == ("loop 1", "0x0010", "0x0080", True)
     assert counted(loop) == {
         ("compute", "ffma"): 3, ("compute", "register_conflicts"): 1, ("compute", "lds (lds_bytes: 16)"): 1,
-        ("compute", "ilp"): 4.0, ("compute", "loads_in_flight"): 1.0,
+        ("compute", "ilp"): 4.0, ("compute", "loads_in_flight"): 1.0, ("compute", "half_rate"): 1,
         ("compute", "lds (lds_bytes: 4, reads: false)"): 1, ("load", "bytes (width: 16)"): 1, OTHER: 2,
     }  # fmt: skip
     assert outside["part"] == "outside loops"
@@ -79,13 +79,17 @@ WITH_CODE = """
 
 
 def test_stall_counts_say_what_is_interleaved(tmp_path, capsys):
-    """IADD3 is followed at once; comparison and branch are waited for, 13 and 5 cycles. Nothing is in two rows."""
+    """IADD3 is followed at once; comparison and branch are waited for, 13 and 5 cycles. Nothing is in two rows.
+
+    A warp alone needs 20 cycles, and 4 for the branch.
+    """
     file = tmp_path / "kernel.sass"
     file.write_text(WITH_CODE)
     assert [i.stall for i in sass.parse(WITH_CODE)] == [1, 1, 13, 5, 5]
     _, out, _ = run(["count", str(file), "--json"], capsys)
     loop = json.loads(out)["functions"]["sum"][0]
-    stalls = {("compute", "ilp"): 4.0, ("compute", "register_conflicts"): 1, ("compute", "pipe_stalls"): 1}
+    stalls = {("compute", "ilp"): 4.0, ("compute", "register_conflicts"): 1, ("compute", "pipe_stalls"): 0.5,
+              ("compute", "half_rate"): 2, ("compute", "alone"): 24}  # fmt: skip
     assert counted(loop) == {("compute", "ffma"): 1, **stalls, OTHER: 2, ("compute", "interleaved"): 1}
 
 
@@ -114,7 +118,7 @@ def test_slow_paths_of_roots_are_left_out(tmp_path, capsys):
     (whole,) = json.loads(run(["count", str(file), "--json"], capsys)[1])["functions"]["root"]
     assert counted(whole) == {
         ("compute", "ffma"): 2, ("compute", "mufu"): 1, ("compute", "ilp"): pytest.approx(8 / 5, abs=0.05), OTHER: 4,
-        ("compute", "pipe_stalls"): 1, ("store", "bytes (width: 4)"): 1,
+        ("compute", "pipe_stalls"): 0.5, ("compute", "half_rate"): 2, ("store", "bytes (width: 4)"): 1,
     }  # fmt: skip
 
 

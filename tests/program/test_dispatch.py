@@ -50,6 +50,8 @@ def test_a_register_in_use_is_kept_in_its_place():
     ("lines", "expected"),
     [
         (("LOP3.LUT R0, R0, R1, RZ, 0xc0, !PT",), 1),
+        (("VIADDMNMX R0, R0, R1, RZ, !PT", "LOP3.LUT R0, R0, R1, RZ, 0xc0, !PT"), 2),
+        (("VIADDMNMX R0, R0, R1, RZ, !PT", "VIADD R4, R4, R1"), 0),
         (("LOP3.LUT R0, R0, R1, RZ, 0xc0, !PT", "FADD R2, R2, R3"), 0),
         (("LOP3.LUT R0, R0, R1, RZ, 0xc0, !PT", "IMAD R2, R3, R4, RZ"), 0),
         (("DADD R0, R0, R3", "DADD R4, R4, R7"), 2),
@@ -61,19 +63,11 @@ def test_a_pipe_of_half_rate_takes_one_instruction_in_two_cycles(lines, expected
     assert stalls(*lines) == (0, expected)
 
 
-def test_who_waits_for_a_result_waits_for_no_pipe():
-    """Of three integer instructions in a row the second is needed by the third, five cycles later."""
-    add = "IADD3 R0, R2, R1, RZ"
-    near, far = ([Instruction.of(add, stall=stall) for stall in (1, 2, last)] for last in (2, 5))
-    fill = [Instruction.of("FADD R6, R7, R8", stall=1)] * 3
-    assert dispatch_stalls([*near, *near, *fill]).pipe_stalls == 5
-    assert dispatch_stalls([*far, *far, *fill]).pipe_stalls == 4  # not behind the third
-
-
-def test_all_warps_together_take_two_cycles_for_each_instruction_of_half_rate():
-    """However far apart one warp's are."""
-    chain = [Instruction.of("IADD3 R0, R0, R1, RZ", stall=5)] * 4
-    assert dispatch_stalls(chain).pipe_stalls == 4
+def test_the_fullest_pipe_is_told():
+    """Of two integer instructions and three multiplications."""
+    loop = ["IADD3 R0, R2, R1, RZ", "IMAD R4, R3, R4, RZ", "VIADD R5, R6, 0x1"]
+    found = dispatch_stalls([Instruction.of(line) for line in [*loop, *loop[:2], "FADD R6, R7, R8"]])
+    assert found.half_rate == 3
 
 
 def test_loops_of_the_bench_take_as_long_as_counted():

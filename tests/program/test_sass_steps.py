@@ -77,6 +77,27 @@ def test_loads_that_are_not_needed_soon_are_still_under_way():
     assert [numbers.get("pending") for word, numbers in whole if word == "wait_loads"] == [1, None]
 
 
+def test_what_a_turn_leaves_to_the_next_is_waited_for_there():
+    """A load ahead: the wait stands before the first use, in front of the load."""
+    found = told("FADD R8, R4, R8", "LDG.E R4, [R2.64]", "BAR.SYNC.DEFER_BLOCKING 0x0", "@P0 BRA 0x0", "EXIT")
+    assert [word for word, _ in found["loop 1"]] == ["wait_loads", "compute", "load", "sync_threads", "compute"]
+
+
+def test_a_step_sees_who_uses_what_it_loads_from_shared_memory():
+    """Behind the branch, at the beginning of the next turn."""
+    found = told("FADD R8, R4, R8", "BAR.SYNC.DEFER_BLOCKING 0x0", "LDS R4, [R1]", "@P0 BRA 0x0", "EXIT")
+    assert found["loop 1"][2][1]["load_to_use"] == 1.0
+
+
+def test_groups_of_bulk_stores_are_waited_for_by_a_word_of_their_own():
+    """What has been committed last says which; where nothing is, what the rest of the kernel commits."""
+    copies = told("LDGDEPBAR", "DEPBAR.LE SB0, 0x1")
+    bulk = told("UTMACMDFLUSH", "DEPBAR.LE SB0, 0x2", "@P0 BRA 0x0", "DEPBAR.LE SB0, 0x0", "EXIT")
+    assert copies["whole"][-1] == ("wait_group", {"pending": 1})
+    assert ("bulk_wait", {"pending": 2}) in bulk["loop 1"]
+    assert ("bulk_wait", {"pending": 0}) in bulk["outside loops"]
+
+
 def test_what_is_loaded_with_two_widths_is_two_ops():
     """So two may be pending."""
     (whole,) = told(

@@ -41,6 +41,14 @@ def test_a_turn_uses_what_the_one_before_has_loaded():
     assert found(*lines, loop=False) == SharedLoads(1.0, LATENCY)
 
 
+def test_what_is_behind_may_use_a_load():
+    """Loads that stand there are others', and take no slot."""
+    load, use = Instruction.of("LDS R0, [R9]"), Instruction.of("FFMA R1, R0, R2, R1")
+    other, fill = Instruction.of("LDS R3, [R9]"), Instruction.of(FFMA)
+    assert shared_loads([load, fill], loop=False, behind=[other, fill, use]) == SharedLoads(1.0, 2.0)
+    assert shared_loads([load], loop=False, behind=[other, fill]) == SharedLoads(1.0, LATENCY)
+
+
 def test_wide_loads_bring_several_registers():
     """The last of four is needed; stores and addresses read registers, too."""
     assert found("LDS.128 R4, [R9]", FFMA, "FFMA R1, R7, R2, R1") == SharedLoads(1.0, 1.0)

@@ -1,0 +1,56 @@
+"""How long one warp alone needs for instructions whose latency is fixed, from the machine code of a loop or a part of it.
+
+The compiler tells the hardware after how many cycles the warp may issue its next instruction, far enough from what it
+needs of those before. For results of MUFU, which come later, the warp waits besides. Loads, of which nobody knows how
+long they take, are others' matter: `gpusim.program.shared_loads`, and the ops that wait for memory.
+
+Source: realkernels.microbench steps (a dozen loops within 1 %), issue (MUFU in a chain).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from gpusim.program.sass import Instruction
+from gpusim.program.sass_registers import touched, written
+
+__all__ = ["alone"]
+
+_BRANCH = 4
+"""Cycles that a branch takes beyond its stall count when it is taken (`steps`)."""
+_MUFU = ("MUFU", "POPC", "FLO", "BREV", "F2I", "I2F")
+_MUFU_LATENCY, _MUFU_INTERVAL = 17, 8
+"""Cycles from one to what needs its result, and to the next (`issue`)."""
+_TURNS = 3
+"""Of a loop, of which the last one is looked at."""
+
+
+def alone(body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instruction] = ()) -> int:
+    """Cycles of ``body``, a turn of a loop or code that runs once; 0 where the stall counts are not known.
+
+    ``behind``: what the warp does after such code, where it may wait for a result.
+    """
+    if any(one.stall is None for one in body):
+        return 0
+    there: dict[int, int] = {}
+    now = begun = free = 0
+    for _ in range(_TURNS if loop else 1):
+        begun = now
+        for one in body:
+            now = _ready(one, now, there)
+            if one.opcode.split(".")[0] in _MUFU:
+                free = max(free, now) + _MUFU_INTERVAL
+                there.update(dict.fromkeys(written(one), free - _MUFU_INTERVAL + _MUFU_LATENCY))
+            now += max(one.stall or 0, 1)
+        now += _BRANCH if body and body[-1].opcode == "BRA" else 0
+    waited, later = 0, now
+    for one in behind if there else ():
+        ready = _ready(one, later, there)
+        waited += ready - later
+        later = ready + max(one.stall or 0, 1)
+    return now - begun + waited
+
+
+def _ready(one: Instruction, now: int, there: dict[int, int]) -> int:
+    """When the warp can issue it."""
+    return max([now, *(there[register] for register in touched(one) if register in there)]) if there else now
