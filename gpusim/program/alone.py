@@ -1,4 +1,4 @@
-"""How long one warp alone needs for instructions whose latency is fixed, from the machine code of a loop or a part of it.
+"""How long one warp alone needs for instructions of fixed latency, from the machine code of a loop or of a part of it.
 
 The compiler tells the hardware after how many cycles the warp may issue its next instruction, far enough from what it
 needs of those before. For results of MUFU, which come later, the warp waits besides. Loads, of which nobody knows how

@@ -82,9 +82,7 @@ class Stated:
     note: str = ""
 
 
-def stated(
-    body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[Instruction] = ()
-) -> list[Stated]:
+def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[Instruction] = ()) -> list[Stated]:
     """Everything in ``body``, a loop or not, by word and field; each instruction is in one row, but for LDC.
 
     ``behind``: what the warp does after it.

@@ -29,9 +29,7 @@ class SharedLoads:
     to_use: float
 
 
-def shared_loads(
-    body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instruction] = ()
-) -> SharedLoads | None:
+def shared_loads(body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instruction] = ()) -> SharedLoads | None:
     """Of a loop, where a turn goes on with what the one before has loaded, or of code that runs once; None without any.
 
     ``behind``: what the warp does after such code, where it may use what it has loaded. Shuffles are no loads here:

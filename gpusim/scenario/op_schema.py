@@ -234,9 +234,9 @@ class ComputeMix(Schedule):
     arithmetic (IADD3, LOP3, SHF, ISETP, SEL, FMNMX …), of IMAD or of FP64 right behind another of its kind;
     `gpusim count` finds them."""
     half_rate: Amount = 0.0
-    """Those of `other`, `setup` and `interleaved` that the fullest pipe of half rate takes: in a cycle in which one warp
-    waits for it (`pipe_stalls`) others can issue, but not for this pipe, which takes one every two cycles. `gpusim
-    count` finds them. The pipes: integer arithmetic; IMAD and VIADD; FP64; HADD2."""
+    """Those of `other`, `setup` and `interleaved` that the fullest pipe of half rate takes. While one warp waits for it
+    (`pipe_stalls`) others can issue, but nothing for this pipe, which takes one every two cycles. `gpusim count` finds
+    them. The pipes: integer arithmetic; IMAD and VIADD; FP64; HADD2."""
     alone: Amount = 0.0
     """Cycles that one warp alone needs for all these instructions where it waits for no load: `gpusim count` finds them
     in a cubin, by the compiler's stall counts. 0: as `ffma`, `ilp`, `mufu`, `other` and `setup` make it."""

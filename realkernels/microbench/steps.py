@@ -18,8 +18,8 @@ NOTES = {
     "barrier": "whether a step ends with a word for the neighbour through shared memory, and a barrier",
     "warps": "of a CTA",
     "ctas_per_sm": "all SMs are full",
-    "cycles_per_step": "of all CTAs of an SM together: from the first that begins to the last that ends, by steps of one; "
-    "median over SMs, from the difference of two lengths",
+    "cycles_per_step": "of all CTAs of an SM: from the first that begins to the last that ends, over the steps of "
+    "one; median over SMs, from the difference of two lengths",
     "sass_step": "instructions of a step as disassembled, each with its stall count; null without cuobjdump",
 }
 KINDS = ("integer", "ffma", "logic")
