@@ -10,7 +10,8 @@ how exceptions leave a simulated process and a worker process.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -211,6 +212,10 @@ class Blocked:
         return f"; could be satisfied by {', '.join(self.satisfied_by)}"
 
 
+_NUMBERS = re.compile(r"\bsm\[\d+\]\.cta\[\d+\]|\.warp\[\d+\]")
+"""What lanes of warps and CTAs that do the same differ in."""
+
+
 class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go on
     """Nothing can happen any more, and these lanes still wait.
 
@@ -225,7 +230,7 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
         self.cycle = _cycle(self.blocked)
 
     def __str__(self) -> str:
-        lines = [f"deadlock after {self.at_s * 1e6:.3f} us: nothing can go on", *map(str, self.blocked)]
+        lines = [f"deadlock after {self.at_s * 1e6:.3f} us: nothing can go on", *_told(self.blocked)]
         if self.cycle:
             lines.append(f"cycle: {' -> '.join(self.cycle)}")
         return "\n  ".join((*lines, self.remedy))
@@ -242,6 +247,15 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
                 return f"{', '.join(entry.satisfied_by)} ended before {entry.waits_for} had enough: compare the counts"
         fewer = ", or fewer arrivals have to be enough" if any(entry.progress for entry in self.blocked) else ""
         return f"one of them has to do its part before it waits{fewer}"
+
+
+def _told(blocked: Iterable[Blocked]) -> Iterator[str]:
+    """A line for each, and one for all warps and CTAs that wait alike."""
+    alike: dict[str, list[Blocked]] = {}
+    for entry in blocked:
+        alike.setdefault(_NUMBERS.sub("", str(entry)), []).append(entry)
+    for first, *others in alike.values():
+        yield f"{first}; {len(others)} more wait alike" if others else str(first)
 
 
 def _cycle(blocked: tuple[Blocked, ...]) -> tuple[str, ...]:

@@ -39,3 +39,17 @@ def test_fewer_arrivals_are_proposed_only_where_some_are_counted():
     assert Deadlock(0.0, circle).remedy == "one of them has to do its part before it waits"
     counted = Blocked("a", "barrier", "x", ("b",), progress="0 of 1"), Blocked("b", "barrier", "y", ("a",))
     assert Deadlock(0.0, counted).remedy.endswith("or fewer arrivals have to be enough")
+
+
+def test_warps_and_ctas_that_wait_alike_are_one_line():
+    """Another stage, or another number of arrivals, is another line."""
+    alike = [
+        Blocked(f"sm[0].cta[{cta}].work{warp}", "stage_empty", f"sm[0].cta[{cta}].ring[1] full barrier", tile=3)
+        for cta in (0, 1)
+        for warp in ("", ".warp[1]")
+    ]
+    other = Blocked("sm[0].cta[0].work", "stage_empty", "sm[0].cta[0].ring[2] full barrier", tile=3)
+    _, first, second, _ = str(Deadlock(0.0, [*alike, other])).splitlines()
+    assert first.startswith("  sm[0].cta[0].work waits at tile 3")
+    assert first.endswith("; 3 more wait alike")
+    assert "ring[2]" in second
