@@ -73,11 +73,11 @@ def what_if_panel(shown: dict[str, Any], *, opened: bool) -> dmc.Collapse:
     quantity = [
         dmc.Select(id="quantity", data=shown["quantities"], placeholder="a quantity of the device", searchable=True,
                    clearable=True, size="xs", w=240, **{"aria-label": "Quantity of the device"}),
-        dmc.TextInput(id="quantity-value", placeholder="value, Enter", size="xs", w=110, value="",
+        dmc.TextInput(id="quantity-value", placeholder="value, Enter", size="xs", w=140, value="",
                       **{"aria-label": "Value of the quantity"}),
     ]  # fmt: skip
     save = [
-        dmc.TextInput(id="save-name", placeholder="new scenario", size="xs", w=120, value="",
+        dmc.TextInput(id="save-name", placeholder="new scenario", size="xs", w=150, value="",
                       **{"aria-label": "Name of a new scenario"}),
         dmc.Button("Save", id="save", size="compact-xs", variant="default"),
     ]  # fmt: skip
