@@ -179,12 +179,15 @@ def count(
     in_order: Annotated[
         bool, typer.Option("--in-order", help="Step by step: what is computed between one access and the next.")
     ] = False,
+    draft: Annotated[
+        int | None, typer.Option("--draft", min=1, max=32, help="The steps as a role of so many warps, to paste.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Count the instructions of a kernel's loops, by the words of a scenario."""
     from gpusim.cli import count_command
 
-    count_command.count(file, function, in_order, json)
+    count_command.count(file, function, in_order, draft, json)
 
 
 @app.command()

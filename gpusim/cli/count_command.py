@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from gpusim.cli.count_draft import draft
 from gpusim.cli.output import console, print_json, print_table
 from gpusim.errors import GpusimError
 from gpusim.program import sass
@@ -32,14 +33,20 @@ _NOT_IN_ROWS = {
 }
 
 
-def count(file: Path, function: str | None, in_order: bool, json: bool) -> None:
-    """Instructions of every loop and of what stands outside, by the word and field that states them."""
+def count(file: Path, function: str | None, in_order: bool, warps: int | None, json: bool) -> None:
+    """Instructions of every loop and of what stands outside, by the word and field that states them.
+
+    With ``warps`` a role of so many, as a scenario file has it.
+    """
     found = sass.functions(_text(file))
     if not found:
         raise GpusimError(f"{file}: holds no function; it must be what `cuobjdump -sass kernel.cubin` prints")
     if function is not None and function not in found:
         raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
     chosen = {name: text for name, text in found.items() if function in (None, name)}
+    if warps is not None:
+        _print_drafts({name: draft(parts(sass.parse(text)), warps) for name, text in chosen.items()}, json)
+        return
     data = {name: _kernel(parts(sass.parse(text)), in_order) for name, text in chosen.items()}
     if json:
         print_json({"functions": data})
@@ -58,6 +65,14 @@ def count(file: Path, function: str | None, in_order: bool, json: bool) -> None:
     for kind, note in notes.items():
         if note:
             out.print(f"no model: {kind}: {note}", markup=False, soft_wrap=True)
+
+
+def _print_drafts(drafts: dict[str, str], json: bool) -> None:
+    if json:
+        print_json({"functions": drafts})
+        return
+    for name, text in drafts.items():
+        console().print(f"# {name}\n{text}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _kernel(found: list[Part], in_order: bool) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ for it and for those before it, and for those that are used soon; the others are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
@@ -84,6 +84,11 @@ class _UnderWay:
         """Whether some are left."""
         return bool(self._loads)
 
+    def waited_by(self, others: Iterable[Instruction]) -> None:
+        """None is left that one of ``others`` needs."""
+        for one in others:
+            self._loads = self._loads[self._waits(one) :]
+
     def of(self, step: object) -> int:
         """How many of those left ``step`` states."""
         return sum(other is step for other, _, _ in self._loads)
@@ -104,15 +109,19 @@ def steps(part: Part, parts: Sequence[Part]) -> list[Step]:
     What a step loads from shared memory a later one may use, or one of the loop's next turn.
     """
     outer = part.name if part.is_loop else None
-    inside = sorted((other.first, other.name) for other in parts if other.is_loop and other.inside == outer)
+    inside = [other for other in parts if other.is_loop and other.inside == outer]
+    loops = {
+        loop: [one for other in parts if f"{other.name}.".startswith(f"{loop.name}.") for one in other.body]
+        for loop in sorted(inside, key=lambda loop: loop.first)
+    }
     commits = [one.opcode for one in part.body if one.opcode in _COMMITS] or [
         one.opcode for other in parts for one in other.body if one.opcode in _COMMITS
     ]
     under_way = _UnderWay()
-    found = list(_steps(part, inside, under_way, commits))
+    found = list(_steps(part, loops, under_way, commits))
     if part.is_loop and under_way.any:
         # The turn before has left them.
-        found = list(_steps(part, inside, under_way, commits))
+        found = list(_steps(part, loops, under_way, commits))
     return [Step("compute", tuple(stated(part.body, loop=part.is_loop)))] if _is_one(found) else found
 
 
@@ -121,25 +130,33 @@ def _is_one(found: Sequence[Step]) -> bool:
 
 
 def _steps(
-    part: Part, inside: Sequence[tuple[int, str]], under_way: _UnderWay, commits: Sequence[str]
+    part: Part, loops: Mapping[Part, Sequence[Instruction]], under_way: _UnderWay, commits: Sequence[str]
 ) -> Iterator[Step]:
-    """``under_way``: loads that nothing has waited for, before and behind; ``commits``: of groups of copies."""
+    """The steps of ``part``.
+
+    ``loops``: those inside with all that they execute, in order; ``under_way``: loads that nothing has waited for,
+    before and behind; ``commits``: of groups of copies.
+    """
     body, loop = part.body, part.is_loop
-    loops, now, committed = list(inside), _Gathered(), commits[-1] if commits else ""
+    ahead, now, committed = list(loops), _Gathered(), commits[-1] if commits else ""
     for at, one in enumerate(body):
         committed = one.opcode if one.opcode in _COMMITS else committed
         word = _COMMITS[committed] if one.opcode.startswith("DEPBAR") and committed else word_of(one)
+        if ahead and one.address > ahead[0].first:
+            yield from now.told(body, loop)
+            now = _Gathered()
+        while ahead and one.address > ahead[0].first:
+            inner = ahead.pop(0)
+            under_way.waited_by(loops[inner])
+            yield Step(inner.name)
         if under_way.needed(one, takewhile(_computes, islice(body, at + 1, None))):
             yield from now.told(body, loop, under_way.of(now))
             now = _Gathered()
             pending = under_way.ops()
             yield Step("wait_loads", (Stated("wait_loads", "pending", pending, {}),) if pending else ())
-        here = bool(loops) and one.address > loops[0][0]
-        if here or (word not in _COMPUTED and now.word not in ("", word)) or word not in (*_COMPUTED, *_GATHERED):
+        if (word not in _COMPUTED and now.word not in ("", word)) or word not in (*_COMPUTED, *_GATHERED):
             yield from now.told(body, loop)
             now = _Gathered()
-        while loops and one.address > loops[0][0]:
-            yield Step(loops.pop(0)[1])
         if word in _COMPUTED or word in _GATHERED:
             now.add(word, one)
         else:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 
 import pytest
+import yaml
 
+import gpusim
 from gpusim.cli import main
 from gpusim.program import sass
 from gpusim.program.sass_words import NO_MODEL, UNMODELLED, stated
@@ -239,3 +241,54 @@ def test_what_is_no_disassembly_is_said_so(tmp_path, capsys, content, arguments,
     assert code == 2
     assert message in err
     assert "Traceback" not in err
+
+
+SUM = """
+		Function : sum
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   LDG.E R4, desc[UR4][R2.64] ;
+        /*0020*/                   FADD R8, R4, R8 ;
+        /*0030*/                   LDS.128 R12, [R1] ;
+        /*0040*/                   LDS R9, [R1] ;
+        /*0050*/                   FFMA R8, R9, R12, R8 ;
+        /*0060*/                   LDG.E.128 R4, desc[UR4][R2.64] ;
+        /*0070*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0080*/               @P0 BRA 0x20 ;
+        /*0090*/                   SHFL.BFLY PT, R4, R8, 0x1, 0x1f ;
+        /*00a0*/                   STG.E desc[UR4][R2.64], R4 ;
+        /*00b0*/                   EXIT ;
+"""
+
+
+def test_a_draft_is_a_role_that_runs(tmp_path, capsys):
+    """The loop is over tiles; its loads are waited for in the next turn, the first one in the first, none behind it."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(SUM)
+    role = yaml.safe_load(run(["count", str(file), "--draft", "4"], capsys)[1])["all"]
+    words = {key: [op if isinstance(op, str) else next(iter(op)) for op in role[key]] for key in role if key != "warps"}
+    assert words == {
+        "prologue": ["compute", "load"],
+        "per_tile": ["wait_loads", "compute", "load", "sync_threads", "compute"],
+        "epilogue": ["compute", "store", "compute"],
+    }
+    assert role["prologue"][1] == {"load": {"bytes": 512, "width": 4, "wait": False}}
+    assert role["per_tile"][2] == {"load": {"bytes": "2 KiB", "width": 16, "wait": False}}
+    computed, shuffled = role["per_tile"][1]["compute"], role["epilogue"][0]["compute"]
+    assert (computed["lds"], computed["lds_bytes"], computed["lds_wavefronts"]) == (2, 4, 2.5)
+    assert (shuffled["lds"], shuffled["reads"]) == (1, False)
+    role["per_tile"].append("wait_loads")  # the last turn's
+    kernel = {"grid": 132, "tiles_per_cta": 4, "registers": 32, "shared_bytes": 2048, "roles": {"all": role}}
+    scenario = gpusim.loads(yaml.safe_dump({"question": "?", "device": "h200_sxm", "kernel": kernel}))
+    assert gpusim.predict(scenario, trace=False).total_s > 0
+
+
+def test_a_draft_of_several_loops_is_one_list(tmp_path, capsys):
+    """Each as a repeat, one within the other; what has no word that machine code knows is a comment."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(NESTED)
+    out = run(["count", str(file), "--draft", "1"], capsys)[1]
+    outer, after = (op["repeat"] for op in yaml.safe_load(out)["all"]["per_tile"] if "repeat" in op)
+    assert [next(iter(op)) for op in outer["ops"]] == ["compute", "repeat", "compute"]
+    assert [next(iter(op)) for op in after["ops"]] == ["store", "compute"]
+    assert "# - wait, acquire, release, arrive" in out
+    assert "# no model: 1 atomics" in out

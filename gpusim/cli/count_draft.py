@@ -1,0 +1,133 @@
+"""A draft of a role in the words of a scenario file, from the steps of a kernel's machine code.
+
+What machine code does not say stands there as a comment: rings and their barriers, how often inner loops run, hits.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from gpusim.program import WARP_SIZE
+from gpusim.program.sass_loops import Part
+from gpusim.program.sass_steps import Step, steps
+from gpusim.program.sass_words import Stated
+
+__all__ = ["draft"]
+
+_INDENT = "  "
+_WIDTH = re.compile(r"\(\w+: (\d+)")
+_PLAIN = ("wait_loads", "wait_group", "bulk_wait")
+_ARGUMENT = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
+"""What such a word has where nothing may be pending."""
+_KIB = 1024
+
+
+def draft(parts: Sequence[Part], warps: int) -> str:
+    """The role of ``warps`` warps that ``parts``, all of one kernel, are.
+
+    Its only outermost loop that moves data is over tiles; where there is none, or several, one tile is all of it.
+    """
+    found = {part.name: (part, steps(part, parts)) for part in parts}
+    outermost = [part.name for part, _ in found.values() if part.is_loop and part.inside is None]
+    rest = next((listed for part, listed in found.values() if not part.is_loop), [])
+    loop = outermost[0] if len(outermost) == 1 and found[outermost[0]][0].moves else None
+    lines = [f"{_INDENT}warps: {warps}"]
+    at = next((number for number, step in enumerate(rest) if step.word == loop), None)
+    if loop is None or at is None:
+        sections = {"per_tile": rest}
+    else:
+        sections = {"prologue": rest[:at], "per_tile": found[loop][1], "epilogue": rest[at + 1 :]}
+    for key, listed in sections.items():
+        if listed:
+            told = [*_listed(listed, found, warps, 2)]
+            lines += [f"{_INDENT}{key}:", *told]
+    return "\n".join(["all:", *lines])
+
+
+def _listed(
+    listed: Sequence[Step], found: Mapping[str, tuple[Part, list[Step]]], warps: int, depth: int
+) -> Iterator[str]:
+    """The ops of steps, a line each, loops with their own."""
+    space = _INDENT * depth
+    for step in listed:
+        if step.word in found:
+            yield f"{space}- repeat:  # {step.word}: how often?"
+            yield f"{space}    times: 1"
+            yield f"{space}    ops:"
+            yield from _listed(found[step.word][1], found, warps, depth + 3)
+        else:
+            yield from (space + line for line in _ops(step, warps))
+
+
+def _ops(step: Step, warps: int) -> Iterator[str]:
+    word, numbers = step.word, {row.field: row.number for row in step.rows if not row.note and row.field}
+    if word in ("load", "store", "cp_async"):
+        yield from _accesses(word, numbers, warps)
+    elif word == "compute":
+        yield from _computed(step.rows)
+    elif word in _PLAIN:
+        yield f"- {word}: {numbers['pending']:g}" if "pending" in numbers else f"- {word}{_ARGUMENT[word]}"
+    elif word == "named_barrier" and numbers:
+        yield f"- named_barrier: {_flow(numbers)}"
+    elif word in ("sync_threads", "commit_group"):
+        yield f"- {word}"
+    else:
+        yield f"# - {word}"
+
+
+def _accesses(word: str, numbers: Mapping[str, float], warps: int) -> Iterator[str]:
+    """An op for each width."""
+    masked = {"masked": numbers["masked"]} if "masked" in numbers else {}
+    for field, count in numbers.items():
+        if width := _WIDTH.search(field):
+            wide = int(width[1])
+            about: dict[str, Any] = {"bytes": _bytes(count * WARP_SIZE * wide * warps), "width": wide, **masked}
+            masked = {}
+            if word == "load":
+                about["wait"] = "false"
+            yield f"- {word}: {_flow(about)}" + ("  # its ring?" if word == "cp_async" else "")
+
+
+def _computed(rows: Sequence[Stated]) -> Iterator[str]:
+    numbers: dict[str, Any] = {}
+    shared: dict[str, list[tuple[float, int]]] = {"lds": [], "sts": []}
+    shuffles, notes = 0.0, []
+    for row in rows:
+        name = row.field.split(" ")[0]
+        if row.note:
+            notes.append(f"{row.number:g} {row.field}")
+        elif (width := _WIDTH.search(row.field)) and name in shared:
+            shared[name].append((row.number, int(width[1])))
+            shuffles += row.number if "reads: false" in row.field else 0.0
+        else:
+            numbers[name] = row.number
+    if not numbers.get("ffma") and not shared["lds"] and "other" in numbers:
+        # Nothing is there to hide them.
+        numbers["setup"] = numbers.pop("other")
+    for name, found in shared.items():
+        if found:
+            numbers |= _accessed(name, found)
+    if shuffles and shuffles == numbers["lds"]:
+        numbers["reads"] = "false"
+    if numbers:
+        yield f"- compute: {_flow(numbers)}" + (f"  # no model: {', '.join(notes)}" if notes else "")
+
+
+def _accessed(name: str, found: Sequence[tuple[float, int]]) -> dict[str, float]:
+    """Of several widths the narrowest; how often loads pass says the rest, as if each lane had its own words."""
+    count, narrow = sum(number for number, _ in found), min(width for _, width in found)
+    stated: dict[str, float] = {name: count, f"{name}_bytes": narrow}
+    if name == "lds" and len({width for _, width in found}) > 1:
+        stated["lds_wavefronts"] = round(sum(number * width / 4 for number, width in found) / count, 2)
+    return stated
+
+
+def _flow(numbers: Mapping[str, Any]) -> str:
+    pairs = (f"{name}: {value if isinstance(value, str) else f'{value:g}'}" for name, value in numbers.items())
+    return "{" + ", ".join(pairs) + "}"
+
+
+def _bytes(count: float) -> str:
+    return f"{count / _KIB:g} KiB" if count % _KIB == 0 else f"{count:g}"
