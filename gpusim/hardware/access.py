@@ -1,36 +1,55 @@
 """What one warp instruction touches of memory, by the addresses of its lanes.
 
 Models: sectors of 32 bytes (what L2 gives), lines of 128 (what the load-store unit asks for one by one), granules
-  of 64 (what DRAM gives) and blocks of 256 (what DRAM opens).
+  of 64 (what DRAM gives) and blocks of 256 (what DRAM opens). What L1 holds passes by banks, as in shared memory.
 Omits: sectors that a later instruction needs again; a program states such hits as ``l2_hit``.
-Source: realkernels.microbench access (strides, random blocks).
+Source: realkernels.microbench access (strides, random blocks), gather (banks).
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
 
 from gpusim.program import WARP_SIZE
 
-__all__ = ["BLOCK_BYTES", "GRANULE_BYTES", "LINE_BYTES", "SECTOR_BYTES", "Access", "access_of"]
+__all__ = ["BLOCK_BYTES", "GRANULE_BYTES", "LINE_BYTES", "SECTOR_BYTES", "Access", "Passes", "access_of"]
 
 SECTOR_BYTES, GRANULE_BYTES, LINE_BYTES, BLOCK_BYTES = 32, 64, 128, 256
 SAMPLE = 16
 """Instructions over which the average is taken: one may end in the middle of a line."""
 
 
+_WORD, _BANKS = 4, 32
+_ANYWHERE = 1 << 20
+"""Blocks among which scattered ones are picked."""
+
+
+class Passes(NamedTuple):
+    """Per byte that is wanted: lines of what L1 lacks, and of what it holds; of the latter, turns of the data path."""
+
+    missed: float
+    held: float
+    wavefronts: float
+
+
 @dataclass(frozen=True, slots=True)
 class Access:
     """Counts per byte that is wanted: 1/32, 1/128, 1/64 and 1/256 where everything fetched is used.
 
-    ``dense`` says that it is so; ``scattered``, that what is wanted lies anywhere.
+    ``wavefronts``: turns of 128 bytes by banks, per byte. ``dense`` says that everything is used; ``scattered``, that
+    what is wanted lies anywhere.
     """
 
     sectors: float
     lines: float
     granules: float
     blocks: float
+    wavefronts: float
     dense: bool
     scattered: bool = False
 
@@ -39,8 +58,12 @@ class Access:
         """Bytes that pass between an SM and L2 per byte wanted."""
         return SECTOR_BYTES * self.sectors
 
+    def passes(self, l1_hit: float = 0.0, wavefronts: float = 0.0) -> Passes:
+        """Of loads of which L1 holds a part; ``wavefronts``, per byte, if they are known better."""
+        return Passes((1.0 - l1_hit) * self.lines, l1_hit * self.lines, l1_hit * (wavefronts or self.wavefronts))
 
-DENSE = Access(1 / SECTOR_BYTES, 1 / LINE_BYTES, 1 / GRANULE_BYTES, 1 / BLOCK_BYTES, dense=True)
+
+DENSE = Access(1 / SECTOR_BYTES, 1 / LINE_BYTES, 1 / GRANULE_BYTES, 1 / BLOCK_BYTES, 1 / LINE_BYTES, dense=True)
 
 
 @lru_cache(maxsize=4096)
@@ -53,7 +76,8 @@ def access_of(width: int, stride: int = 0, scatter: int = 0) -> Access:
         def count(unit: int) -> float:
             return -(-bytes_of_one // unit) / bytes_of_one
 
-        return _access(count(SECTOR_BYTES), count(LINE_BYTES), count(GRANULE_BYTES), count(BLOCK_BYTES), scattered=True)
+        return _access(count(SECTOR_BYTES), count(LINE_BYTES), count(GRANULE_BYTES), count(BLOCK_BYTES),
+                       _wavefronts(_anywhere(lanes, bytes_of_one, width), width), scattered=True)  # fmt: skip
     if stride in {0, width}:
         return DENSE
     wanted = width * WARP_SIZE * SAMPLE
@@ -67,10 +91,34 @@ def access_of(width: int, stride: int = 0, scatter: int = 0) -> Access:
         return found / wanted
 
     # Each instruction has its own sectors and lines; what DRAM opens serves the next one as well.
+    lanes_at = range(0, WARP_SIZE * stride, stride)
     return _access(touched(SECTOR_BYTES, 1), touched(LINE_BYTES, 1), touched(GRANULE_BYTES, SAMPLE),
-                   touched(BLOCK_BYTES, SAMPLE))  # fmt: skip
+                   touched(BLOCK_BYTES, SAMPLE), _wavefronts([lanes_at], width))  # fmt: skip
 
 
-def _access(sectors: float, lines: float, granules: float, blocks: float, scattered: bool = False) -> Access:
+def _access(
+    sectors: float, lines: float, granules: float, blocks: float, wavefronts: float, scattered: bool = False
+) -> Access:
     dense = sectors * SECTOR_BYTES <= 1.0 and lines * LINE_BYTES <= 1.0
-    return Access(sectors, lines, granules, blocks, dense, scattered)
+    return Access(sectors, lines, granules, blocks, wavefronts, dense, scattered)
+
+
+def _anywhere(lanes: int, block: int, width: int) -> Iterable[list[int]]:
+    """Addresses of some instructions' lanes, ``lanes`` neighbours in each block; the same in every run."""
+    chance = np.random.default_rng(0)
+    for _ in range(SAMPLE):
+        firsts = (block * chance.integers(_ANYWHERE, size=-(-WARP_SIZE // lanes))).tolist()
+        yield [firsts[lane // lanes] + lane % lanes * width for lane in range(WARP_SIZE)]
+
+
+def _wavefronts(instructions: Iterable[Iterable[int]], width: int) -> float:
+    """Turns per byte, on average: so many lanes at once as want 128 bytes, as often as one bank has words for them."""
+    turns, count = 0, 0
+    for addresses in instructions:
+        lanes, count = list(addresses), count + 1
+        for first in range(0, WARP_SIZE, LINE_BYTES // width):
+            together = lanes[first : first + LINE_BYTES // width]
+            words = {(address + byte) // _WORD for address in together for byte in range(0, width, _WORD)}
+            banks = [word % _BANKS for word in words]
+            turns += max(map(banks.count, set(banks)))
+    return turns / (count * WARP_SIZE * width)

@@ -255,7 +255,14 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     sectors = LINE_BYTES / SECTOR_BYTES
     own = (sectors * whole - LINE_BYTES) / (sectors - 1.0)
     times = [(ways[True] / each - own) / (LINE_BYTES - own) for each in partial]
+    tags = [
+        row["cycles_per_load"] / row["lines"]
+        for row in b.rows("gather", apart=True, lines=32) if row["warps"] == 32
+    ]  # fmt: skip
     return {
+        "lsu.tag_interval": Measured(
+            float(np.median(tags)), "cycles", "gather (32 lines of a load that L1 holds)", float(np.ptp(tags))
+        ),
         "lsu.line_interval": Measured(
             float(np.median(lines)), "cycles", "access (random sectors, L2, one SM)", float(np.ptp(lines))
         ),

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from gpusim.hardware.access import LINE_BYTES, Passes
 from gpusim.hardware.closed_queue import both_in_turn, for_scheduler
 from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.fold import WarpGroup
@@ -164,6 +165,7 @@ class ComputeModel:
         self._ldc_interval = value("sm.ldc_interval")
         self._ldc_latency = value("sm.ldc_latency")
         self._line_interval = value("lsu.line_interval")
+        self._tag_interval = value("lsu.tag_interval")
         self._masked_interval = value("lsu.masked_interval")
         self._request_bytes = value("lsu.request_bandwidth")
         self._bytes_per_cycle = value("sm.shared_bandwidth")
@@ -255,16 +257,16 @@ class ComputeModel:
         count: float,
         other: float,
         masked: float,
-        lines: float,
+        passes: Passes,
         width: int,
         issue: MemoryIssue,
         loose: bool = False,
     ) -> ComputeCost:
-        """``count`` global-memory instructions of ``width`` bytes per lane, ``other`` and ``masked`` around them.
-
-        ``lines``: lines of 128 bytes that each touches.
-        """
-        request = issue.request or max(self._wavefronts(width), lines * self._line_interval)
+        """``count`` global-memory instructions of ``width`` bytes per lane, ``other`` and ``masked`` around them."""
+        bytes_of_one = WARP_SIZE * width
+        held = max(passes.held * self._tag_interval, passes.wavefronts * LINE_BYTES / self._bytes_per_cycle)
+        lines = bytes_of_one * (passes.missed * self._line_interval + held)
+        request = issue.request or max(self._wavefronts(width), lines)
         data = count * self._wavefronts(width) * issue.data
         requests = count * request + masked * self._masked_interval
         burst = max(data, requests)

@@ -14,7 +14,7 @@ from collections.abc import Generator
 from typing import Any
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
-from gpusim.hardware.access import DENSE, Access
+from gpusim.hardware.access import Passes
 from gpusim.hardware.compute import ComputeCost, ComputeModel
 from gpusim.hardware.costs import InstructionCosts, MemoryIssue
 from gpusim.hardware.cta import Cta, Parts
@@ -28,7 +28,7 @@ from gpusim.hardware.schedule import Sharing, Turn
 from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
 from gpusim.hardware.waves import Waves
-from gpusim.program import WARP_SIZE, KernelProgram, Mix
+from gpusim.program import KernelProgram, Mix
 from gpusim.timeline import Recorder
 
 __all__ = ["Sm"]
@@ -122,10 +122,10 @@ class Sm:
         group: WarpGroup,
         turn: Turn,
         apart_s: float,
-        access: Access = DENSE,
+        passes: Passes,
     ) -> tuple[Event, float]:
         """All warps of ``group`` issue ``count`` global-memory instructions, ``other`` and ``masked`` ones each."""
-        key = (count, other, masked, WARP_SIZE * width * access.lines, width, issue, group.loose)
+        key = (count, other, masked, passes, width, issue, group.loose)
         cost = self._memory_costs.get(key)
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpusim.engine import CountingBarrier, Event, PhasedBarrier
 from gpusim.errors import HazardError
-from gpusim.hardware.access import DENSE, Access
+from gpusim.hardware.access import Passes
 from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.cta import Cta, RingState
 from gpusim.hardware.fold import WarpGroup
@@ -133,13 +133,13 @@ class WarpLane:
         return self._issuing(self.sm.compute(Mix(setup=count), self.group, self._turn, self.apart_s, self._settle()))
 
     def issue_memory(
-        self, count: float, other: float, width: int, issue: MemoryIssue, access: Access = DENSE, masked: float = 0.0
+        self, count: float, other: float, width: int, issue: MemoryIssue, passes: Passes, masked: float = 0.0
     ) -> Event:
         """Issue ``count`` global-memory instructions on every warp, ``other`` ones and ``masked`` ones."""
         self._queue_again()
         group, turn = self.group, self._turn
         return self._issuing(
-            self.sm.issue_memory(count, other, masked, width, issue, group, turn, self.apart_s, access)
+            self.sm.issue_memory(count, other, masked, width, issue, group, turn, self.apart_s, passes)
         )
 
     def owe(self, slots: float) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from gpusim.engine import Event, PhasedBarrier
-from gpusim.hardware.access import DENSE, LINE_BYTES, Access
+from gpusim.hardware.access import DENSE, LINE_BYTES, Passes
 from gpusim.hardware.cta import RingState
 from gpusim.program import (
     BulkWait,
@@ -32,6 +32,7 @@ __all__ = ["COPY_HANDLERS", "PARTS", "Request", "arrive_when_landed", "fetch", "
 PARTS = 4
 """A load that takes more than half of L1 is simulated in parts of about a quarter of it, and a copy that finds no room
 in so many parts, as one does that many lanes ask for."""
+_DENSE = DENSE.passes()
 
 
 def _alignment(op: Load | CpAsync | TmaLoad) -> int:
@@ -50,13 +51,13 @@ class Request:
 
 
 def issue(
-    lane: WarpLane, op: Load | CpAsync, path: str, count: float, other: float, masked: float, access: Access = DENSE
+    lane: WarpLane, op: Load | CpAsync, path: str, count: float, other: float, masked: float, passes: Passes = _DENSE
 ) -> Generator:
     """``count`` instructions of each warp, no faster than the load-store unit takes them in."""
     cost = lane.cost.cp_async if path == "cp_async" else lane.cost.ldg
-    taken = count * lane.group.warps * max(access.lines * LINE_BYTES, 1.0)
+    taken = count * lane.group.warps * max((passes.missed + passes.wavefronts) * LINE_BYTES, 1.0)
     until_s = lane.sim.env.now + lane.sm.memory.take_in(path, taken, op.width, _alignment(op))
-    yield lane.issue_memory(count, other, op.width, cost, access, masked)
+    yield lane.issue_memory(count, other, op.width, cost, passes, masked)
     if until_s > lane.sim.env.now:
         yield lane.sim.env.timeout(until_s - lane.sim.env.now)
 

@@ -43,6 +43,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     start = lane.sim.env.now
     memory, share = lane.sm.memory, lane.share
     access = access_of(op.width, op.stride, op.scatter)
+    passes = access.passes(op.l1_hit, op.l1_wavefronts / (WARP_SIZE * op.width))
     # What L1 holds already is there before anything from L2; only what it lacks is asked for.
     missed = op.bytes * (1.0 - op.l1_hit)
     # More than L1 has room for goes out as earlier lines come in; in parts, so that it begins at once.
@@ -51,7 +52,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     count = lane.instructions(op.bytes, op.width) / parts
     loading = LoadUnderWay()
     for _ in range(parts):
-        yield from issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, access)
+        yield from issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, passes)
         if not missed:
             loading.arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency))
             continue
@@ -117,7 +118,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     start = lane.sim.env.now
     count = lane.instructions(op.bytes, op.width)
     access = access_of(op.width, op.stride, op.scatter)
-    yield lane.issue_memory(count, op.other, op.width, lane.cost.ldg, access)
+    yield lane.issue_memory(count, op.other, op.width, lane.cost.ldg, access.passes())
     memory, share = lane.sm.memory, op.bytes * lane.share
     memory.store(
         share, op.tile, access, op.l2_hit, op.completed, WARP_SIZE * op.width, not lane.group.loose,

@@ -125,7 +125,8 @@ class Load:
     With ``wait`` the role blocks until the data is there; without, `WaitLoads` does.
     ``width`` is bytes per lane and instruction; ``other`` the address instructions of
     one warp, ``masked`` its loads that no lane executes; ``l1_hit`` is
-    the fraction of bytes found in L1, ``l2_hit`` that of the others found in L2. ``completed``: fraction of the bytes
+    the fraction of bytes found in L1, ``l1_wavefronts`` how often one instruction passes its data path where all are
+    (0: as the addresses say), ``l2_hit`` the fraction of the others found in L2. ``completed``: fraction of the bytes
     around which other loads read the rest, so that DRAM opens what they lie in once for all.
     One of no bytes for which nothing blocks takes no time, but `WaitLoads` counts it.
     """
@@ -136,6 +137,7 @@ class Load:
     masked: float = 0.0
     wait: bool = True
     l1_hit: float = 0.0
+    l1_wavefronts: float = 0.0
     l2_hit: float = 0.0
     completed: float = 0.0
     align: int = 0

@@ -145,6 +145,10 @@ class RegisterLoad(ThroughRegisters):
     """Loads of one warp that no lane executes, because a predicate is false for all of them."""
     l1_hit: Fraction = 0.0
     """Fraction of the bytes found in L1, which the CTA has read before."""
+    l1_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
+    """Turns of L1's data path, of 128 bytes each, for one instruction of which L1 holds everything: where lanes of
+    several lines meet in a bank, as in shared memory (`lds_wavefronts`). 0: as `stride` says, or at random in blocks of
+    `scatter`."""
     l2_hit: Fraction = 0.0
     """Fraction of the bytes that are not in L1 and found in L2; the others come from DRAM. Nothing finds it for you."""
     completed: Fraction = 0.0

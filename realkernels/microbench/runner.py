@@ -57,6 +57,7 @@ BENCHES = (
     "together",
     "loaded",
     "access",
+    "gather",
     "structs",
     "hbm",
     "in_order",

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.access import access_of
+from gpusim.hardware.access import Access, access_of
+from gpusim.hardware.compute import ComputeModel
+from gpusim.hardware.costs import MemoryIssue
 from gpusim.hardware.l1 import l1_bytes
 from gpusim.program import Compute, Load, Mix, Role, Store, WaitLoads
+from tests.bench_rows import rows
 from tests.tile_programs import NS, kernel, one_role, textbook, total_ns
 
 
@@ -142,3 +145,31 @@ def test_loads_that_began_first_get_room_in_l1_first():
     ended = {load.lane.split(".")[-1]: load.end_s / NS for load in loads}
     assert ended["early"] == pytest.approx(65536 / 32, rel=0.02)
     assert ended["late"] == pytest.approx(2 * 65536 / 32, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("width", "pattern", "expected"),
+    [
+        (4, {}, 1), (16, {}, 4), (4, {"stride": 8}, 2), (4, {"stride": 12}, 1), (4, {"stride": 128}, 32),
+        (16, {"stride": 32}, 8), (4, {"stride": 2}, 1), (4, {"scatter": 128}, 1), (16, {"scatter": 128}, 4),
+    ],
+)  # fmt: skip
+def test_banks_of_l1_are_those_of_shared_memory(width, pattern, expected):
+    """A turn for each word that one of 32 banks has to give; of wide ones as many lanes at once as want 128 bytes."""
+    assert access_of(width, **pattern).wavefronts * 32 * width == pytest.approx(expected)
+
+
+def test_words_anywhere_meet_in_banks_by_chance():
+    """The fullest of 32 banks has 3.5 of 32 words on average."""
+    assert access_of(4, scatter=4).wavefronts * 128 == pytest.approx(3.5, abs=0.4)
+
+
+@pytest.mark.parametrize("row", [pytest.param(row, id=f"{row['lines']}-{row['apart']}-{row['table']}")
+                                 for row in rows("gather") if row["warps"] == 32])  # fmt: skip
+def test_gathers_from_l1_take_as_long_as_on_the_h200(row):
+    """Lines that meet in banks one by one; others three in a cycle."""
+    turns = 1.0 if row["apart"] else float(row["lines"])
+    passes = Access(0.0, row["lines"] / 128, 0.0, 0.0, turns / 128, dense=False).passes(1.0)
+    cost = ComputeModel(load_profile("h200_sxm")).memory_cost(1.0, 0.0, 0.0, passes, 4, MemoryIssue(1.0, 1.0))
+    # One that takes less than two cycles waits for the instructions around it.
+    assert max(cost.requests, 1.7) == pytest.approx(row["cycles_per_load"], rel=0.2)
