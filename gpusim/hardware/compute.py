@@ -14,7 +14,7 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   load-store unit takes 16 lanes of up to 16 bytes a clock, and as long for an access that no lane executes.
 Omits: which registers meet in a bank and which pipes are busy (the program says how many cycles that costs),
   instruction-cache misses; warps that do different things are a matter of `gpusim.hardware.schedule`.
-Source: realkernels.microbench (issue, lds, pipes, masked, lds_ffma, ahead, tile_turn, skeleton, short_ctas).
+Source: realkernels.microbench (issue, steps, lds, gather, pipes, masked, lds_ffma, ahead, tile_turn, skeleton, short_ctas).
 """
 
 from __future__ import annotations
@@ -48,7 +48,8 @@ class ComputeCost:
     ``stall``: the part of it in which warps in step all wait; ``setup_slots``/``setup_alone``: the
     same of the code around the loop. Of the whole SM: ``data``, cycles of the path of shared memory and L1;
     ``requests``, cycles of the load-store unit; ``constants``, of the unit that loads these, which leaves any number of
-    such warps on one scheduler no more than ``most`` issue slots a cycle. ``batches``: loads from shared memory that
+    such warps on one scheduler no more than ``most`` issue slots a cycle. ``pipe``: cycles of a scheduler's fullest
+    pipe of half rate. ``batches``: loads from shared memory that
     wait for the one before; ``ahead``: issue slots of the warp between each and its use; ``greedy``: other warps get
     nothing until it stalls. ``burst``: cycles of one of the batches that the warp asks for at once, ``last`` those of
     the last instruction of them; ``gaps``: what is free between them for others. ``held``: cycles of the
@@ -203,12 +204,12 @@ class ComputeModel:
         setup = mix.setup * self._setup_latency + held * around
         # Instructions of a chain are further apart than their slots.
         issued = ffma + mix.interleaved + mix.masked + mix.other
-        apart, waits_special = max(arithmetic / max(issued, 1.0), 1.0), special
+        apart, mufu_wait = max(arithmetic / max(issued, 1.0), 1.0), special
         if mix.alone and arithmetic + setup:
             # Known better than from numbers of instructions; which part is the loop's they say.
             issued += mix.mufu + mix.setup + held * around
             known = max(mix.alone + conflicts - mix.lds - mix.sts, issued)
-            part, apart, waits_special = known / (arithmetic + setup), known / issued, 0.0
+            part, apart, mufu_wait = known / (arithmetic + setup), known / issued, 0.0
             arithmetic, setup = arithmetic * part, setup * part
         hidden = mix.load_to_use * apart
         stall = batches * max(self._lds_latency + self._lds_latency_more * (load - 1.0) - hidden, 0.0)
@@ -225,7 +226,7 @@ class ComputeModel:
             last = max(store, self._requests(mix.sts_bytes)) if mix.sts else 0.0
             burst, gaps = last * mix.sts, 0.0
         stores = mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0))
-        alone = stall + max(arithmetic, more_loads) + waits_special + stores
+        alone = stall + max(arithmetic, more_loads) + mufu_wait + stores
         slots = max(ffma + mix.mufu, special) + mix.other + mix.interleaved + mix.masked + mix.lds + mix.sts
         constants = mix.ldc * self._ldc_interval
         return ComputeCost(

@@ -4,7 +4,7 @@ The compiler tells the hardware after how many cycles the warp may issue its nex
 needs of those before. For results of MUFU, which come later, the warp waits besides. Loads, of which nobody knows how
 long they take, are others' matter: `gpusim.program.shared_loads`, and the ops that wait for memory.
 
-Source: realkernels.microbench steps (a dozen loops within 1 %), issue (MUFU in a chain).
+Source: realkernels.microbench steps (30 loops, 0.4 % on average), issue (MUFU in a chain).
 """
 
 from __future__ import annotations
