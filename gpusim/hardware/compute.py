@@ -14,7 +14,8 @@ Models: each scheduler issues one warp instruction a clock. A warp that loops ov
   load-store unit takes 16 lanes of up to 16 bytes a clock, and as long for an access that no lane executes.
 Omits: which registers meet in a bank and which pipes are busy (the program says how many cycles that costs),
   instruction-cache misses; warps that do different things are a matter of `gpusim.hardware.schedule`.
-Source: realkernels.microbench (issue, steps, lds, gather, pipes, masked, lds_ffma, ahead, tile_turn, skeleton, short_ctas).
+Source: realkernels.microbench (issue, steps, lds, gather, pipes, masked, lds_ffma, ahead, tile_turn, skeleton,
+  short_ctas).
 """
 
 from __future__ import annotations

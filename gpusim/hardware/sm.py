@@ -2,7 +2,8 @@
 
 Models: four warp schedulers (equal ones are simulated once), each issuing one warp
   instruction a clock to the warps of all resident CTAs; one load-store unit, one data path of shared memory and L1,
-  one unit for constants and one for mbarriers for the whole SM; of each scheduler a pipe of half rate; CTA slots that take the next CTA when one has ended.
+  one unit for constants and one for mbarriers for the whole SM; a pipe of half rate for each scheduler; CTA slots
+  that take the next CTA when one has ended.
 Omits: the order among the warps of one CTA; how far CTAs of many tiles drift apart.
 Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mixed, lds, pipes, ldg, cpasync, launch).
 """
