@@ -72,10 +72,12 @@ class Watched:
         """Choose a scenario from the list; what is still being drawn may close the list before it is clicked."""
         from playwright.sync_api import TimeoutError as TooLate
 
-        for _ in range(3):
+        for _ in range(5):
+            # An open list would be closed by a click.
+            self.page.keyboard.press("Escape")
             self.page.click("#scenario")
-            self.page.click(f"text=Question of {name}?")
             try:
+                self.page.click(f"[role=option] >> text=Question of {name}?", timeout=5_000)
                 self.page.wait_for_function(f"location.search.includes('scenario={name}')", timeout=10_000)
             except TooLate:
                 continue
