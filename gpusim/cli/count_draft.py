@@ -18,9 +18,8 @@ __all__ = ["draft"]
 
 _INDENT = "  "
 _WIDTH = re.compile(r"\(\w+: (\d+)")
-_PLAIN = ("wait_loads", "wait_group", "bulk_wait")
-_ARGUMENT = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
-"""What such a word has where nothing may be pending."""
+_ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
+"""What words that wait have where nothing may be pending."""
 _KIB = 1024
 
 
@@ -41,8 +40,7 @@ def draft(parts: Sequence[Part], warps: int) -> str:
         sections = {"prologue": rest[:at], "per_tile": found[loop][1], "epilogue": rest[at + 1 :]}
     for key, listed in sections.items():
         if listed:
-            told = [*_listed(listed, found, warps, 2)]
-            lines += [f"{_INDENT}{key}:", *told]
+            lines += [f"{_INDENT}{key}:", *_listed(listed, found, warps, 2)]
     return "\n".join(["all:", *lines])
 
 
@@ -67,8 +65,8 @@ def _ops(step: Step, warps: int) -> Iterator[str]:
         yield from _accesses(word, numbers, warps)
     elif word == "compute":
         yield from _computed(step.rows)
-    elif word in _PLAIN:
-        yield f"- {word}: {numbers['pending']:g}" if "pending" in numbers else f"- {word}{_ARGUMENT[word]}"
+    elif word in _ALL:
+        yield f"- {word}: {numbers['pending']:g}" if "pending" in numbers else f"- {word}{_ALL[word]}"
     elif word == "named_barrier" and numbers:
         yield f"- named_barrier: {_flow(numbers)}"
     elif word in ("sync_threads", "commit_group"):
@@ -91,35 +89,42 @@ def _accesses(word: str, numbers: Mapping[str, float], warps: int) -> Iterator[s
 
 
 def _computed(rows: Sequence[Stated]) -> Iterator[str]:
+    """One op, and one for each further width of stores."""
     numbers: dict[str, Any] = {}
-    shared: dict[str, list[tuple[float, int]]] = {"lds": [], "sts": []}
+    loads: list[tuple[float, int]] = []
+    stores: list[dict[str, float]] = []
     shuffles, notes = 0.0, []
     for row in rows:
         name = row.field.split(" ")[0]
         if row.note:
             notes.append(f"{row.number:g} {row.field}")
-        elif (width := _WIDTH.search(row.field)) and name in shared:
-            shared[name].append((row.number, int(width[1])))
+        elif (width := _WIDTH.search(row.field)) and name == "lds":
+            loads.append((row.number, int(width[1])))
             shuffles += row.number if "reads: false" in row.field else 0.0
+        elif width and name == "sts":
+            stores.append({"sts": row.number, "sts_bytes": int(width[1])})
         else:
             numbers[name] = row.number
-    if not numbers.get("ffma") and not shared["lds"] and "other" in numbers:
+    if not numbers.get("ffma") and not loads and "other" in numbers:
         # Nothing is there to hide them.
         numbers["setup"] = numbers.pop("other")
-    for name, found in shared.items():
-        if found:
-            numbers |= _accessed(name, found)
+    if loads:
+        numbers |= _loaded(loads)
     if shuffles and shuffles == numbers["lds"]:
         numbers["reads"] = "false"
+    if stores:
+        numbers |= stores.pop(0)
     if numbers:
         yield f"- compute: {_flow(numbers)}" + (f"  # no model: {', '.join(notes)}" if notes else "")
+    for further in stores:
+        yield f"- compute: {_flow(further)}"
 
 
-def _accessed(name: str, found: Sequence[tuple[float, int]]) -> dict[str, float]:
-    """Of several widths the narrowest; how often loads pass says the rest, as if each lane had its own words."""
+def _loaded(found: Sequence[tuple[float, int]]) -> dict[str, float]:
+    """Of several widths the narrowest; how often they pass says the rest, as if each lane had its own words."""
     count, narrow = sum(number for number, _ in found), min(width for _, width in found)
-    stated: dict[str, float] = {name: count, f"{name}_bytes": narrow}
-    if name == "lds" and len({width for _, width in found}) > 1:
+    stated: dict[str, float] = {"lds": count, "lds_bytes": narrow}
+    if len({width for _, width in found}) > 1:
         stated["lds_wavefronts"] = round(sum(number * width / 4 for number, width in found) / count, 2)
     return stated
 
@@ -130,4 +135,5 @@ def _flow(numbers: Mapping[str, Any]) -> str:
 
 
 def _bytes(count: float) -> str:
+    """Exact, which a rounded quantity is not."""
     return f"{count / _KIB:g} KiB" if count % _KIB == 0 else f"{count:g}"

@@ -251,12 +251,14 @@ SUM = """
         /*0030*/                   LDS.128 R12, [R1] ;
         /*0040*/                   LDS R9, [R1] ;
         /*0050*/                   FFMA R8, R9, R12, R8 ;
-        /*0060*/                   LDG.E.128 R4, desc[UR4][R2.64] ;
-        /*0070*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
-        /*0080*/               @P0 BRA 0x20 ;
-        /*0090*/                   SHFL.BFLY PT, R4, R8, 0x1, 0x1f ;
-        /*00a0*/                   STG.E desc[UR4][R2.64], R4 ;
-        /*00b0*/                   EXIT ;
+        /*0060*/                   STS.128 [R1], R12 ;
+        /*0070*/                   STS [R1], R8 ;
+        /*0080*/                   LDG.E.128 R4, desc[UR4][R2.64] ;
+        /*0090*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*00a0*/               @P0 BRA 0x20 ;
+        /*00b0*/                   SHFL.BFLY PT, R4, R8, 0x1, 0x1f ;
+        /*00c0*/                   STG.E desc[UR4][R2.64], R4 ;
+        /*00d0*/                   EXIT ;
 """
 
 
@@ -268,11 +270,12 @@ def test_a_draft_is_a_role_that_runs(tmp_path, capsys):
     words = {key: [op if isinstance(op, str) else next(iter(op)) for op in role[key]] for key in role if key != "warps"}
     assert words == {
         "prologue": ["compute", "load"],
-        "per_tile": ["wait_loads", "compute", "load", "sync_threads", "compute"],
+        "per_tile": ["wait_loads", "compute", "compute", "load", "sync_threads", "compute"],
         "epilogue": ["compute", "store", "compute"],
     }
     assert role["prologue"][1] == {"load": {"bytes": 512, "width": 4, "wait": False}}
-    assert role["per_tile"][2] == {"load": {"bytes": "2 KiB", "width": 16, "wait": False}}
+    assert role["per_tile"][2]["compute"] == {"sts": 1, "sts_bytes": 4}  # of another width than the one before
+    assert role["per_tile"][3] == {"load": {"bytes": "2 KiB", "width": 16, "wait": False}}
     computed, shuffled = role["per_tile"][1]["compute"], role["epilogue"][0]["compute"]
     assert (computed["lds"], computed["lds_bytes"], computed["lds_wavefronts"]) == (2, 4, 2.5)
     assert (shuffled["lds"], shuffled["reads"]) == (1, False)
