@@ -25,7 +25,8 @@ ACCUMULATORS = 0.25
 """Part of its registers from which a thread cannot have twice as many accumulators, or half, and be the same else."""
 
 _COUNTED = ("ffma", "lds", "sts", "mufu", "register_conflicts", "pipe_stalls")
-_OVERHEAD = ("other", "interleaved", "masked", "ldc", "half_rate", "alone")
+_OVERHEAD = ("other", "interleaved", "masked", "ldc", "half_rate")
+_INSTRUCTIONS = ("ffma", "lds", "sts", "mufu", "setup", "other", "interleaved", "masked")
 Steps = list[tuple[str, str, Any]]
 """(dotted path of the step, word, arguments)."""
 
@@ -175,6 +176,11 @@ def _scaled(steps: Steps, times: int, over: int, *, bytes_too: bool) -> dict[str
             changed = {name: whole(getattr(args, name) * times / over) for name in _COUNTED if getattr(args, name)}
         if times > over:
             changed |= {name: whole(getattr(args, name) * times / over) for name in _OVERHEAD if getattr(args, name, 0)}
+        if changed and getattr(args, "alone", 0):
+            # As long as before for each instruction.
+            before = {name: getattr(args, name) for name in _INSTRUCTIONS}
+            after = {name: changed.get(name, number) for name, number in before.items()}
+            changed["alone"] = args.alone * sum(after.values()) / (sum(before.values()) or 1)
         if bytes_too and getattr(args, "bytes", None):
             changed["bytes"] = whole(args.bytes * times / over)
         if bytes_too and getattr(args, "align", 0) and over > times:

@@ -203,6 +203,16 @@ def test_what_belongs_to_instructions_goes_along_with_them(spelled):
     assert counts == [(128, 20, 4), (32, 10, 2)]
 
 
+def test_a_warp_alone_takes_as_long_for_each_instruction_as_before(spelled):
+    """Of 512 + 8 + 24 instructions all are doubled with the tile, and 256 + 4 + 24 are left of them with half of it."""
+    found = changes(loads(spelled.replace("ffma: 512,", "ffma: 512, alone: 1088,")))
+    cycles = [
+        one.overrides["kernel.roles.consumer.per_tile.1"]["compute"]["alone"]
+        for size in ("32 KiB", "8 KiB") for change, one in found.items() if change.startswith(f"tile 16 KiB → {size}")
+    ]  # fmt: skip
+    assert cycles == [2176, 568]
+
+
 def test_copies_that_run_ahead_keep_to_the_depth_of_the_ring():
     """One stage more means one tile further ahead, and one group more in flight; no hazard comes of it."""
     own = load(SCENARIOS[0].parent / "software_pipelining.yaml")
