@@ -1,4 +1,7 @@
-"""Short steps of integer and floating-point code between barriers, by the counts of their machine code."""
+"""Short steps of integer and floating-point code between barriers, by the counts of their machine code.
+
+Two numbers come from these loops: the cycles of a branch that is taken, and how late a pipe of half rate may be.
+"""
 
 from __future__ import annotations
 
