@@ -36,6 +36,7 @@ _ONLY_FOR: dict[str, tuple[type[Op], ...]] = {
     "lsu.commit": (CommitGroup, WaitGroup),
     "lsu.ldg": (Load, Store),
     "lsu.store": (Store,),
+    "lsu.tag": (Load,),
     "mbarrier.": (Acquire, ProducerCommit, WaitFull, Release, Arrive, ExpectTx, Wait, TmaLoad),
     "barrier.": (SyncThreads, NamedBarrier),
 }

@@ -266,8 +266,8 @@ class ComputeModel:
     ) -> ComputeCost:
         """``count`` global-memory instructions of ``width`` bytes per lane, ``other`` and ``masked`` around them."""
         bytes_of_one = WARP_SIZE * width
-        held = max(passes.held * self._tag_interval, passes.wavefronts * LINE_BYTES / self._bytes_per_cycle)
-        lines = bytes_of_one * (passes.missed * self._line_interval + held)
+        found = max(passes.held * self._tag_interval, passes.wavefronts * LINE_BYTES / self._bytes_per_cycle)
+        lines = bytes_of_one * (passes.missed * self._line_interval + found)
         request = issue.request or max(self._wavefronts(width), lines)
         data = count * self._wavefronts(width) * issue.data
         requests = count * request + masked * self._masked_interval

@@ -37,20 +37,22 @@ def alone(body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instructi
     for _ in range(_TURNS if loop else 1):
         begun = now
         for one in body:
-            now = _ready(one, now, there)
+            now += _waited(one, now, there)
             if one.opcode.split(".")[0] in _MUFU:
-                free = max(free, now) + _MUFU_INTERVAL
-                there.update(dict.fromkeys(written(one), free - _MUFU_INTERVAL + _MUFU_LATENCY))
+                starts = max(free, now)
+                free = starts + _MUFU_INTERVAL
+                there.update(dict.fromkeys(written(one), starts + _MUFU_LATENCY))
             now += max(one.stall or 0, 1)
         now += _BRANCH if body and body[-1].opcode == "BRA" else 0
-    waited, later = 0, now
+    waits, later = 0, now
     for one in behind if there else ():
-        ready = _ready(one, later, there)
-        waited += ready - later
-        later = ready + max(one.stall or 0, 1)
-    return now - begun + waited
+        wait = _waited(one, later, there)
+        waits += wait
+        later += wait + max(one.stall or 0, 1)
+    return now - begun + waits
 
 
-def _ready(one: Instruction, now: int, there: dict[int, int]) -> int:
-    """When the warp can issue it."""
-    return max([now, *(there[register] for register in touched(one) if register in there)]) if there else now
+def _waited(one: Instruction, now: int, there: dict[int, int]) -> int:
+    """Cycles until what it needs is there."""
+    needed = [there[register] for register in touched(one) if register in there] if there else []
+    return max(max(needed, default=now) - now, 0)

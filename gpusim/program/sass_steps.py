@@ -22,6 +22,8 @@ _COMPUTED = ("compute", NO_MODEL)
 _GATHERED = ("load", "store", "cp_async")
 _COMMITS = {"LDGDEPBAR": "wait_group", "UTMACMDFLUSH": "bulk_wait"}
 """What closes a group of copies, and the word that waits for such."""
+_FAR = 64
+"""Instructions behind a step, of which none waits any more for what it has loaded from shared memory."""
 _NUMBER, _REGISTER = re.compile(r"\b0x([0-9a-f]+)\b"), re.compile(r"\bU?R\d")
 
 
@@ -48,8 +50,8 @@ class _Gathered:
         parts = (self.word, self.accesses[:first]), (self.word, self.accesses[first:])
         for word, those in (("compute", self.before), *parts, ("compute", self.behind)):
             if those:
-                behind = body[body.index(those[-1]) + 1 :]
-                yield Step(word, tuple(stated(those, behind=[*behind, *body] if loop else behind)))
+                behind = [*body[body.index(those[-1]) + 1 :], *(body if loop else ())]
+                yield Step(word, tuple(stated(those, behind=behind[:_FAR])))
 
     def add(self, word: str, one: Instruction) -> None:
         """A further access of the same kind, or something computed."""

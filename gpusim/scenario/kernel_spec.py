@@ -238,24 +238,12 @@ _SAME_FIELDS = {
     "expect_tx": (ops.ExpectTx, ("barrier", "bytes")),
     "set_max_nreg": (ops.SetMaxNReg, ("registers",)),
 }
+_LOAD = (
+    "width", "other", "masked", "wait", "l1_hit", "l1_wavefronts", "l2_hit", "completed", "align", "stride", "scatter",
+)  # fmt: skip
 _WITH_BYTES = {
     "tma_load": (ops.TmaLoad, ("ring", "l2_hit", "align", "copies")),
-    "load": (
-        ops.Load,
-        (
-            "width",
-            "other",
-            "masked",
-            "wait",
-            "l1_hit",
-            "l1_wavefronts",
-            "l2_hit",
-            "completed",
-            "align",
-            "stride",
-            "scatter",
-        ),
-    ),
+    "load": (ops.Load, _LOAD),
     "store_shared": (ops.StoreShared, ("ring", "width", "other", "masked")),
     "cp_async": (ops.CpAsync, ("ring", "width", "other", "masked", "l2_hit", "align")),
     "tma_store": (ops.TmaStore, ("ring",)),

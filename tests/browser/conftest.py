@@ -72,7 +72,7 @@ class Watched:
         """Choose a scenario from the list; what is still being drawn may close the list before it is clicked."""
         from playwright.sync_api import TimeoutError as TooLate
 
-        for _ in range(5):
+        for _ in range(3):
             # An open list would be closed by a click.
             self.page.keyboard.press("Escape")
             self.page.click("#scenario")
