@@ -17,7 +17,7 @@ from gpusim.dashboard.content import show_case, show_form
 from gpusim.dashboard.layout import scenario_options
 from gpusim.dashboard.panel import change_chips
 
-__all__ = ["register_asking", "register_file", "wanted"]
+__all__ = ["meant", "register_asking", "register_file", "wanted"]
 
 _SHOWN = {
     "question": ("question", "children"), "facts": ("facts", "children"), "badges": ("badges", "children"),
@@ -30,6 +30,20 @@ _SHOWN = {
 }  # fmt: skip
 _AGAIN = {"advice": ("advice", "children"), "advised": ("advised", "data")}
 """Written by other callbacks as well."""
+
+
+def meant(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | None) -> str:
+    """What to answer when ``trigger`` has changed: a scenario that is chosen and not shown yet comes first.
+
+    Of two questions under way the page takes the later answer only, and the clock asks every two seconds.
+    """
+    name = picked["scenario"]
+    if held:
+        unshown = asked_of(held).name != name
+    else:
+        # Behind a message nobody knows of what; the clock has seen another name, or the file saved again.
+        unshown = trigger == "stamp" and not picked["stamp"]["changed"]
+    return "scenario" if name and unshown else trigger
 
 
 def wanted(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | None) -> Asked | None:
@@ -70,7 +84,7 @@ def register_asking(app: Dash, source: Source) -> None:
         prevent_initial_call=True,
     )  # fmt: skip
     def on_asked(picked: dict[str, Any], held: dict | None, wrong: str | None) -> dict[str, Any]:
-        trigger = ctx.triggered_id
+        trigger = meant(ctx.triggered_id, picked, held)
         asked = wanted(trigger, picked | {"wrong": wrong}, held)
         if asked is None:
             raise PreventUpdate

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpusim.dashboard.asking import wanted
+from gpusim.dashboard.asking import meant, wanted
 from gpusim.dashboard.case import UNCHANGED, Asked
 from gpusim.dashboard.changing import NOTHING, changed_list
 from gpusim.dashboard.content import show_case, show_form
@@ -50,6 +50,21 @@ def test_a_saved_file_is_shown_again_with_the_changes_even_after_a_message(held)
     stamp = {"name": "ring", "stamp": "2", "changed": True}
     asked = wanted("stamp", picked(stamp=stamp, changes={"list": ["a=1"]}), held)
     assert asked == Asked("ring", "own", ("a=1",))
+
+
+@pytest.mark.parametrize("trigger", ["stamp", "point", "changes", "against"])
+def test_a_chosen_scenario_that_is_not_shown_yet_comes_first(trigger):
+    """The clock asks in between, and of two questions under way the page takes the later answer only."""
+    assert meant(trigger, picked(scenario="alone"), HELD) == "scenario"
+    assert meant(trigger, picked(), HELD) == trigger
+    assert meant(trigger, picked(scenario=None), HELD) == trigger
+
+
+def test_behind_a_message_the_clock_tells_a_new_name_from_a_saved_file():
+    """No scenario is held then."""
+    assert meant("stamp", picked(scenario="alone"), None) == "scenario"
+    assert meant("stamp", picked(stamp={"name": "ring", "stamp": "2", "changed": True}), None) == "stamp"
+    assert meant("changes", picked(), None) == "changes"
 
 
 def test_no_scenario_is_nothing_to_show():
