@@ -38,11 +38,9 @@ def meant(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | Non
     Of two questions under way the page takes the later answer only, and the clock asks every two seconds.
     """
     name = picked["scenario"]
-    if held:
-        unshown = asked_of(held).name != name
-    else:
-        # Behind a message nobody knows of what; the clock has seen another name, or the file saved again.
-        unshown = trigger == "stamp" and not picked["stamp"]["changed"]
+    # Nobody knows what a message is about; the clock has seen another name behind it, or the file saved again.
+    renamed = trigger == "stamp" and not picked["stamp"]["changed"]
+    unshown = asked_of(held).name != name if held else renamed
     return "scenario" if name and unshown else trigger
 
 
