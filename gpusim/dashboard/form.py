@@ -136,9 +136,15 @@ def _spelled(base: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Field]
     for place, value in sorted(leaves, key=lambda leaf: (len(leaf[0]), any(isinstance(key, int) for key in leaf[0]))):
         words = [key for key in place[1:] if isinstance(key, str) and key not in _UNSAID]
         yield Field(
-            ".".join(map(str, place)), " ".join(words).replace("_", " "), str(value), str(before[place]),
+            ".".join(map(str, place)), _label(words), str(value), str(before[place]),
             ".".join(map(str, place)), whole=isinstance(value, int), least=0 if isinstance(value, int) else None,
         )  # fmt: skip
+
+
+def _label(words: Sequence[str]) -> str:
+    """The field first where it is deep inside: what comes last is cut off where there is no room."""
+    words = [word.replace("_", " ") for word in words]
+    return " · ".join(reversed(words)) if len(words) > 2 else " ".join(words)
 
 
 def _leaves(data: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:

@@ -100,5 +100,8 @@ def what_if_panel(shown: dict[str, Any], *, opened: bool) -> dmc.Collapse:
         ],
         className="what-if-left",
     )
-    text = html.Pre(shown["text"], id="scenario-text", className="scenario-text", title="The scenario as a file")
+    # Opens to its full length under the pointer, or by the keyboard.
+    text = html.Pre(
+        shown["text"], id="scenario-text", className="scenario-text", title="The scenario as a file", tabIndex=0
+    )
     return dmc.Collapse(html.Div([left, text], className="what-if"), id="what-if", opened=opened)
