@@ -49,7 +49,23 @@ def listing(names: Iterable[object], limit: int = 24) -> str:
 
 
 class GpusimError(ValueError):
-    """Something the user can put right. ``str()`` is the message to show, without a traceback."""
+    """Something the user can put right. ``str()`` is the message to show, without a traceback.
+
+    ``place`` is where the reason stands, as "own.yaml:12:5: kernel.roles.loader"; empty where no file is known.
+    """
+
+    place = ""
+
+    @property
+    def message(self) -> str:
+        """What is wrong, without its place."""
+        return self._message()
+
+    def _message(self) -> str:
+        return super().__str__()
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
 
 
 class UnitError(GpusimError):
@@ -98,7 +114,7 @@ class ScenarioError(GpusimError):
         """The same error in front of further ones of its file."""
         return ScenarioError(*self.args[:-2], others, unlisted)
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         more = f"\n… and {self.unlisted} more" if self.unlisted else ""
         return "\n".join([self._line(), *map(str, self.others)]) + more
 
@@ -124,7 +140,7 @@ class ProfileError(GpusimError):
         self.given = given
         self.suggestion = nearest(str(given if key is None else key), self.allowed)
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return self.problem + _hints(listing(self.allowed), self.suggestion)
 
 
@@ -154,13 +170,24 @@ class DoesNotFit(GpusimError):  # noqa: N818 - it is what happens: the kernel do
         self.subject = subject
         self.device = device
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         needs, allows = _amount(self.demand, self.unit), _amount(self.bound, self.unit)
         return f"{self.subject} needs {needs} {self.what}, {self.device} allows {allows}; {self.lever}"
 
 
 class ProgramError(GpusimError):
-    """A kernel program that makes no sense: no warps, an op on a ring or barrier that does not exist."""
+    """A program that makes no sense: no warps, an op on a ring or barrier that does not exist.
+
+    ``about`` is what it is about below the program, as ("graphs", "g"); empty for all of it.
+    """
+
+    def __init__(self, problem: str, about: tuple[str, ...] = ()) -> None:
+        super().__init__(problem, about)
+        self.problem = problem
+        self.about = about
+
+    def _message(self) -> str:
+        return self.problem
 
 
 class HazardError(GpusimError):
@@ -178,9 +205,13 @@ class HazardError(GpusimError):
         self.what = what
         self.remedy = remedy
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         place = f" (ring {self.ring!r}, stage {self.stage})" if self.stage >= 0 else ""
         return f"{self.role} at tile {self.tile}: {self.what}{place}; {self.remedy}"
+
+
+_IN_WORDS = {"stage_full": "no free stage", "stage_empty": "no filled stage", "memory_pool": "none left"}
+"""Reasons of waits whose names say what the ring is, not what is missing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +232,8 @@ class Blocked:
     def __str__(self) -> str:
         at = f" at tile {self.tile}" if self.tile >= 0 else ""
         progress = f", {self.progress}" if self.progress else ""
-        return f"{self.lane} waits{at} for {self.waits_for} ({self.reason}{progress}){self._help}"
+        why = _IN_WORDS.get(self.reason, self.reason.replace("_", " "))
+        return f"{self.lane} waits{at} for {self.waits_for} ({why}{progress}){self._help}"
 
     @property
     def _help(self) -> str:
@@ -229,7 +261,7 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
         self.at_s = at_s
         self.cycle = _cycle(self.blocked)
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         lines = [f"deadlock after {self.at_s * 1e6:.3f} us: nothing can go on", *_told(self.blocked)]
         if self.cycle:
             lines.append(f"cycle: {' -> '.join(self.cycle)}")
@@ -286,7 +318,7 @@ class RecordingError(GpusimError):
         self.problem = problem
         self.path = None if path is None else str(path)
 
-    def __str__(self) -> str:
+    def _message(self) -> str:
         return self.problem if self.path is None else f"{self.path}: {self.problem}"
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from gpusim.errors import GpusimError
+from gpusim.errors import ProgramError
 from gpusim.host.streams import Streams
 from gpusim.host.work import Item, StreamState
 from gpusim.program.host import EventRecord, Graph, HostFunc, Launch, MemcpyAsync, MemsetAsync, StreamWaitEvent
@@ -26,11 +26,18 @@ def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
             continue
         if isinstance(op, StreamWaitEvent):
             if op.event not in events:
-                raise GpusimError(f"graph {graph.name!r} waits for event {op.event!r} before it is recorded in it")
+                raise ProgramError(
+                    f"graph {graph.name!r} waits for event {op.event!r} before it is recorded in it",
+                    ("graphs", graph.name),
+                )
             lasts[op.stream] = [*(here or []), *events[op.event]]
             continue
         if here is None:
-            raise GpusimError(f"graph {graph.name!r}: stream {op.stream!r} did not fork from {first!r} by an event")
+            raise ProgramError(
+                f"graph {graph.name!r}: stream {op.stream!r} did not fork from {first!r}; let it wait for an event "
+                f"that is recorded in {first!r} before",
+                ("graphs", graph.name),
+            )
         kind, label = _kind(op)
         state = origin if op.stream == first else streams.state(op.stream, "")
         item = streams.new_item(kind, state, label, here, op.chunk, op)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpusim.errors import GpusimError
+from gpusim.errors import GpusimError, ProgramError
 from gpusim.host.costs import HostCosts
 from gpusim.host.work import Item
 from gpusim.program.host import Pool
@@ -100,9 +100,10 @@ class MemoryPool:
         if limit is not None and self.reserved + rounded > limit:
             seconds += self._give_back("alloc.device_free", 0)
             if self.reserved + rounded > limit:
-                raise GpusimError(
+                raise ProgramError(
                     f"pool {self.pool.name!r} has no room for {name!r}: {self.reserved + rounded:,} bytes are needed, "
-                    f"{limit:,} are allowed; free buffers earlier or raise the limit"
+                    f"{limit:,} are allowed; free buffers earlier or raise the limit",
+                    ("pools", self.pool.name),
                 )
         self.reserved += rounded
         chunk = _Chunk(rounded)

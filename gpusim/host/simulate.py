@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from gpusim.engine import Simulation
-from gpusim.errors import GpusimError
+from gpusim.errors import ProgramError
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.assumptions import assumed_of
 from gpusim.host.costs import HostApi, HostCosts
@@ -30,7 +30,7 @@ def simulate_host(
     Raises GpusimError for calls the runtime would reject, DoesNotFit, HazardError and Deadlock.
     """
     if not any(thread.ops for thread in program.threads):
-        raise GpusimError(f"host program {program.name!r} has no operations")
+        raise ProgramError("no thread of the host program calls anything; expected at least one call")
     builder = TimelineBuilder() if trace else None
     record = builder.add if builder is not None else None
     sim = Simulation()

@@ -174,7 +174,7 @@ def _predicted(job: tuple[int, dict[str, Any]]) -> tuple[int, tuple[float, int] 
     try:
         found = predict(scenario, trace=False)
     except GpusimError as error:
-        return number, str(error)
+        return number, error.message
     return number, (found.total_s, _resident(scenario, found))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from gpusim.hardware.simulate import simulate_kernel
 from gpusim.host import simulate_host
 from gpusim.program import KernelProgram, with_time_stamps
+from gpusim.scenario.blame import placed
 from gpusim.scenario.loader import from_data
 from gpusim.scenario.op_schema import REPEAT
 from gpusim.scenario.scenario import Scenario
@@ -35,12 +36,13 @@ def predict(
 
     Raises DoesNotFit, HazardError, Deadlock, ProfileError, TechniqueError.
     """
-    program, profile = scenario.program(), scenario.profile()
-    if isinstance(program, KernelProgram):
-        program = with_time_stamps(program, stamps) if stamps else program
-        timeline = simulate_kernel(program, profile, exact=exact, trace=trace)
-    else:
-        timeline = simulate_host(program, profile, host=scenario.host_api, exact=exact, trace=trace, zoom=zoom)
+    with placed(scenario):
+        program, profile = scenario.program(), scenario.profile()
+        if isinstance(program, KernelProgram):
+            program = with_time_stamps(program, stamps) if stamps else program
+            timeline = simulate_kernel(program, profile, exact=exact, trace=trace)
+        else:
+            timeline = simulate_host(program, profile, host=scenario.host_api, exact=exact, trace=trace, zoom=zoom)
     return timeline.with_meta(**_identity(scenario))
 
 

@@ -120,7 +120,7 @@ class _Job:
         try:
             timeline = predict(from_data(self.data), exact=self.exact, trace=self.trace)
         except GpusimError as error:
-            return self.result({}, str(error))
+            return self.result({}, error.message)
         return self.result(summary(timeline), "")
 
 

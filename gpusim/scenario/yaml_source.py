@@ -49,14 +49,27 @@ class Source:
 
     def error(self, problem: str, path: Place = (), **details: Any) -> ScenarioError:
         """A ScenarioError at the value of ``path``, or at the nearest parent that has a place."""
-        dotted = ".".join(str(part) for part in path)
+        file, line, column = self._position(path)
+        return ScenarioError(problem, file=file, line=line, column=column, field=_dotted(path), **details)
+
+    def place(self, path: Place) -> str:
+        """Where the value of ``path`` stands, as "own.yaml:12:5: kernel.roles"; empty if it is from no file."""
+        if not self.marks:
+            return ""
+        known = (str(part) for part in self._position(path) if part is not None)
+        return f"{':'.join(known)}: {_dotted(path)}"
+
+    def _position(self, path: Place) -> tuple[str, int | None, int | None]:
         for length in range(len(path), -1, -1):
             if path[:length] in self.overrides:
-                return ScenarioError(problem, file=self.overrides[path[:length]], field=dotted, **details)
+                return self.overrides[path[:length]], None, None
             if path[:length] in self.marks:
-                line, column = self.marks[path[:length]]
-                return ScenarioError(problem, file=self.name, line=line, column=column, field=dotted, **details)
-        return ScenarioError(problem, file=self.name, field=dotted, **details)
+                return self.name, *self.marks[path[:length]]
+        return self.name, None, None
+
+
+def _dotted(path: Place) -> str:
+    return ".".join(str(part) for part in path)
 
 
 def read_text(path: Path) -> str:

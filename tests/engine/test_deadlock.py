@@ -24,7 +24,7 @@ def test_work_that_waits_for_its_own_end_is_a_circle():
     """And needs nobody else to be named."""
     error = Deadlock(0.0, [ITSELF])
     assert error.cycle == ("work", "work")
-    assert str(ITSELF) == "work waits for work (host_sync)"
+    assert str(ITSELF) == "work waits for work (host sync)"
 
 
 def test_who_has_arrived_and_waits_for_others_is_no_circle():

@@ -169,7 +169,7 @@ GALLERY = {
         HOST,
         [
             "nothing can go on",
-            "host[0] waits for a free slot of 'ring' (memory_pool); nobody ever satisfies it",
+            "host[0] waits for a free slot of 'ring' (none left); nobody ever satisfies it",
             "add what is missing",
         ],
     ),
@@ -182,7 +182,7 @@ GALLERY = {
         - h2d: {bytes: 4, stream: b}
 """,
         [
-            "host function of chunk 0 (#2) on stream[0] waits for h2d of chunk 0 (#4) on stream[1] (host_sync)",
+            "host function of chunk 0 (#2) on stream[0] waits for h2d of chunk 0 (#4) on stream[1] (host sync)",
             "could be satisfied by host function of chunk 0 (#2) on stream[0]",
             "cycle: ",
             "one of them has to do its part before it waits",
@@ -332,3 +332,20 @@ def test_overwritten_stage_is_explained(refused):
     message = refused(wrong("[{acquire: input}, {tma_load: input}]", "[{tma_load: input}]"))
     for part in ("stage", "tile", "ring 'input'", "acquire"):
         assert part in message
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (wrong("16 KiB", "160 KiB"), "scenario.yaml:3:1: kernel: "),
+        (wrong("        - release: input\n", ""), "scenario.yaml:3:1: kernel: deadlock"),
+        (HOST, "scenario.yaml:3:1: host: deadlock"),
+        (HOST.replace("acquire: ring", "launch: k") + "  kernels: {k: {duration: 1 us, threads: 999, registers: 99}}\n",
+         ": host.kernels.k: k needs"),
+        (HOST.replace("acquire: ring", "launch_graph: g") + "  kernels: {k: {duration: 1 us}}\n"
+         "  graphs: {g: {ops: [{launch: k}, {launch: {kernel: k, stream: b}}]}}\n", ": host.graphs.g: graph 'g'"),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_in_the_run_has_its_place_too(refused, content, place):
+    """What does not fit, deadlocks, and calls that the runtime rejects, at file, line and field."""
+    assert place in refused(content)
