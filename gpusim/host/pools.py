@@ -96,6 +96,9 @@ class MemoryPool:
     def _grow(self, name: str, size: int, stream: str) -> Taken:
         rounded = max(-(-size // self._granularity) * self._granularity, self._chunk)
         limit = self.pool.limit
+        if limit is not None and self._chunk:
+            # CUDA rounds up maxSize too: a pool of at most 8 MiB holds 32 MiB.
+            limit = -(-limit // self._chunk) * self._chunk
         seconds = 0.0
         if limit is not None and self.reserved + rounded > limit:
             seconds += self._give_back("alloc.device_free", 0)

@@ -67,7 +67,8 @@ class PoolSpec(Model):
     release_threshold: Annotated[ByteCount, Field(ge=0)] = 0
     """Of a driver pool: bytes that it keeps; what is free beyond goes back whenever the host synchronises."""
     limit: Size | None = None
-    """Bytes that the pool may hold; one that needs more gives back what is free, and fails if that is not enough."""
+    """Bytes that the pool may hold; one that needs more gives back what is free, and fails if that is not enough. A
+    driver pool takes memory in pieces of 32 MiB, and its limit is rounded up to whole ones, as by CUDA."""
 
 
 class GraphSpec(Model):

@@ -73,13 +73,10 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     return Bottleneck(name, path.by_kind[path.bottleneck] / length, lever)
 
 
+_CALLS = "fewer calls: larger chunks, a graph, allocations outside of the loop"
+_LATER = "wait with events on the device, or for a chunk some turns later, or once at the end"
 _UNITS = (
-    (
-        r"^host\[",
-        ("issue", "launch", "alloc", "host"),
-        "host",
-        "fewer calls: larger chunks, a graph, allocations outside of the loop",
-    ),
+    (r"^host\[", ("issue", "launch", "alloc", "host"), "host", _CALLS),
     (r"^copy_engine\[", None, "copy engine", "move fewer bytes, or keep them on the device"),
     (r"^stream\[[^.]*$", ("kernel",), "kernels", "faster kernels, or fewer of them"),
 )
@@ -102,10 +99,23 @@ def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
         found.append(Bottleneck(full, float(busy[number]) / timeline.total_s, lever))
     best = max(found, key=lambda entry: entry.share)
     if best.share >= WORTH_NAMING:
-        return best
+        return _what_the_host_does(timeline, best.share) if best.name == "host" else best
     if timeline.meta.get("waits_in_chunks"):
-        later = "wait with events on the device, or for a chunk some turns later, or once at the end"
-        return Bottleneck("waits of the host in every turn", 1.0 - best.share, later)
+        return Bottleneck("waits of the host in every turn", 1.0 - best.share, _LATER)
     return Bottleneck(
         "units that wait for each other", 1.0 - best.share, "more streams, so that another chunk is there"
     )
+
+
+def _what_the_host_does(timeline: Timeline, share: float) -> Bottleneck:
+    """What takes most of the time of the host's threads: calls, copying pageable memory, or work of their own."""
+    host = timeline.mask(lanes=r"^host\[", kinds=("host",))
+    calls = timeline.mask(lanes=r"^host\[", kinds=("issue", "launch", "alloc"))
+    spent, staged = timeline.end_s - timeline.start_s, timeline.bytes > 0
+    in_calls, staging, own = (float(spent[of].sum()) for of in (calls, host & staged, host & ~staged))
+    if own > max(in_calls, staging):
+        return Bottleneck("the host's own work", share, "less between the calls, or in a thread beside it")
+    if staging > in_calls:
+        return Bottleneck("pageable memory", share, "pinned memory: cudaMallocHost, cudaHostRegister")
+    waits = f"; {_LATER}" if timeline.meta.get("waits_in_chunks") else ""
+    return Bottleneck("host", share, _CALLS + waits)

@@ -20,6 +20,7 @@ BENCHES = (
     "clock",
     "issue",
     "operands",
+    "halves",
     "steps",
     "lds",
     "words",

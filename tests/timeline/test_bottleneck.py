@@ -59,3 +59,15 @@ def test_a_host_that_waits_in_every_turn_is_not_told_to_use_more_streams():
 def test_nothing_recorded_has_no_bottleneck():
     """Only a total."""
     assert bottleneck(TimelineBuilder().build(total_s=1.0)) is None
+
+
+@pytest.mark.parametrize(
+    ("kind", "moved", "name"),
+    [("issue", 0, "host"), ("host", 0, "the host's own work"), ("host", 4096, "pageable memory")],
+)
+def test_what_a_busy_host_does_is_told(kind, moved, name):
+    """Calls, work of its own, or copying pageable memory."""
+    builder = TimelineBuilder()
+    builder.add("host[0]", "issue", 0.0, 10 * US)
+    builder.add("host[0]", kind, 10 * US, 40 * US, bytes=moved)
+    assert bottleneck(builder.build(source="predicted", total_s=50 * US)).name == name
