@@ -1,5 +1,7 @@
 """What holds a timeline back."""
 
+import pytest
+
 from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.bottleneck import bottleneck
 
