@@ -20,10 +20,10 @@ class HandOut:
 
     def __init__(self, profile: DeviceProfile, jitter_s: float) -> None:
         self._interval_s = profile.value("launch.cta_interval") * profile.value("sm.count")
-        self._first_interval_s = profile.cycles("launch.first_wave_interval")
-        self._start_s = profile.cycles("cta.start")
-        self._restart_s = profile.cycles("cta.restart")
-        self._warp_s = profile.cycles("cta.restart_per_warp")
+        self._first_interval_s = profile.seconds_of("launch.first_wave_interval")
+        self._start_s = profile.seconds_of("cta.start")
+        self._restart_s = profile.seconds_of("cta.restart")
+        self._warp_s = profile.seconds_of("cta.restart_per_warp")
         self._jitter_s = jitter_s
         self._turn_s, self._last_s = 0.0, -self._first_interval_s
         """When it is this SM's turn, and when it got its last CTA."""

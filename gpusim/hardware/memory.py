@@ -102,7 +102,7 @@ class Memory:
         self.profile = profile
         self.round_bytes = round_bytes
         # Of an even spread with the same standard deviation.
-        self.jitter_s = 3.0**0.5 * profile.cycles("dram.latency_jitter")
+        self.jitter_s = 3.0**0.5 * profile.seconds_of("dram.latency_jitter")
         """By how much the latency of a load from DRAM varies at most, either way."""
         self.fluid = FluidSystem(sim)
         value = profile.value
@@ -127,7 +127,7 @@ class Memory:
         self._strided_block_share = value("hbm.read_block_share_strided")
         # Each half of L2 keeps what its SMs read as far as it can; the rest is in the other half.
         far = max(1.0 - value("l2.capacity") / 2.0 / footprint_bytes, 0.0) if footprint_bytes else 0.0
-        self.far_s = far * profile.cycles("l2.far_latency")
+        self.far_s = far * profile.seconds_of("l2.far_latency")
         """Mean latency of a hit beyond that of the near half."""
         self._l2_read_request = value("l2.read_request_bytes")
         # A request to write has a part of its own and one for each sector; a line of them takes as long as its bytes.
@@ -143,7 +143,9 @@ class Memory:
             value(f"{unit}.unaligned_{kind}_efficiency") for unit in ("tma", "lsu") for kind in ("sector", "line")
         )
         full_s = round_bytes / read / worst + round_written / write
-        apart = _mean_drift(full_s, WIDTH * profile.cycles("dram.latency_jitter"), rounds) / full_s if full_s else 1.0
+        apart = (
+            _mean_drift(full_s, WIDTH * profile.seconds_of("dram.latency_jitter"), rounds) / full_s if full_s else 1.0
+        )
         self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)
         self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * round_bytes)
         round_in = round_written + round_bytes * (self._l2_fill + self._l2_command / LINE_BYTES)
@@ -154,11 +156,11 @@ class Memory:
         self._share_s_per_byte = sms / read
         queue = value("hbm.queue_time") * (1.0 - reads_in_order * (1.0 - value("hbm.queue_in_order")))
         self._among_loads = value("hbm.burst_contention"), value("hbm.burst_time"), queue
-        self._write_queue = value("hbm.write_queue_one_line"), value("hbm.write_queue_many_lines")
+        self._write_queue_s = value("hbm.write_queue_one_line"), value("hbm.write_queue_many_lines")
         self._write_queue_lines = value("hbm.write_queue_lines")
         self._between_warps = value("hbm.write_queue_between_warps")
         self._crowded = 0.0
-        self._dram = tuple(profile.cycles(key) for key in ("dram.latency", "dram.latency_many_lines"))
+        self._dram_s = tuple(profile.seconds_of(key) for key in ("dram.latency", "dram.latency_many_lines"))
         self._many_lines = value("dram.many_lines")
         self._load, self._mix = (_Average(), _Average()), (_Average(), _Average())
 
@@ -249,25 +251,27 @@ class Memory:
         """Latency beyond that of L2 of ``amount`` bytes from DRAM, until the slowest of ``lines`` is there."""
         load, _ = self._seen(self._load)
         crowd_s = among_loads(load, self._share_s_per_byte * amount, *self._among_loads)
-        return self._dram[0] + self.spread_s(lines) + crowd_s
+        return self._dram_s[0] + self.spread_s(lines) + crowd_s
 
     def behind_writes_s(self, lines: float) -> float:
         """What writes of all SMs to DRAM add to the latency of the slowest of ``lines``, from wherever they come."""
         load, writes = self._seen(self._load)
         self._crowded = among_writes(self._to_dram * writes, load)
-        return self._crowded * slowest(self._write_queue, max(lines, 1.0), self._write_queue_lines)
+        return self._crowded * slowest(self._write_queue_s, max(lines, 1.0), self._write_queue_lines)
 
     def apart_behind_writes_s(self, lines: float, own: float) -> float:
         """How much later writes let the slowest of all ``lines`` of a CTA come than the ``own`` ones of one warp.
 
         As crowded as the last load found it: looking more often would change what is averaged.
         """
-        last, typical = (slowest(self._write_queue, max(count, 1.0), self._write_queue_lines) for count in (lines, own))
+        last, typical = (
+            slowest(self._write_queue_s, max(count, 1.0), self._write_queue_lines) for count in (lines, own)
+        )
         return self._crowded * self._between_warps * (last - typical)
 
     def spread_s(self, lines: float) -> float:
         """By how much the slowest of ``lines`` comes later than one line."""
-        one, many = self._dram
+        one, many = self._dram_s
         return slowest((0.0, many - one), max(lines, 1.0), self._many_lines)
 
     def _seen(self, averages: tuple[_Average, _Average]) -> tuple[float, float]:

@@ -73,8 +73,8 @@ class DeviceProfile:
         """SM cycles as seconds."""
         return cycles / self.clock_hz
 
-    def cycles(self, key: str) -> float:
-        """The quantity ``key``, given in cycles, as seconds."""
+    def seconds_of(self, key: str) -> float:
+        """Seconds of quantity ``key``, which is stated in SM cycles."""
         return self.value(key) / self.clock_hz
 
     @property
@@ -84,7 +84,7 @@ class DeviceProfile:
 
     @property
     def assumed_with_host(self) -> list[str]:
-        """The same with those of host calls, streams, copies and allocation."""
+        """Names of the assumed quantities, those of host calls, streams, copies and allocation among them."""
         return [key for key, quantity in self.quantities.items() if quantity.kind == "assumed"]
 
     def overridden(self, overrides: Mapping[str, Any]) -> DeviceProfile:

@@ -138,7 +138,7 @@ class Sm:
 
     def commit(self, warps: int) -> float:
         """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""
-        return self._commits.served(warps * self.costs.commit)
+        return self._commits.served(warps * self.costs.commit_s)
 
     def _flow(self, cost: ComputeCost, group: WarpGroup, turn: Turn, apart_s: float) -> tuple[Event, float]:
         if not cost.all_slots:

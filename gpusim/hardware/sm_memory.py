@@ -87,9 +87,9 @@ class SmMemory:
             profile.value(f"lsu.cp_async_{place}under_way") for place in ("off_sector_", "off_line_", "")
         )
         self._near_s = {
-            "tma": profile.cycles("tma.l2_latency"),
-            "ldg": profile.cycles("lsu.ldg_l2_latency"),
-            "cp_async": profile.cycles("lsu.cp_async_l2_latency"),
+            "tma": profile.seconds_of("tma.l2_latency"),
+            "ldg": profile.seconds_of("lsu.ldg_l2_latency"),
+            "cp_async": profile.seconds_of("lsu.cp_async_l2_latency"),
         }
 
     def _server(self, name: str, key: str) -> FifoServer:

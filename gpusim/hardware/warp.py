@@ -188,18 +188,18 @@ class WarpLane:
         event = barrier.wait(phase)
         warps, cost = self.group.warps, self.cost
         # What the looks of one CTA's warps take from each other is in the queue at the barrier.
-        self.owe(cost.mbarrier_wait_issue * (1.0 - 1.0 / self.sm.at_once))
-        queue = sharing * cost.mbarrier_per_warp
-        served = self.sm.synchronise(warps, cost.mbarrier_wait_interval)
+        self.owe(cost.mbarrier_wait_issue_slots * (1.0 - 1.0 / self.sm.at_once))
+        queue = sharing * cost.mbarrier_per_warp_s
+        served = self.sm.synchronise(warps, cost.mbarrier_wait_interval_s)
         if event.triggered:
-            self.apart_s = max(self.apart_s, cost.mbarrier_wait_interval)
-            yield from self.spend("barrier", max(cost.mbarrier_poll + queue, served), tile, stage)
+            self.apart_s = max(self.apart_s, cost.mbarrier_wait_interval_s)
+            yield from self.spend("barrier", max(cost.mbarrier_poll_s + queue, served), tile, stage)
             return
         yield from self.sim.wait(event, self.lane, reason, barrier, tile)
         if reason == "stage_empty":
             self.waits += 1
-        self.apart_s = cost.mbarrier_wait_interval
-        yield env.timeout(cost.mbarrier_wake + queue)
+        self.apart_s = cost.mbarrier_wait_interval_s
+        yield env.timeout(cost.mbarrier_wake_s + queue)
         self.mark("wait", start, reason, tile, stage, barrier.cause)
 
     def instructions(self, amount: float, width: int) -> float:
@@ -221,7 +221,7 @@ class WarpLane:
         self.mark("compute", start, "", op.tile, ring.stage(op.tile) if ring else -1)
 
     def _time_stamp(self, op: TimeStamp) -> Generator:
-        yield self.issue(Mix(interleaved=self.cost.time_stamp))
+        yield self.issue(Mix(interleaved=self.cost.time_stamp_slots))
         self._end_step()
         self._step = op, self.sim.env.now
 
@@ -260,10 +260,10 @@ class WarpLane:
     def arrive_on(self, barrier: PhasedBarrier, tile: int, expect: float = 0.0) -> Generator:
         """One arrival per warp, and ``expect`` more bytes to come in this phase."""
         count, cause, cost = self.group.warps, self.last, self.cost
-        self.owe(cost.sync_issue)
-        served = self.sm.synchronise(count, cost.mbarrier_arrive_interval)
-        self.sim.call_at(served + cost.mbarrier_arrive, lambda _event: barrier.arrive(count, expect, cause))
-        yield from self.spend("barrier", cost.mbarrier_arrive_issue, tile)
+        self.owe(cost.sync_issue_slots)
+        served = self.sm.synchronise(count, cost.mbarrier_arrive_interval_s)
+        self.sim.call_at(served + cost.mbarrier_arrive_s, lambda _event: barrier.arrive(count, expect, cause))
+        yield from self.spend("barrier", cost.mbarrier_arrive_issue_s, tile)
 
     def _wait(self, op: Wait) -> Generator:
         barrier = self.cta.barriers[op.barrier]
@@ -272,7 +272,7 @@ class WarpLane:
     # -- barriers of warps -------------------------------------------------------------------
 
     def _sync_threads(self, op: SyncThreads) -> Generator:
-        yield from self.sync(self.cta.sync_threads, self.cost.sync_base, op.tile)
+        yield from self.sync(self.cta.sync_threads, self.cost.sync_base_s, op.tile)
 
     def _named_barrier(self, op: NamedBarrier) -> Generator:
         barrier = self.cta.named_barrier(op.id, op.warps)
@@ -280,32 +280,32 @@ class WarpLane:
             barrier.satisfiers.append(self.lane)
         if not op.wait:
             # As the others' arrivals, which the barrier takes one after another.
-            self.owe(self.cost.sync_issue)
+            self.owe(self.cost.sync_issue_slots)
             barrier.arrive(self.group.warps, self.last)
             return
-        yield from self.sync(barrier, self.cost.sync_base + self.cost.sync_named_extra, op.tile)
+        yield from self.sync(barrier, self.cost.sync_base_s + self.cost.sync_named_extra_s, op.tile)
 
     def sync(self, barrier: CountingBarrier, base: float, tile: int) -> Generator:
         """Meet at ``barrier``, which takes ``base`` seconds when the last warp has come."""
         env = self.sim.env
         start = env.now
-        self.owe(self.cost.sync_issue)
+        self.owe(self.cost.sync_issue_slots)
         if self.late_s > 0.0:
             yield env.timeout(self.late_s)
             self.late_s = 0.0
         # The barrier takes one warp's arrival after another, and lets one after another go when all are there.
         cta, warps, cost = self.cta, self.group.warps, self.cost
-        cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * max(cost.sync_arrive - self.apart_s, 0.0)
+        cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * max(cost.sync_arrive_s - self.apart_s, 0.0)
         event = barrier.arrive(warps, self.last)
         if not event.triggered:
             yield from self.sim.wait(event, self.lane, "barrier", barrier, tile)
         self.mark("wait", start, "barrier", tile, -1, barrier.cause)
-        release = barrier.parties * cost.sync_release
-        self.apart_s = cost.sync_arrive + cost.sync_release
+        release = barrier.parties * cost.sync_release_s
+        self.apart_s = cost.sync_arrive_s + cost.sync_release_s
         yield from self.spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base + release, tile)
 
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:
-        yield from self.spend("barrier", self.cost.set_max_nreg, op.tile)
+        yield from self.spend("barrier", self.cost.set_max_nreg_s, op.tile)
 
     handlers: ClassVar[dict[type[Op], Callable[[WarpLane, Any], Generator]]] = {
         **LOAD_HANDLERS,

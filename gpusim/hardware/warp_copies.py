@@ -120,9 +120,9 @@ def _landing(
 def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
     lane.groups.append([arrival for _, arrival in lane.open])
     lane.open = []
-    lane.owe(lane.cost.sync_issue)
+    lane.owe(lane.cost.sync_issue_slots)
     # The last warp waits for what is left of the others' turns.
-    warps, each = lane.group.warps, lane.cost.commit
+    warps, each = lane.group.warps, lane.cost.commit_s
     served = lane.sm.commit(warps) - (warps - 1) * lane.apart_s
     lane.apart_s = max(lane.apart_s, each)
     yield from lane.spend("issue", max(served, each), op.tile)
@@ -130,7 +130,7 @@ def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
 
 def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
     start = lane.sim.env.now
-    lane.owe(lane.cost.sync_issue)
+    lane.owe(lane.cost.sync_issue_slots)
     while len(lane.groups) > op.pending:
         for arrival in lane.groups.popleft():
             if not arrival.processed:
@@ -146,11 +146,11 @@ def arrive_when_landed(lane: WarpLane, barrier: PhasedBarrier, tile: int) -> Gen
     count, cause, cost = lane.group.warps, lane.last, lane.cost
 
     def landed(_event: Event) -> None:
-        lane.sim.call_at(cost.mbarrier_arrive, lambda _event: barrier.arrive(count, 0.0, cause))
+        lane.sim.call_at(cost.mbarrier_arrive_s, lambda _event: barrier.arrive(count, 0.0, cause))
 
     lane.sim.env.all_of([arrival for arrival in arrivals if not arrival.processed]).callbacks.append(landed)
-    lane.owe(cost.sync_issue)
-    yield from lane.spend("barrier", cost.mbarrier_arrive_issue, tile)
+    lane.owe(cost.sync_issue_slots)
+    yield from lane.spend("barrier", cost.mbarrier_arrive_issue_s, tile)
 
 
 def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
@@ -164,16 +164,16 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     again = lane.copied == (op.ring, op.tile)
     lane.copied = op.ring, op.tile
     if op.copies == 1:
-        amounts, code = [op.bytes], cost.tma_issue_again if again else cost.tma_issue
+        amounts, code = [op.bytes], cost.tma_issue_again_slots if again else cost.tma_issue_slots
     else:
         # Those of the first lanes arrive while the others are asked for.
-        parts, code = min(op.copies, PARTS), op.copies * cost.tma_issue_elected
+        parts, code = min(op.copies, PARTS), op.copies * cost.tma_issue_elected_slots
         amounts = [op.bytes * (part + 1) // parts - op.bytes * part // parts for part in range(parts)]
-    rest = max(code - cost.tma_submit, 0.0) / len(amounts)
+    rest = max(code - cost.tma_submit_slots, 0.0) / len(amounts)
     for amount in amounts:
         ring.begin_write(lane.lane, op.tile, amount)
     # The thread is busy for longer than it takes until the copy unit has the request.
-    yield lane.issue_code(cost.tma_submit)
+    yield lane.issue_code(cost.tma_submit_slots)
     barrier.arrive(1, op.bytes, lane.last)
     for amount in amounts:
         if op.copies > 1:
@@ -192,9 +192,9 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     stage = ring.stage(op.tile)
     start = lane.sim.env.now
     ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
-    yield lane.issue_code(lane.cost.tma_submit)
+    yield lane.issue_code(lane.cost.tma_submit_slots)
     name, trace = f"{lane.lane} (bulk store)", lane.trace
-    latency_s, cta = lane.cost.tma_store_latency, lane.cta
+    latency_s, cta = lane.cost.tma_store_latency_s, lane.cta
     done = lane.sm.memory.bulk_store(op.bytes, cta.lane, latency_s, op.tile, stage, part=cta.part, cause=lane.last)
 
     def source_read(_event: Event) -> None:
@@ -204,7 +204,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
 
     done.callbacks.append(source_read)
     lane.stores.append(done)
-    yield lane.issue_code(max(lane.cost.tma_store_issue - lane.cost.tma_submit, 0.0))
+    yield lane.issue_code(max(lane.cost.tma_store_issue_slots - lane.cost.tma_submit_slots, 0.0))
     lane.mark("issue", start, "", op.tile, stage)
 
 

@@ -54,7 +54,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     for _ in range(parts):
         yield from issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, passes)
         if not missed:
-            loading.arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency))
+            loading.arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency_s))
             continue
         yield from memory.l1.room(taken / parts, start)
         # Each warp waits for its own lines only.

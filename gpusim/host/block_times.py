@@ -75,7 +75,7 @@ class BlockTimes:
         self._sim = sim
         self._fluid = FluidSystem(sim)
         self._sms = int(value("sm.count"))
-        self._interval_s, self._restart_s = value("launch.cta_interval"), profile.cycles("cta.restart")
+        self._interval_s, self._restart_s = value("launch.cta_interval"), profile.seconds_of("cta.restart")
         self._least_s = value("launch.least")
         self._flop_per_sm = 2 * WARP_SIZE * value("sm.schedulers") * value("sm.ffma_issue_rate") * profile.clock_hz
         # Units are seconds: of HBM's time, of what copies do alone, of what the device does of kernel programs.

@@ -78,7 +78,7 @@ def host_profile(folder: Path, device: DeviceProfile) -> str:
 
     ``device`` is the rest of the profile, of which one number is needed. Raises RecordingError if a bench is missing.
     """
-    measured = measure_host_quantities(folder, device.cycles("cta.restart"))
+    measured = measure_host_quantities(folder, device.seconds_of("cta.restart"))
     runs = [HostBenches(run).head("calls")["device"] for run in host_runs(folder)]
     about, days = runs[-1], sorted({run["date"][:10] for run in runs})
     when = f"{len(runs)} runs, {' and '.join(days)}" if len(runs) > 1 else f"measured {days[0]}"

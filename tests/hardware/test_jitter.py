@@ -52,7 +52,7 @@ def test_copies_arrive_with_the_spread_of_the_profile():
     timeline = simulate_kernel(tma_ring(1, tiles=64, grid=1, ffma=256), h200, exact=True)
     copies = timeline.mask(kinds=("copy",))
     took = (timeline.end_s - timeline.start_s)[copies]
-    assert np.std(took) == pytest.approx(h200.cycles("dram.latency_jitter"), rel=0.05)
+    assert np.std(took) == pytest.approx(h200.seconds_of("dram.latency_jitter"), rel=0.05)
 
 
 @pytest.mark.parametrize(("l2_hit", "spread_s"), [(0.0, 100e-9), (1.0, 0.0)])

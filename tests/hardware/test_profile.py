@@ -89,7 +89,7 @@ class TestOverrides:
 
     def test_cycles_become_seconds_with_the_clock(self):
         """100 cycles at 1 GHz."""
-        assert textbook(tma__l2_latency="100 cycles").cycles("tma.l2_latency") == pytest.approx(100e-9)
+        assert textbook(tma__l2_latency="100 cycles").seconds_of("tma.l2_latency") == pytest.approx(100e-9)
 
     @pytest.mark.parametrize("given", ["8 GHz", "fast", "-1 TB/s", "nan TB/s", "0 B/s"])
     def test_wrong_value_is_refused(self, given):
