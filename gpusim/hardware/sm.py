@@ -233,7 +233,7 @@ class Sm:
                 waited_since = sim.now
                 yield process
                 if sim.now > waited_since:
-                    before = warps.last
+                    before = warps.last_interval
             # Of warps that do the same, those that wait most wait for the others.
             slowest: dict[str, WarpLane] = {}
             for warps in sorted(lanes, key=_waits):

@@ -15,33 +15,17 @@ from collections import deque
 from collections.abc import Callable, Generator
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from gpusim.engine import CountingBarrier, Event, PhasedBarrier
+from gpusim.engine import Event
 from gpusim.errors import HazardError
 from gpusim.hardware.access import Passes
 from gpusim.hardware.costs import MemoryIssue
-from gpusim.hardware.cta import Cta, RingState
+from gpusim.hardware.cta import Cta
 from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.schedule import Turn
-from gpusim.hardware.warp_copies import COPY_HANDLERS, arrive_when_landed
+from gpusim.hardware.warp_barriers import BARRIER_HANDLERS
+from gpusim.hardware.warp_copies import COPY_HANDLERS
 from gpusim.hardware.warp_loads import LOAD_HANDLERS, LoadUnderWay
-from gpusim.program import (
-    WARP_SIZE,
-    Acquire,
-    Arrive,
-    Compute,
-    CpAsync,
-    ExpectTx,
-    Mix,
-    NamedBarrier,
-    Op,
-    ProducerCommit,
-    Release,
-    SetMaxNReg,
-    SyncThreads,
-    TimeStamp,
-    Wait,
-    WaitFull,
-)
+from gpusim.program import WARP_SIZE, Compute, CpAsync, Mix, Op, SetMaxNReg, TimeStamp
 
 if TYPE_CHECKING:
     from gpusim.hardware.sm import Sm
@@ -65,18 +49,19 @@ class WarpLane:
         self.trace = sm.trace
         self._begin_s = begin_s
         """How long after its CTA it begins."""
-        self.last = -1
+        self.last_interval = -1
+        """Index of the last interval on the lane, -1 before there is one or without a timeline."""
         self.waits = 0
         """Loads this lane has waited for."""
         self.waits_half_way = 0
-        """The same when half of its tiles were done."""
+        """Loads it had waited for when half of its tiles were done."""
         self.loads: deque[LoadUnderWay] = deque()
-        """Those that nothing has waited for yet, the oldest first."""
+        """Loads into registers that nothing has waited for yet, the oldest first."""
         self.slowest_s = 0.0
         """When the slowest warp of the group has what it waited for."""
         self._issued_s = -1.0
         self._owed = 0.0
-        """Issue slots of what the warps have done since without queueing for the schedulers."""
+        """Issue slots of what the warps have done without queueing for the schedulers, since they last did queue."""
         self._turn = Turn(0.0, cta.age)
         self.apart_s = 0.0
         """From one of the warps to the next: they get what all want at once one after the other."""
@@ -119,7 +104,7 @@ class WarpLane:
     def mark(self, kind: str, start: float, reason: str, tile: int, stage: int = -1, cause: int = -1) -> None:
         """Put what lasted from ``start`` until now on the lane."""
         if self.trace is not None and self._step is None and self.sim.env.now > start:
-            self.last = self.trace(self.lane, kind, start, self.sim.env.now, reason, tile, stage, 0, cause)
+            self.last_interval = self.trace(self.lane, kind, start, self.sim.env.now, reason, tile, stage, 0, cause)
 
     def issue(self, mix: Mix) -> Event:
         """Execute ``mix`` on every warp of the group, which keeps its turn if it has not waited for anything."""
@@ -168,45 +153,11 @@ class WarpLane:
             yield self.sim.env.timeout(delay)
             self.mark(kind, start, reason, tile, stage)
 
-    def wait_for(
-        self, barrier: PhasedBarrier, phase: int, reason: str, tile: int, ring: RingState | None, sharing: int
-    ) -> Generator:
-        """Wait until ``phase`` of an mbarrier that ``sharing`` warps use has completed.
-
-        Raises HazardError when the barrier is two phases further: its parity then looks as if the phase
-        were still to come.
-        """
-        env = self.sim.env
-        start = env.now
-        stage = ring.stage(tile) if ring is not None else -1
-        if barrier.phase > phase + 1 > 0:
-            raise HazardError(
-                role=self.lane, ring=ring.ring.name if ring is not None else barrier.name, stage=stage, tile=tile,
-                what=f"phase skipped: {barrier.name} is past phase {barrier.phase - 1}, phase {phase} was not seen",
-                remedy="nobody may arrive for the next phase before all who wait have seen this one",
-            )  # fmt: skip
-        event = barrier.wait(phase)
-        warps, cost = self.group.warps, self.cost
-        # What the looks of one CTA's warps take from each other is in the queue at the barrier.
-        self.owe(cost.mbarrier_wait_issue_slots * (1.0 - 1.0 / self.sm.at_once))
-        queue = sharing * cost.mbarrier_per_warp_s
-        served = self.sm.synchronise(warps, cost.mbarrier_wait_interval_s)
-        if event.triggered:
-            self.apart_s = max(self.apart_s, cost.mbarrier_wait_interval_s)
-            yield from self.spend("barrier", max(cost.mbarrier_poll_s + queue, served), tile, stage)
-            return
-        yield from self.sim.wait(event, self.lane, reason, barrier, tile)
-        if reason == "stage_empty":
-            self.waits += 1
-        self.apart_s = cost.mbarrier_wait_interval_s
-        yield env.timeout(cost.mbarrier_wake_s + queue)
-        self.mark("wait", start, reason, tile, stage, barrier.cause)
-
     def instructions(self, amount: float, width: int) -> float:
         """Warp instructions of one warp that move its part of ``amount`` bytes of the role."""
         return amount / (self.role.warps * WARP_SIZE * width)
 
-    # -- arithmetic --------------------------------------------------------------------
+    # -- ops --------------------------------------------------------------------------
 
     def _compute(self, op: Compute) -> Generator:
         start = self.sim.env.now
@@ -230,97 +181,15 @@ class WarpLane:
             (stamp, start), self._step = self._step, None
             self.mark(stamp.kind, start, "", stamp.tile)
 
-    # -- bulk copies and mbarriers -----------------------------------------------------------
-
-    def _acquire(self, op: Acquire) -> Generator:
-        ring = self.cta.rings[op.ring]
-        barrier, phase = ring.empty[ring.stage(op.tile)], op.tile // ring.ring.stages - 1
-        yield from self.wait_for(barrier, phase, "stage_full", op.tile, ring, ring.sharing)
-
-    def _producer_commit(self, op: ProducerCommit) -> Generator:
-        ring = self.cta.rings[op.ring]
-        barrier = ring.full[ring.stage(op.tile)]
-        yield from (arrive_when_landed if op.asynchronous else WarpLane.arrive_on)(self, barrier, op.tile)
-
-    def _wait_full(self, op: WaitFull) -> Generator:
-        ring = self.cta.rings[op.ring]
-        barrier, phase = ring.full[ring.stage(op.tile)], op.tile // ring.ring.stages
-        yield from self.wait_for(barrier, phase, "stage_empty", op.tile, ring, ring.sharing)
-
-    def _release(self, op: Release) -> Generator:
-        ring = self.cta.rings[op.ring]
-        yield from self.arrive_on(ring.empty[ring.stage(op.tile)], op.tile)
-
-    def _arrive(self, op: Arrive) -> Generator:
-        yield from self.arrive_on(self.cta.barriers[op.barrier], op.tile)
-
-    def _expect_tx(self, op: ExpectTx) -> Generator:
-        yield from self.arrive_on(self.cta.barriers[op.barrier], op.tile, op.bytes)
-
-    def arrive_on(self, barrier: PhasedBarrier, tile: int, expect: float = 0.0) -> Generator:
-        """One arrival per warp, and ``expect`` more bytes to come in this phase."""
-        count, cause, cost = self.group.warps, self.last, self.cost
-        self.owe(cost.sync_issue_slots)
-        served = self.sm.synchronise(count, cost.mbarrier_arrive_interval_s)
-        self.sim.call_at(served + cost.mbarrier_arrive_s, lambda _event: barrier.arrive(count, expect, cause))
-        yield from self.spend("barrier", cost.mbarrier_arrive_issue_s, tile)
-
-    def _wait(self, op: Wait) -> Generator:
-        barrier = self.cta.barriers[op.barrier]
-        yield from self.wait_for(barrier, op.phase, "barrier", op.tile, None, self.group.warps)
-
-    # -- barriers of warps -------------------------------------------------------------------
-
-    def _sync_threads(self, op: SyncThreads) -> Generator:
-        yield from self.sync(self.cta.sync_threads, self.cost.sync_base_s, op.tile)
-
-    def _named_barrier(self, op: NamedBarrier) -> Generator:
-        barrier = self.cta.named_barrier(op.id, op.warps)
-        if self.lane not in barrier.satisfiers:
-            barrier.satisfiers.append(self.lane)
-        if not op.wait:
-            # As the others' arrivals, which the barrier takes one after another.
-            self.owe(self.cost.sync_issue_slots)
-            barrier.arrive(self.group.warps, self.last)
-            return
-        yield from self.sync(barrier, self.cost.sync_base_s + self.cost.sync_named_extra_s, op.tile)
-
-    def sync(self, barrier: CountingBarrier, base: float, tile: int) -> Generator:
-        """Meet at ``barrier``, which takes ``base`` seconds when the last warp has come."""
-        env = self.sim.env
-        start = env.now
-        self.owe(self.cost.sync_issue_slots)
-        if self.late_s > 0.0:
-            yield env.timeout(self.late_s)
-            self.late_s = 0.0
-        # The barrier takes one warp's arrival after another, and lets one after another go when all are there.
-        cta, warps, cost = self.cta, self.group.warps, self.cost
-        cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * max(cost.sync_arrive_s - self.apart_s, 0.0)
-        event = barrier.arrive(warps, self.last)
-        if not event.triggered:
-            yield from self.sim.wait(event, self.lane, "barrier", barrier, tile)
-        self.mark("wait", start, "barrier", tile, -1, barrier.cause)
-        release = barrier.parties * cost.sync_release_s
-        self.apart_s = cost.sync_arrive_s + cost.sync_release_s
-        yield from self.spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base + release, tile)
-
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:
         yield from self.spend("barrier", self.cost.set_max_nreg_s, op.tile)
 
     handlers: ClassVar[dict[type[Op], Callable[[WarpLane, Any], Generator]]] = {
         **LOAD_HANDLERS,
         **COPY_HANDLERS,
+        **BARRIER_HANDLERS,
         Compute: _compute,
         TimeStamp: _time_stamp,
-        Acquire: _acquire,
-        ProducerCommit: _producer_commit,
-        WaitFull: _wait_full,
-        Release: _release,
-        Arrive: _arrive,
-        ExpectTx: _expect_tx,
-        Wait: _wait,
-        SyncThreads: _sync_threads,
-        NamedBarrier: _named_barrier,
         SetMaxNReg: _set_max_nreg,
     }
     """What each op does."""

@@ -14,20 +14,12 @@ from typing import TYPE_CHECKING, Any
 from gpusim.engine import Event, PhasedBarrier
 from gpusim.hardware.access import DENSE, LINE_BYTES, Passes
 from gpusim.hardware.cta import RingState
-from gpusim.program import (
-    BulkWait,
-    CommitGroup,
-    CpAsync,
-    Load,
-    TmaLoad,
-    TmaStore,
-    WaitGroup,
-)
+from gpusim.program import BulkWait, CommitGroup, CpAsync, Load, TmaLoad, TmaStore, WaitGroup
 
 if TYPE_CHECKING:
     from gpusim.hardware.warp import WarpLane
 
-__all__ = ["COPY_HANDLERS", "PARTS", "Request", "arrive_when_landed", "fetch", "issue"]
+__all__ = ["COPY_HANDLERS", "PARTS", "Request", "fetch", "issue"]
 
 PARTS = 4
 """A load that takes more than half of L1 is simulated in parts of about a quarter of it, and a copy that finds no room
@@ -69,7 +61,7 @@ def fetch(
     cta = lane.cta
     return lane.sm.memory.load(
         path, amount, op.l2_hit, _alignment(op), cta.lane, op.tile, stage,
-        part=cta.part, late=cta.late(op.tile), cause=lane.last, **more,
+        part=cta.part, late=cta.late(op.tile), cause=lane.last_interval, **more,
     )  # fmt: skip
 
 
@@ -104,7 +96,7 @@ def _landing(
     barrier: PhasedBarrier | None,
 ) -> None:
     """When the copy arrives: the stage holds the tile, and its barrier counts the bytes."""
-    trace, cause = lane.trace, lane.last
+    trace, cause = lane.trace, lane.last_interval
 
     def landed(_event: Event) -> None:
         ring.end_write(tile)
@@ -139,20 +131,6 @@ def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
     lane.mark("wait", start, "copy_in_flight", op.tile)
 
 
-def arrive_when_landed(lane: WarpLane, barrier: PhasedBarrier, tile: int) -> Generator:
-    """The warps go on, and arrive at ``barrier`` when all their cp.async so far have landed."""
-    arrivals = [*(arrival for _, arrival in lane.open), *(arrival for group in lane.groups for arrival in group)]
-    lane.open = []
-    count, cause, cost = lane.group.warps, lane.last, lane.cost
-
-    def landed(_event: Event) -> None:
-        lane.sim.call_at(cost.mbarrier_arrive_s, lambda _event: barrier.arrive(count, 0.0, cause))
-
-    lane.sim.env.all_of([arrival for arrival in arrivals if not arrival.processed]).callbacks.append(landed)
-    lane.owe(cost.sync_issue_slots)
-    yield from lane.spend("barrier", cost.mbarrier_arrive_issue_s, tile)
-
-
 def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     if not lane.group.elects:
         return
@@ -174,7 +152,7 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
         ring.begin_write(lane.lane, op.tile, amount)
     # The thread is busy for longer than it takes until the copy unit has the request.
     yield lane.issue_code(cost.tma_submit_slots)
-    barrier.arrive(1, op.bytes, lane.last)
+    barrier.arrive(1, op.bytes, lane.last_interval)
     for amount in amounts:
         if op.copies > 1:
             yield lane.issue_code(rest)
@@ -195,7 +173,9 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     yield lane.issue_code(lane.cost.tma_submit_slots)
     name, trace = f"{lane.lane} (bulk store)", lane.trace
     latency_s, cta = lane.cost.tma_store_latency_s, lane.cta
-    done = lane.sm.memory.bulk_store(op.bytes, cta.lane, latency_s, op.tile, stage, part=cta.part, cause=lane.last)
+    done = lane.sm.memory.bulk_store(
+        op.bytes, cta.lane, latency_s, op.tile, stage, part=cta.part, cause=lane.last_interval
+    )
 
     def source_read(_event: Event) -> None:
         ring.end_read(name, op.tile)
@@ -225,3 +205,4 @@ COPY_HANDLERS = {
     TmaStore: tma_store,
     BulkWait: bulk_wait,
 }
+"""What each op of copies does."""

@@ -25,7 +25,7 @@ __all__ = ["LOAD_HANDLERS", "LoadUnderWay"]
 ARRIVALS_APART_S = 1e-6
 """Each warp goes on with its own data, which come one after the other: they do not want anything at once."""
 MOST_PARTS = 256
-"""Of one load: so much of L1 is filled anew more than sixty times."""
+"""Parts of one load at most: each takes a quarter of L1, which so many fill anew more than sixty times."""
 
 
 @dataclass(slots=True)
@@ -64,7 +64,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
         late_s = memory.spread_s(missed / parts, own, op.l2_hit, access)
         arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
         if not op.wait and lane.trace is not None:
-            arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(wanted), lane.last))
+            arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(wanted), lane.last_interval))
         loading.arrivals.append(arrival)
     lane.loads.append(loading)
     if op.wait:
@@ -122,7 +122,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     memory, share = lane.sm.memory, op.bytes * lane.share
     memory.store(
         share, op.tile, access, op.l2_hit, op.completed, WARP_SIZE * op.width, not lane.group.loose,
-        part=lane.cta.part, cause=lane.last,
+        part=lane.cta.part, cause=lane.last_interval,
     )  # fmt: skip
     yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
     lane.mark("store", start, "", op.tile)
@@ -134,4 +134,4 @@ LOAD_HANDLERS = {
     StoreShared: store_shared,
     Store: store,
 }
-"""What each op does."""
+"""What each op of loads and stores by threads does."""
