@@ -224,7 +224,7 @@ class Sm:
                 yield sim.timeout(start - sim.now)
             yield sim.timeout(hand_out.start_s(len(self.ctas), again))
             if self.trace is not None:
-                self.trace(lane, "launch", start, sim.now, "launch", -1, -1, 0, before)
+                self.trace(lane, "launch", start, sim.now, reason="launch", cause=before)
             cta = Cta(sim, self._program, self._parts, groups, lane, tiles, len(self.ctas), part)
             self.ctas.append(cta)
             lanes = [WarpLane(self, cta, group, hand_out.warps_s(group.last + 1, again)) for group in groups]

@@ -286,7 +286,7 @@ class SmMemory:
         trace = self._trace
 
         def draw(start_s: float, end_s: float) -> None:
-            trace(server.name, "transfer", start_s, end_s, "", tile, stage, int(amount), cause)
+            trace(server.name, "transfer", start_s, end_s, tile=tile, stage=stage, bytes=int(amount), cause=cause)
 
         return draw
 

@@ -101,10 +101,12 @@ class WarpLane:
 
     # -- helpers -----------------------------------------------------------------------
 
-    def mark(self, kind: str, start: float, reason: str, tile: int, stage: int = -1, cause: int = -1) -> None:
+    def mark(self, kind: str, start: float, tile: int, stage: int = -1, *, reason: str = "", cause: int = -1) -> None:
         """Put what lasted from ``start`` until now on the lane."""
         if self.trace is not None and self._step is None and self.sim.env.now > start:
-            self.last_interval = self.trace(self.lane, kind, start, self.sim.env.now, reason, tile, stage, 0, cause)
+            self.last_interval = self.trace(
+                self.lane, kind, start, self.sim.env.now, reason=reason, tile=tile, stage=stage, cause=cause
+            )
 
     def issue(self, mix: Mix) -> Event:
         """Execute ``mix`` on every warp of the group, which keeps its turn if it has not waited for anything."""
@@ -151,7 +153,7 @@ class WarpLane:
         if delay > 0.0:
             start = self.sim.env.now
             yield self.sim.env.timeout(delay)
-            self.mark(kind, start, reason, tile, stage)
+            self.mark(kind, start, tile, stage, reason=reason)
 
     def instructions(self, amount: float, width: int) -> float:
         """Warp instructions of one warp that move its part of ``amount`` bytes of the role."""
@@ -169,7 +171,7 @@ class WarpLane:
         yield self.issue(op.mix)
         if ring is not None:
             ring.end_read(self.lane, op.tile)
-        self.mark("compute", start, "", op.tile, ring.stage(op.tile) if ring else -1)
+        self.mark("compute", start, op.tile, ring.stage(op.tile) if ring else -1)
 
     def _time_stamp(self, op: TimeStamp) -> Generator:
         yield self.issue(Mix(interleaved=self.cost.time_stamp_slots))
@@ -179,7 +181,7 @@ class WarpLane:
     def _end_step(self) -> None:
         if self._step is not None:
             (stamp, start), self._step = self._step, None
-            self.mark(stamp.kind, start, "", stamp.tile)
+            self.mark(stamp.kind, start, stamp.tile)
 
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:
         yield from self.spend("barrier", self.cost.set_max_nreg_s, op.tile)

@@ -55,7 +55,7 @@ def _wait_for(
         lane.waits += 1
     lane.apart_s = cost.mbarrier_wait_interval_s
     yield env.timeout(cost.mbarrier_wake_s + queue)
-    lane.mark("wait", start, reason, tile, stage, barrier.cause)
+    lane.mark("wait", start, tile, stage, reason=reason, cause=barrier.cause)
 
 
 def _arrive_on(lane: WarpLane, barrier: PhasedBarrier, tile: int, expect: float = 0.0) -> Generator:
@@ -95,7 +95,7 @@ def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) ->
     event = barrier.arrive(warps, lane.last_interval)
     if not event.triggered:
         yield from lane.sim.wait(event, lane.lane, "barrier", barrier, tile)
-    lane.mark("wait", start, "barrier", tile, -1, barrier.cause)
+    lane.mark("wait", start, tile, reason="barrier", cause=barrier.cause)
     release_s = barrier.parties * cost.sync_release_s
     lane.apart_s = cost.sync_arrive_s + cost.sync_release_s
     yield from lane.spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base_s + release_s, tile)

@@ -81,7 +81,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
         arrival = fetch(lane, op, "cp_async", amount / parts, stage)
         copies.add(arrival, room / parts)
         lane.open.append((op, arrival))
-    lane.mark("issue", start, "", op.tile, stage)
+    lane.mark("issue", start, op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)
 
 
@@ -102,7 +102,8 @@ def _landing(
         ring.end_write(tile)
         index = -1
         if trace is not None:
-            index = trace(ring.lanes[stage], "copy", start, lane.sim.env.now, "", tile, stage, amount, cause)
+            now = lane.sim.env.now
+            index = trace(ring.lanes[stage], "copy", start, now, tile=tile, stage=stage, bytes=amount, cause=cause)
         if barrier is not None:
             barrier.complete(amount, index)
 
@@ -128,7 +129,7 @@ def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
             if not arrival.processed:
                 lane.waits += 1
                 yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", Request(lane.lane), op.tile)
-    lane.mark("wait", start, "copy_in_flight", op.tile)
+    lane.mark("wait", start, op.tile, reason="copy_in_flight")
 
 
 def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
@@ -160,7 +161,7 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
         _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)
     if op.copies == 1:
         yield lane.issue_code(rest)
-    lane.mark("issue", start, "", op.tile, stage)
+    lane.mark("issue", start, op.tile, stage)
 
 
 def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
@@ -180,12 +181,12 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     def source_read(_event: Event) -> None:
         ring.end_read(name, op.tile)
         if trace is not None:
-            trace(ring.lanes[stage], "store", start, lane.sim.env.now, "", op.tile, stage, op.bytes, -1)
+            trace(ring.lanes[stage], "store", start, lane.sim.env.now, tile=op.tile, stage=stage, bytes=op.bytes)
 
     done.callbacks.append(source_read)
     lane.stores.append(done)
     yield lane.issue_code(max(lane.cost.tma_store_issue_slots - lane.cost.tma_submit_slots, 0.0))
-    lane.mark("issue", start, "", op.tile, stage)
+    lane.mark("issue", start, op.tile, stage)
 
 
 def bulk_wait(lane: WarpLane, op: BulkWait) -> Generator:
@@ -194,7 +195,7 @@ def bulk_wait(lane: WarpLane, op: BulkWait) -> Generator:
         event = lane.stores.popleft()
         if not event.processed:
             yield from lane.sim.wait(event, lane.lane, "store_drain", Request(lane.lane), op.tile)
-    lane.mark("wait", start, "store_drain", op.tile)
+    lane.mark("wait", start, op.tile, reason="store_drain")
 
 
 COPY_HANDLERS = {

@@ -69,9 +69,9 @@ def load(lane: WarpLane, op: Load) -> Generator:
     lane.loads.append(loading)
     if op.wait:
         yield from _await_loads(lane, op.tile)
-        lane.mark("load", start, "", op.tile)
+        lane.mark("load", start, op.tile)
     else:
-        lane.mark("issue", start, "", op.tile)
+        lane.mark("issue", start, op.tile)
 
 
 def _slowest(lane: WarpLane, loading: LoadUnderWay, late_s: float, _arrived: Event) -> None:
@@ -80,7 +80,7 @@ def _slowest(lane: WarpLane, loading: LoadUnderWay, late_s: float, _arrived: Eve
 
 def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _arrival: Event) -> None:
     """Loads under way while their warps do something else are copies in flight, like those of the copy units."""
-    lane.trace(lane.cta.loads, "copy", start, lane.sim.env.now, "", tile, -1, amount, cause)
+    lane.trace(lane.cta.loads, "copy", start, lane.sim.env.now, tile=tile, bytes=amount, cause=cause)
 
 
 def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
@@ -99,7 +99,7 @@ def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
 def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
     start = lane.sim.env.now
     yield from _await_loads(lane, op.tile, op.pending)
-    lane.mark("wait", start, "copy_in_flight", op.tile)
+    lane.mark("wait", start, op.tile, reason="copy_in_flight")
 
 
 def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
@@ -111,7 +111,7 @@ def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
     yield lane.issue(Mix(sts=count, sts_bytes=op.width, other=op.other, masked=op.masked))
     if ring is not None:
         ring.end_write(op.tile)
-    lane.mark("store", start, "", op.tile)
+    lane.mark("store", start, op.tile)
 
 
 def store(lane: WarpLane, op: Store) -> Generator:
@@ -125,7 +125,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
         part=lane.cta.part, cause=lane.last_interval,
     )  # fmt: skip
     yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
-    lane.mark("store", start, "", op.tile)
+    lane.mark("store", start, op.tile)
 
 
 LOAD_HANDLERS = {
