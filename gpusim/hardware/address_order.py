@@ -33,7 +33,7 @@ def reads_in_order(program: KernelProgram, traffic: Traffic, resident: int) -> f
     """Part of the gain of reads in order of address, with ``resident`` CTAs of the grid at a time.
 
     All of it where a CTA asks for everything at once; the next turn of each comes between the first of others.
-    Nothing beside writes: loads wait for these as `gpusim.hardware.memory` says, in order or not.
+    Nothing beside writes: loads wait for these as `gpusim.hardware.loaded_latency` says, in order or not.
     """
     ops = (op for role in program.roles for op in role.body(program.turn))
     if traffic.written_bytes > FEW_WRITES * traffic.read_bytes:

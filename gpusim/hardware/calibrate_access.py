@@ -12,7 +12,7 @@ from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTO
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import BELOW_SATURATION, stream_bandwidth
 from gpusim.hardware.calibrate_order import MIXES, in_order
-from gpusim.hardware.memory import among_loads, among_writes, slowest
+from gpusim.hardware.loaded_latency import among_loads, among_writes, slowest
 from gpusim.hardware.merging import WARPS_OF_AN_SM, merged_part
 from gpusim.program import WARP_SIZE
 

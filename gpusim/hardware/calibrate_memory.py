@@ -11,7 +11,7 @@ import numpy as np
 
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.imbalance import expected_maximum
-from gpusim.hardware.memory import among_loads
+from gpusim.hardware.loaded_latency import among_loads
 
 __all__ = ["BELOW_SATURATION", "HOP_INSTRUCTIONS", "MEMORY_STEPS", "stream_bandwidth"]
 

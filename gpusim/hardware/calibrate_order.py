@@ -7,7 +7,7 @@ import numpy as np
 from gpusim.hardware.address_order import IN_ORDER_BYTES
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import BELOW_SATURATION
-from gpusim.hardware.memory import among_loads
+from gpusim.hardware.loaded_latency import among_loads
 
 __all__ = ["MIXES", "in_order"]
 

@@ -15,10 +15,11 @@ from gpusim.hardware.address_order import reads_in_order, writes_in_order
 from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.capability import check_capability
 from gpusim.hardware.cta import Parts
+from gpusim.hardware.demand import Demand, kept_part
 from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_s
 from gpusim.hardware.last_wave import older_get_ahead, taken
-from gpusim.hardware.memory import Memory, kept_part
+from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import Occupancy, occupancy
 from gpusim.hardware.periodic import (
     AGREEMENT,
@@ -203,7 +204,7 @@ def _chains(program: KernelProgram) -> float:
 
 def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, waves: Waves | None = None) -> _Run:
     """Simulate ``program``, which is the launch's own or one with fewer tiles; of its CTAs what ``waves`` leaves."""
-    profile, traffic, resident_ctas = launch.profile, launch.traffic, launch.fits.ctas_per_sm
+    profile, resident_ctas = launch.profile, launch.fits.ctas_per_sm
     builder = TimelineBuilder() if launch.trace else None
     sim = Simulation()
     parts = Parts.of(program)
@@ -214,15 +215,7 @@ def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, 
     waves = waves if len(classes) == 1 else None
     resident = sum(c.multiplicity * min(len(c.tiles), resident_ctas) for c in classes)
     used = sum(c.multiplicity for c in classes)
-    round_bytes = resident * traffic.tile_bytes
-    rounds = max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0
-    in_order = (
-        writes_in_order(traffic.cta_written_bytes, resident, traffic.ctas),
-        reads_in_order(launch.program, traffic, resident),
-    )
-    footprint, written = program.footprint_bytes or 0.0, resident * traffic.tile_written_bytes
-    reads = traffic.missed_bytes / traffic.written_bytes if traffic.written_bytes else 0.0
-    memory = Memory(sim, profile, used, round_bytes, rounds, footprint, *in_order, launch.kept, written, reads)
+    memory = Memory(sim, profile, used, _demand(launch, resident))
     record = builder.add if builder is not None else None
     simulated = [
         Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, waves, record)
@@ -233,6 +226,22 @@ def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, 
     sim.run()
     end_s = max(sm.ended_s[-1] for sm in simulated)
     return _Run(simulated, min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0, builder)
+
+
+def _demand(launch: _Launch, resident: int) -> Demand:
+    """What the launch wants of memory while ``resident`` of its CTAs are on the device."""
+    program, traffic = launch.program, launch.traffic
+    round_bytes = resident * traffic.tile_bytes
+    return Demand(
+        round_bytes=round_bytes,
+        rounds=max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0,
+        footprint_bytes=program.footprint_bytes or 0.0,
+        writes_in_order=writes_in_order(traffic.cta_written_bytes, resident, traffic.ctas),
+        reads_in_order=reads_in_order(program, traffic, resident),
+        kept=launch.kept,
+        round_written_bytes=resident * traffic.tile_written_bytes,
+        reads_per_write=traffic.missed_bytes / traffic.written_bytes if traffic.written_bytes else 0.0,
+    )
 
 
 def _meta(launch: _Launch, run: _Run, end_s: float) -> dict[str, Any]:

@@ -141,13 +141,13 @@ class SmMemory:
         # All that are waited for, and of these the ones from DRAM, of which there may be none.
         lines = (amount if slowest_of is None else slowest_of) * access.lines
         from_dram = 1.0 - l2_hit ** max(lines, 1.0)
-        by_chance = late * self._memory.jitter_s
+        by_chance = late * self._memory.latency.jitter_s
 
         def latency() -> float:
-            hit = near + (1.0 - from_dram) * self._memory.far_s + self._memory.behind_writes_s(lines)
+            hit = near + (1.0 - from_dram) * self._memory.latency.far_s + self._memory.latency.behind_writes_s(lines)
             if not missed:
                 return hit
-            return hit + from_dram * (by_chance + self._memory.dram_latency_s(missed, lines * (1.0 - l2_hit)))
+            return hit + from_dram * (by_chance + self._memory.latency.dram_latency_s(missed, lines * (1.0 - l2_hit)))
 
         uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency, completed)]
         if unit == "tma":
@@ -182,10 +182,10 @@ class SmMemory:
 
     def spread_s(self, amount: float, own: float, l2_hit: float, access: Access) -> float:
         """How much later the slowest of ``amount`` bytes arrive than those ``own`` bytes that one warp waits for."""
-        memory, (all_lines, own_lines) = self._memory, (amount * access.lines, own * access.lines)
-        apart_s = memory.apart_behind_writes_s(all_lines, own_lines)
+        latency, (all_lines, own_lines) = self._memory.latency, (amount * access.lines, own * access.lines)
+        apart_s = latency.apart_behind_writes_s(all_lines, own_lines)
         if (missed := 1.0 - l2_hit) > 0.0:
-            apart_s += memory.spread_s(all_lines * missed) - memory.spread_s(own_lines * missed)
+            apart_s += latency.spread_s(all_lines * missed) - latency.spread_s(own_lines * missed)
         return apart_s
 
     def store(

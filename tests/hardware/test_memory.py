@@ -10,7 +10,9 @@ import pytest
 
 from gpusim.engine import Simulation
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.memory import Memory, among_loads
+from gpusim.hardware.demand import Demand
+from gpusim.hardware.loaded_latency import among_loads
+from gpusim.hardware.memory import Memory
 from gpusim.program import (
     CommitGroup,
     Compute,
@@ -224,12 +226,12 @@ def test_reserve_lets_a_copy_spend_what_others_left():
 def test_the_slowest_warp_of_a_cta_is_as_late_as_measured():
     """What a barrier behind loads from DRAM waits longer than behind loads from L2, HBM nearly idle."""
     profile = load_profile("h200_sxm")
-    memory = Memory(Simulation(), profile, 132, 1e6, 10)
+    latency = Memory(Simulation(), profile, 132, Demand(1e6, 10)).latency
     alike = {"lane_bytes": 16, "storing": False, "ctas_per_sm": 1, "pause": 1500}
     meeting = {(row["source"], row["warps"]): row["met_cycles"] - row["own_cycles"]
                for row in rows("meeting") if alike.items() <= row.items()}  # fmt: skip
     for warps in (1, 2, 4, 8, 16):
-        late = (memory.spread_s(4.0 * warps) - memory.spread_s(4.0)) * profile.clock_hz
+        late = (latency.spread_s(4.0 * warps) - latency.spread_s(4.0)) * profile.clock_hz
         assert late == pytest.approx(meeting["dram", warps] - meeting["l2", warps], abs=40), warps
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.memory import kept_part
+from gpusim.hardware.demand import kept_part
 from gpusim.program import (
     BulkWait,
     Compute,
