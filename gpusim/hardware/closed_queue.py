@@ -30,8 +30,10 @@ def for_scheduler(warps: float, service: float, away: float) -> float:
 
 
 def both_in_turn(warps: float, schedulers: float, service: float, path: float, away: float) -> float:
-    """The same of ``warps`` on each of the ``schedulers`` of an SM, which go on to shared memory for ``path``.
+    """Cycles from one turn to the next where warps queue at the scheduler and then at shared memory.
 
+    ``warps``: on each of the ``schedulers`` of an SM; each is served by its scheduler for ``service``, by shared memory
+    for ``path``, and then is ``away``.
     Everybody takes equally long, so that of the one in service half is left on average. ``away`` is less than nothing
     if a warp has something else to do between its loads and their use.
     """

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from gpusim.hardware.access import Passes
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["InstructionCosts", "MemoryIssue"]
+__all__ = ["InstructionCosts", "MemoryBatch", "MemoryIssue"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,23 @@ class MemoryIssue:
     """Cycles of the path of shared memory and L1, per 128 bytes."""
     request: float = 0.0
     """Cycles of the load-store unit; 0 stands for the time of its lines."""
+
+
+class MemoryBatch(NamedTuple):
+    """Global-memory instructions that a warp issues one after the other; a tuple, because costs are known by it."""
+
+    count: float
+    """Instructions that access memory."""
+    other: float
+    """Instructions around them, which wait for each other."""
+    masked: float
+    """Accesses that no lane executes."""
+    passes: Passes
+    """What an access touches per byte."""
+    width: int
+    """Bytes per lane."""
+    issue: MemoryIssue
+    """What one of them takes of the SM."""
 
 
 @dataclass(frozen=True, slots=True)

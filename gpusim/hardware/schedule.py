@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from gpusim.hardware.compute import ComputeCost
+from gpusim.hardware.compute_cost import ComputeCost
 
 __all__ = ["Sharing", "Turn", "cycles_per_slot", "served"]
 
@@ -107,7 +107,7 @@ def served(warps: Sequence[Group], most: float) -> list[float]:
 
 
 def _slots(wanted: dict[ComputeCost, float]) -> float:
-    """Of which warps that queue for another unit take no more than it leaves them."""
+    """Issue slots a cycle that these warps can use; those that queue for the unit of constants use at most ``most``."""
     return sum(min(demand, cost.most) if cost.most < 1.0 else demand for cost, demand in wanted.items())
 
 

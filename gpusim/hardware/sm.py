@@ -15,9 +15,9 @@ from collections.abc import Generator
 from typing import Any
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
-from gpusim.hardware.access import Passes
-from gpusim.hardware.compute import ComputeCost, ComputeModel
-from gpusim.hardware.costs import InstructionCosts, MemoryIssue
+from gpusim.hardware.compute import ComputeModel
+from gpusim.hardware.compute_cost import ComputeCost
+from gpusim.hardware.costs import InstructionCosts, MemoryBatch
 from gpusim.hardware.cta import Cta, Parts
 from gpusim.hardware.fold import SmClass, WarpGroup
 from gpusim.hardware.hand_out import HandOut
@@ -75,7 +75,7 @@ class Sm:
         self.memory = SmMemory(memory, self.name, sm_class.multiplicity, room, trace)
         self.multiplicity = sm_class.multiplicity
         self.without_last_cta = sm_class.multiplicity - round(sm_class.multiplicity * sm_class.part(0))
-        """Those of the SMs that do without the last CTA."""
+        """How many of these SMs do without the last CTA."""
         self.waves = waves
         self.ctas: list[Cta] = []
         self.ended_s: list[float] = []
@@ -89,7 +89,7 @@ class Sm:
         self._sharing = Sharing(profile.value("sm.warps_served"), profile.value("sm.slot_wait"))
         self._shared_rates: dict[tuple[Any, ...], list[float]] = {}
         """Issue slots per second found before, by (CTA, warps, cost) of one flow after the other."""
-        self._memory_costs: dict[tuple, ComputeCost] = {}
+        self._memory_costs: dict[tuple[MemoryBatch, bool], ComputeCost] = {}
         self._demands: dict[tuple[ComputeCost, WarpGroup, float], _Demand] = {}
         """What `_demand` has found."""
         self._fluid = FluidSystem(sim, self._set_rates)
@@ -113,20 +113,9 @@ class Sm:
         """
         return self._flow(self._arithmetic.cost(mix, owed, group.loose, group.drifts), group, turn, apart_s)
 
-    def issue_memory(
-        self,
-        count: float,
-        other: float,
-        masked: float,
-        width: int,
-        issue: MemoryIssue,
-        group: WarpGroup,
-        turn: Turn,
-        apart_s: float,
-        passes: Passes,
-    ) -> tuple[Event, float]:
-        """All warps of ``group`` issue ``count`` global-memory instructions, ``other`` and ``masked`` ones each."""
-        key = (count, other, masked, passes, width, issue, group.loose)
+    def issue_memory(self, batch: MemoryBatch, group: WarpGroup, turn: Turn, apart_s: float) -> tuple[Event, float]:
+        """All warps of ``group`` issue ``batch`` each; ``turn``, ``apart_s`` and what comes back as in `compute`."""
+        key = batch, group.loose
         cost = self._memory_costs.get(key)
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)

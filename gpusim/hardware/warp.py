@@ -17,8 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from gpusim.engine import Event
 from gpusim.errors import HazardError
-from gpusim.hardware.access import Passes
-from gpusim.hardware.costs import MemoryIssue
+from gpusim.hardware.costs import MemoryBatch
 from gpusim.hardware.cta import Cta
 from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.schedule import Turn
@@ -119,15 +118,10 @@ class WarpLane:
         self._queue_again()
         return self._issuing(self.sm.compute(Mix(setup=count), self.group, self._turn, self.apart_s, self._settle()))
 
-    def issue_memory(
-        self, count: float, other: float, width: int, issue: MemoryIssue, passes: Passes, masked: float = 0.0
-    ) -> Event:
-        """Issue ``count`` global-memory instructions on every warp, ``other`` ones and ``masked`` ones."""
+    def issue_memory(self, batch: MemoryBatch) -> Event:
+        """Issue ``batch`` on every warp of the group."""
         self._queue_again()
-        group, turn = self.group, self._turn
-        return self._issuing(
-            self.sm.issue_memory(count, other, masked, width, issue, group, turn, self.apart_s, passes)
-        )
+        return self._issuing(self.sm.issue_memory(batch, self.group, self._turn, self.apart_s))
 
     def owe(self, slots: float) -> None:
         """Take issue slots for instructions whose time is spent, when the warps next queue for the schedulers."""

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpusim.engine import Event, PhasedBarrier
 from gpusim.hardware.access import DENSE, LINE_BYTES, Passes
+from gpusim.hardware.costs import MemoryBatch
 from gpusim.hardware.cta import RingState
 from gpusim.program import BulkWait, CommitGroup, CpAsync, Load, TmaLoad, TmaStore, WaitGroup
 
@@ -49,7 +50,7 @@ def issue(
     cost = lane.cost.cp_async if path == "cp_async" else lane.cost.ldg
     taken = count * lane.group.warps * max((passes.missed + passes.wavefronts) * LINE_BYTES, 1.0)
     until_s = lane.sim.env.now + lane.sm.memory.take_in(path, taken, op.width, _alignment(op))
-    yield lane.issue_memory(count, other, op.width, cost, passes, masked)
+    yield lane.issue_memory(MemoryBatch(count, other, masked, passes, op.width, cost))
     if until_s > lane.sim.env.now:
         yield lane.sim.env.timeout(until_s - lane.sim.env.now)
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from gpusim.engine import Event
 from gpusim.hardware.access import LINE_BYTES, access_of
+from gpusim.hardware.costs import MemoryBatch
 from gpusim.hardware.warp_copies import PARTS, Request, fetch, issue
 from gpusim.program import WARP_SIZE, Load, Mix, Store, StoreShared, WaitLoads
 
@@ -118,7 +119,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     start = lane.sim.env.now
     count = lane.instructions(op.bytes, op.width)
     access = access_of(op.width, op.stride, op.scatter)
-    yield lane.issue_memory(count, op.other, op.width, lane.cost.ldg, access.passes())
+    yield lane.issue_memory(MemoryBatch(count, op.other, 0.0, access.passes(), op.width, lane.cost.ldg))
     memory, share = lane.sm.memory, op.bytes * lane.share
     memory.store(
         share, op.tile, access, op.l2_hit, op.completed, WARP_SIZE * op.width, not lane.group.loose,

@@ -7,7 +7,7 @@ import pytest
 from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.hardware.access import Access, access_of
 from gpusim.hardware.compute import ComputeModel
-from gpusim.hardware.costs import MemoryIssue
+from gpusim.hardware.costs import MemoryBatch, MemoryIssue
 from gpusim.hardware.l1 import l1_bytes
 from gpusim.program import Compute, Load, Mix, Role, Store, WaitLoads
 from tests.bench_rows import rows
@@ -170,6 +170,7 @@ def test_gathers_from_l1_take_as_long_as_on_the_h200(row):
     """Lines that meet in banks one by one; others three in a cycle."""
     turns = 1.0 if row["apart"] else float(row["lines"])
     passes = Access(0.0, row["lines"] / 128, 0.0, 0.0, turns / 128, dense=False).passes(1.0)
-    cost = ComputeModel(load_profile("h200_sxm")).memory_cost(1.0, 0.0, 0.0, passes, 4, MemoryIssue(1.0, 1.0))
+    batch = MemoryBatch(1.0, 0.0, 0.0, passes, 4, MemoryIssue(1.0, 1.0))
+    cost = ComputeModel(load_profile("h200_sxm")).memory_cost(batch)
     # One that takes less than two cycles waits for the instructions around it.
     assert max(cost.requests, 1.7) == pytest.approx(row["cycles_per_load"], rel=0.2)

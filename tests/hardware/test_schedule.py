@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.compute import ComputeCost, ComputeModel
+from gpusim.hardware.compute import ComputeModel
+from gpusim.hardware.compute_cost import ComputeCost
 from gpusim.hardware.schedule import Sharing, Turn, cycles_per_slot, served
 from gpusim.program import (
     WARP_SIZE,

@@ -1,0 +1,133 @@
+"""What one warp's instructions cost, and how long several such warps on one scheduler take together.
+
+Models: other warps fill the gaps in which one waits, except that warps which run the same instructions started together
+  and stay in step: all of them stall for the load, and all of them run the code around the loop at the
+  same time, and what they all want of the SM at once they get one after the other. What stands between a load and its
+  use hides as much of the stall, of every warp in step. Warps with more chains of FFMAs than these have cycles of
+  latency are served one after the other instead, and then stall at different times: closed queues at the scheduler
+  and at shared memory (`gpusim.hardware.closed_queue`). So do warps that wait for their own loads only.
+Omits: warps that do different things, which are a matter of `gpusim.hardware.schedule`.
+Source: realkernels.microbench (steps, lds_ffma, ahead, tile_turn, skeleton).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gpusim.hardware.closed_queue import both_in_turn, for_scheduler
+from gpusim.hardware.fold import WarpGroup
+
+__all__ = ["ComputeCost"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComputeCost:
+    """One warp's instructions: a loop, and the code around it. Compared by identity, because each mix has one."""
+
+    slots: float
+    """Issue slots of the loop."""
+    alone: float
+    """Cycles of the loop when no other warp is there."""
+    stall: float
+    """Cycles of ``alone`` in which warps in step all wait."""
+    setup_slots: float
+    """Issue slots of the code around the loop."""
+    setup_alone: float
+    """Cycles of the code around the loop when no other warp is there."""
+    data: float
+    """Cycles of the SM's path of shared memory and L1."""
+    requests: float
+    """Cycles of the SM's load-store unit."""
+    constants: float = 0.0
+    """Cycles of the SM's unit that loads constants."""
+    pipe: float = 0.0
+    """Cycles of a scheduler's fullest pipe of half rate."""
+    most: float = 1.0
+    """Issue slots a cycle, 0..1, that the unit of constants leaves any number of such warps on one scheduler."""
+    batches: float = 0.0
+    """Loads from shared memory that wait for the one before."""
+    ahead: float = 0.0
+    """Issue slots of the warp between each such load and its use."""
+    greedy: bool = False
+    """Whether other warps get nothing until this one stalls."""
+    burst: float = 0.0
+    """Cycles of the unit that serves a batch which the warp asks for at once."""
+    last: float = 0.0
+    """Cycles of the last instruction of such a batch."""
+    gaps: float = 0.0
+    """Cycles between the instructions of such a batch that are free for other warps."""
+    held: float = 0.0
+    """Cycles of the issue slots in which a pipe holds up only those who need it as well."""
+    away: float = 0.0
+    """Cycles from when shared memory has served a batch of loads until the warp needs it, less what it does meanwhile:
+    below zero if it has more to do than that."""
+    schedulers: float = 1.0
+    """Schedulers of an SM."""
+    loose: bool = False
+    """Whether others that wait for slots get what such warps leave, and these what others leave."""
+
+    taken: float = field(init=False)
+    """Part of its slots, 0..1, in which nobody else can issue."""
+    all_slots: float = field(init=False)
+    """Issue slots in all."""
+    demand: float = field(init=False)
+    """Issue slots a cycle that the warp takes when it is alone."""
+    runs: float = field(init=False)
+    """Issue slots a cycle, 0..1, that it takes in its loop when it is alone."""
+    density: float = field(init=False)
+    """Issue slots a cycle, 0..1, between its loop's waits for shared memory: 1 if one instruction goes right behind the
+    other."""
+    looping: float = field(init=False)
+    """Part of its time alone, 0..1, that is the loop."""
+
+    def __post_init__(self) -> None:
+        cycles = (self.alone + self.setup_alone) or 1.0
+        object.__setattr__(self, "all_slots", self.slots + self.setup_slots)
+        object.__setattr__(self, "taken", 1.0 - self.held / (self.all_slots or 1.0))
+        object.__setattr__(self, "demand", self.all_slots / cycles)
+        object.__setattr__(self, "runs", min(self.slots / (self.alone or 1.0), 1.0))
+        object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
+        object.__setattr__(self, "looping", self.alone / cycles)
+
+    def together(self, warps: float, schedulers: float = 1.0) -> float:
+        """Cycles until ``warps`` such warps of each of ``schedulers``, in step, are done."""
+        least = max(self.data, self.requests, self.constants)
+        if warps <= 1 and not (self._queues and schedulers > 1.0):
+            return max(self.alone + self.setup_alone, least)
+        return max(self._issued(warps), least)
+
+    def queued(self, group: WarpGroup, apart: float) -> float:
+        """Cycles until the warps of ``group`` are done, which begin ``apart`` cycles after each other.
+
+        Who needs an SM's unit at once gets it one after the other: the last warp begins its arithmetic with the last
+        data, and the last scheduler with those of its first warp.
+        """
+        if self._queues:
+            return self.together(group.per_scheduler, group.schedulers)
+        later = max(self.burst - apart, 0.0)
+        alone = self.alone + self.setup_alone
+        free = self.ahead * group.per_scheduler
+        last_warp = alone + max((group.in_step - 1) * later - self.gaps - free, 0.0)
+        last_scheduler = max((group.schedulers - 1) * later - free, 0.0)
+        return max(self.together(group.per_scheduler) + last_scheduler, last_warp)
+
+    def turn(self, warps: float) -> float:
+        """Cycles from one of its instructions to the next among ``warps`` such warps."""
+        return self._issued(warps) / self.all_slots
+
+    @property
+    def _queues(self) -> bool:
+        """Whether its warps stall at different times, and so queue for the scheduler and for shared memory."""
+        return self.greedy and self.batches > 0.0
+
+    def _issued(self, warps: float) -> float:
+        return max(self.alone, self._loops(warps)) + max(self.setup_alone, warps * self.setup_slots)
+
+    def _loops(self, warps: float) -> float:
+        """Cycles of the loops of ``warps`` warps."""
+        if self._queues:
+            each, batches = self.slots / self.batches, self.batches
+            varying = for_scheduler(warps, each, self.stall / batches)
+            return batches * max(varying, both_in_turn(warps, self.schedulers, each, self.burst, self.away))
+        # What others in step issue between a load and its use hides the stall as well.
+        return warps * self.slots + max(self.stall - (warps - 1.0) * self.ahead * self.batches, 0.0)
