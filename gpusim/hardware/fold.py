@@ -10,14 +10,14 @@ the memory system knows how many want it.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from gpusim.program import Compute, KernelProgram, Load, Op, Role, Store, TimeStamp, WaitLoads
 
-__all__ = ["SmClass", "WarpGroup", "group_warps", "place_ctas"]
+__all__ = ["SmClass", "WarpGroup", "deal_evenly", "group_warps", "place_ctas"]
 
 _MANY_CTAS = 6
 """On an SM, from which on warps that never meet are kept together all the same: their CTAs are out of step. The 268
@@ -26,31 +26,53 @@ recorded kernels without a barrier come out as far off as before (on average wit
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WarpGroup:
-    """Warps of ``role`` in one CTA slot that one simulated lane stands for; compared by identity.
-
-    ``per_scheduler`` warps on each of the ``schedulers`` schedulers of class ``scheduler_class``.
-    ``lane`` completes the CTA's name. ``in_step``: warps that do the same at the same time, these among them.
-    ``last``: number of the last of them in its CTA. ``typical``: of groups that never meet, the middle one.
-    ``loose``: whether the role's warps wait for their own loads only, at least from the second tile on; ``drifts``:
-    whether they get out of step by it.
-    """
+    """Warps in one CTA slot that one simulated lane stands for; compared by identity."""
 
     role: Role
+    """What they execute."""
     warps: int
+    """How many they are: ``per_scheduler`` on each of ``schedulers``."""
     scheduler_class: int
+    """Class of their schedulers; those of a class carry the same load."""
     per_scheduler: int
+    """How many of them share a scheduler."""
     schedulers: int
+    """Schedulers of the class."""
     lane: str
+    """Completes the CTA's name to that of their lane."""
     in_step: int
+    """Warps that do the same at the same time, these among them."""
     last: int
+    """Number in its CTA of the last of them."""
     typical: bool = True
+    """Whether they stand for the role: of groups that never meet, only the middle one does."""
     loose: bool = False
+    """Whether the role's warps wait for their own loads only, at least from the second tile on."""
     drifts: bool = False
+    """Whether the role's warps get out of step by that."""
 
     @property
     def elects(self) -> bool:
         """Whether the thread that acts for all of the role is one of them."""
         return self.lane == self.role.name
+
+
+class _Place(NamedTuple):
+    """Where one group of warps of a role and CTA is; in the order of the numbers that warps have in their CTA."""
+
+    lowest: int
+    """Number of its first warp."""
+    last: int
+    """Number of its last warp."""
+    scheduler_class: int
+    per_scheduler: int
+    """Warps on each scheduler."""
+    schedulers: int
+    """Schedulers of the class."""
+
+
+_Load = dict[tuple[int, int], list[int]]
+"""Warps of one scheduler: their numbers in their CTA, by slot of the CTA and number of the role."""
 
 
 def group_warps(
@@ -63,49 +85,72 @@ def group_warps(
     """
     # Many CTAs are out of step in any case.
     few = min(slots, -(-program.grid // sms)) < _MANY_CTAS
-    drifts = [_drifts(role) for role in program.roles]
-    never_meets = [_never_meets(role) for role in program.roles]
-    apart = {number for number, role in enumerate(program.roles)
-             if few and role.warps > schedulers and never_meets[number]}  # fmt: skip
-    on_scheduler: list[Counter[tuple[int, int]]] = [Counter() for _ in range(schedulers)]
-    numbers: dict[tuple[int, int, int], list[int]] = {}
+    classes = _alike(_deal_warps(program, slots, schedulers))
+    groups: list[list[WarpGroup]] = [[] for _ in range(slots)]
+    for number, role in enumerate(program.roles):
+        drifts, never_meets = _drifts(role), _never_meets(role)
+        apart = few and role.warps > schedulers and never_meets
+        for slot in range(slots):
+            places = _places([[load.get((slot, number), []) for load in loads] for loads in classes], apart)
+            groups[slot] += _groups(role, places, apart, drifts or never_meets, drifts)
+    return groups, len(classes)
+
+
+def _deal_warps(program: KernelProgram, slots: int, schedulers: int) -> list[_Load]:
+    """Which warps of ``slots`` CTAs each scheduler gets."""
+    loads: list[_Load] = [{} for _ in range(schedulers)]
     start = 0
     for slot in range(slots):
         warp = 0
         for number, role in enumerate(program.roles):
             for _ in range(role.warps):
-                scheduler = (start + warp) % schedulers
-                on_scheduler[scheduler][slot, number] += 1
-                numbers.setdefault((slot, number, scheduler), []).append(warp)
+                loads[(start + warp) % schedulers].setdefault((slot, number), []).append(warp)
                 warp += 1
         start += program.warps + (program.warps % schedulers == 0)
-    classes: dict[tuple, list[int]] = {}
-    for scheduler, load in enumerate(on_scheduler):
-        classes.setdefault(tuple(sorted(load.items())), []).append(scheduler)
-    groups: list[list[WarpGroup]] = []
-    for slot in range(slots):
-        groups.append([])
-        for number, role in enumerate(program.roles):
-            loose = drifts[number] or never_meets[number]
-            found: list[tuple[int, int, int, int, int]] = []
-            for index, members in enumerate(classes.values()):
-                count = on_scheduler[members[0]][slot, number]
-                if count:
-                    # One line for each turn round the schedulers.
-                    turns = list(zip(*(numbers[slot, number, scheduler] for scheduler in members), strict=True))
-                    if number in apart:
-                        found += [(min(turn), max(turn), index, 1, len(members)) for turn in turns]
-                    else:
-                        found.append((min(turns[0]), max(turns[-1]), index, count, len(members)))
-            for position, (lowest, last, index, count, members) in enumerate(sorted(found)):
-                lane = role.name if position == 0 else f"{role.name}.warp[{lowest}]"
-                in_step = count * members if number in apart else role.warps
-                typical = number not in apart or position == len(found) // 2
-                group = WarpGroup(
-                    role, count * members, index, count, members, lane, in_step, last, typical, loose, drifts[number]
-                )
-                groups[slot].append(group)
-    return groups, len(classes)
+    return loads
+
+
+def _alike(loads: Sequence[_Load]) -> list[list[_Load]]:
+    """The schedulers by class: those of one have as many warps of each CTA and role."""
+    classes: dict[tuple, list[_Load]] = {}
+    for load in loads:
+        counts = sorted((place, len(warps)) for place, warps in load.items())
+        classes.setdefault(tuple(counts), []).append(load)
+    return list(classes.values())
+
+
+def _places(classes: Sequence[Sequence[list[int]]], apart: bool) -> list[_Place]:
+    """Where the warps of a role and CTA are, whose numbers are given by class and scheduler.
+
+    ``apart``: each turn round the schedulers is a group of its own.
+    """
+    places: list[_Place] = []
+    for index, members in enumerate(classes):
+        turns = list(zip(*members, strict=True))
+        if apart:
+            places += [_Place(min(turn), max(turn), index, 1, len(members)) for turn in turns]
+        elif turns:
+            places.append(_Place(min(turns[0]), max(turns[-1]), index, len(turns), len(members)))
+    return sorted(places)
+
+
+def _groups(role: Role, places: Sequence[_Place], apart: bool, loose: bool, drifts: bool) -> list[WarpGroup]:
+    return [
+        WarpGroup(
+            role=role,
+            warps=place.per_scheduler * place.schedulers,
+            scheduler_class=place.scheduler_class,
+            per_scheduler=place.per_scheduler,
+            schedulers=place.schedulers,
+            lane=role.name if position == 0 else f"{role.name}.warp[{place.lowest}]",
+            in_step=place.per_scheduler * place.schedulers if apart else role.warps,
+            last=place.last,
+            typical=not apart or position == len(places) // 2,
+            loose=loose,
+            drifts=drifts,
+        )
+        for position, place in enumerate(places)
+    ]
 
 
 def _never_meets(role: Role) -> bool:
@@ -128,11 +173,14 @@ def _only_own_loads(ops: Sequence[Op]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class SmClass:
-    """``multiplicity`` SMs that run the same list of CTAs, given as their tile counts in order."""
+    """SMs that run the same list of CTAs."""
 
     sm: int
+    """Number of the first of them."""
     multiplicity: int
+    """How many they are."""
     tiles: tuple[int, ...]
+    """Tiles of each CTA, in the order in which they run."""
     parts: tuple[float, ...] = ()
     """Part of these SMs that run each of the last CTAs at all; who runs one of them has run those before it."""
 
@@ -142,15 +190,15 @@ class SmClass:
 
 
 def place_ctas(
-    program: KernelProgram, sms: int, ctas_per_sm: int, taken: tuple[int, ...] | None = None
+    program: KernelProgram, sms: int, ctas_per_sm: int, dealt: tuple[int, ...] | None = None
 ) -> list[SmClass]:
     """CTAs on SMs: one to each SM in turn until all are full, then wherever one has ended first.
 
-    Tiles stand for time when CTAs differ. SMs without a CTA are left out. ``taken``: how many SMs take 0, 1, 2 … of the
+    Tiles stand for time when CTAs differ. SMs without a CTA are left out. ``dealt``: how many SMs take 0, 1, 2 … of the
     equal CTAs that are left after the last full wave (`gpusim.hardware.last_wave`); else they are dealt evenly.
     """
     if isinstance(program.tiles_per_cta, int):
-        return _place_equal(program.grid, program.tiles_per_cta, sms, ctas_per_sm, taken)
+        return _place_equal(program.grid, program.tiles_per_cta, sms, ctas_per_sm, dealt)
     grid = program.grid
     lists: list[list[int]] = [[] for _ in range(sms)]
     slots = [(0, slot, sm) for slot in range(ctas_per_sm) for sm in range(sms)]
@@ -167,18 +215,24 @@ def place_ctas(
     return [SmClass(members[0], len(members), tiles) for tiles, members in by_work.items()]
 
 
-def _place_equal(grid: int, tiles: int, sms: int, ctas_per_sm: int, taken: tuple[int, ...] | None) -> list[SmClass]:
+def _place_equal(grid: int, tiles: int, sms: int, ctas_per_sm: int, dealt: tuple[int, ...] | None) -> list[SmClass]:
     """After full waves SMs differ only in the last: those that take most of it, and end last, stand for all.
 
     With several slots an SM takes its next CTA when any of them is free, which keeps the counts of equal CTAs within
     one of each other unless many are free at the same time.
     """
-    before, left = divmod(grid, sms * ctas_per_sm)
-    each, more = divmod(left, sms)
+    before, left_over = divmod(grid, sms * ctas_per_sm)
     if not before:
+        each, more = divmod(left_over, sms)
         found = [SmClass(0, more, (tiles,) * (each + 1)), SmClass(more, sms - more, (tiles,) * each)]
         return [sm for sm in found if sm.multiplicity and sm.tiles]
-    if taken is None:
-        taken = tuple({each: sms - more, each + 1: more}.get(count, 0) for count in range(ctas_per_sm + 1))
-    parts = [sum(taken[count:]) / sms for count in range(1, len(taken)) if any(taken[count:])]
+    if dealt is None:
+        dealt = deal_evenly(left_over, sms, ctas_per_sm)
+    parts = [sum(dealt[count:]) / sms for count in range(1, len(dealt)) if any(dealt[count:])]
     return [SmClass(0, sms, (tiles,) * (before * ctas_per_sm + len(parts)), tuple(parts))]
+
+
+def deal_evenly(left_over: int, sms: int, ctas_per_sm: int) -> tuple[int, ...]:
+    """How many SMs take 0, 1, 2 … of ``left_over`` CTAs if none takes two more than another."""
+    each, more = divmod(left_over, sms)
+    return tuple({each: sms - more, each + 1: more}.get(count, 0) for count in range(ctas_per_sm + 1))

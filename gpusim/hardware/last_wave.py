@@ -15,7 +15,7 @@ from statistics import NormalDist
 
 from gpusim.hardware.compute import FEW_CHAINS
 
-__all__ = ["older_get_ahead", "taken"]
+__all__ = ["deal_left_over", "older_get_ahead"]
 
 _BOUND, _IN_TURN = 0.7, 4.0
 """Utilisation of the schedulers, and warps on each, beyond which CTAs of an SM end 4 to 40 % of their time apart; below
@@ -41,14 +41,14 @@ def older_get_ahead(warps: float, issuing: float, sharing: float, chains: float)
     return (warps > served and issuing > _BOUND) or (warps > _IN_TURN_SHARED and sharing > _BOUND)
 
 
-def taken(ends_s: Sequence[float], spread_s: float, left: int, sms: int) -> tuple[int, ...]:
-    """How many SMs take 0, 1, 2 … of ``left`` CTAs, one for each of their slots at most.
+def deal_left_over(ends_s: Sequence[float], spread_s: float, left_over: int, sms: int) -> tuple[int, ...]:
+    """How many SMs take 0, 1, 2 … of ``left_over`` CTAs, one for each of their slots at most.
 
     ``ends_s``: when the CTAs in the slots of a typical SM end; ``spread_s``: standard deviation between SMs.
     """
     normal = NormalDist()
     earlier = (spread_s * normal.inv_cdf((sm + 0.5) / sms) for sm in range(sms))
     free = sorted((offset + end, sm) for sm, offset in enumerate(earlier) for end in ends_s)
-    by_sm = Counter(sm for _, sm in free[:left])
+    by_sm = Counter(sm for _, sm in free[:left_over])
     sharing = Counter(by_sm.values())
     return (sms - len(by_sm), *(sharing[count] for count in range(1, len(ends_s) + 1)))

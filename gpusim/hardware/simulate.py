@@ -16,9 +16,9 @@ from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.capability import check_capability
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.demand import Demand, kept_part
-from gpusim.hardware.fold import group_warps, place_ctas
+from gpusim.hardware.fold import deal_evenly, group_warps, place_ctas
 from gpusim.hardware.imbalance import lateness_s
-from gpusim.hardware.last_wave import older_get_ahead, taken
+from gpusim.hardware.last_wave import deal_left_over, older_get_ahead
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import Occupancy, occupancy
 from gpusim.hardware.periodic import (
@@ -51,7 +51,8 @@ MANY_TILES = 1000
 """Tiles per SM of a run that is not repeated with more of them if it can be helped: a rougher agreement, or the slope
 against the run before, has to do."""
 IN_TURN_TILES = 1500
-"""The same if CTAs of an SM run one after the other, so that no turn stands for the others."""
+"""Tiles per SM that are simulated one by one, whatever the slope, if its CTAs run one after the other, so that no turn
+stands for the others."""
 WAVES_IN_STEP = 6
 """Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
 
@@ -124,58 +125,69 @@ def _run_short(launch: _Launch, exact: bool) -> tuple[_Run, list[Cut]]:
     shape = Shape(resident, stride_of(program), drain_of(program))
     ctas = max(program.grid // sms, 1)
     few = shape.fewest(ctas)
-    left: tuple[int, ...] | None = None
+    dealt: tuple[int, ...] | None = None
     runs: list[_Run] = []
     slopes: list[list[Cut] | None] = []
     for agreement in AGREEMENT:
         count = shape.whole_turns(few, tiles)
+        missing, much = tiles - count, ctas * count > MANY_TILES
+        little_missing, little_more = count * 5 // 3 >= tiles, not much and tiles <= LITTLE_MORE * count
         # What is missing costs little, and is not quite like what went before.
-        if count * 5 // 3 >= tiles:
+        if little_missing:
             break
-        shorter = program.shortened(tiles - count)
-        run = _run(launch, shorter, left, Waves(resident, runs[0].sms[0].waves if runs else None))
-        much = ctas * count > MANY_TILES
-        if not runs and (left := _taken(launch, run, tiles / count)):
+        shorter = program.shortened(missing)
+        run = _run(launch, shorter, dealt, Waves(resident, runs[0].sms[0].waves if runs else None))
+        if not runs and (dealt := _deal_left_over(launch, run, tiles / count)):
             # Where all are dealt evenly there is a steady state as soon as where they are not.
-            if not much and tiles <= LITTLE_MORE * count and not _cuts(run, shape, tiles - count, agreement, much):
+            if little_more and not _cuts(run, shape, missing, agreement, much):
                 break
-            run = _run(launch, shorter, left, Waves(resident))
-        cuts = _cuts(run, shape, tiles - count, agreement, much)
+            run = _run(launch, shorter, dealt, Waves(resident))
+        cuts = _cuts(run, shape, missing, agreement, much)
         if cuts is not None:
             return run, cuts
-        if not runs and not much and tiles <= LITTLE_MORE * count:
+        if not runs and little_more:
             break
         if runs:
-            slopes.append(slope_cuts(runs[-1].sms, run.sms, shape, tiles - count))
-        if agree(slopes) or (slopes and slopes[-1] and much):
+            slopes.append(slope_cuts(runs[-1].sms, run.sms, shape, missing))
+        steady_slope = agree(slopes) or (slopes and slopes[-1] and much)
+        if steady_slope:
             if in_turn(run.sms, shape) and ctas * tiles <= IN_TURN_TILES:
                 break
             return run, slopes[-1]
         runs.append(run)
         few = shape.longer(few)
     else:
-        # Not even a steady slope: everything if it is not much, else the mean over all but the first run.
-        slow = ctas * tiles > EXACT_TILES
-        mean = slope_cuts(runs[1].sms, runs[-1].sms, shape, tiles - count) if slow else None
+        mean = _mean_slope(runs, shape, missing, ctas * tiles)
         if mean is not None:
             return runs[-1], mean
-    return _run_all(launch, Waves(resident), left)
+    return _run_all(launch, Waves(resident), dealt)
+
+
+def _mean_slope(runs: list[_Run], shape: Shape, missing: int, tiles: int) -> list[Cut] | None:
+    """Cuts into the last run by the mean slope over all but the first, where not even slopes are steady.
+
+    None if there is none, or if all the ``tiles`` of an SM are not much.
+    """
+    return slope_cuts(runs[1].sms, runs[-1].sms, shape, missing) if tiles > EXACT_TILES else None
 
 
 def _cuts(run: _Run, shape: Shape, missing: int, agreement: float, much: bool) -> list[Cut] | None:
     return find_cuts(run.sms, shape, missing, AGREEMENT[-1] if much else agreement)
 
 
-def _run_all(launch: _Launch, waves: Waves | None, left: tuple[int, ...] | None = None) -> tuple[_Run, list[Cut]]:
-    """A run of all tiles, of whose CTAs ``waves`` may leave some out; ``left``: see `_taken`, found here if missing."""
-    run = _run(launch, launch.program, left, waves)
+def _run_all(launch: _Launch, waves: Waves | None, dealt: tuple[int, ...] | None = None) -> tuple[_Run, list[Cut]]:
+    """A run of all tiles, of whose CTAs ``waves`` may leave some out.
+
+    ``dealt``: see `_deal_left_over`, found here if missing.
+    """
+    run = _run(launch, launch.program, dealt, waves)
     # Which is so after a few waves only, of which none was left out.
-    if left is None and (left := _taken(launch, run)):
-        run = _run(launch, launch.program, left)
+    if dealt is None and (dealt := _deal_left_over(launch, run)):
+        run = _run(launch, launch.program, dealt)
     return run, find_cuts(run.sms, Shape(launch.fits.ctas_per_sm, 1, 0), 0, AGREEMENT[0]) or []
 
 
-def _taken(launch: _Launch, run: _Run, stretched: float = 1.0) -> tuple[int, ...] | None:
+def _deal_left_over(launch: _Launch, run: _Run, stretched: float = 1.0) -> tuple[int, ...] | None:
     """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave; None if evenly dealt, as in ``run``.
 
     Of the program's tiles ``run`` has one in ``stretched``.
@@ -183,17 +195,15 @@ def _taken(launch: _Launch, run: _Run, stretched: float = 1.0) -> tuple[int, ...
     program, resident = launch.program, launch.fits.ctas_per_sm
     value = launch.profile.value
     sms = int(value("sm.count"))
-    waves, left = divmod(program.grid, sms * resident)
-    if resident == 1 or left < 2 or not 1 <= waves <= WAVES_IN_STEP or not isinstance(program.tiles_per_cta, int):
+    waves, left_over = divmod(program.grid, sms * resident)
+    if resident == 1 or left_over < 2 or not 1 <= waves <= WAVES_IN_STEP or not isinstance(program.tiles_per_cta, int):
         return None
     fullest = max(run.sms, key=lambda sm: len(sm.ended_s))
     if older_get_ahead(program.warps * resident / value("sm.schedulers"), *fullest.busy(), _chains(program)):
         return None
     ends_s = fullest.ended_s[(waves - 1) * resident : waves * resident]
-    found = taken(ends_s, value("sm.spread") * stretched * ends_s[-1] / waves**0.5, left, sms)
-    each, more = divmod(left, sms)
-    evenly = tuple({each: sms - more, each + 1: more}.get(count, 0) for count in range(resident + 1))
-    return None if found == evenly else found
+    dealt = deal_left_over(ends_s, value("sm.spread") * stretched * ends_s[-1] / waves**0.5, left_over, sms)
+    return None if dealt == deal_evenly(left_over, sms, resident) else dealt
 
 
 def _chains(program: KernelProgram) -> float:
@@ -202,7 +212,7 @@ def _chains(program: KernelProgram) -> float:
     return max(((op.mix.ffma, op.mix.ilp) for op in ops), default=(0.0, 1.0))[1]
 
 
-def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, waves: Waves | None = None) -> _Run:
+def _run(launch: _Launch, program: KernelProgram, dealt: tuple[int, ...] | None, waves: Waves | None = None) -> _Run:
     """Simulate ``program``, which is the launch's own or one with fewer tiles; of its CTAs what ``waves`` leaves."""
     profile, resident_ctas = launch.profile, launch.fits.ctas_per_sm
     builder = TimelineBuilder() if launch.trace else None
@@ -210,7 +220,7 @@ def _run(launch: _Launch, program: KernelProgram, left: tuple[int, ...] | None, 
     parts = Parts.of(program)
     sms = int(profile.value("sm.count"))
     groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")), sms)
-    classes = place_ctas(program, sms, resident_ctas, left)
+    classes = place_ctas(program, sms, resident_ctas, dealt)
     # All classes would have to leave out the same ones.
     waves = waves if len(classes) == 1 else None
     resident = sum(c.multiplicity * min(len(c.tiles), resident_ctas) for c in classes)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpusim.hardware.fold import group_warps, place_ctas
-from gpusim.hardware.last_wave import taken
+from gpusim.hardware.last_wave import deal_left_over
 from gpusim.program import Compute, KernelProgram, Load, Mix, Role, Store, SyncThreads
 from tests.tile_programs import kernel
 
@@ -164,7 +164,7 @@ class TestSms:
 
     def test_those_left_over_go_where_they_are_taken(self):
         """401 on 132 SMs with two slots: of the last 137, 68 SMs take two each and one takes one."""
-        (found,) = place_ctas(program(4, grid=401), 132, 2, taken=(63, 1, 68))
+        (found,) = place_ctas(program(4, grid=401), 132, 2, dealt=(63, 1, 68))
         assert (found.multiplicity, len(found.tiles), found.parts) == (132, 4, (69 / 132, 68 / 132))
         assert [found.part(left) for left in range(4)] == [68 / 132, 69 / 132, 1.0, 1.0]
 
@@ -175,7 +175,7 @@ class TestSms:
             program(4, grid=grid),
             sms,
             slots,
-            None if evenly else taken(range(slots), spread, grid % (sms * slots), sms),
+            None if evenly else deal_left_over(range(slots), spread, grid % (sms * slots), sms),
         )
         placed = sum(sm.multiplicity * sum(sm.part(left) for left in range(len(sm.tiles))) for sm in found)
         assert placed == pytest.approx(grid)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpusim.hardware.last_wave import older_get_ahead, taken
+from gpusim.hardware.last_wave import deal_left_over, older_get_ahead
 from tests.bench_rows import rows
 
 SMS, SCHEDULERS = 132, 4
@@ -13,14 +13,14 @@ SMS, SCHEDULERS = 132, 4
 
 def test_ctas_that_end_together_are_followed_together():
     """Two slots that are free at once: half of the SMs take two of 132, the others none; three of 5 and one alone."""
-    assert taken([1.0, 1.0], 0.1, 132, SMS) == (66, 0, 66)
-    assert taken([1.0, 1.0, 1.0], 0.0, 5, 4) == (2, 0, 1, 1)
+    assert deal_left_over([1.0, 1.0], 0.1, 132, SMS) == (66, 0, 66)
+    assert deal_left_over([1.0, 1.0, 1.0], 0.0, 5, 4) == (2, 0, 1, 1)
 
 
 def test_ctas_that_end_apart_are_followed_one_by_one():
     """The second slot is free when all SMs have taken one; when SMs are as far apart as slots, all counts occur."""
-    assert taken([1.0, 2.0], 0.1, 132, SMS) == (0, 132, 0)
-    none, one, two = taken([1.0, 1.1], 0.1, 132, SMS)
+    assert deal_left_over([1.0, 2.0], 0.1, 132, SMS) == (0, 132, 0)
+    none, one, two = deal_left_over([1.0, 1.1], 0.1, 132, SMS)
     assert none == two
     assert 20 < two < 60
     assert none + one + two == SMS
@@ -47,7 +47,7 @@ def test_the_h200_deals_what_is_left_as_its_ctas_end():
     off = []
     for row in rows("last_wave"):
         ends = np.asarray(row["apart"])
-        found = taken(ends, row["sm_spread"], row["grid"] - SMS * row["ctas_per_sm"], SMS)
+        found = deal_left_over(ends, row["sm_spread"], row["grid"] - SMS * row["ctas_per_sm"], SMS)
         off.append(abs(found[0] - row["taken"][0]) / SMS)
     assert np.quantile(off, 0.9) < 0.1
 
