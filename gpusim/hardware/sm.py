@@ -157,7 +157,7 @@ class Sm:
 
     def _set_rates(self, _flows: list[Flow]) -> None:
         """Issue slots per second of all flows, each among the other warps of its scheduler."""
-        wait_s = self.memory.behind_stores_s()
+        wait_s = self.memory.stores.wait_s()
         for scheduler in self._issue:
             flows = scheduler.flows
             for flow in flows:

@@ -2,35 +2,51 @@
 
 Models: bulk copies (TMA) of a CTA, loads and stores, one after the other, those of several CTAs side by side; per SM a
   FIFO for loads and one for stores through the load-store path (LSU), all behind the SM's port; L1 with room for the
-  lines of loads by threads that are under way, and a queue of their stores: who finds them full waits, and so do shared
-  loads behind stores; stores to parts of the same sectors, which L1 puts together; latency to L2; copies that do not
-  start on a line of 128 bytes or a sector of 32: an SM takes them in more slowly, and some bandwidth of HBM is lost (of
-  bulk copies on sectors only if many are under way).
+  lines of loads by threads that are under way, who finds it full waits; stores to parts of the same sectors, which L1
+  puts together; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an SM takes them in
+  more slowly, and some bandwidth of HBM is lost (of bulk copies on sectors only if many are under way).
 Omits: CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
-Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, behind, together, alignment, offset, latency); see
-  the profile.
+Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, together, alignment, offset, latency); see the
+  profile.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable
+from functools import partial
 from math import inf
+from typing import NamedTuple
 
 from gpusim.engine import Capacity, Event, FifoServer
 from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access
 from gpusim.hardware.load_store import LoadStoreQueue
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.merging import WARPS_OF_AN_SM, merged_part
+from gpusim.hardware.store_queue import StoreQueue
 from gpusim.hardware.under_way import UnderWay
 from gpusim.program import WARP_SIZE
 from gpusim.timeline import Recorder
 
-__all__ = ["SmMemory"]
+__all__ = ["Origin", "SmMemory"]
 
 SIDE_BY_SIDE = 0.3
 """Part of the later one's wait that the earlier of two CTAs' copies has, too, from which on they pass side by side:
 none if they went one after the other, 0.6 to 0.95 in two runs of `together`."""
+
+
+class Origin(NamedTuple):
+    """Who asks an SM's memory for something."""
+
+    cta: str
+    """Lane of the CTA."""
+    tile: int
+    """Its tile, -1 for none."""
+    stage: int
+    """Stage of the ring that is filled or read, -1 for none."""
+    part: float
+    """Part of the SMs, 0..1, that run this CTA."""
+    cause: int
+    """Index of the interval that issued the request, -1 for none."""
 
 
 class SmMemory:
@@ -56,16 +72,10 @@ class SmMemory:
         self._bulk_store_rate = profile.value("tma.store_bandwidth") * clock
         self.l1 = UnderWay(memory.sim, l1_bytes)
         self.copies = UnderWay(memory.sim, 1.0)
-        """Of cp.async; `copies_room` says what each takes."""
+        """Copies by cp.async; `copies_room` says what room each takes."""
         self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"))
-        self._stores: deque[tuple[Event, float, float]] = deque()
-        """Stores by threads that may still be queued, their bytes, and how many instructions of a warp they are."""
-        self._queued_bytes = self._queued_stores = 0.0
-        self._store_queue_bytes = profile.value("lsu.store_queue")
+        self.stores = StoreQueue(memory.sim, profile.value("lsu.store_queue"), profile.value("lsu.stores_ahead"))
         self._merging = profile.value("lsu.merging_lines"), profile.value("lsu.merging_crowd")
-        self._stores_waiting = 0.0
-        self._stores_ahead = profile.value("lsu.stores_ahead")
-        self._store_s_per_byte = self._last_stored_s = 0.0
         self._sparse = Capacity(f"{lane}.store_lines", multiplicity * profile.value("lsu.store_bandwidth") * clock)
         self._efficiency = {
             unit: (
@@ -110,55 +120,34 @@ class SmMemory:
         amount: float,
         l2_hit: float,
         align: int,
-        cta: str,
-        tile: int = -1,
-        stage: int = -1,
+        origin: Origin,
+        *,
         slowest_of: float | None = None,
         access: Access = DENSE,
         completed: float = 0.0,
-        part: float = 1.0,
         late: float = 0.0,
-        cause: int = -1,
     ) -> Event:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
 
-        ``cta``: lane of the CTA that asks. ``slowest_of``: bytes whose slowest line is waited for, if not all of
-        them. ``access``: what is fetched for a byte that is wanted; ``completed``: see `Memory.reads`. ``part``: of the
-        SMs. ``late``: by chance, -1 to 1. ``cause``: index of the interval that issued the request.
+        ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched for a
+        byte that is wanted; ``completed``: see `Memory.reads`. ``late``: by chance, -1 to 1.
         """
-        unit = "tma" if path == "tma" else "lsu"
-        server = self._copies_of(cta) if unit == "tma" else self._lsu_loads
-        near = self._near_s[path]
+        server = self._copies_of(origin.cta) if path == "tma" else self._lsu_loads
         missed = amount * (1.0 - l2_hit)
         efficiency, rate, off_line = 1.0, inf, 0.0
         if align < LINE_BYTES:
-            efficiency = self._efficiency[unit][align >= SECTOR_BYTES]
-            rate = self._mean_rate(path, align)
-            if unit == "tma" and align >= SECTOR_BYTES:
-                off_line = missed * part * self._multiplicity
-                if not self._memory.add_off_line(off_line):
-                    efficiency = 1.0
-        # All that are waited for, and of these the ones from DRAM, of which there may be none.
-        lines = (amount if slowest_of is None else slowest_of) * access.lines
-        from_dram = 1.0 - l2_hit ** max(lines, 1.0)
-        by_chance = late * self._memory.latency.jitter_s
-
-        def latency() -> float:
-            hit = near + (1.0 - from_dram) * self._memory.latency.far_s + self._memory.latency.behind_writes_s(lines)
-            if not missed:
-                return hit
-            return hit + from_dram * (by_chance + self._memory.latency.dram_latency_s(missed, lines * (1.0 - l2_hit)))
-
+            efficiency, rate, off_line = self._misaligned(path, align, missed * origin.part)
         uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency, completed)]
-        if unit == "tma":
+        if path == "tma":
             uses.append((self._tma, max(self._rates["tma"][-1] / rate, 1.0)))
+        lines = (amount if slowest_of is None else slowest_of) * access.lines
         arrival = server.request(
             amount * access.fetched,
             uses,
             rate=rate,
-            part=part,
-            latency_s=latency,
-            served=self._served(server, amount, tile, stage, cause),
+            part=origin.part,
+            latency_s=partial(self._latency_s, path, missed, lines, l2_hit, late),
+            served=self._served(server, amount, origin),
         )
         if off_line:
             arrival.callbacks.append(lambda _arrival: self._memory.add_off_line(-off_line))
@@ -166,6 +155,33 @@ class SmMemory:
             taken = amount * access.lines * LINE_BYTES
             self.l1.add(arrival, taken)
         return arrival
+
+    def _misaligned(self, path: str, align: int, missed: float) -> tuple[float, float, float]:
+        """With what efficiency of HBM, and how many bytes a second, copies pass that do not start on a line.
+
+        The third is for how many bytes off a line, of ``missed`` ones from DRAM on each SM, bulk copies are under way
+        from now on: who gets any has to take them off again (`Memory.add_off_line`).
+        """
+        unit, on_sector = "tma" if path == "tma" else "lsu", align >= SECTOR_BYTES
+        efficiency, off_line = self._efficiency[unit][on_sector], 0.0
+        if unit == "tma" and on_sector:
+            off_line = missed * self._multiplicity
+            if not self._memory.add_off_line(off_line):
+                efficiency = 1.0
+        return efficiency, self._mean_rate(path, align), off_line
+
+    def _latency_s(self, path: str, missed: float, lines: float, l2_hit: float, late: float) -> float:
+        """Seconds from when a load has been served until the slowest of its ``lines`` is there.
+
+        ``missed``: bytes of it that come from DRAM; of the lines that are waited for there may be none among these.
+        """
+        latency = self._memory.latency
+        from_dram = 1.0 - l2_hit ** max(lines, 1.0)
+        hit_s = self._near_s[path] + (1.0 - from_dram) * latency.far_s + latency.behind_writes_s(lines)
+        if not missed:
+            return hit_s
+        by_chance_s = late * latency.jitter_s
+        return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, lines * (1.0 - l2_hit)))
 
     def take_in(self, path: str, count: float, width: int, align: int) -> float:
         """Seconds until ``count`` instructions of ``width`` bytes per lane are in the load-store unit or its queue."""
@@ -191,18 +207,18 @@ class SmMemory:
     def store(
         self,
         amount: float,
-        tile: int = -1,
-        access: Access = DENSE,
-        l2_hit: float = 0.0,
-        completed: float = 0.0,
-        each: float = WARP_SIZE * 16.0,
-        crowded: bool = True,
-        part: float = 1.0,
-        cause: int = -1,
+        origin: Origin,
+        *,
+        access: Access,
+        l2_hit: float,
+        completed: float,
+        each: float,
+        crowded: bool,
     ) -> Event:
         """Threads write ``amount`` bytes, ``each`` by an instruction of a warp; the event: they have been sent.
 
-        ``crowded``: all warps at the same time.
+        ``access``: what is sent for a byte that is wanted; ``completed``: see `Memory.writes`. ``crowded``: all warps
+        at the same time.
         """
         merged = completed * self._merged(each * access.lines, crowded) if completed and not access.dense else 0.0
         uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit, completed, merged)]
@@ -212,87 +228,49 @@ class SmMemory:
             apart = (1.0 - merged) * (access.lines + access.sectors) + merged * (DENSE.lines + DENSE.sectors)
             uses.append((self._sparse, SECTOR_BYTES * apart * amount / sent))
         server = self._lsu_stores
-        done = server.request(sent, uses, part=part, served=self._served(server, amount, tile, -1, cause))
-        given_s = self._memory.sim.now
-        done.callbacks.append(lambda _event: self._left_queue(sent, given_s))
-        self._stores.append((done, sent, amount / each))
-        self._queued_bytes += sent
-        self._queued_stores += amount / each
-        return done
-
-    def bulk_store(
-        self, amount: float, cta: str, latency_s: float, tile: int, stage: int, part: float = 1.0, cause: int = -1
-    ) -> Event:
-        """The copy unit writes ``amount`` bytes of the CTA on lane ``cta``, in turn with that CTA's other copies.
-
-        The event: their source has been read, ``latency_s`` after the unit is done with them.
-        """
-        server, rate = self._copies_of(cta), self._bulk_store_rate
-        uses = [(self._port, 1.0), *self._memory.writes(DENSE, 0.0), (self._tma, self._rates["tma"][-1] / rate)]
-        served = self._served(server, amount, tile, stage, cause)
-        done = server.request(amount, uses, rate=rate, part=part, latency_s=latency_s, served=served)
+        done = server.request(sent, uses, part=origin.part, served=self._served(server, amount, origin))
+        self.stores.add(done, sent, amount / each)
         done.callbacks.append(self._stored)
         return done
 
-    def room_for_stores(self, waiting: float) -> Generator:
-        """Until those given so far find room in the queue; ``waiting`` bytes of them are ahead of shared loads so long.
+    def bulk_store(self, amount: float, origin: Origin, latency_s: float) -> Event:
+        """The copy unit writes ``amount`` bytes, in turn with other copies of the CTA that asks for it.
 
-        ``waiting``: of one instruction of each warp.
+        The event: their source has been read, ``latency_s`` after the unit is done with them.
         """
-        full = self._store_queue()
-        if full is not None:
-            self._stores_waiting += waiting
-            yield full
-            self._stores_waiting -= waiting
+        server, rate = self._copies_of(origin.cta), self._bulk_store_rate
+        uses = [(self._port, 1.0), *self._memory.writes(DENSE, 0.0), (self._tma, self._rates["tma"][-1] / rate)]
+        served = self._served(server, amount, origin)
+        done = server.request(amount, uses, rate=rate, part=origin.part, latency_s=latency_s, served=served)
+        done.callbacks.append(self._stored)
+        return done
 
     def _merged(self, lines: float, crowded: bool) -> float:
         """Part of stores of so many ``lines`` that L1 puts together with those that complete their sectors."""
-        self._store_queue()
-        return merged_part(lines, WARPS_OF_AN_SM if crowded else self._queued_stores, *self._merging)
-
-    def _store_queue(self) -> Event | None:
-        """The store by threads whose end makes room for those that were given since, or None if there is room."""
-        waiting = self._stores
-        while waiting and waiting[0][0].processed:
-            _, sent, stores = waiting.popleft()
-            self._queued_bytes -= sent
-            self._queued_stores -= stores
-        beyond = self._queued_bytes - self._store_queue_bytes
-        for event, amount, _ in waiting:
-            if beyond <= 0.0:
-                return None
-            beyond -= amount
-            if beyond <= 0.0:
-                return event
-        return None
-
-    def behind_stores_s(self) -> float:
-        """How long a load from shared memory waits until the stores ahead of it have found room in their queue."""
-        return self._stores_ahead * self._stores_waiting * self._store_s_per_byte
-
-    def _left_queue(self, sent: float, given_s: float) -> None:
-        now = self._memory.sim.now
-        self._store_s_per_byte = (now - max(self._last_stored_s, given_s)) / sent
-        self._last_stored_s = self.stored_s = now
+        queued = self.stores.queued()
+        return merged_part(lines, WARPS_OF_AN_SM if crowded else queued, *self._merging)
 
     def _stored(self, _event: Event) -> None:
         self.stored_s = self._memory.sim.now
 
-    def _served(
-        self, server: FifoServer, amount: float, tile: int, stage: int, cause: int
-    ) -> Callable[[float, float], None] | None:
-        if self._trace is None:
-            return None
+    def _served(self, server: FifoServer, amount: float, origin: Origin) -> Callable[[float, float], None] | None:
+        """What records on the timeline when ``server`` has passed ``amount`` bytes; None without one."""
         trace = self._trace
+        if trace is None:
+            return None
 
         def draw(start_s: float, end_s: float) -> None:
+            tile, stage, cause = origin.tile, origin.stage, origin.cause
             trace(server.name, "transfer", start_s, end_s, tile=tile, stage=stage, bytes=int(amount), cause=cause)
 
         return draw
 
 
 def _mean(at: tuple[float, float, float], align: int) -> float:
-    """Of bytes per something, off a sector, off a line and on one: for each multiple of ``align`` equally often."""
+    """The mean of ``at``, bytes per second or per room, for copies that start at multiples of ``align`` equally often.
+
+    ``at``: of those that start off a sector, off a line and on one.
+    """
     off_sector, off_line, whole = at
     starts = max(LINE_BYTES // max(align, SECTOR_BYTES), 1)
     per_byte = (1.0 / whole + (starts - 1.0) / off_line) / starts

@@ -21,6 +21,7 @@ from gpusim.hardware.costs import MemoryBatch
 from gpusim.hardware.cta import Cta
 from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.schedule import Turn
+from gpusim.hardware.sm_memory import Origin
 from gpusim.hardware.warp_barriers import BARRIER_HANDLERS
 from gpusim.hardware.warp_copies import COPY_HANDLERS
 from gpusim.hardware.warp_loads import LOAD_HANDLERS, LoadUnderWay
@@ -152,6 +153,10 @@ class WarpLane:
     def instructions(self, amount: float, width: int) -> float:
         """Warp instructions of one warp that move its part of ``amount`` bytes of the role."""
         return amount / (self.role.warps * WARP_SIZE * width)
+
+    def origin(self, tile: int, stage: int = -1) -> Origin:
+        """Who asks memory for something, if these warps do now."""
+        return Origin(self.cta.lane, tile, stage, self.cta.part, self.last_interval)
 
     # -- ops --------------------------------------------------------------------------
 

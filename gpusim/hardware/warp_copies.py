@@ -59,11 +59,8 @@ def fetch(
     lane: WarpLane, op: Load | CpAsync | TmaLoad, path: str, amount: float, stage: int = -1, **more: Any
 ) -> Event:
     """The arrival of ``amount`` bytes of ``op``; ``more``: see `SmMemory.load`."""
-    cta = lane.cta
-    return lane.sm.memory.load(
-        path, amount, op.l2_hit, _alignment(op), cta.lane, op.tile, stage,
-        part=cta.part, late=cta.late(op.tile), cause=lane.last_interval, **more,
-    )  # fmt: skip
+    origin, late = lane.origin(op.tile, stage), lane.cta.late(op.tile)
+    return lane.sm.memory.load(path, amount, op.l2_hit, _alignment(op), origin, late=late, **more)
 
 
 def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
@@ -174,10 +171,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
     yield lane.issue_code(lane.cost.tma_submit_slots)
     name, trace = f"{lane.lane} (bulk store)", lane.trace
-    latency_s, cta = lane.cost.tma_store_latency_s, lane.cta
-    done = lane.sm.memory.bulk_store(
-        op.bytes, cta.lane, latency_s, op.tile, stage, part=cta.part, cause=lane.last_interval
-    )
+    done = lane.sm.memory.bulk_store(op.bytes, lane.origin(op.tile, stage), lane.cost.tma_store_latency_s)
 
     def source_read(_event: Event) -> None:
         ring.end_read(name, op.tile)

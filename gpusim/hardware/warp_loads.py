@@ -122,10 +122,10 @@ def store(lane: WarpLane, op: Store) -> Generator:
     yield lane.issue_memory(MemoryBatch(count, op.other, 0.0, access.passes(), op.width, lane.cost.ldg))
     memory, share = lane.sm.memory, op.bytes * lane.share
     memory.store(
-        share, op.tile, access, op.l2_hit, op.completed, WARP_SIZE * op.width, not lane.group.loose,
-        part=lane.cta.part, cause=lane.last_interval,
+        share, lane.origin(op.tile), access=access, l2_hit=op.l2_hit, completed=op.completed,
+        each=WARP_SIZE * op.width, crowded=not lane.group.loose,
     )  # fmt: skip
-    yield from memory.room_for_stores(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
+    yield from memory.stores.room(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
     lane.mark("store", start, op.tile)
 
 
