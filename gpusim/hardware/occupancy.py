@@ -4,7 +4,8 @@ Models: limits on threads, warps, CTAs, registers and shared memory per SM and p
   Registers are allocated per warp in units of 256, out of the quarter of the file that
   belongs to the warp's scheduler; only the check whether a CTA fits at all counts its warps as a multiple
   of 4. Shared memory is allocated in units of 128 B, plus 1 KiB that the driver reserves per CTA.
-Omits: carve-out preferences (the largest one is taken).
+  Limits are those of the largest carve-out; how much L1 is left is the matter of `gpusim.hardware.l1`.
+Omits: carve-out preferences.
 Source: CUDA Programming Guide 13 table "Technical Specifications per Compute Capability";
   the rules of ``cuda_occupancy.h``.
 """
@@ -18,21 +19,22 @@ from gpusim.errors import DoesNotFit
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, KernelProgram
 
-__all__ = ["Occupancy", "occupancy", "resident_ctas", "shared_memory"]
+__all__ = ["Occupancy", "allocated_registers", "allocated_shared", "occupancy", "resident_ctas", "shared_memory"]
 
 
 @dataclass(frozen=True, slots=True)
 class Occupancy:
-    """CTAs resident on one SM at the same time, and which resource allows no more.
-
-    ``limits`` holds the number of CTAs each resource alone would admit.
-    """
+    """CTAs resident on one SM at the same time, and which resource allows no more."""
 
     ctas_per_sm: int
     warps_per_sm: int
+    """Warps of all of them."""
     limiter: str
+    """Resource that allows no more."""
     limits: dict[str, int]
+    """CTAs that each resource alone would admit."""
     fraction: float
+    """Part of the warps that an SM can hold, 0..1."""
 
 
 def occupancy(program: KernelProgram, profile: DeviceProfile) -> Occupancy:
@@ -59,6 +61,25 @@ def shared_memory(program: KernelProgram, profile: DeviceProfile) -> int:
     return max(share, ceil(program.shared_bytes / unit) * unit)
 
 
+def allocated_registers(profile: DeviceProfile, threads: int, registers: int) -> float:
+    """Registers of a CTA of ``threads`` threads with ``registers`` each, its warps counted as a multiple of schedulers."""
+    schedulers = int(profile.value("sm.schedulers"))
+    warps = ceil(ceil(threads / WARP_SIZE) / schedulers) * schedulers
+    return _registers_of_warp(profile, registers) * warps
+
+
+def _registers_of_warp(profile: DeviceProfile, registers: int) -> float:
+    """Registers that are allocated to a warp whose threads use ``registers`` each."""
+    unit = profile.value("sm.register_allocation_unit")
+    return ceil(registers * WARP_SIZE / unit) * unit
+
+
+def allocated_shared(profile: DeviceProfile, shared_bytes: float) -> float:
+    """Bytes of shared memory that are allocated to a CTA which asks for ``shared_bytes``."""
+    unit = profile.value("sm.shared_allocation_unit")
+    return ceil((shared_bytes + profile.value("cta.reserved_shared_memory")) / unit) * unit
+
+
 def resident_ctas(
     profile: DeviceProfile, *, threads: int, registers: int, shared_bytes: int, name: str = "kernel"
 ) -> Occupancy:
@@ -80,12 +101,8 @@ def resident_ctas(
         "of shared memory per CTA", shared_bytes, value("cta.max_shared_memory"), "bytes",
         "use fewer stages or a smaller tile",
     )  # fmt: skip
-    unit = value("sm.register_allocation_unit")
-    registers_per_warp = ceil(registers * WARP_SIZE / unit) * unit
-    schedulers = int(value("sm.schedulers"))
-    warps_allocated = ceil(warps / schedulers) * schedulers
     demand_fits(
-        "per CTA", registers_per_warp * warps_allocated, value("sm.registers"), "registers",
+        "per CTA", allocated_registers(profile, threads, registers), value("sm.registers"), "registers",
         "use fewer warps or fewer registers per thread",
     )  # fmt: skip
 
@@ -94,10 +111,10 @@ def resident_ctas(
         "warps": int(value("sm.max_warps") // warps),
     }
     if registers:
-        per_scheduler = (value("sm.registers") // schedulers) // registers_per_warp
+        schedulers = int(value("sm.schedulers"))
+        per_scheduler = (value("sm.registers") // schedulers) // _registers_of_warp(profile, registers)
         limits["registers"] = int(per_scheduler * schedulers // warps)
-    shared_unit = value("sm.shared_allocation_unit")
-    shared = ceil((shared_bytes + value("cta.reserved_shared_memory")) / shared_unit) * shared_unit
+    shared = allocated_shared(profile, shared_bytes)
     limits["shared_memory"] = int(value("sm.shared_memory") // shared) if shared else int(inf)
     limiter = min(limits, key=lambda key: limits[key])
     ctas = limits[limiter]

@@ -19,7 +19,7 @@ from math import ceil
 import numpy as np
 
 from gpusim.engine import Event, Simulation
-from gpusim.hardware.occupancy import resident_ctas
+from gpusim.hardware.occupancy import allocated_registers, allocated_shared, resident_ctas
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.block_times import BlockTimes, Placed
 from gpusim.program import WARP_SIZE
@@ -91,14 +91,9 @@ class BlockScheduler:
 
     def _need(self, work: Work, limit: int) -> np.ndarray:
         """What one block takes, at least a share that keeps to the exact occupancy rules."""
-        value = self._profile.value
-        warps = ceil(work.threads / WARP_SIZE)
-        unit = value("sm.register_allocation_unit")
-        schedulers = int(value("sm.schedulers"))
-        registers = ceil(work.registers * WARP_SIZE / unit) * unit * (ceil(warps / schedulers) * schedulers)
-        shared_unit = value("sm.shared_allocation_unit")
-        shared = ceil((work.shared_bytes + value("cta.reserved_shared_memory")) / shared_unit) * shared_unit
-        need = np.array([warps, 1.0, registers, shared])
+        registers = allocated_registers(self._profile, work.threads, work.registers)
+        shared = allocated_shared(self._profile, work.shared_bytes)
+        need = np.array([ceil(work.threads / WARP_SIZE), 1.0, registers, shared])
         # Rounding inside the register file may allow fewer blocks than the sums say.
         if np.floor(self._full / need).min() > limit:
             need[2] = max(need[2], self._full[2] / limit)
