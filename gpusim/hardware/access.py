@@ -30,28 +30,34 @@ _ANYWHERE = 1 << 20
 
 
 class Passes(NamedTuple):
-    """Per byte that is wanted: lines of what L1 lacks, and of what it holds; of the latter, turns of the data path."""
+    """What loads take of L1 and the load-store unit, per byte that is wanted."""
 
     missed: float
+    """Lines that L1 lacks."""
     held: float
+    """Lines that L1 holds."""
     wavefronts: float
+    """Turns of the data path for what L1 holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Counts per byte that is wanted: 1/32, 1/128, 1/64 and 1/256 where everything fetched is used.
-
-    ``wavefronts``: turns of 128 bytes by banks, per byte. ``dense`` says that everything is used; ``scattered``, that
-    what is wanted lies anywhere.
-    """
+    """What an access touches of memory, counted per byte that is wanted."""
 
     sectors: float
+    """Sectors: 1/32 where everything fetched is used."""
     lines: float
+    """Lines: 1/128 where everything fetched is used."""
     granules: float
+    """Granules: 1/64 where everything fetched is used."""
     blocks: float
+    """Blocks: 1/256 where everything fetched is used."""
     wavefronts: float
+    """Turns of 128 bytes by banks."""
     dense: bool
+    """Whether everything fetched is used."""
     scattered: bool = False
+    """Whether what is wanted lies anywhere."""
 
     @property
     def fetched(self) -> float:
@@ -59,7 +65,7 @@ class Access:
         return SECTOR_BYTES * self.sectors
 
     def passes(self, l1_hit: float = 0.0, wavefronts: float = 0.0) -> Passes:
-        """Of loads of which L1 holds a part; ``wavefronts``, per byte, if they are known better."""
+        """What loads take of which L1 holds the part ``l1_hit``; ``wavefronts``, per byte, if they are known better."""
         return Passes((1.0 - l1_hit) * self.lines, l1_hit * self.lines, l1_hit * (wavefronts or self.wavefronts))
 
 

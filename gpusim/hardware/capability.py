@@ -20,7 +20,7 @@ _NEEDS = {
 
 
 def check_capability(program: KernelProgram, profile: DeviceProfile) -> None:
-    """Raises ProgramError for an op that the compute capability of the device lacks."""
+    """Raise ProgramError for an op that the compute capability of the device lacks."""
     has = profile.value("sm.compute_capability")
     if has >= max(needed for needed, _, _ in _NEEDS.values()):
         return

@@ -29,9 +29,9 @@ FEW_CHAINS = 4.0
 """Independent FFMAs of a warp, as many as their latency has cycles, up to which warps share a scheduler evenly and stay
 in step (`lds_ffma`); with sixteen each goes on until it stalls (`ahead`, `last_wave`)."""
 _WIDEST = 16
-"""Bytes of a lane of the widest access."""
+"""Bytes per lane of the widest access."""
 _WORD = 4
-"""Bytes of a lane of which a whole warp's are one wavefront."""
+"""Bytes per lane of which a whole warp's are one wavefront."""
 
 
 class _Arithmetic(NamedTuple):
@@ -44,7 +44,7 @@ class _Arithmetic(NamedTuple):
     loop: float
     """Cycles of the loop."""
     mufu_wait: float
-    """Cycles that special functions add to it."""
+    """Cycles that special functions add to the loop."""
     setup_slots: float
     """Issue slots of the code around the loop."""
     setup: float

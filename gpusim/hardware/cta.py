@@ -21,7 +21,7 @@ __all__ = ["Cta", "Parts", "RingState"]
 
 
 _ROUNDING = 1e-6
-"""Of a sum of parts."""
+"""Relative error of a sum of parts."""
 _LISTED_TILES = 2000
 """Tiles of a CTA up to which its ops are kept."""
 
@@ -110,7 +110,7 @@ class Parts:
 
     @staticmethod
     def of(program: KernelProgram) -> Parts:
-        """Found by listing the ops of a CTA with two tiles, or with a turn of them."""
+        """The parts of ``program``, found by listing the ops of a CTA with two tiles, or with a turn of them."""
         parts = Parts({}, {}, {}, {}, stride_of(program))
         for role in program.roles:
             for op in role.body(max(2, program.turn)):
@@ -123,7 +123,7 @@ class Parts:
         return parts
 
     def ops(self, role: Role, tiles: int) -> Iterable[Op]:
-        """Those of ``role`` in a CTA with ``tiles`` tiles: listed once for all CTAs and groups of warps."""
+        """The ops of ``role`` in a CTA with ``tiles`` tiles: listed once for all CTAs and groups of warps."""
         if tiles > _LISTED_TILES:
             return role.body(tiles)
         key = role.name, tiles

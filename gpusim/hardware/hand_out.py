@@ -16,7 +16,7 @@ __all__ = ["HandOut"]
 
 
 class HandOut:
-    """Of one SM; ``jitter_s``: by how much CTAs vary at most, either way."""
+    """When one SM gets its CTAs, and when their warps begin; CTAs come at most ``jitter_s`` early or late by chance."""
 
     def __init__(self, profile: DeviceProfile, jitter_s: float) -> None:
         self._interval_s = profile.value("launch.cta_interval") * profile.value("sm.count")
@@ -37,11 +37,14 @@ class HandOut:
         return at_s
 
     def start_s(self, age: int, again: bool) -> float:
-        """From there to the start of the ``age``-th CTA of the SM."""
+        """Seconds from when the SM gets its ``age``-th CTA to the start of that; ``again``: behind another one."""
         if not again:
             return self._start_s
         return max(self._restart_s + self._jitter_s * jitter.of_start(age), 0.0)
 
     def warps_s(self, warps: int, again: bool) -> float:
-        """From there until the first ``warps`` of its warps have begun; at first all do at once."""
+        """Seconds from the start of a CTA until the first ``warps`` of its warps have begun.
+
+        At first, not ``again`` behind another CTA, all do at once.
+        """
         return warps * self._warp_s if again else 0.0

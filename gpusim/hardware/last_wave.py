@@ -24,11 +24,10 @@ _BOUND, _IN_TURN = 0.7, 4.0
 _IN_TURN_WIDE = 3.0
 """Warps of many chains never leave a slot to others: of those already four on a scheduler end 7 to 50 % apart, and
 three at most 8 % (`last_wave`, 16 values)."""
-
-
 _IN_TURN_SHARED = 5.0
-"""The same where shared memory is busy instead: up to 4.5 warps on a scheduler end together, six and more up to 47 %
-apart, unless all that they wait for from DRAM was asked for a turn ahead (`last_wave`, values 0; 12 of 18 kernels)."""
+"""Warps on each scheduler beyond which CTAs end apart where shared memory is busy instead: up to 4.5 end together, six
+and more up to 47 % apart, unless all that they wait for from DRAM was asked for a turn ahead (`last_wave`, values 0; 12
+of 18 kernels)."""
 
 
 def older_get_ahead(warps: float, issuing: float, sharing: float, chains: float) -> bool:

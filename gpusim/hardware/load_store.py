@@ -14,7 +14,10 @@ __all__ = ["LoadStoreQueue"]
 
 
 class LoadStoreQueue:
-    """``room``: instructions that are issued and not yet taken in; 0 for a unit behind which nothing has to wait."""
+    """The queue of one SM's unit, with ``room`` for instructions that are issued and not yet taken in.
+
+    Without any, nothing has to wait behind the unit.
+    """
 
     def __init__(self, sim: Simulation, room: float) -> None:
         self._sim = sim

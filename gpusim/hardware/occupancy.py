@@ -62,7 +62,10 @@ def shared_memory(program: KernelProgram, profile: DeviceProfile) -> int:
 
 
 def allocated_registers(profile: DeviceProfile, threads: int, registers: int) -> float:
-    """Registers of a CTA of ``threads`` threads with ``registers`` each, its warps counted as a multiple of schedulers."""
+    """Registers of a CTA of ``threads`` threads with ``registers`` each, as the check counts whether it fits at all.
+
+    There its warps are a multiple of the schedulers.
+    """
     schedulers = int(profile.value("sm.schedulers"))
     warps = ceil(ceil(threads / WARP_SIZE) / schedulers) * schedulers
     return _registers_of_warp(profile, registers) * warps

@@ -49,7 +49,7 @@ _TURNS = 4
 
 _FEWEST_TILES = 28
 _CHEAP_TILES = 64
-"""Of all CTAs of an SM: so many cost little, and of one CTA they show what comes after the first dozens."""
+"""Tiles of all CTAs of an SM: so many cost little, and of one CTA they show what comes after the first dozens."""
 _LARGEST_STRIDE = 24
 
 

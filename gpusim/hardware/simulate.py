@@ -44,7 +44,7 @@ __all__ = ["simulate_kernel"]
 
 
 LITTLE_MORE = 3
-"""Who finds no steady state in a first run does everything if that is at most so many times as much."""
+"""Times as many tiles as in a first run without a steady state up to which everything is simulated instead."""
 EXACT_TILES = 600
 """Tiles per SM that are simulated one by one if their loop has no steady state."""
 MANY_TILES = 1000
@@ -59,23 +59,28 @@ WAVES_IN_STEP = 6
 
 @dataclass(frozen=True)
 class _Launch:
-    """What is simulated. ``traffic`` is that of all CTAs, ``kept`` the part of its writes that stays in L2."""
+    """What is simulated."""
 
     program: KernelProgram
     profile: DeviceProfile
     fits: Occupancy
     traffic: Traffic
+    """What all CTAs read and write."""
     kept: float
+    """Part of the writes, 0..1, that stays in L2."""
     trace: bool
+    """Whether intervals are recorded."""
 
 
 @dataclass(frozen=True)
 class _Run:
-    """One simulation: its SMs when all is done, the part of that time HBM was busy, and its intervals."""
+    """One simulation that has ended."""
 
     sms: list[Sm]
     hbm_busy: float
+    """Part of the time, 0..1, that HBM was busy."""
     builder: TimelineBuilder | None
+    """Its intervals, None if they were not recorded."""
 
 
 def simulate_kernel(

@@ -45,7 +45,7 @@ class _InTurn:
         self._sim, self._free_s = sim, 0.0
 
     def served(self, seconds: float) -> float:
-        """From now until it has done what takes it ``seconds``, after all it was given before."""
+        """Seconds from now until it has done what takes it ``seconds``, after all it was given before."""
         now = self._sim.now
         self._free_s = max(self._free_s, now) + seconds
         return self._free_s - now
@@ -91,7 +91,7 @@ class Sm:
         """Issue slots per second found before, by (CTA, warps, cost) of one flow after the other."""
         self._memory_costs: dict[tuple[MemoryBatch, bool], ComputeCost] = {}
         self._demands: dict[tuple[ComputeCost, WarpGroup, float], _Demand] = {}
-        """What `_demand` has found."""
+        """Demands of flows found before, by cost, group and how far its warps are apart."""
         self._fluid = FluidSystem(sim, self._set_rates)
         self._mbarriers, self._commits = _InTurn(sim), _InTurn(sim)
         """The units for operations on mbarriers, and for ends of groups of cp.async."""
@@ -109,7 +109,7 @@ class Sm:
     def compute(self, mix: Mix, group: WarpGroup, turn: Turn, apart_s: float, owed: float) -> tuple[Event, float]:
         """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``turn``: ready since when.
 
-        ``apart_s``: from one warp to the next; the same of when they have done it comes with the event.
+        ``apart_s``: time from one warp to the next. The event comes with how far apart they are when they have done it.
         """
         return self._flow(self._arithmetic.cost(mix, owed, group.loose, group.drifts), group, turn, apart_s)
 

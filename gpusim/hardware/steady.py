@@ -9,7 +9,7 @@ from statistics import fmean
 __all__ = ["repeating", "steady_state"]
 
 _MOST_STRIDES = 16
-"""In a turn."""
+"""Strides in a turn at most."""
 _FEWEST_SEEN = 4
 """Turns, each one step later than the one before, of which all have to take the same."""
 

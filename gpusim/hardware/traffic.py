@@ -11,27 +11,27 @@ __all__ = ["Traffic"]
 
 @dataclass(frozen=True, slots=True)
 class Traffic:
-    """Totals over the whole grid of ``ctas``; ``tile_bytes`` and ``tile_written_bytes``: of one tile of one CTA.
-
-    ``missed_bytes``: of ``read_bytes``, those that L2 does not have.
-    """
+    """What a kernel asks for, over its whole grid unless a field says otherwise."""
 
     ctas: int
     read_bytes: float
     missed_bytes: float
+    """Bytes among ``read_bytes`` that L2 does not have."""
     written_bytes: float
     flop: float
     tile_bytes: float
+    """Bytes that one tile of one CTA reads."""
     tile_written_bytes: float
+    """Bytes that one tile of one CTA writes."""
 
     @property
     def cta_written_bytes(self) -> float:
-        """What one CTA writes, on average."""
+        """Bytes that one CTA writes, on average."""
         return self.written_bytes / self.ctas
 
     @staticmethod
     def of(program: KernelProgram) -> Traffic:
-        """Counted on CTAs of one turn of tiles and of two; each further turn costs the same."""
+        """Count ``program``'s traffic on CTAs of one turn of tiles and of two; each further turn costs the same."""
         one, two = (_count(program, turns * program.turn) for turns in (1, 2))
         per_tile = [(b - a) / program.turn for a, b in zip(one, two, strict=True)]
         fixed = [a - program.turn * b for a, b in zip(one, per_tile, strict=True)]

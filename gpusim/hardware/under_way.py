@@ -31,7 +31,7 @@ class UnderWay:
         self._waiting: list[tuple[float, int]] = []
         """Since when, and a number that tells equals apart; the first of them is next."""
         self._next: dict[tuple[float, int], Event] = {}
-        """What those wait for who are not next."""
+        """What lanes wait for that are not next."""
 
     def add(self, arrival: Event, amount: float) -> None:
         """``amount`` is under way until ``arrival``."""
@@ -39,7 +39,7 @@ class UnderWay:
         self._taken += amount
 
     def room(self, amount: float, since_s: float) -> Generator:
-        """Until there is room for ``amount`` more of a lane that has been loading since ``since_s``."""
+        """Wait until there is room for ``amount`` more of a lane that has been loading since ``since_s``."""
         turn = since_s, next(self._turns)
         heappush(self._waiting, turn)
         while True:

@@ -64,7 +64,7 @@ class WarpLane:
         """Issue slots of what the warps have done without queueing for the schedulers, since they last did queue."""
         self._turn = Turn(0.0, cta.age)
         self.apart_s = 0.0
-        """From one of the warps to the next: they get what all want at once one after the other."""
+        """Seconds from one of the warps to the next: they get what all want at once one after the other."""
         self.late_s = 0.0
         """How much later than this lane, which is a typical warp, it will be at the next barrier."""
         self.open: list[tuple[CpAsync, Event]] = []

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 __all__ = ["LOAD_HANDLERS", "LoadUnderWay"]
 
 ARRIVALS_APART_S = 1e-6
-"""Each warp goes on with its own data, which come one after the other: they do not want anything at once."""
+"""Seconds from one warp to the next behind a load: each goes on with its own data, which come one after the other, and
+so they do not want anything at once."""
 MOST_PARTS = 256
 """Parts of one load at most: each takes a quarter of L1, which so many fill anew more than sixty times."""
 
