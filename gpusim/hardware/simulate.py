@@ -136,8 +136,9 @@ def _run_short(launch: _Launch, exact: bool) -> tuple[_Run, list[Cut]]:
     for agreement in AGREEMENT:
         count = shape.whole_turns(few, tiles)
         missing, much = tiles - count, ctas * count > MANY_TILES
-        little_missing, little_more = count * 5 // 3 >= tiles, not much and tiles <= LITTLE_MORE * count
+        little_more = not much and tiles <= LITTLE_MORE * count
         # What is missing costs little, and is not quite like what went before.
+        little_missing = count * 5 // 3 >= tiles
         if little_missing:
             break
         shorter = program.shortened(missing)
