@@ -11,8 +11,7 @@ from gpusim.hardware.profile import DeviceProfile
 __all__ = ["InstructionCosts", "MemoryBatch", "MemoryIssue"]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryIssue:
+class MemoryIssue(NamedTuple):
     """What a global-memory instruction takes of its SM, in cycles."""
 
     interval: float
@@ -24,7 +23,7 @@ class MemoryIssue:
 
 
 class MemoryBatch(NamedTuple):
-    """Global-memory instructions that a warp issues one after the other; a tuple, because costs are known by it."""
+    """Global-memory instructions that a warp issues one after the other. A tuple, as costs are looked up by it."""
 
     count: float
     """Instructions that access memory."""
