@@ -60,15 +60,16 @@ class Memory:
     def _weigh_hbm(self, profile: DeviceProfile, demand: Demand) -> None:
         """What a byte read or written takes of HBM's time, and what mixing both loses of it."""
         value, in_order, kept = profile.value, demand.writes_in_order, demand.kept
-        self._read = value("hbm.read_bandwidth")
-        self._write = value("hbm.write_bandwidth") * (1.0 + in_order * value("hbm.write_in_order_gain"))
-        """Bytes a second of HBM if it does nothing else."""
-        self._read_weight = 1.0 / self._read
+        self._read_bytes_per_s = value("hbm.read_bandwidth")
+        """What HBM reads if it does nothing else."""
+        self._write_bytes_per_s = value("hbm.write_bandwidth") * (1.0 + in_order * value("hbm.write_in_order_gain"))
+        """What HBM writes if it does nothing else."""
+        self._read_weight = 1.0 / self._read_bytes_per_s
         # As long as L2 keeps what is written HBM only reads, and L2 takes in both: what that costs beyond the reads.
         filled = value("l2.fill_weight") + value("l2.read_command_bytes") / LINE_BYTES
         reads = demand.reads_per_write
-        taken_in = (1.0 + filled * reads) / value("l2.write_bandwidth") - reads / self._read
-        self._write_weight = (1.0 - kept) / self._write + kept * max(taken_in, 0.0)
+        taken_in = (1.0 + filled * reads) / value("l2.write_bandwidth") - reads / self._read_bytes_per_s
+        self._write_weight = (1.0 - kept) / self._write_bytes_per_s + kept * max(taken_in, 0.0)
         to_dram = 1.0 - kept
         self._mix_loss = tuple(
             to_dram
@@ -95,7 +96,7 @@ class Memory:
         worst = min(
             value(f"{unit}.unaligned_{kind}_efficiency") for unit in ("tma", "lsu") for kind in ("sector", "line")
         )
-        full_s = read / self._read / worst + written / self._write
+        full_s = read / self._read_bytes_per_s / worst + written / self._write_bytes_per_s
         drift_s = WIDTH * profile.seconds_of("dram.latency_jitter")
         apart = _mean_drift(full_s, drift_s, demand.rounds) / full_s if full_s else 1.0
         self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)

@@ -157,10 +157,10 @@ class SmMemory:
         return arrival
 
     def _misaligned(self, path: str, align: int, missed: float) -> tuple[float, float, float]:
-        """With what efficiency of HBM, and how many bytes a second, copies pass that do not start on a line.
+        """How copies pass that start off a line: efficiency of HBM, bytes per second, and bytes that are under way.
 
-        The third is for how many bytes off a line, of ``missed`` ones from DRAM on each SM, bulk copies are under way
-        from now on: who gets any has to take them off again (`Memory.add_off_line`).
+        The last are 0 except for bulk copies on a sector, of which each SM wants ``missed`` bytes from DRAM: these are
+        counted from now on, until the caller takes them off again (`Memory.add_off_line`).
         """
         unit, on_sector = "tma" if path == "tma" else "lsu", align >= SECTOR_BYTES
         efficiency, off_line = self._efficiency[unit][on_sector], 0.0
