@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from gpusim.dashboard.geometry import Panel
 from gpusim.dashboard.match import Match
-from gpusim.dashboard.palette import colour, ink, is_wait, label
+from gpusim.dashboard.palette import colour, ink, is_wait, label, text_on
 from gpusim.dashboard.text import bytes_text, delta_text, time_text
 from gpusim.dashboard.track import Track
 from gpusim.timeline import REASONS
 
-__all__ = ["bar_traces", "hover_text", "partner_line"]
+__all__ = ["bar", "bar_traces", "hover_text", "partner_line", "told"]
 
+HOVER = "%{hovertext}<extra></extra>"
+"""A trace's ``hovertemplate`` that shows its ``hovertext`` alone."""
+Floats = np.ndarray | Sequence[float]
 LABELLED = 600
 """Above this many bars with room for text none carries any: text is slow to draw."""
 LABEL_PX, LETTER_PX, LEAST_TEXT_PX = 26, 6.2, 11
@@ -55,6 +59,27 @@ def hover_text(track: Track, index: int, match: Match | None = None, shift_us: f
     return "<br>".join(part for part in lines if part)
 
 
+def told(track: Track, index: np.ndarray, match: Match | None, shift_us: float) -> dict[str, Any]:
+    """What a trace of the intervals ``index`` says of each when hovered, and which one a click means."""
+    return {
+        "hovertext": [hover_text(track, int(i), match, shift_us) for i in index],
+        "hovertemplate": HOVER,
+        "customdata": [[track.side, int(i)] for i in index],
+    }
+
+
+def bar(
+    panel: Panel, name: str, start_us: Floats, length_us: Floats, centre_px: Floats, thickness_px: Floats, **more: Any
+) -> dict[str, Any]:
+    """One trace of horizontal bars in ``panel``; ``more`` is what plotly shall know of them besides."""
+    places = {"base": start_us, "x": length_us, "y": centre_px, "width": thickness_px}
+    return {
+        "type": "bar", "orientation": "h", "name": name, "xaxis": "x", "yaxis": panel.axis, "showlegend": False,
+        "textposition": "none", "hovertemplate": HOVER,
+        **{key: np.asarray(values, dtype=float).tolist() for key, values in places.items()}, **more,
+    }  # fmt: skip
+
+
 def bar_traces(
     track: Track,
     index: np.ndarray,
@@ -72,14 +97,9 @@ def bar_traces(
     ``lane_part`` is the part of the lane's band that bars fill, from its top. ``outlined``
     draws them hollow, for a side that lies under the other one.
     """
-    bands = panel.bands()
-    lanes = track.timeline.lanes
-    centre = np.array([bands.get(name, (0.0, 0.0))[0] for name in lanes])
-    thick = np.array([bands.get(name, (0.0, 0.0))[1] for name in lanes])
-    top, bottom = lane_part
     lane = track.timeline.lane[index]
-    y = centre[lane] + thick[lane] * ((top + bottom) / 2 - 0.5)
-    width = thick[lane] * (bottom - top)
+    centre, thickness = panel.places(track.timeline.lanes, lane_part)
+    y, width = centre[lane], thickness[lane]
     start = track.start_us[index] + track.shift_us
     length = track.end_us[index] - track.start_us[index]
     category = track.category[index]
@@ -88,35 +108,35 @@ def bar_traces(
     traces = []
     for code in np.unique(category).tolist():
         chosen = np.flatnonzero(category == code)
-        thin = not outlined and float(np.median(length[chosen])) * px_per_us < THIN_PX
-        trace = {
-            "type": "bar",
-            "orientation": "h",
-            "name": label(code),
-            "base": start[chosen].tolist(),
-            "x": length[chosen].tolist(),
-            "y": y[chosen].tolist(),
-            "width": (width[chosen] - (EDGE_PX if thin else 0.0)).tolist(),
-            "hovertext": [hover_text(track, int(i), match, shift_us) for i in index[chosen]],
-            "hovertemplate": "%{hovertext}<extra></extra>",
-            "customdata": [[track.side, int(i)] for i in index[chosen]],
-            "marker": _marker(code, theme, outlined, float(np.median(length[chosen])) * px_per_us),
-            "xaxis": "x",
-            "yaxis": panel.axis,
-            "showlegend": False,
-            "textposition": "none",
-        }
+        typical_px = float(np.median(length[chosen])) * px_per_us
+        thin = not outlined and typical_px < THIN_PX
+        texts: dict[str, Any] = {}
         if with_text and roomy[chosen].any():
-            tiles = track.timeline.tile[index[chosen]].tolist()
-            bars = zip(tiles, length[chosen].tolist(), roomy[chosen].tolist(), strict=True)
-            texts = [_text(code, tile, us, px_per_us) if room else "" for tile, us, room in bars]
-            if any(texts):
-                trace |= {"text": texts,
-                          "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
-                          "insidetextfont": {"size": 10, "color": _text_colour(colour(code, theme))},
-                          "constraintext": "both", "cliponaxis": True}  # fmt: skip
-        traces.append(trace)
+            tiles = track.timeline.tile[index[chosen]]
+            texts = _texts(code, tiles, length[chosen], roomy[chosen], px_per_us, theme)
+        traces.append(
+            bar(
+                panel, label(code), start[chosen], length[chosen], y[chosen],
+                width[chosen] - (EDGE_PX if thin else 0.0), marker=_marker(code, theme, outlined, typical_px),
+                **told(track, index[chosen], match, shift_us), **texts,
+            )
+        )  # fmt: skip
     return traces
+
+
+def _texts(
+    code: int, tiles: np.ndarray, us: np.ndarray, roomy: np.ndarray, px_per_us: float, theme: str
+) -> dict[str, Any]:
+    """What the ``roomy`` ones of bars of one category say inside; nothing where that is nothing for any of them."""
+    bars = zip(tiles.tolist(), us.tolist(), roomy.tolist(), strict=True)
+    texts = [_text(code, tile, length, px_per_us) if room else "" for tile, length, room in bars]
+    if not any(texts):
+        return {}
+    return {
+        "text": texts, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
+        "insidetextfont": {"size": 10, "color": text_on(colour(code, theme))},
+        "constraintext": "both", "cliponaxis": True,
+    }  # fmt: skip
 
 
 def _text(code: int, tile: int, us: float, px_per_us: float) -> str:
@@ -134,12 +154,6 @@ def _marker(code: int, theme: str, outlined: bool, typical_px: float) -> dict[st
     if outlined:
         return {"color": fill, "opacity": 0.55, "line": {"color": ink(theme).edge, "width": 0.8}}
     # A hairline keeps neighbours of one category apart, once there is room for it, and the thinnest ones visible.
-    edge = "#ffffff" if theme == "light" else "#14181d"
     if typical_px < THIN_PX:
         return {"color": fill, "line": {"color": fill, "width": EDGE_PX}}
-    return {"color": fill, "line": {"color": edge, "width": 0.7 if typical_px > 6 else 0}}
-
-
-def _text_colour(fill: str) -> str:
-    red, green, blue = (int(fill[i : i + 2], 16) for i in (1, 3, 5))
-    return "#10151c" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
+    return {"color": fill, "line": {"color": ink(theme).gap, "width": 0.7 if typical_px > 6 else 0}}

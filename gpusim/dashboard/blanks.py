@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from gpusim.dashboard.bars import bar
 from gpusim.dashboard.geometry import Panel
 from gpusim.dashboard.palette import colour, ink
 from gpusim.dashboard.recorded import ends_of, tiles_kept
@@ -48,14 +49,13 @@ def _band(
     text = f"{name} {size} of the run" if width >= LEVEL_PX else name
     fits = width >= LEVEL_PX or (panel.height_px >= UPRIGHT_PX and width >= LINE_PX)
     hover = f"<b>{name}</b>  {size} of the run<br>{why}"
-    return {
-        **_bars([start], [length], [panel.height_px / 2], [panel.height_px], [hover], panel),
-        "name": name,
-        "marker": {"color": blank_shade(name, theme), "line": {"width": 0}},
-        "text": [text if fits else ""], "textposition": "inside", "insidetextanchor": "middle",
-        "textangle": 0 if width >= LEVEL_PX else -90, "insidetextfont": {"size": 11, "color": ink(theme).text},
-        "constraintext": "none", "cliponaxis": True,
-    }  # fmt: skip
+    return bar(
+        panel, name, [start], [length], [panel.height_px / 2], [panel.height_px],
+        marker={"color": blank_shade(name, theme), "line": {"width": 0}}, hovertext=[hover],
+        text=[text if fits else ""], textposition="inside", insidetextanchor="middle",
+        textangle=0 if width >= LEVEL_PX else -90, insidetextfont={"size": 11, "color": ink(theme).text},
+        constraintext="none", cliponaxis=True,
+    )  # fmt: skip
 
 
 def unrecorded_traces(
@@ -65,22 +65,16 @@ def unrecorded_traces(
     stretches = [*_left_out(track, panel), *_between_calls(track, panel, NARROW_PX / px_per_us)]
     if not stretches:
         return []
-    bands = panel.bands()
     lanes, starts, lengths, words = zip(*stretches, strict=True)
-    top, bottom = lane_part
-    y = [bands[lane][0] + bands[lane][1] * ((top + bottom) / 2 - 0.5) for lane in lanes]
-    thick = [bands[lane][1] * (bottom - top) for lane in lanes]
+    centre, thickness = panel.places(lanes, lane_part)
     tones = ink(theme)
-    trace = {
-        **_bars([start + track.shift_us for start in starts], lengths, y, thick, words, panel),
-        "name": UNRECORDED,
-        "textposition": "none",
-        "marker": {
-            "color": tones.panel, "line": {"width": 0},
-            "pattern": {"shape": "/", "size": 6, "solidity": 0.18, "fgcolor": tones.dim, "bgcolor": tones.panel},
-        },
-    }  # fmt: skip
-    return [trace]
+    hatch = {"shape": "/", "size": 6, "solidity": 0.18, "fgcolor": tones.dim, "bgcolor": tones.panel}
+    return [
+        bar(
+            panel, UNRECORDED, np.asarray(starts) + track.shift_us, lengths, centre, thickness,
+            marker={"color": tones.panel, "line": {"width": 0}, "pattern": hatch}, hovertext=list(words),
+        )
+    ]  # fmt: skip
 
 
 def blank_shade(name: str, theme: str) -> str:
@@ -122,11 +116,3 @@ def _between_calls(track: Track, panel: Panel, least_us: float) -> list[tuple[st
 def _shown(track: Track, panel: Panel) -> list[str]:
     used = set(track.used_lanes)
     return [lane for lane in panel.lanes() if lane in used]
-
-
-def _bars(start: Any, length: Any, y: Any, width: Any, words: Any, panel: Panel) -> dict[str, Any]:
-    return {
-        "type": "bar", "orientation": "h", "base": list(start), "x": list(length), "y": list(y), "width": list(width),
-        "hovertext": list(words), "hovertemplate": "%{hovertext}<extra></extra>",
-        "xaxis": "x", "yaxis": panel.axis, "showlegend": False,
-    }  # fmt: skip

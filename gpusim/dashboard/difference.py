@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from gpusim.dashboard.bars import hover_text
+from gpusim.dashboard.bars import bar, told
 from gpusim.dashboard.geometry import Panel
 from gpusim.dashboard.heat import Grid, Shares, shares_trace
 from gpusim.dashboard.match import Match
@@ -71,31 +71,20 @@ def difference_traces(
     """Predicted intervals ``index`` that have a partner, coloured by the duration difference."""
     index = match.paired(index)
     group = scale.classes(match.duration_delta_us[index])
-    bands = panel.bands()
-    centre = np.array([bands.get(name, (0.0, 0.0))[0] for name in track.timeline.lanes])
-    thick = np.array([bands.get(name, (0.0, 0.0))[1] for name in track.timeline.lanes])
     lane = track.timeline.lane[index]
+    centre, thickness = panel.places(track.timeline.lanes)
+    length = track.end_us - track.start_us
     traces = []
     for k in np.unique(group).tolist():
         chosen = group == k
         traces.append(
-            {
-                "type": "bar",
-                "orientation": "h",
-                "name": scale.names()[k],
-                "base": track.start_us[index[chosen]].tolist(),
-                "x": (track.end_us - track.start_us)[index[chosen]].tolist(),
-                "y": centre[lane[chosen]].tolist(),
-                "width": thick[lane[chosen]].tolist(),
-                "hovertext": [hover_text(track, int(i), match, shift_us) for i in index[chosen]],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-                "customdata": [[track.side, int(i)] for i in index[chosen]],
-                "marker": {"color": scale.shades[k], "line": {"width": 0}},
-                "xaxis": "x",
-                "yaxis": panel.axis,
-                "showlegend": False,
-            }
-        )
+            bar(
+                panel, scale.names()[k], track.start_us[index[chosen]], length[index[chosen]],
+                centre[lane[chosen]], thickness[lane[chosen]],
+                marker={"color": scale.shades[k], "line": {"width": 0}},
+                **told(track, index[chosen], match, shift_us),
+            )
+        )  # fmt: skip
     return traces
 
 
@@ -136,7 +125,6 @@ def drift_traces(
         x = track.start_us[index[chosen]]
         y = match.start_delta_us[index[chosen]] + shift_us
         keep = _extremes(x, y, MOST_POINTS // max(len(codes), 1))
-        sides = index[chosen][keep]
         traces.append(
             {
                 "type": "scatter",
@@ -144,9 +132,7 @@ def drift_traces(
                 "name": label(code),
                 "x": x[keep].tolist(),
                 "y": y[keep].tolist(),
-                "hovertext": [hover_text(track, int(i), match, shift_us) for i in sides],
-                "hovertemplate": "%{hovertext}<extra></extra>",
-                "customdata": [[track.side, int(i)] for i in sides],
+                **told(track, index[chosen][keep], match, shift_us),
                 "marker": {"size": 5, "color": colour(code, theme), "line": {"width": 0.5, "color": ink(theme).dim}},
                 "xaxis": "x",
                 "yaxis": axis,

@@ -65,6 +65,16 @@ class Panel:
                 bands[lane] = (float(top + height * PAD + centre * thickness), float(thickness))
         return bands
 
+    def places(self, lanes: Sequence[str], part: tuple[float, float] = (0.0, 1.0)) -> tuple[np.ndarray, np.ndarray]:
+        """Centre and thickness in pixels of the bars of each of ``lanes``; NaN for a lane that is not shown.
+
+        ``part`` is the part of a lane's band that its bars fill, from the top.
+        """
+        bands = self.bands()
+        centre, thickness = np.array([bands.get(name, (np.nan, np.nan)) for name in lanes]).reshape(-1, 2).T
+        top, bottom = part
+        return centre + thickness * ((top + bottom) / 2 - 0.5), thickness * (bottom - top)
+
     def strips(self, part: tuple[float, float] = (0.0, 1.0)) -> tuple[np.ndarray, dict[str, int]]:
         """Edges of all strips, and the strip of each lane; free space is a strip too.
 

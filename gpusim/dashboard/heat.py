@@ -10,7 +10,7 @@ import numpy as np
 
 from gpusim.dashboard.bins import bin_shares
 from gpusim.dashboard.geometry import Panel
-from gpusim.dashboard.palette import colour, label, order
+from gpusim.dashboard.palette import CLEAR, colour, label, order
 from gpusim.dashboard.stack import level_counts, level_edges, picked, stacked
 from gpusim.dashboard.track import Track
 
@@ -117,7 +117,7 @@ def shares_trace(
     cells = stacked(shares, levels)
     cells[np.cumsum(levels)[~blurred] - 1] = picked(shares[~blurred])
     steps = len(shades) + 1
-    scale = [[e, s] for k, s in enumerate(("rgba(0,0,0,0)", *shades)) for e in (k / steps, (k + 1) / steps)]
+    scale = [[e, s] for k, s in enumerate((CLEAR, *shades)) for e in (k / steps, (k + 1) / steps)]
     return {
         "type": "heatmap",
         "x": _typed(np.linspace(grid.low_us, grid.high_us, count + 1)),

@@ -68,9 +68,7 @@ def _vertical(panel: Panel, x: float, colour: str, dash: str, width: float) -> d
 
 def critical_trace(track: Track, path: Path, panel: Panel, low_us: float, high_us: float, theme: str) -> dict:
     """The critical path as one line from interval to interval, cut to the window."""
-    bands = panel.bands()
-    names = track.timeline.lanes
-    centre = np.array([bands.get(name, (np.nan, 0.0))[0] for name in names])[track.timeline.lane[path.index]]
+    centre = panel.places(track.timeline.lanes)[0][track.timeline.lane[path.index]]
     keep = np.flatnonzero((path.end_us >= low_us) & (path.start_us <= high_us) & np.isfinite(centre))
     if len(keep) > MOST_POINTS:
         keep = keep[np.linspace(0, len(keep) - 1, MOST_POINTS).astype(np.int64)]

@@ -1,8 +1,9 @@
-"""Categories of intervals and their colours: the one place that knows a colour.
+"""Categories of intervals, and the colours and the font of all figures: no other module names a colour.
 
 A category is an interval's kind, and for waits its kind and reason. Work has saturated
 colours that stay apart under the common forms of colour blindness (a test measures it);
-waits are pale tints, so that a timeline reads as work on a quiet ground.
+waits are pale tints, so that a timeline reads as work on a quiet ground. What style sheets
+colour is in ``assets/``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,27 @@ import numpy as np
 
 from gpusim.timeline import KINDS, REASONS
 
-__all__ = ["CATEGORY_COUNT", "Ink", "categories_of", "colour", "ink", "label", "meaning", "order"]
+__all__ = [
+    "CATEGORY_COUNT",
+    "CLEAR",
+    "FONT",
+    "LINES",
+    "Ink",
+    "categories_of",
+    "colour",
+    "ink",
+    "is_wait",
+    "label",
+    "meaning",
+    "order",
+    "text_on",
+]
+
+FONT = 'Inter, "Segoe UI", system-ui, -apple-system, "Liberation Sans", Arial, sans-serif'
+CLEAR = "rgba(0,0,0,0)"
+"""No colour at all."""
+LINES = ("#2a6db0", "#eb9d12", "#008a6d", "#b4559a", "#a85f00", "#59b4e6", "#7d2a52", "#8d939c")
+"""Colours of lines in one chart, in the order in which they are given out."""
 
 WAIT = KINDS.index("wait")
 CATEGORY_COUNT = len(KINDS) + len(REASONS)
@@ -98,6 +119,8 @@ class Ink:
     grid: str
     panel: str
     edge: str
+    gap: str
+    """The hairline between neighbouring bars of one colour."""
     accent: str
     later: tuple[str, ...]
     earlier: tuple[str, ...]
@@ -105,12 +128,12 @@ class Ink:
 
 
 _LIGHT = Ink(
-    text="#1f2630", dim="#6b7480", grid="#e4e7eb", panel="#ffffff", edge="#2f3742", accent="#c2185b",
+    text="#1f2630", dim="#6b7480", grid="#e4e7eb", panel="#ffffff", edge="#2f3742", gap="#ffffff", accent="#c2185b",
     later=("#f3c9b4", "#e58c66", "#c4502a", "#8a2c0c"),
     earlier=("#bcdcec", "#74b3d6", "#2f7fb3", "#0f4f7f"), neutral="#dfe2e6",
 )  # fmt: skip
 _DARK = Ink(
-    text="#e3e7ec", dim="#98a1ad", grid="#2c323b", panel="#191e25", edge="#d5dbe3", accent="#ff6f9f",
+    text="#e3e7ec", dim="#98a1ad", grid="#2c323b", panel="#191e25", edge="#d5dbe3", gap="#14181d", accent="#ff6f9f",
     later=("#5c3a2c", "#9c5336", "#dd7446", "#ffa177"),
     earlier=("#24455a", "#2f6f96", "#4ba1d3", "#93d2f5"), neutral="#3a414b",
 )  # fmt: skip
@@ -132,6 +155,12 @@ def colour(category: int, theme: str = "light") -> str:
     kind, reason = _split(category)
     pair = _WAIT.get(reason, _WAIT[""]) if kind == "wait" else _WORK.get(kind, _WAIT[""])
     return pair[theme == "dark"]
+
+
+def text_on(fill: str) -> str:
+    """Colour of text that can be read on ``fill`` (#rrggbb): dark on light, white on dark."""
+    red, green, blue = (int(fill[i : i + 2], 16) for i in (1, 3, 5))
+    return "#10151c" if 0.299 * red + 0.587 * green + 0.114 * blue > 140 else "#ffffff"
 
 
 def label(category: int) -> str:
