@@ -12,24 +12,16 @@ from gpusim.dashboard.align import alignment_shift
 from gpusim.dashboard.bars import bar_traces
 from gpusim.dashboard.blanks import blank_shade, end_traces, unrecorded_traces
 from gpusim.dashboard.case import Path
-from gpusim.dashboard.difference import (
-    difference_heat,
-    difference_traces,
-    drift_scale,
-    drift_traces,
-    hold_inside,
-    scale_of,
-)
+from gpusim.dashboard.difference import difference_heat, difference_traces, drift_traces, scale_of
+from gpusim.dashboard.figure_layout import figure_layout, scale_drift
 from gpusim.dashboard.geometry import AXIS_PX, HEADER_PX, Panel, Stack, stack_panels
 from gpusim.dashboard.heat import Grid, heat_trace
 from gpusim.dashboard.lane_rows import lane_rows
 from gpusim.dashboard.lanes import LanePattern, Row
 from gpusim.dashboard.marks import critical_trace, end_marks, selection_marks
 from gpusim.dashboard.match import Match
-from gpusim.dashboard.palette import colour, ink, label, meaning, order
+from gpusim.dashboard.palette import colour, label, meaning, order
 from gpusim.dashboard.recorded import ends_of
-from gpusim.dashboard.text import delta_text
-from gpusim.dashboard.ticks import time_ticks
 from gpusim.dashboard.track import Track
 from gpusim.dashboard.view import View
 
@@ -72,6 +64,66 @@ class Drawing:
     pattern_error: str = ""
 
 
+@dataclass(frozen=True)
+class _Scene:
+    """What the parts of a figure share: which sides it draws, on which panels, and which part of the time axis.
+
+    ``measured`` is moved already. ``window_us`` is in sight, ``drawn_us`` reaches a little beyond it.
+    """
+
+    predicted: Track
+    measured: Track | None
+    match: Match | None
+    mode: str
+    view: View
+    stack: Stack
+    window_us: tuple[float, float]
+    drawn_us: tuple[float, float]
+
+    @property
+    def px_per_us(self) -> float:
+        """Pixels of a microsecond."""
+        return self.view.width / max(self.window_us[1] - self.window_us[0], 1e-9)
+
+    @property
+    def width_px(self) -> float:
+        """Width of all that is drawn."""
+        return self.px_per_us * (self.drawn_us[1] - self.drawn_us[0])
+
+    @property
+    def shift_us(self) -> float:
+        """How far the measured side was moved."""
+        return self.measured.shift_us if self.measured is not None else 0.0
+
+    def sides(self) -> list[tuple[Track, Panel]]:
+        """Each side with the panel that it is drawn on."""
+        tracks = [track for track in (self.predicted, self.measured) if track is not None]
+        panels = self.stack.panels if self.mode == "stacked" else [self.stack.panels[0]] * len(tracks)
+        return list(zip(tracks, panels, strict=True))
+
+    def kept(self, track: Track, panel: Panel, span_us: tuple[float, float]) -> np.ndarray:
+        """Indices of the intervals on ``panel`` that overlap ``span_us`` and are of a category that is not hidden."""
+        index = track.crop(panel.lanes(), *span_us)
+        if self.view.hidden and len(index):
+            index = index[~np.isin(track.category[index], list(self.view.hidden))]
+        return index
+
+    def is_beneath(self, track: Track) -> bool:
+        """Whether a side lies under the other one in the same lanes."""
+        return self.mode == "overlay" and track.side == "measured"
+
+    def part(self, track: Track) -> tuple[float, float]:
+        """The part of a lane's band that the bars of a side fill, from the top."""
+        if self.mode == "stacked":
+            return (0.0, 1.0)
+        return (0.62, 1.0) if self.is_beneath(track) else (0.0, 0.58)
+
+    def visible(self) -> int:
+        """How many intervals are in sight; differences are drawn of predicted ones alone."""
+        sides = self.sides()[: 1 if self.mode == "difference" else 2]
+        return sum(len(self.kept(track, panel, self.window_us)) for track, panel in sides)
+
+
 def timeline_figure(
     predicted: Track,
     measured: Track | None = None,
@@ -93,24 +145,18 @@ def timeline_figure(
     stack = _stack(predicted, measured, view, mode, pattern)
     home = _home(predicted, measured)
     window = view.window_us or home
-    px_per_us = view.width / max(window[1] - window[0], 1e-9)
-    margin = MARGIN * (window[1] - window[0])
-    low, high = max(window[0] - margin, home[0]), min(window[1] + margin, home[1])
-    low, high = (low, high) if low < high else window
+    scene = _Scene(predicted, measured, match, mode, view, stack, window, _drawn(window, home))
 
-    shown = _visible(predicted, measured, stack, mode, view, *window)
+    shown = scene.visible()
     binned = shown > BAR_LIMIT
     if mode == "difference" and match is not None:
-        traces, legend = _difference(predicted, measured, stack, match, view, (low, high), shift, binned, px_per_us)
+        traces, legend = _difference(scene, binned)
     else:
-        traces = _traces(predicted, measured, stack, mode, view, match, (low, high), shift, binned, px_per_us)
-        legend = _legend(predicted, measured, view)
-        # Traces of no interval have nothing to switch off.
-        blank = dict.fromkeys(trace["name"] for trace in traces if trace["type"] == "bar" and "customdata" not in trace)
-        legend += [LegendEntry(-1, name, blank_shade(name, view.theme), name) for name in blank]
-    figure = {"data": traces, "layout": _layout(stack, window, view)}
-    drift_labels = _scale_drift(figure, stack.panels[-1]) if stack.panels[-1].side == "drift" else []
-    _add_marks(figure, predicted, measured, stack, view, critical, (low, high), mode, px_per_us)
+        traces = _traces(scene, binned)
+        legend = _legend(scene, traces)
+    figure = {"data": traces, "layout": figure_layout(stack, window, view)}
+    drift_labels = scale_drift(figure, stack.panels[-1]) if stack.panels[-1].side == "drift" else []
+    _add_marks(figure, scene, critical)
     messages = [m for m in (message,) if m]
     if pattern and not any(panel.lanes() for panel in stack.panels if panel.side != "drift"):
         messages.append("No lane matches the search.")
@@ -144,158 +190,86 @@ def _home(predicted: Track, measured: Track | None) -> tuple[float, float]:
     return low - 0.005 * (high - low), high + 0.015 * (high - low)
 
 
-def _sides(predicted: Track, measured: Track | None, stack: Stack, mode: str) -> list[tuple[Track, Panel]]:
-    tracks = [track for track in (predicted, measured) if track is not None]
-    if mode == "stacked":
-        return list(zip(tracks, stack.panels, strict=True))
-    return [(track, stack.panels[0]) for track in tracks]
+def _drawn(window: tuple[float, float], home: tuple[float, float]) -> tuple[float, float]:
+    """The window with a margin that a pan can show, but nothing beyond all there is."""
+    margin = MARGIN * (window[1] - window[0])
+    low, high = max(window[0] - margin, home[0]), min(window[1] + margin, home[1])
+    return (low, high) if low < high else window
 
 
-def _kept(track: Track, panel: Panel, view: View, low: float, high: float) -> np.ndarray:
-    index = track.crop(panel.lanes(), low, high)
-    if view.hidden and len(index):
-        index = index[~np.isin(track.category[index], list(view.hidden))]
-    return index
-
-
-def _visible(
-    predicted: Track, measured: Track | None, stack: Stack, mode: str, view: View, low: float, high: float
-) -> int:
-    sides = _sides(predicted, measured, stack, mode)[: 1 if mode == "difference" else 2]
-    count = 0
-    for track, panel in sides:
-        index = _kept(track, panel, view, low, high)
-        count += len(index)
-    return count
-
-
-def _traces(
-    predicted: Track, measured: Track | None, stack: Stack, mode: str, view: View, match: Match | None,
-    drawn: tuple[float, float], shift: float, binned: bool, px_per_us: float,
-) -> list[dict[str, Any]]:  # fmt: skip
+def _traces(scene: _Scene, binned: bool) -> list[dict[str, Any]]:
+    """Everything on the panels of stacked or overlaid sides."""
     traces: list[dict[str, Any]] = []
-    for track, panel in _sides(predicted, measured, stack, mode):
-        index = _kept(track, panel, view, *drawn)
-        beneath = mode == "overlay" and track.side == "measured"
-        part = (0.0, 1.0) if mode == "stacked" else (0.62, 1.0) if beneath else (0.0, 0.58)
-        blanks = {"px_per_us": px_per_us, "theme": view.theme}
-        traces += end_traces(track, panel, **blanks) if mode == "stacked" else []
-        traces += unrecorded_traces(track, panel, **blanks, lane_part=part)
-        heat = partial(heat_trace, track, panel=panel, low_us=drawn[0], high_us=drawn[1], theme=view.theme,
-                       width_px=int(px_per_us * (drawn[1] - drawn[0])), lane_part=part, faint=beneath)  # fmt: skip
-        if binned:
-            traces.append(heat(index))
-        else:
-            if crowd := panel.mixed():
-                mixed = np.isin(track.timeline.lane[index], [track.lane_ids[n] for n in crowd if n in track.lane_ids])
-                traces.append(heat(index[mixed]))
-                index = index[~mixed]
-            traces += bar_traces(
-                track, index, panel, px_per_us=px_per_us, theme=view.theme, match=match, shift_us=shift,
-                lane_part=part, outlined=beneath,
-            )  # fmt: skip
+    scale = {"px_per_us": scene.px_per_us, "theme": scene.view.theme}
+    for track, panel in scene.sides():
+        traces += end_traces(track, panel, **scale) if scene.mode == "stacked" else []
+        traces += unrecorded_traces(track, panel, **scale, lane_part=scene.part(track))
+        traces += _interval_traces(scene, track, panel, binned)
     return traces
 
 
-def _difference(
-    predicted: Track, measured: Track, stack: Stack, match: Match, view: View, drawn: tuple[float, float],
-    shift: float, binned: bool, px_per_us: float,
-) -> tuple[list[dict[str, Any]], list[LegendEntry]]:  # fmt: skip
-    scale = scale_of(match, view.theme)
-    panel = stack.panels[0]
-    index = _kept(predicted, panel, view, *drawn)
+def _interval_traces(scene: _Scene, track: Track, panel: Panel, binned: bool) -> list[dict[str, Any]]:
+    """The intervals of a side as bars; as bins where there are too many, or on rows that mix lanes."""
+    index = scene.kept(track, panel, scene.drawn_us)
+    part, beneath = scene.part(track), scene.is_beneath(track)
+    heat = partial(heat_trace, track, panel=panel, low_us=scene.drawn_us[0], high_us=scene.drawn_us[1],
+                   theme=scene.view.theme, width_px=int(scene.width_px), lane_part=part, faint=beneath)  # fmt: skip
     if binned:
-        grid = Grid(panel, *drawn, px_per_us * (drawn[1] - drawn[0]))
-        theirs = _kept(measured, panel, view, *drawn)
-        traces = [difference_heat(predicted, index, measured, theirs, grid, match, scale, view.theme)]
+        return [heat(index)]
+    traces = []
+    if crowd := panel.mixed():
+        mixed = np.isin(track.timeline.lane[index], [track.lane_ids[n] for n in crowd if n in track.lane_ids])
+        traces.append(heat(index[mixed]))
+        index = index[~mixed]
+    return traces + bar_traces(
+        track, index, panel, px_per_us=scene.px_per_us, theme=scene.view.theme, match=scene.match,
+        shift_us=scene.shift_us, lane_part=part, outlined=beneath,
+    )  # fmt: skip
+
+
+def _difference(scene: _Scene, binned: bool) -> tuple[list[dict[str, Any]], list[LegendEntry]]:
+    """Duration differences over start differences, with the classes of the former and the kinds of the latter."""
+    predicted, measured, match, theme = scene.predicted, scene.measured, scene.match, scene.view.theme
+    panel, drift = scene.stack.panels
+    scale = scale_of(match, theme)
+    index = scene.kept(predicted, panel, scene.drawn_us)
+    if binned:
+        grid = Grid(panel, *scene.drawn_us, scene.width_px)
+        theirs = scene.kept(measured, panel, scene.drawn_us)
+        traces = [difference_heat(predicted, index, measured, theirs, grid, match, scale, theme)]
     else:
-        traces = difference_traces(predicted, index, panel, match, scale, shift_us=shift)
-    traces += drift_traces(predicted, index, match, stack.panels[1].axis, shift_us=shift, theme=view.theme)
+        traces = difference_traces(predicted, index, panel, match, scale, shift_us=scene.shift_us)
+    traces += drift_traces(predicted, index, match, drift.axis, shift_us=scene.shift_us, theme=theme)
     legend = [
         LegendEntry(-1, name, shade, f"duration, {match.difference}", of="duration")
         for name, shade in zip(scale.names(), scale.shades, strict=True)
     ]
-    kinds = np.unique(predicted.category[match.paired(index)]).tolist()
-    legend += [LegendEntry(-1, label(c), colour(c, view.theme), meaning(c), of="points") for c in order(kinds)]
-    return traces, legend
+    kinds = order(np.unique(predicted.category[match.paired(index)]).tolist())
+    return traces, legend + [LegendEntry(-1, label(c), colour(c, theme), meaning(c), of="points") for c in kinds]
 
 
-def _legend(predicted: Track, measured: Track | None, view: View) -> list[LegendEntry]:
-    codes = set(predicted.present) | set(measured.present if measured is not None else [])
-    return [
-        LegendEntry(c, label(c), colour(c, view.theme), meaning(c), c not in view.hidden) for c in order(list(codes))
-    ]
+def _legend(scene: _Scene, traces: list[dict[str, Any]]) -> list[LegendEntry]:
+    """Categories that occur, shown or hidden, then what else ``traces`` draw."""
+    theme, hidden = scene.view.theme, scene.view.hidden
+    codes = {code for track, _ in scene.sides() for code in track.present}
+    legend = [LegendEntry(c, label(c), colour(c, theme), meaning(c), c not in hidden) for c in order(list(codes))]
+    # Traces of no interval have nothing to switch off.
+    blank = dict.fromkeys(trace["name"] for trace in traces if trace["type"] == "bar" and "customdata" not in trace)
+    return legend + [LegendEntry(-1, name, blank_shade(name, theme), name) for name in blank]
 
 
-def _layout(stack: Stack, window: tuple[float, float], view: View) -> dict[str, Any]:
-    tones = ink(view.theme)
-    layout: dict[str, Any] = {
-        "width": view.width,
-        "height": stack.height_px,
-        "margin": {"l": 0, "r": 20, "t": HEADER_PX, "b": AXIS_PX, "pad": 0},
-        "autosize": False,
-        "barmode": "overlay",
-        "bargap": 0,
-        "dragmode": "zoom",
-        "hovermode": "closest",
-        "showlegend": False,
-        "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)",
-        "font": {"family": FONT, "size": 11, "color": tones.dim},
-        "hoverlabel": {
-            "align": "left", "bgcolor": tones.panel, "bordercolor": tones.dim,
-            "font": {"family": FONT, "size": 12, "color": tones.text},
-        },
-        "uirevision": "keep",
-        "xaxis": {
-            "type": "linear", "range": list(window), "anchor": stack.panels[-1].axis, "side": "bottom",
-            "gridcolor": tones.grid, "zeroline": False, "showline": True, "linecolor": tones.grid, "ticks": "outside",
-            "tickcolor": tones.dim, "ticklen": 4, "tickfont": {"size": 11}, **time_ticks(*window, view.width),
-        },
-    }  # fmt: skip
-    for panel in stack.panels:
-        name = "yaxis" + panel.axis[1:]
-        layout[name] = {
-            "type": "linear", "domain": stack.domain(panel), "range": [panel.height_px, 0], "anchor": "x",
-            "fixedrange": True, "showgrid": False, "zeroline": False, "showticklabels": False, "showline": False,
-        }  # fmt: skip
-        if panel.side == "drift":
-            layout[name] |= {"showgrid": True, "gridcolor": tones.grid, "zeroline": True, "zerolinecolor": tones.dim}
-    return layout
-
-
-def _scale_drift(figure: dict[str, Any], panel: Panel) -> list[tuple[float, str]]:
-    """Give the panel of start differences its scale; labels go beside it, where no point can cover them."""
-    (low, high), values = drift_scale([trace for trace in figure["data"] if trace["yaxis"] == panel.axis])
-    figure["data"] = [
-        hold_inside(trace, low, high) if trace["yaxis"] == panel.axis else trace for trace in figure["data"]
-    ]
-    figure["layout"]["yaxis" + panel.axis[1:]] |= {"range": [low, high], "tickmode": "array", "tickvals": values}
-    return [(panel.height_px * (high - value) / (high - low), delta_text(value)) for value in values]
-
-
-def _add_marks(
-    figure: dict[str, Any], predicted: Track, measured: Track | None, stack: Stack, view: View,
-    critical: Path | None, drawn: tuple[float, float], mode: str, px_per_us: float,
-) -> None:  # fmt: skip
-    shapes, notes = [], []
-    sides = _sides(predicted, measured, stack, mode)
-    for track, panel in sides[: 2 if mode == "stacked" else 1]:
-        other = measured if track is predicted else predicted
-        more_shapes, more_notes = end_marks(
-            panel, track, other, view.theme, px_per_us=px_per_us, both=mode != "stacked"
-        )
-        shapes += more_shapes
-        notes += more_notes
+def _add_marks(figure: dict[str, Any], scene: _Scene, critical: Path | None) -> None:
+    """Put the ends of the runs, the clicked interval and the critical path over what ``figure`` has."""
+    theme, selected, stacked = scene.view.theme, scene.view.selected, scene.mode == "stacked"
+    sides = scene.sides()
+    marks = []
+    for track, panel in sides if stacked else sides[:1]:
+        other = scene.measured if track is scene.predicted else scene.predicted
+        marks.append(end_marks(panel, track, other, theme, px_per_us=scene.px_per_us, both=not stacked))
     for track, panel in sides:
-        if view.selected and view.selected.side == track.side and 0 <= view.selected.index < len(track.timeline):
-            more_shapes, more_notes = selection_marks(track, view.selected.index, panel, view.theme)
-            shapes += more_shapes
-            notes += more_notes
-    if view.critical and critical is not None and mode != "difference":
-        figure["data"].append(critical_trace(predicted, critical, sides[0][1], *drawn, view.theme))
-    figure["layout"]["shapes"] = shapes
-    figure["layout"]["annotations"] = notes
-
-
-FONT = 'Inter, "Segoe UI", system-ui, -apple-system, "Liberation Sans", Arial, sans-serif'
+        if selected and selected.side == track.side and 0 <= selected.index < len(track.timeline):
+            marks.append(selection_marks(track, selected.index, panel, theme))
+    if scene.view.critical and critical is not None and scene.mode != "difference":
+        figure["data"].append(critical_trace(scene.predicted, critical, sides[0][1], *scene.drawn_us, theme))
+    figure["layout"]["shapes"] = [shape for shapes, _ in marks for shape in shapes]
+    figure["layout"]["annotations"] = [note for _, notes in marks for note in notes]

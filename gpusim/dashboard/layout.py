@@ -1,4 +1,7 @@
-"""The page: header, cards, toolbar, timelines, details. Ids live here and nowhere else."""
+"""The page: header, cards, toolbar, timelines, details.
+
+Ids are here, but for those inside the two panels that fold out: `panel` and `sweep_panel` have their own.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from gpusim.dashboard.case import MEASURED, UNCHANGED, Entry
-from gpusim.dashboard.figures import FONT
+from gpusim.dashboard.palette import FONT
 from gpusim.dashboard.panel import what_if_panel
 from gpusim.dashboard.sweep_panel import sweep_panel
 from gpusim.timeline import KINDS

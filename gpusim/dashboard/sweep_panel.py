@@ -8,8 +8,8 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
-from gpusim.dashboard.figures import FONT
-from gpusim.dashboard.palette import ink
+from gpusim.dashboard.figure_layout import look
+from gpusim.dashboard.palette import LINES, ink
 from gpusim.dashboard.sweeps import Sweep, SweepRow
 from gpusim.dashboard.text import even_text, signed_percent
 from gpusim.dashboard.track import MICRO
@@ -19,9 +19,6 @@ __all__ = ["PICK", "sweep_figure", "sweep_panel", "sweep_table"]
 PICK = "pick"
 """Type of the ids of table rows; their ``changes`` are those of the point, one a line."""
 HEIGHT = 236
-MOST_LINES = 8
-"""Of one colour each, which can be told apart."""
-_LINES = ("#2a6db0", "#eb9d12", "#008a6d", "#b4559a", "#a85f00", "#59b4e6", "#7d2a52", "#8d939c")
 _MILLI_US = 2000.0
 
 
@@ -46,7 +43,7 @@ def sweep_figure(sweep: Sweep, theme: str) -> dict[str, Any]:
     best = next(iter(sweep.ranked), None)
     traces = []
     for number, (rest, points) in enumerate(lines.items()):
-        shade, name = _LINES[number % MOST_LINES], ", ".join(rest)
+        shade, name = LINES[number % len(LINES)], ", ".join(rest)
         traces.append(_trace(points, "predicted_s", scale, name, shade, best))
         if any(row.measured_s for _, row in points):
             traces.append(_trace(points, "measured_s", scale, f"{name} measured".strip(), shade, sweep.measured_best))
@@ -89,12 +86,8 @@ def _layout(title: str, others: Sequence[str], unit: str, theme: str) -> dict[st
     tones = ink(theme)
     axis = {"gridcolor": tones.grid, "linecolor": tones.grid, "tickfont": {"size": 11}, "automargin": True}
     return {
-        "height": HEIGHT, "margin": {"l": 54, "r": 12, "t": 10, "b": 40}, "paper_bgcolor": "rgba(0,0,0,0)",
-        "plot_bgcolor": "rgba(0,0,0,0)", "font": {"family": FONT, "size": 11, "color": tones.dim},
-        "hovermode": "closest", "showlegend": bool(others), "uirevision": "keep",
-        "legend": {"title": {"text": ", ".join(others)}, "font": {"size": 11}},
-        "hoverlabel": {"align": "left", "bgcolor": tones.panel, "bordercolor": tones.dim,
-                       "font": {"family": FONT, "size": 12, "color": tones.text}},
+        **look(theme), "height": HEIGHT, "margin": {"l": 54, "r": 12, "t": 10, "b": 40},
+        "showlegend": bool(others), "legend": {"title": {"text": ", ".join(others)}, "font": {"size": 11}},
         "xaxis": axis | {"type": "category", "title": {"text": title}},
         "yaxis": axis | {"rangemode": "tozero", "ticksuffix": f" {unit}", "zeroline": False},
     }  # fmt: skip
