@@ -16,8 +16,8 @@ from gpusim.dashboard.difference import difference_heat, difference_traces, drif
 from gpusim.dashboard.figure_layout import figure_layout, scale_drift
 from gpusim.dashboard.geometry import AXIS_PX, HEADER_PX, Panel, Stack, stack_panels
 from gpusim.dashboard.heat import Grid, heat_trace
+from gpusim.dashboard.lane_list import LanePattern, Row
 from gpusim.dashboard.lane_rows import lane_rows
-from gpusim.dashboard.lanes import LanePattern, Row
 from gpusim.dashboard.marks import critical_trace, end_marks, selection_marks
 from gpusim.dashboard.match import Match
 from gpusim.dashboard.palette import colour, label, meaning, order

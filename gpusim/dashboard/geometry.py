@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from gpusim.dashboard.lanes import Row
+from gpusim.dashboard.lane_list import Row
 
 __all__ = ["AXIS_PX", "HEADER_PX", "Panel", "Stack", "stack_panels"]
 

@@ -8,7 +8,7 @@ from dash import html
 
 from gpusim.dashboard.figures import Drawing
 from gpusim.dashboard.geometry import HEADER_PX, Panel
-from gpusim.dashboard.lanes import Row
+from gpusim.dashboard.lane_list import Row
 from gpusim.dashboard.text import counted
 
 __all__ = ["gutter_rows"]

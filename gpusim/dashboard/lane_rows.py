@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from gpusim.dashboard.lanes import LanePattern, Row, default_open, lane_tree, rows_of
+from gpusim.dashboard.lane_list import LanePattern, Row, default_open, rows_of
+from gpusim.dashboard.lane_tree import lane_tree
 from gpusim.dashboard.track import Track
 from gpusim.dashboard.view import View
 from gpusim.timeline import KINDS

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gpusim.dashboard.geometry import MAX_ROW_PX, Panel, stack_panels
-from gpusim.dashboard.lanes import Row
+from gpusim.dashboard.lane_list import Row
 
 
 def row(*lanes, **more):
