@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gpusim.timeline import KINDS, REASONS
+from gpusim.timeline.vocabulary import KIND_MEANING, REASON_MEANING
 
 __all__ = [
     "CATEGORY_COUNT",
@@ -70,21 +71,8 @@ _WAIT = {
     "memory_pool": ("#e5cdd9", "#5f3d4e"),
     "store_drain": ("#ecd3e5", "#634560"),
 }
-_KIND_LABEL = {"copy": "copy in flight", "load": "load", "transfer": "transfer", "alloc": "allocation"}
-_KIND_MEANING = {
-    "compute": "arithmetic on the tile",
-    "load": "plain loads through registers",
-    "store": "writing results",
-    "issue": "issuing asynchronous copies",
-    "copy": "a stage is being filled: issue to arrival",
-    "transfer": "a copy unit works on a request",
-    "barrier": "inside a barrier",
-    "launch": "launching a kernel",
-    "kernel": "a kernel runs",
-    "alloc": "allocating or freeing memory",
-    "host": "host code",
-    "idle": "nothing to do",
-}
+_KIND_LABEL = {"copy": "copy in flight", "alloc": "allocation"}
+"""Names of kinds that the page calls otherwise than the vocabulary does."""
 _REASON_LABEL = {
     "": "wait",
     "stage_full": "wait: no free stage",
@@ -101,12 +89,6 @@ _REASON_LABEL = {
     "launch": "wait: launch",
     "memory_pool": "wait: memory pool",
     "store_drain": "wait: stores",
-}
-_REASON_MEANING = {
-    "stage_full": "the producer finds every stage of the ring occupied",
-    "stage_empty": "the consumer finds no stage filled: the copies are too slow",
-    "copy_in_flight": "a warp waits for its own asynchronous copy",
-    "store_drain": "a warp waits until its stores have left",
 }
 
 
@@ -153,7 +135,7 @@ def _split(category: int) -> tuple[str, str]:
 def colour(category: int, theme: str = "light") -> str:
     """Fill colour (#rrggbb) of a category; ``theme`` is "light" or "dark"."""
     kind, reason = _split(category)
-    pair = _WAIT.get(reason, _WAIT[""]) if kind == "wait" else _WORK.get(kind, _WAIT[""])
+    pair = _WAIT[reason] if kind == "wait" else _WORK[kind]
     return pair[theme == "dark"]
 
 
@@ -166,15 +148,13 @@ def text_on(fill: str) -> str:
 def label(category: int) -> str:
     """Short name on legend, hover and cards."""
     kind, reason = _split(category)
-    if kind == "wait":
-        return _REASON_LABEL.get(reason, f"wait: {reason.replace('_', ' ')}")
-    return _KIND_LABEL.get(kind, kind)
+    return _REASON_LABEL[reason] if kind == "wait" else _KIND_LABEL.get(kind, kind)
 
 
 def meaning(category: int) -> str:
     """One sentence for the legend's tooltip."""
     kind, reason = _split(category)
-    return _REASON_MEANING.get(reason, label(category)) if kind == "wait" else _KIND_MEANING.get(kind, kind)
+    return REASON_MEANING[reason] if kind == "wait" else KIND_MEANING[kind]
 
 
 def is_wait(category: int) -> bool:

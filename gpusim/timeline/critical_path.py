@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpusim.timeline.timeline import KINDS, Timeline
+from gpusim.timeline.timeline import Timeline
+from gpusim.timeline.vocabulary import KINDS
 
 __all__ = ["CriticalPath", "Step", "critical_path"]
 

@@ -8,7 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from gpusim.timeline.timeline import KINDS, REASONS, Timeline
+from gpusim.timeline.timeline import Timeline
+from gpusim.timeline.vocabulary import KINDS, REASONS
 
 __all__ = ["to_chrome_json", "to_csv"]
 

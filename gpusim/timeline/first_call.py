@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from gpusim.timeline.timeline import KINDS, Timeline
+from gpusim.timeline.timeline import Timeline
+from gpusim.timeline.vocabulary import KINDS
 
 __all__ = ["from_first_call"]
 

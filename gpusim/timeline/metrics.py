@@ -13,8 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gpusim.timeline.timeline import KINDS, REASONS, Timeline
+from gpusim.timeline.timeline import Timeline
 from gpusim.timeline.unions import union_length
+from gpusim.timeline.vocabulary import KINDS, REASONS
 
 __all__ = [
     "COMPUTE_KINDS",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from gpusim.timeline.vocabulary import Kind, Reason
+
 __all__ = ["Recorder"]
 
 
@@ -13,10 +15,10 @@ class Recorder(Protocol):
     def __call__(
         self,
         lane: str,
-        kind: str,
+        kind: Kind,
         start_s: float,
         end_s: float,
-        reason: str = "",
+        reason: Reason = "",
         tile: int = -1,
         stage: int = -1,
         bytes: int = 0,

@@ -13,22 +13,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["KINDS", "REASONS", "Interval", "Timeline", "TimelineBuilder"]
+from gpusim.timeline.vocabulary import KINDS, REASONS, Kind, Reason
 
-KINDS = (
-    "compute", "load", "store", "issue", "copy", "transfer", "wait", "barrier", "launch",
-    "kernel", "alloc", "host", "idle",
-)  # fmt: skip
-"""What a lane does during an interval. ``copy`` is a copy in flight (issue to arrival)
-on the lane of the buffer it fills; ``transfer`` the time a unit works on it."""
-
-REASONS = (
-    "", "stage_full", "stage_empty", "copy_in_flight", "issue_slot", "tensor_core_busy",
-    "barrier", "cta_slot", "stream_order", "event", "copy_engine_busy", "host_sync", "launch",
-    "memory_pool", "store_drain",
-)  # fmt: skip
-"""Why a lane waits. ``stage_full``: a producer finds no free stage. ``stage_empty``: a
-consumer finds no filled stage. ``copy_in_flight``: a warp waits for its own copy."""
+__all__ = ["Interval", "Timeline", "TimelineBuilder"]
 
 _KIND_ID = {kind: i for i, kind in enumerate(KINDS)}
 _REASON_ID = {reason: i for i, reason in enumerate(REASONS)}
@@ -39,10 +26,10 @@ class Interval:
     """One stretch of time on one lane. Seconds; ``tile``/``stage`` are -1 where they mean nothing."""
 
     lane: str
-    kind: str
+    kind: Kind
     start_s: float
     end_s: float
-    reason: str = ""
+    reason: Reason = ""
     tile: int = -1
     stage: int = -1
     bytes: int = 0
@@ -112,7 +99,7 @@ class Timeline:
             return (0.0, 0.0)
         return (float(self.start_s.min()), float(self.end_s.max()))
 
-    def mask(self, *, lanes: str | None = None, kinds: Sequence[str] | None = None) -> np.ndarray:
+    def mask(self, *, lanes: str | None = None, kinds: Sequence[Kind] | None = None) -> np.ndarray:
         """Boolean column: intervals whose lane matches the regular expression and whose kind is listed."""
         keep = np.ones(len(self), dtype=bool)
         if lanes is not None:
@@ -152,10 +139,10 @@ class TimelineBuilder:
     def add(
         self,
         lane: str,
-        kind: str,
+        kind: Kind,
         start_s: float,
         end_s: float,
-        reason: str = "",
+        reason: Reason = "",
         tile: int = -1,
         stage: int = -1,
         bytes: int = 0,
@@ -169,10 +156,10 @@ class TimelineBuilder:
 
     def build(self, **meta: Any) -> Timeline:
         """The sorted timeline; ``cause`` indices are carried over to the new order."""
-        return timeline_from_rows(tuple(self._lanes), self._rows, meta)
+        return _from_rows(tuple(self._lanes), self._rows, meta)
 
 
-def timeline_from_rows(lanes: tuple[str, ...], rows: Sequence[tuple], meta: Mapping[str, Any]) -> Timeline:
+def _from_rows(lanes: tuple[str, ...], rows: Sequence[tuple], meta: Mapping[str, Any]) -> Timeline:
     """A sorted `Timeline` of rows (lane, kind, start, end, reason, tile, stage, bytes, cause)."""
     table = np.array(rows, dtype=np.float64).reshape(len(rows), len(_COLUMNS))
     order = np.lexsort((table[:, 2], table[:, 0]))

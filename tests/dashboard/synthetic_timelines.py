@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpusim.timeline import Timeline, TimelineBuilder
-from gpusim.timeline.timeline import KINDS, REASONS
+from gpusim.timeline import KINDS, REASONS, Timeline, TimelineBuilder
 
 
 @dataclass

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gpusim.dashboard.palette import CATEGORY_COUNT, colour, label, order
+from gpusim.dashboard.palette import CATEGORY_COUNT, colour, label, meaning, order
 from gpusim.timeline import KINDS
 
 # Machado, Oliveira, Fernandes 2009, severity 1.0, on linear RGB.
@@ -38,12 +38,13 @@ def test_the_kinds_of_one_kernel_differ_for_every_reader(vision, theme):
         assert np.linalg.norm(seen[one] - seen[other]) > 11, (one, other)
 
 
-def test_every_category_has_a_plain_hex_colour_and_a_label():
+def test_every_category_has_a_plain_hex_colour_a_label_and_an_explanation():
     for category in range(CATEGORY_COUNT):
         for theme in ("light", "dark"):
             assert len(colour(category, theme)) == 7
             assert colour(category, theme).startswith("#")
         assert label(category)
+        assert " " in meaning(category)
 
 
 def test_waits_come_after_work_in_the_legend():
