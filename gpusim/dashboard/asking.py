@@ -11,7 +11,7 @@ from dash import Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
 from gpusim.dashboard.address import asked_of
-from gpusim.dashboard.case import OWN_POINT, Asked, CaseError, Source
+from gpusim.dashboard.case import OWN_POINT, Asked, CaseError, CaseSource
 from gpusim.dashboard.changing import NOTHING
 from gpusim.dashboard.content import show_case, show_form
 from gpusim.dashboard.layout import scenario_options
@@ -69,7 +69,7 @@ def wanted(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | No
     return asked if name else None
 
 
-def register_asking(app: Dash, source: Source) -> None:
+def register_asking(app: Dash, source: CaseSource) -> None:
     """Bind what can be picked to what is shown."""
 
     @app.callback(
@@ -109,7 +109,7 @@ def _without_set(message: str) -> str:
     return re.sub(r"^--set [^:]+: ", "", message)
 
 
-def register_file(app: Dash, source: Source) -> None:
+def register_file(app: Dash, source: CaseSource) -> None:
     """Bind the scenario's file to the page: saved under another name, and shown again when an editor has saved it."""
 
     @app.callback(

@@ -9,7 +9,7 @@ from dash.exceptions import PreventUpdate
 
 from gpusim.dashboard.address import asked_of, view_of
 from gpusim.dashboard.asking import register_asking, register_file
-from gpusim.dashboard.case import CaseError, Source
+from gpusim.dashboard.case import CaseError, CaseSource
 from gpusim.dashboard.changing import register_changing
 from gpusim.dashboard.content import draw, show_advice, show_sweep
 
@@ -23,7 +23,7 @@ _CONTROLS = {
 }  # fmt: skip
 
 
-def register(app: Dash, source: Source) -> None:
+def register(app: Dash, source: CaseSource) -> None:
     """Bind the page to ``source`` and to its own scripts."""
     register_asking(app, source)
     register_file(app, source)

@@ -16,8 +16,20 @@ from gpusim.dashboard.track import MICRO, Track
 from gpusim.scenario import Advice
 from gpusim.timeline.critical_path import critical_path
 
-__all__ = ["MEASURED", "OWN_POINT", "UNCHANGED", "Asked", "Badge", "Case", "CaseError", "Entry", "Numbers", "Path",
-           "Point", "Source"]  # fmt: skip
+__all__ = [
+    "MEASURED",
+    "OWN_POINT",
+    "UNCHANGED",
+    "Asked",
+    "Badge",
+    "Case",
+    "CaseError",
+    "CaseSource",
+    "CriticalLine",
+    "Entry",
+    "Numbers",
+    "Point",
+]
 
 
 OWN_POINT = "own"
@@ -99,8 +111,8 @@ class Numbers:
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
-    """The critical path: interval indices with the part of each that counts, µs."""
+class CriticalLine:
+    """The critical path as it is drawn: interval indices with the part of each that counts, µs."""
 
     index: np.ndarray
     start_us: np.ndarray
@@ -172,17 +184,17 @@ class Case:
         return match_events(self.predicted.timeline, self.other.timeline, titles)
 
     @cached_property
-    def critical(self) -> Path:
+    def critical(self) -> CriticalLine:
         """The predicted critical path."""
         steps = critical_path(self.predicted.timeline).steps
-        return Path(
+        return CriticalLine(
             np.array([s.index for s in steps], dtype=np.int64),
             np.array([s.start_s for s in steps]) * MICRO,
             np.array([s.end_s for s in steps]) * MICRO,
         )
 
 
-class Source(Protocol):
+class CaseSource(Protocol):
     """Where the page takes its scenarios from."""
 
     def entries(self) -> list[Entry]:

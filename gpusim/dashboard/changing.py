@@ -8,7 +8,7 @@ from typing import Any
 from dash import ALL, Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
-from gpusim.dashboard.case import OWN_POINT, Asked, CaseError, Source
+from gpusim.dashboard.case import OWN_POINT, Asked, CaseError, CaseSource
 from gpusim.dashboard.form import Field, changes_of
 from gpusim.dashboard.panel import CHANGED_CLASS, DROP, FIELD, PLAIN_CLASS
 from gpusim.dashboard.sweep_panel import PICK
@@ -49,7 +49,7 @@ def changed_list(
     return None if after == before else {"list": after, "history": [*history, before], "typed": by_field}
 
 
-def register_changing(app: Dash, source: Source) -> None:
+def register_changing(app: Dash, source: CaseSource) -> None:
     """Bind the panel's fields and buttons to the list of changes."""
 
     @app.callback(
@@ -101,7 +101,7 @@ def register_changing(app: Dash, source: Source) -> None:
         return [of["path"] in (message or "") for of in ids], names
 
 
-def _fields(source: Source, asked: Asked) -> tuple[Field, ...]:
+def _fields(source: CaseSource, asked: Asked) -> tuple[Field, ...]:
     try:
         return source.form(asked).fields
     except CaseError:

@@ -10,7 +10,7 @@ from dash import html
 from gpusim.dashboard.advice import advice_line, advice_missing, advice_pending
 from gpusim.dashboard.align import alignment_shift
 from gpusim.dashboard.cards import badge_row, card_row, distortion_banner, message_panel
-from gpusim.dashboard.case import MEASURED, Asked, Case, CaseError, Source
+from gpusim.dashboard.case import MEASURED, Asked, Case, CaseError, CaseSource
 from gpusim.dashboard.details import details_strip
 from gpusim.dashboard.figures import Drawing, timeline_figure
 from gpusim.dashboard.form import Form
@@ -27,7 +27,7 @@ _FIRST = "stages"
 """The shipped scenario that shows the main question; taken where it is there."""
 
 
-def first_name(source: Source) -> str:
+def first_name(source: CaseSource) -> str:
     """The scenario to start with: the one about which most is known, "" where there is none."""
     best = max(
         source.entries(), key=lambda entry: (not entry.error, entry.recorded, entry.name == _FIRST), default=None
@@ -35,7 +35,7 @@ def first_name(source: Source) -> str:
     return best.name if best else ""
 
 
-def show_case(source: Source, asked: Asked) -> dict[str, Any]:
+def show_case(source: CaseSource, asked: Asked) -> dict[str, Any]:
     """Everything above the timelines for a scenario, or the message that stands in its place."""
     shown = {
         "question": "", "facts": "", "badges": [], "cards": [], "message": None, "work": {"display": "none"},
@@ -71,7 +71,7 @@ def show_case(source: Source, asked: Asked) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def show_form(source: Source, asked: Asked) -> dict[str, Any]:
+def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:
     """The parts of the panel of a what-if; empty for a scenario that cannot be read."""
     try:
         form = source.form(asked)
@@ -83,7 +83,7 @@ def show_form(source: Source, asked: Asked) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def show_advice(source: Source, asked: Asked) -> list[Any]:
+def show_advice(source: CaseSource, asked: Asked) -> list[Any]:
     """The line of advice for a scenario that is shown."""
     try:
         return advice_line(source.advice(asked))
@@ -91,7 +91,7 @@ def show_advice(source: Source, asked: Asked) -> list[Any]:
         return advice_missing(str(error))
 
 
-def show_sweep(source: Source, asked: Asked, theme: str) -> tuple[dict[str, Any], Any]:
+def show_sweep(source: CaseSource, asked: Asked, theme: str) -> tuple[dict[str, Any], Any]:
     """Figure and ranking of the scenario's sweep, or why there is none."""
     try:
         sweep = source.sweep(asked)
@@ -104,8 +104,8 @@ def show_sweep(source: Source, asked: Asked, theme: str) -> tuple[dict[str, Any]
 
 def draw(case: Case, key: str, view: View) -> dict[str, Any]:
     """The figure of a view with lane list, legend, details and messages."""
-    path = case.critical if view.critical else None
-    drawing = timeline_figure(case.predicted, case.other, view, case.match, path)
+    critical = case.critical if view.critical else None
+    drawing = timeline_figure(case.predicted, case.other, view, case.match, critical)
     drawing.figure["layout"]["meta"] = {
         "case": key, "home": list(drawing.home_us), "window": list(drawing.window_us),
         "theme": view.theme, "mode": view.mode,

@@ -32,7 +32,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class ScenarioFolder:
-    """The scenarios of one folder as a `Source`; nothing outside of it is read or written by name."""
+    """The scenarios of one folder as a `CaseSource`; nothing outside of it is read or written by name."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -11,7 +11,7 @@ import numpy as np
 from gpusim.dashboard.align import alignment_shift
 from gpusim.dashboard.bars import bar_traces
 from gpusim.dashboard.blanks import blank_shade, end_traces, unrecorded_traces
-from gpusim.dashboard.case import Path
+from gpusim.dashboard.case import CriticalLine
 from gpusim.dashboard.difference import difference_heat, difference_traces, drift_traces, scale_of
 from gpusim.dashboard.figure_layout import figure_layout, scale_drift
 from gpusim.dashboard.geometry import AXIS_PX, HEADER_PX, Panel, Stack, stack_panels
@@ -129,7 +129,7 @@ def timeline_figure(
     measured: Track | None = None,
     view: View | None = None,
     match: Match | None = None,
-    critical: Path | None = None,
+    critical: CriticalLine | None = None,
 ) -> Drawing:
     """Predicted above measured, or what else it stands against, over it, or their difference, for one view.
 
@@ -258,7 +258,7 @@ def _legend(scene: _Scene, traces: list[dict[str, Any]]) -> list[LegendEntry]:
     return legend + [LegendEntry(-1, name, blank_shade(name, theme), name) for name in blank]
 
 
-def _add_marks(figure: dict[str, Any], scene: _Scene, critical: Path | None) -> None:
+def _add_marks(figure: dict[str, Any], scene: _Scene, critical: CriticalLine | None) -> None:
     """Put the ends of the runs, the clicked interval and the critical path over what ``figure`` has."""
     theme, selected, stacked = scene.view.theme, scene.view.selected, scene.mode == "stacked"
     sides = scene.sides()

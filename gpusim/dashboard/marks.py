@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gpusim.dashboard.case import Path
+from gpusim.dashboard.case import CriticalLine
 from gpusim.dashboard.geometry import Panel
 from gpusim.dashboard.palette import ink
 from gpusim.dashboard.recorded import ends_of, run_name
@@ -66,13 +66,15 @@ def _vertical(panel: Panel, x: float, colour: str, dash: str, width: float) -> d
     }  # fmt: skip
 
 
-def critical_trace(track: Track, path: Path, panel: Panel, low_us: float, high_us: float, theme: str) -> dict:
+def critical_trace(
+    track: Track, critical: CriticalLine, panel: Panel, low_us: float, high_us: float, theme: str
+) -> dict:
     """The critical path as one line from interval to interval, cut to the window."""
-    centre = panel.places(track.timeline.lanes)[0][track.timeline.lane[path.index]]
-    keep = np.flatnonzero((path.end_us >= low_us) & (path.start_us <= high_us) & np.isfinite(centre))
+    centre = panel.places(track.timeline.lanes)[0][track.timeline.lane[critical.index]]
+    keep = np.flatnonzero((critical.end_us >= low_us) & (critical.start_us <= high_us) & np.isfinite(centre))
     if len(keep) > MOST_POINTS:
         keep = keep[np.linspace(0, len(keep) - 1, MOST_POINTS).astype(np.int64)]
-    x = np.stack([path.start_us[keep], path.end_us[keep]], axis=1).ravel() + track.shift_us
+    x = np.stack([critical.start_us[keep], critical.end_us[keep]], axis=1).ravel() + track.shift_us
     return {
         "type": "scatter", "mode": "lines", "x": x.tolist(), "y": np.repeat(centre[keep], 2).tolist(),
         "xaxis": "x", "yaxis": panel.axis, "line": {"color": ink(theme).accent, "width": 2},

@@ -17,7 +17,7 @@ from werkzeug.serving import make_server
 
 from gpusim.dashboard.address import address_of, asked_of
 from gpusim.dashboard.callbacks import register
-from gpusim.dashboard.case import Source
+from gpusim.dashboard.case import CaseSource
 from gpusim.dashboard.content import first_name, show_case, show_form
 from gpusim.dashboard.data import ScenarioFolder
 from gpusim.dashboard.layout import page
@@ -30,7 +30,7 @@ PORT = 8050
 LAST_PORT = 65535
 
 
-def build_app(source: Source) -> Dash:
+def build_app(source: CaseSource) -> Dash:
     """The Dash application showing ``source``; the scenario list is read anew with every page."""
     app = Dash(
         "gpusim",
@@ -52,7 +52,7 @@ def _only_this_machine() -> None:
         abort(403)
 
 
-def _opening(source: Source) -> dmc.MantineProvider:
+def _opening(source: CaseSource) -> dmc.MantineProvider:
     """The page at its address, which the request for the layout names as where it comes from."""
     asked = urlsplit(request.referrer or "").query if has_request_context() else ""
     address = address_of(asked)

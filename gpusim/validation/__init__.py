@@ -5,11 +5,11 @@ from gpusim.lazy import lazy_exports
 _HOME = {
     "Accuracy": "gpusim.validation.report",
     "Band": "gpusim.validation.band",
-    "Case": "gpusim.validation.report",
     "Comparison": "gpusim.validation.comparison",
     "DEFAULT_BAND": "gpusim.validation.band",
     "Measurement": "gpusim.validation.cases",
     "MetricError": "gpusim.validation.comparison",
+    "RecordedCase": "gpusim.validation.report",
     "accuracy": "gpusim.validation.report",
     "all_cases": "gpusim.validation.cases",
     "compare": "gpusim.validation.cases",

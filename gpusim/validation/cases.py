@@ -31,7 +31,7 @@ from gpusim.validation.recording import (
     load_timeline,
     recorded_devices,
 )
-from gpusim.validation.report import Case
+from gpusim.validation.report import RecordedCase
 
 __all__ = ["Measurement", "all_cases", "compare", "compare_with", "measurement_of", "measurements", "steps_told"]
 
@@ -183,7 +183,7 @@ def compare(scenario: Scenario, *, exact: bool = False) -> Comparison:
     return compare_with(predict(scenario, exact=exact), measurement)
 
 
-def all_cases(*, workers: int | None = None, progress: Progress | None = None) -> list[Case]:
+def all_cases(*, workers: int | None = None, progress: Progress | None = None) -> list[RecordedCase]:
     """Every measurement with its comparison, in the order of `measurements`; intervals are dropped to save memory."""
     jobs = [(index, entry.technique.name, entry.device, entry.row) for index, entry in enumerate(measurements())]
     found = []
@@ -195,7 +195,7 @@ def all_cases(*, workers: int | None = None, progress: Progress | None = None) -
     return [case for _, case in sorted(found, key=lambda entry: entry[0])]
 
 
-def _case(job: tuple[int, str, str, TotalRow]) -> tuple[int, Case]:
+def _case(job: tuple[int, str, str, TotalRow]) -> tuple[int, RecordedCase]:
     index, name, device, row = job
     technique = techniques()[name]
     measurement = Measurement(technique, device, row)
@@ -204,4 +204,4 @@ def _case(job: tuple[int, str, str, TotalRow]) -> tuple[int, Case]:
     comparison = compare_with(predicted, measurement)
     slim = {side: TimelineBuilder().build(**getattr(comparison, side).meta) for side in ("predicted", "measured")}
     comparison = dataclasses.replace(comparison, **slim)
-    return index, Case(name, device, dict(row.params), comparison, measurement.spread, measurement.stale)
+    return index, RecordedCase(name, device, dict(row.params), comparison, measurement.spread, measurement.stale)

@@ -17,11 +17,11 @@ from typing import Any
 from gpusim.validation.band import DEFAULT_BAND, Band
 from gpusim.validation.comparison import Comparison
 
-__all__ = ["Accuracy", "Case", "Choice", "TechniqueAccuracy", "accuracy"]
+__all__ = ["Accuracy", "Choice", "RecordedCase", "TechniqueAccuracy", "accuracy"]
 
 
 @dataclass(frozen=True)
-class Case:
+class RecordedCase:
     """One recording with its comparison. ``spread``: quartiles over median; ``stale``: the kernel has changed since."""
 
     technique: str
@@ -82,7 +82,7 @@ class TechniqueAccuracy:
 class Accuracy:
     """All cases, by technique and altogether (``overall``; None without any case)."""
 
-    cases: tuple[Case, ...]
+    cases: tuple[RecordedCase, ...]
     choices: tuple[Choice, ...]
     techniques: tuple[TechniqueAccuracy, ...]
     overall: TechniqueAccuracy | None
@@ -115,7 +115,7 @@ class Accuracy:
         return {**asdict(row), "within": row.within(self.band)}
 
 
-def accuracy(cases: Iterable[Case], band: Band = DEFAULT_BAND) -> Accuracy:
+def accuracy(cases: Iterable[RecordedCase], band: Band = DEFAULT_BAND) -> Accuracy:
     """The report over ``cases``. Known gaps count in its numbers like all others: hiding them would be a lie."""
     cases = tuple(cases)
     choices = _choices(cases)
@@ -128,7 +128,7 @@ def accuracy(cases: Iterable[Case], band: Band = DEFAULT_BAND) -> Accuracy:
     return Accuracy(cases, choices, rows, overall, band)
 
 
-def _row(name: str, cases: Sequence[Case], choices: Sequence[Choice], band: Band) -> TechniqueAccuracy:
+def _row(name: str, cases: Sequence[RecordedCase], choices: Sequence[Choice], band: Band) -> TechniqueAccuracy:
     errors = [case.comparison.total_error for case in cases]
     worst = max(range(len(errors)), key=lambda i: abs(errors[i]))
     hidden = [error for case in cases if (error := case.comparison.hidden_error) is not None]
@@ -146,8 +146,8 @@ def _row(name: str, cases: Sequence[Case], choices: Sequence[Choice], band: Band
     )
 
 
-def _choices(cases: Iterable[Case]) -> tuple[Choice, ...]:
-    groups: dict[str, list[Case]] = defaultdict(list)
+def _choices(cases: Iterable[RecordedCase]) -> tuple[Choice, ...]:
+    groups: dict[str, list[RecordedCase]] = defaultdict(list)
     for case in cases:
         if "stages" in case.params:
             rest = {name: value for name, value in case.params.items() if name != "stages"}
@@ -155,11 +155,11 @@ def _choices(cases: Iterable[Case]) -> tuple[Choice, ...]:
     return tuple(_choice(group) for group in groups.values() if len(group) > 1)
 
 
-def _choice(group: Sequence[Case]) -> Choice:
-    def measured(case: Case) -> float:
+def _choice(group: Sequence[RecordedCase]) -> Choice:
+    def measured(case: RecordedCase) -> float:
         return case.comparison.measured.total_s
 
-    def predicted(case: Case) -> tuple[float, int]:
+    def predicted(case: RecordedCase) -> tuple[float, int]:
         # Equal up to rounding is a tie, and of equally fast counts one takes the smallest.
         return float(f"{case.comparison.predicted.total_s:.9g}"), case.params["stages"]
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from synthetic_timelines import dense, pipeline
 
-from gpusim.dashboard.case import Path
+from gpusim.dashboard.case import CriticalLine
 from gpusim.dashboard.difference import drift_scale, hold_inside
 from gpusim.dashboard.figures import BAR_LIMIT, timeline_figure
 from gpusim.dashboard.match import match_events
@@ -229,8 +229,8 @@ def test_a_selected_wait_gets_a_frame_its_cause_another_and_an_arrow_between(rin
 
 
 def test_the_critical_path_is_one_line(ring):
-    path = Path(np.array([0, 5]), ring[0].start_us[[0, 5]], ring[0].end_us[[0, 5]])
-    drawing = timeline_figure(*ring, View(critical=True), None, path)
+    critical = CriticalLine(np.array([0, 5]), ring[0].start_us[[0, 5]], ring[0].end_us[[0, 5]])
+    drawing = timeline_figure(*ring, View(critical=True), None, critical)
     line = drawing.figure["data"][-1]
     assert line["mode"] == "lines"
     assert len(line["x"]) == 4

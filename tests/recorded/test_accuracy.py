@@ -15,7 +15,7 @@ from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.program import with_time_stamps
 from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.metrics import summary
-from gpusim.validation import Case, accuracy, compare_timelines, steps_told
+from gpusim.validation import RecordedCase, accuracy, compare_timelines, steps_told
 from gpusim.validation.recording import TIMELINES, TOTALS, Totals, list_timelines, load_timeline
 from tests.recorded.predictions import DEVICE, Point, points, worst_first
 from tests.tile_programs import TECHNIQUES, technique
@@ -37,10 +37,10 @@ HIDDEN_WORST = 0.28
 recorded without the instrument's own slowness)."""
 
 
-def case(name: str, point: Point) -> Case:
+def case(name: str, point: Point) -> RecordedCase:
     """A point as the accuracy report takes it."""
     sides = (TimelineBuilder().build(total_s=total_s) for total_s in (point.predicted_s, point.measured_s))
-    return Case(name, DEVICE, dict(point.params), compare_timelines(*sides))
+    return RecordedCase(name, DEVICE, dict(point.params), compare_timelines(*sides))
 
 
 def table(title: str, rows: list[Any]) -> str:

@@ -4,7 +4,7 @@ import pytest
 
 from gpusim.errors import GpusimError
 from gpusim.timeline import TimelineBuilder
-from gpusim.validation import Case, accuracy, compare_timelines
+from gpusim.validation import RecordedCase, accuracy, compare_timelines
 from gpusim.validation.markdown import (
     BEGIN,
     END,
@@ -14,10 +14,10 @@ from gpusim.validation.markdown import (
 )
 
 
-def case(stages: int, predicted: float, measured: float) -> Case:
+def case(stages: int, predicted: float, measured: float) -> RecordedCase:
     """A case with totals alone."""
     sides = [TimelineBuilder().build(device="d", total_s=total) for total in (predicted, measured)]
-    return Case("made_up", "d", {"stages": stages, "warps": 4}, compare_timelines(*sides))
+    return RecordedCase("made_up", "d", {"stages": stages, "warps": 4}, compare_timelines(*sides))
 
 
 def test_table_has_a_row_per_technique_and_one_for_all():
