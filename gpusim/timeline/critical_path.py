@@ -37,7 +37,6 @@ class CriticalPath:
 
     steps: tuple[Step, ...]
     by_kind: dict[str, float]
-    by_lane: dict[str, float]
     inferred: bool
 
     @property
@@ -47,17 +46,15 @@ class CriticalPath:
 
 
 def critical_path(timeline: Timeline) -> CriticalPath:
-    """The critical path of ``timeline``; seconds per kind and per lane along it."""
+    """The critical path of ``timeline``; seconds per kind along it."""
     if not len(timeline):
-        return CriticalPath((), {}, {}, inferred=False)
+        return CriticalPath((), {}, inferred=False)
     walker = _Walker(timeline)
     steps = tuple(walker.walk())
     by_kind: dict[str, float] = defaultdict(float)
-    by_lane: dict[str, float] = defaultdict(float)
     for step in steps:
         by_kind[KINDS[timeline.kind[step.index]]] += step.end_s - step.start_s
-        by_lane[timeline.lanes[timeline.lane[step.index]]] += step.end_s - step.start_s
-    return CriticalPath(steps, dict(by_kind), dict(by_lane), walker.inferred)
+    return CriticalPath(steps, dict(by_kind), walker.inferred)
 
 
 class _Walker:

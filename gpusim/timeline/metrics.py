@@ -9,7 +9,6 @@ copy for one SM cannot hide under the arithmetic of another. The inside of a ker
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 import numpy as np
 
@@ -22,7 +21,6 @@ __all__ = [
     "COPY_KINDS",
     "achieved_bandwidth",
     "achieved_flop_rate",
-    "busy_fraction",
     "busy_by_lane",
     "exposed_copy_s",
     "hidden_fraction",
@@ -36,8 +34,6 @@ COPY_KINDS = ("copy", "load")
 
 COMPUTE_KINDS = ("compute", "kernel")
 """Arithmetic: a role of a CTA computing, or a kernel on a stream."""
-
-IDLE_KINDS = ("wait", "barrier", "idle")
 
 _SM = re.compile(r"^sm\[(\d+)\]")
 _INSIDE = ".kernel["
@@ -63,20 +59,6 @@ def exposed_copy_s(timeline: Timeline) -> float:
     group = _groups(timeline)
     groups = len(np.unique(group[timeline.mask(kinds=COPY_KINDS) & (group != INSIDE_GROUP)]))
     return (copy_s - both_s) / groups if groups else float("nan")
-
-
-def busy_fraction(timeline: Timeline, lanes: str, kinds: Sequence[str] | None = None) -> float:
-    """Share of the total time in which a lane matching the expression works, averaged over lanes.
-
-    Work is any kind but waiting; give ``kinds`` for others. NaN when no lane matches.
-    """
-    chosen = [index for index, name in enumerate(timeline.lanes) if re.search(lanes, name)]
-    if not chosen or timeline.total_s <= 0:
-        return float("nan")
-    work = tuple(kind for kind in KINDS if kind not in IDLE_KINDS) if kinds is None else kinds
-    keep = timeline.mask(kinds=work) & np.isin(timeline.lane, chosen)
-    busy = union_length(timeline.lane[keep], timeline.start_s[keep], timeline.end_s[keep], len(timeline.lanes))
-    return float(busy[chosen].mean() / timeline.total_s)
 
 
 def busy_by_lane(timeline: Timeline) -> dict[str, dict[str, float]]:

@@ -110,12 +110,6 @@ class Timeline:
             keep &= np.isin(self.kind, [_KIND_ID[kind] for kind in kinds])
         return keep
 
-    def select(self, keep: np.ndarray) -> Timeline:
-        """The intervals where ``keep`` holds, on the same lanes. Causes are dropped."""
-        columns = {name: getattr(self, name)[keep] for name in _COLUMNS}
-        columns["cause"] = np.full(int(keep.sum()), -1, dtype=np.int64)
-        return Timeline(lanes=self.lanes, meta=self.meta, **columns)
-
     def with_meta(self, **meta: Any) -> Timeline:
         """The same intervals with entries of ``meta`` added or replaced."""
         columns = {name: getattr(self, name) for name in _COLUMNS}

@@ -51,7 +51,8 @@ def test_work_follows_work_on_its_lane():
     for tile in range(3):
         builder.add(CONSUMER, "compute", tile * US, (tile + 1) * US, tile=tile)
     path = critical_path(builder.build())
-    assert path.by_lane == pytest.approx({CONSUMER: 3 * US})
+    assert [step.index for step in path.steps] == [0, 1, 2]
+    assert path.by_kind == pytest.approx({"compute": 3 * US})
 
 
 def test_empty_timeline_has_no_path():

@@ -9,7 +9,6 @@ from gpusim.timeline import KINDS, Timeline, TimelineBuilder
 from gpusim.timeline.metrics import (
     achieved_bandwidth,
     busy_by_lane,
-    busy_fraction,
     exposed_copy_s,
     hidden_fraction,
     period_s,
@@ -91,12 +90,9 @@ def test_period_takes_the_end_of_a_tile_in_parts():
     assert period_s(builder.build()) == pytest.approx(3 * US)
 
 
-def test_busy_fraction_is_work_over_total():
+def test_busy_is_time_over_total():
     """Two µs of compute every two µs, after one µs of filling."""
-    timeline = pipeline()
-    assert busy_fraction(timeline, r"\.consumer$") == pytest.approx(16 / 17)
-    assert busy_by_lane(timeline)["sm[0].cta[0].consumer"]["compute"] == pytest.approx(16 / 17)
-    assert math.isnan(busy_fraction(timeline, "no such lane"))
+    assert busy_by_lane(pipeline())["sm[0].cta[0].consumer"]["compute"] == pytest.approx(16 / 17)
 
 
 def test_waiting_is_summed_by_reason():
