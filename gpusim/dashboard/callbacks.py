@@ -28,6 +28,12 @@ def register(app: Dash, source: CaseSource) -> None:
     register_asking(app, source)
     register_file(app, source)
     register_changing(app, source)
+    _register_shown(app, source)
+    _register_scripts(app)
+
+
+def _register_shown(app: Dash, source: CaseSource) -> None:
+    """Bind what is drawn of a case to the case and to the controls of the page."""
 
     @app.callback(
         output={
@@ -71,7 +77,14 @@ def register(app: Dash, source: CaseSource) -> None:
     def on_align(align: str) -> dict[str, str]:
         return {} if align == "event" else {"display": "none"}
 
-    for outputs, inputs, function in (
+
+_ON_REQUEST = ("help", "fold", "toggleTheme", "zoomIn", "zoomOut", "zoomHome")
+"""Scripts that answer a button, and must not run when the page opens."""
+
+
+def _register_scripts(app: Dash) -> None:
+    """Bind the scripts in ``assets/`` that answer without the server."""
+    for output, inputs, function in (
         (Output("graph", "figure"), [Input("drawn", "data")], "place"),
         (Output("advised", "data"), [Input("drawn", "data"), State("advised", "data")], "advisable"),
         (
@@ -84,17 +97,9 @@ def register(app: Dash, source: CaseSource) -> None:
         (Output("sweep", "opened"), [Input("sweep-open", "n_clicks"), State("sweep", "opened")], "fold"),
         (Output("theme", "data"), [Input("theme-toggle", "n_clicks"), State("theme", "data")], "toggleTheme"),
         (Output("provider", "forceColorScheme"), [Input("theme", "data")], "theme"),
+        (Output("zoom-in", "n_clicks"), [Input("zoom-in", "n_clicks")], "zoomIn"),
+        (Output("zoom-out", "n_clicks"), [Input("zoom-out", "n_clicks")], "zoomOut"),
+        (Output("zoom-home", "n_clicks"), [Input("zoom-home", "n_clicks")], "zoomHome"),
     ):
-        app.clientside_callback(
-            ClientsideFunction("gpusim", function),
-            outputs,
-            *inputs,
-            prevent_initial_call=function in ("help", "fold", "toggleTheme"),
-        )
-    for name, step in (("zoom-in", "zoomIn"), ("zoom-out", "zoomOut"), ("zoom-home", "zoomHome")):
-        app.clientside_callback(
-            ClientsideFunction("gpusim", step),
-            Output(name, "n_clicks"),
-            Input(name, "n_clicks"),
-            prevent_initial_call=True,
-        )
+        script = ClientsideFunction("gpusim", function)
+        app.clientside_callback(script, output, *inputs, prevent_initial_call=function in _ON_REQUEST)

@@ -101,42 +101,52 @@ def badges_of(
     changes: Sequence[str] = (),
 ) -> tuple[Badge, ...]:
     """Provenance at a glance: recorded or not, changed, device, stale, overhead, assumptions."""
-    badges = []
+    badges: list[Badge] = []
     if point:
         badges.append(Badge("other parameters", "warn", "A recorded point of the technique, not the scenario's own."))
     if changes:
         badges.append(Badge(counted(len(changes), "change"), "warn", "What if " + ", ".join(changes)))
-    if measurement is None:
-        badges.append(Badge("prediction only", "warn", "No recording of this kernel with these parameters here."))
-    else:
-        date = measurement.row.date
-        badges.append(
-            Badge("recorded", "good", f"Replayed from a recording of {date}, {measurement.row.repeats} runs.")
-        )
-        if measured is None:
-            badges.append(Badge("total only", "plain", "Only the run time was recorded for these parameters."))
-        if measurement.stale:
-            badges.append(Badge("stale", "warn", "The kernel's source has changed since it was recorded."))
+    badges += _recording_badges(measurement, measured)
     other = scenario.model.device.set
     if other:
         text = ", ".join(f"{name} = {value}" for name, value in other.items())
         badges.append(Badge(f"{scenario.device}, changed", "warn", f"Device with other quantities: {text}"))
     else:
         badges.append(Badge(scenario.device, "plain", "Device profile of the prediction."))
-    overhead = overhead_of(measured)
-    if overhead is not None:
-        why = f"The lanes are of a {run_name(measured)}, which took so much longer than the plain runs of the total."
-        badges.append(Badge(f"instrumented {signed_percent(overhead)}", "warn" if overhead > 0.03 else "plain", why))
-        if kept := tiles_kept(measured):
-            badges.append(Badge("first {:,} of {:,} tiles".format(*kept), "warn", "The probe keeps no more per CTA."))
-        dropped = int(measured.meta.get("dropped") or 0)
-        if dropped:
-            badges.append(Badge(f"{dropped:,} events dropped", "warn", "The probe's buffer was full."))
+    badges += _lane_badges(measured)
     assumed = list(predicted.meta.get("assumed", ()))
     if assumed:
         count = counted(len(assumed), "assumed quantity")
         badges.append(Badge(count, "plain", "Not measured on this device, assumed: " + ", ".join(map(str, assumed))))
     return tuple(badges)
+
+
+def _recording_badges(measurement: Measurement | None, measured: Timeline | None) -> list[Badge]:
+    """Whether there is a recording, of what, and whether it is still of the same kernel."""
+    if measurement is None:
+        return [Badge("prediction only", "warn", "No recording of this kernel with these parameters here.")]
+    row = measurement.row
+    badges = [Badge("recorded", "good", f"Replayed from a recording of {row.date}, {row.repeats} runs.")]
+    if measured is None:
+        badges.append(Badge("total only", "plain", "Only the run time was recorded for these parameters."))
+    if measurement.stale:
+        badges.append(Badge("stale", "warn", "The kernel's source has changed since it was recorded."))
+    return badges
+
+
+def _lane_badges(measured: Timeline | None) -> list[Badge]:
+    """What recording the lanes of a kernel or program has cost, and what they leave out."""
+    overhead = overhead_of(measured)
+    if overhead is None:
+        return []
+    why = f"The lanes are of a {run_name(measured)}, which took so much longer than the plain runs of the total."
+    badges = [Badge(f"instrumented {signed_percent(overhead)}", "warn" if overhead > 0.03 else "plain", why)]
+    if kept := tiles_kept(measured):
+        badges.append(Badge("first {:,} of {:,} tiles".format(*kept), "warn", "The probe keeps no more per CTA."))
+    dropped = int(measured.meta.get("dropped") or 0)
+    if dropped:
+        badges.append(Badge(f"{dropped:,} events dropped", "warn", "The probe's buffer was full."))
+    return badges
 
 
 def bottleneck_text(predicted: Timeline) -> dict[str, str]:
