@@ -74,7 +74,7 @@ def _results(point: SweepPoint, best: SweepPoint, overlap: bool) -> list[str]:
 
 
 def _print_errors(result: SweepResult) -> None:
-    """Each reason once, with the points it concerns."""
+    """Print why points cannot run: each reason once, with the points it concerns."""
     reasons: dict[str, list[SweepPoint]] = {}
     for point in result.points:
         if point.error:

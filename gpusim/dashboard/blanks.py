@@ -98,7 +98,7 @@ def _left_out(track: Track, panel: Panel) -> list[tuple[str, float, float, str]]
 
 
 def _between_calls(track: Track, panel: Panel, least_us: float) -> list[tuple[str, float, float, str]]:
-    """The same of the gaps between a traced host's calls."""
+    """Lane, start, length and words of the gaps between a traced host's calls, those longer than ``least_us``."""
     if not track.is_measured:
         return []
     words = f"<b>{UNRECORDED}</b><br>the tracer sees a host's calls, not what it does between them"

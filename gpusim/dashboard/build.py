@@ -92,7 +92,7 @@ def _measured(predicted: Timeline, measurement: Measurement, scenario: Scenario)
 
 
 def _without_changes(unchanged: Case) -> dict[str, Any]:
-    """The same of the prediction without the changes."""
+    """What a case says of the prediction without the changes, which takes the place of a recording."""
     track = Track(unchanged.predicted.timeline, "measured", UNCHANGED)
     return {"other": track, "other_numbers": unchanged.predicted_numbers}
 

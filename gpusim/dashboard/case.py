@@ -216,4 +216,4 @@ class CaseSource(Protocol):
         """Make it a scenario of its own, called ``name``. Raises CaseError."""
 
     def stamp(self, name: str) -> str:
-        """Another one when the scenario has changed since; "" for one that is not there."""
+        """A word that differs when the scenario has changed since; "" for one that is not there."""

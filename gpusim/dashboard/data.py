@@ -117,7 +117,7 @@ class ScenarioFolder:
             raise CaseError(f"{path} cannot be written: {error.strerror}") from error
 
     def stamp(self, name: str) -> str:
-        """Another one when the file of a scenario has changed since; "" for a file that is not there."""
+        """A word that differs when the file of a scenario has changed since; "" for a file that is not there."""
         path = self._paths().get(name)
         try:
             return str(path.stat().st_mtime_ns) if path is not None else ""

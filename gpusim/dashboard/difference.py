@@ -92,7 +92,7 @@ def difference_heat(
     predicted: Track, index: np.ndarray, measured: Track, measured_index: np.ndarray,
     grid: Grid, match: Match, scale: Scale, theme: str,
 ) -> dict[str, Any]:  # fmt: skip
-    """The same for too many of them: how much of each bin's time belongs to which difference.
+    """Duration differences of too many intervals for bars: how much of each bin's time belongs to which class.
 
     Hovering tells that, and beside it what both sides spend the bin's time on: events without a partner, and
     those that one side has in another bin, differ there alone.

@@ -21,7 +21,7 @@ __all__ = ["Field", "Form", "changes_of", "form_of"]
 TEXT_WIDTH = 100
 """Letters in a line of a file that is saved."""
 MOST_FIELDS = 24
-"""Of a program that is spelled out; the first of them are its grid, its rings and its roles."""
+"""So many fields a program that is spelled out has at most; the first are its grid, its rings and its roles."""
 _AROUND_LOOPS, _UNSAID = ("prologue", "epilogue"), ("roles", "rings", "per_tile", "threads", "per_chunk")
 
 

@@ -32,7 +32,7 @@ KEYS = (
     ("?", "this help"),
 )
 WATCH_MS = 2000
-"""From one look at the scenario's file to the next: what is saved in an editor is shown."""
+"""Milliseconds between two looks at the scenario's file: what is saved in an editor is shown."""
 GRAPH_CONFIG = {"displayModeBar": False, "doubleClick": False, "scrollZoom": False, "responsive": False}
 
 

@@ -110,7 +110,7 @@ def selection_marks(track: Track, index: int, panel: Panel, theme: str) -> tuple
 
 
 def _arrow(cause: dict[str, Any], effect: dict[str, Any], panel: Panel, colour: str) -> dict[str, Any]:
-    """From the end of the cause to the nearest time inside its effect."""
+    """An arrow from the end of the cause to the nearest time inside its effect; both are frames."""
     return {
         "xref": "x", "yref": panel.axis, "axref": "x", "ayref": panel.axis, "text": "", "showarrow": True,
         "x": min(effect["x1"], max(effect["x0"], cause["x1"])), "y": (effect["y0"] + effect["y1"]) / 2,

@@ -44,7 +44,7 @@ class Match:
         return int((self.of_predicted >= 0).sum())
 
     def paired(self, predicted: np.ndarray) -> np.ndarray:
-        """Those of the given predicted indices that have a partner."""
+        """What of the given predicted indices has a partner."""
         return predicted[self.of_predicted[predicted] >= 0]
 
 

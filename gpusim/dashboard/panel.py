@@ -26,7 +26,7 @@ FIELD, DROP = "field", "drop"
 PLAIN_CLASS, CHANGED_CLASS = "field", "field changed"
 """Classes of inputs."""
 WAIT_MS = 250
-"""After the last key, before a prediction is asked for."""
+"""Milliseconds from the last key to asking for a prediction."""
 
 
 def _input(one: Field) -> Any:

@@ -38,7 +38,7 @@ class Sweep:
 
     @property
     def ranked(self) -> list[SweepRow]:
-        """Those that ran, the fastest prediction first; times that agree to nine digits are a tie."""
+        """Points that ran, the fastest prediction first; times that agree to nine digits are a tie."""
         return sorted(
             (row for row in self.rows if row.predicted_s is not None), key=lambda row: float(f"{row.predicted_s:.9g}")
         )

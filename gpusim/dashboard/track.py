@@ -40,7 +40,7 @@ class Track:
         return self.timeline.meta.get("source") != "predicted"
 
     def shifted(self, shift_us: float) -> Track:
-        """The same side moved by ``shift_us``; prepared columns are shared."""
+        """A copy of this side that lies at ``shift_us``; it shares the prepared columns."""
         return replace(self, shift_us=shift_us)
 
     def remember(self, name: str, make: Callable[[], Any]) -> Any:

@@ -83,7 +83,7 @@ _UNITS = (
 
 
 def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
-    """None for the timeline of a single kernel. Without a busy unit: the waits between them."""
+    """The unit of a host program that works most of the time, or the waits between units; None for a single kernel."""
     if not any(name.startswith("host[") for name in timeline.lanes) or timeline.total_s <= 0:
         return None
     found = []

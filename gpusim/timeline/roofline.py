@@ -42,7 +42,7 @@ class Roofline:
 
     @property
     def share(self) -> float:
-        """Of what the roof above allows."""
+        """Part of what the roof above allows that is reached."""
         return max(self.bandwidth_share, self.flop_share)
 
     @property
@@ -58,7 +58,7 @@ class Roofline:
 
 
 def roofline(timeline: Timeline) -> Roofline | None:
-    """None where ``meta`` does not say the work and the peaks, as for streams and copies."""
+    """Where ``timeline`` stands; None where ``meta`` does not say its work and the peaks, as for streams and copies."""
     bandwidth, flop = achieved_bandwidth(timeline), achieved_flop_rate(timeline)
     peak_bytes, peak_flop = timeline.meta.get("peak_bytes_per_s"), timeline.meta.get("peak_flop_per_s")
     if not peak_bytes or not peak_flop or not (math.isfinite(bandwidth) and math.isfinite(flop)):

@@ -111,7 +111,7 @@ class Timeline:
         return keep
 
     def with_meta(self, **meta: Any) -> Timeline:
-        """The same intervals with entries of ``meta`` added or replaced."""
+        """A copy of the timeline with entries of ``meta`` added or replaced."""
         columns = {name: getattr(self, name) for name in _COLUMNS}
         return Timeline(lanes=self.lanes, meta={**self.meta, **meta}, **columns)
 

@@ -76,7 +76,7 @@ class Comparison:
 
     @property
     def hidden_verdict(self) -> Verdict | None:
-        """The same for the hidden fraction."""
+        """Whether the hidden fraction is within the difference claimed for one case; None where it is unknown."""
         if self.hidden_error is None:
             return None
         if self.gap:
