@@ -47,6 +47,8 @@ def picked(shares: np.ndarray) -> np.ndarray:
     Along a strip each is picked as often as its share of the time asks for: what is left over of one bin counts
     in the next. The largest share alone would hide all that is short but frequent.
     """
+    if not shares.shape[2]:
+        return np.full(shares.shape[:2], -1)
     time = shares.transpose(1, 0, 2)
     occupied = time.sum(axis=2)
     part = time / np.maximum(occupied, 1e-30)[:, :, None]

@@ -195,6 +195,19 @@ def test_a_hidden_category_is_not_drawn_but_stays_in_the_legend(ring):
     assert [entry.shown for entry in drawing.legend if entry.category == COMPUTE] == [False]
 
 
+def test_rows_that_mix_lanes_may_have_nothing_in_sight():
+    build = TimelineBuilder()
+    for k in range(20):
+        build.add(f"sm[0].cta[{k}].worker", "compute", 0.0, 1e-6)
+    build.add("sm[0].tma", "transfer", 0.0, 1e-6)
+    track = Track(build.build(), "predicted")
+    closed = timeline_figure(track, view=View(toggled={"/sm[0]": False}))
+    assert "heatmap" in kinds(closed)
+    assert json.dumps(
+        timeline_figure(track, view=View(toggled={"/sm[0]": False}, hidden=frozenset(track.present))).figure
+    )
+
+
 def test_a_bad_search_shows_a_message_and_all_lanes(ring):
     drawing = timeline_figure(*ring, View(pattern="(("))
     assert drawing.pattern_error

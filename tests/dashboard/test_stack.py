@@ -61,3 +61,7 @@ def test_only_what_occurs_in_a_bin_is_picked_in_it():
     shares[0, 0, 1], shares[0, 5, 0], shares[1, 0, 0] = 1.0, 0.01, 0.4
     assert picked(shares)[0].tolist() == [1, -1, -1, -1, -1, 0]
     assert picked(shares)[1].tolist() == [0, -1, -1, -1, -1, -1]
+
+
+def test_without_any_category_nothing_is_picked():
+    assert (picked(np.zeros((2, 3, 0))) == -1).all()
