@@ -7,7 +7,7 @@ any number of tiles.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from math import lcm
 from typing import Any
 
@@ -222,50 +222,29 @@ class _PhaseMaker:
         return ops.Wait(self.barrier, max(phase - self.lag, -1), tile=tile)
 
 
-_ON_RING = {
-    "acquire": ops.Acquire, "wait": ops.WaitFull, "release": ops.Release,
+_OPS: dict[str, type] = {
+    "acquire": ops.Acquire, "tma_load": ops.TmaLoad, "wait": ops.WaitFull, "release": ops.Release,
+    "load": ops.Load, "wait_loads": ops.WaitLoads, "store_shared": ops.StoreShared, "store": ops.Store,
+    "cp_async": ops.CpAsync, "commit_group": ops.CommitGroup, "wait_group": ops.WaitGroup,
+    "producer_commit": ops.ProducerCommit, "tma_store": ops.TmaStore, "bulk_wait": ops.BulkWait,
+    "sync_threads": ops.SyncThreads, "named_barrier": ops.NamedBarrier, "arrive": ops.Arrive,
+    "expect_tx": ops.ExpectTx, "set_max_nreg": ops.SetMaxNReg,
 }  # fmt: skip
-_SAME_FIELDS = {
-    "wait_loads": (ops.WaitLoads, ("pending",)),
-    "producer_commit": (ops.ProducerCommit, ("ring", "asynchronous")),
-    "commit_group": (ops.CommitGroup, ()),
-    "wait_group": (ops.WaitGroup, ("pending",)),
-    "bulk_wait": (ops.BulkWait, ("pending", "read")),
-    "store": (ops.Store, ("bytes", "width", "other", "l2_hit", "completed", "again", "stride", "scatter")),
-    "sync_threads": (ops.SyncThreads, ()),
-    "named_barrier": (ops.NamedBarrier, ("id", "warps", "wait")),
-    "arrive": (ops.Arrive, ("barrier",)),
-    "expect_tx": (ops.ExpectTx, ("barrier", "bytes")),
-    "set_max_nreg": (ops.SetMaxNReg, ("registers",)),
-}
-_LOAD = (
-    "width", "other", "masked", "wait", "l1_hit", "l1_wavefronts", "l2_hit", "completed", "align", "stride", "scatter",
-)  # fmt: skip
-_WITH_BYTES = {
-    "tma_load": (ops.TmaLoad, ("ring", "l2_hit", "align", "copies")),
-    "load": (ops.Load, _LOAD),
-    "store_shared": (ops.StoreShared, ("ring", "width", "other", "masked")),
-    "cp_async": (ops.CpAsync, ("ring", "width", "other", "masked", "l2_hit", "align")),
-    "tma_store": (ops.TmaStore, ("ring",)),
-}
-_MIX = (
-    "ffma", "lds", "other", "setup", "sts", "mufu", "ilp", "loads_in_flight", "load_to_use", "lds_bytes", "sts_bytes",
-    "bank_conflict", "lds_wavefronts", "register_conflicts", "pipe_stalls", "half_rate", "alone",
-    "interleaved", "masked", "ldc",
-)  # fmt: skip
+"""The op of each word whose fields have the names of the op's own; `_maker` builds the two others."""
 
 
 def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Callable[[int], Op]:
-    if word in _ON_RING:
-        return _Maker(_ON_RING[word], ring=spec.ring)
     if word == "mbarrier_wait":
         return _PhaseMaker(spec.barrier, spec.phase, spec.lag, spec.every)
     if word == "compute":
-        mix = Mix(**{name: getattr(spec, name) for name in _MIX})
         implied = read if spec.lds and spec.reads is None else None
-        return _Maker(ops.Compute, mix=mix, reads=spec.reads or implied)
-    if word in _WITH_BYTES:
-        op, names = _WITH_BYTES[word]
-        return _Maker(op, bytes=ring_bytes(kernel, spec), **{name: getattr(spec, name) for name in names})
-    op, names = _SAME_FIELDS[word]
-    return _Maker(op, **{name: getattr(spec, name) for name in names})
+        return _Maker(ops.Compute, mix=Mix(**_same(Mix, spec)), reads=spec.reads or implied)
+    arguments = _same(_OPS[word], spec)
+    if "bytes" in arguments:
+        arguments["bytes"] = ring_bytes(kernel, spec)
+    return _Maker(_OPS[word], **arguments)
+
+
+def _same(kind: type, spec: Any) -> dict[str, Any]:
+    """What ``spec`` says of each field of ``kind``. The tile is left out: it is known only when the op runs."""
+    return {field.name: getattr(spec, field.name) for field in fields(kind) if field.name != "tile"}
