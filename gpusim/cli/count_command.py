@@ -12,9 +12,7 @@ from gpusim.cli.count_draft import draft
 from gpusim.cli.output import console, print_json, print_table
 from gpusim.errors import GpusimError
 from gpusim.program import sass
-from gpusim.program.sass_loops import Part, parts
-from gpusim.program.sass_steps import Step, steps
-from gpusim.program.sass_words import Stated, stated
+from gpusim.program.sass import Part, Stated, Step, parts, stated, steps_of
 
 __all__ = ["count"]
 
@@ -77,7 +75,7 @@ def _print_drafts(drafts: dict[str, str], json: bool) -> None:
 
 def _kernel(found: list[Part], in_order: bool) -> list[dict[str, Any]]:
     return [
-        _data(part) | ({"steps": [_step(step) for step in steps(part, found)]} if in_order else {}) for part in found
+        _data(part) | ({"steps": [_step(step) for step in steps_of(part, found)]} if in_order else {}) for part in found
     ]
 
 

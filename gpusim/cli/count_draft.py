@@ -10,9 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpusim.program import WARP_SIZE
-from gpusim.program.sass_loops import Part
-from gpusim.program.sass_steps import Step, steps
-from gpusim.program.sass_words import Stated
+from gpusim.program.sass import Part, Stated, Step, steps_of
 
 __all__ = ["draft"]
 
@@ -28,7 +26,7 @@ def draft(parts: Sequence[Part], warps: int) -> str:
 
     Its only outermost loop that moves data is over tiles; where there is none, or several, one tile is all of it.
     """
-    found = {part.name: (part, steps(part, parts)) for part in parts}
+    found = {part.name: (part, steps_of(part, parts)) for part in parts}
     outermost = [part.name for part, _ in found.values() if part.is_loop and part.inside is None]
     rest = next((listed for part, listed in found.values() if not part.is_loop), [])
     loop = outermost[0] if len(outermost) == 1 and found[outermost[0]][0].moves else None

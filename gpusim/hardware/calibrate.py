@@ -18,8 +18,7 @@ from gpusim.hardware.calibrate_alignment import ALIGNMENT_STEPS
 from gpusim.hardware.calibrate_memory import HOP_INSTRUCTIONS, MEMORY_STEPS
 from gpusim.hardware.calibrate_schedule import SCHEDULE_STEPS
 from gpusim.program import WARP_SIZE
-from gpusim.program.dispatch import dispatch_stalls
-from gpusim.program.sass import Instruction
+from gpusim.program.sass import Instruction, dispatch_stalls
 
 __all__ = ["measure_quantities"]
 

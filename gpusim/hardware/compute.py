@@ -21,7 +21,7 @@ from gpusim.hardware.compute_cost import ComputeCost
 from gpusim.hardware.costs import MemoryBatch
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, Mix
-from gpusim.program.dispatch import HALF_RATE
+from gpusim.program.mix import HALF_RATE
 
 __all__ = ["FEW_CHAINS", "ComputeModel"]
 

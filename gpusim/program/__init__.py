@@ -1,28 +1,24 @@
 """What is to be done: ops, roles, rings and kernel programs; frozen data without a clock."""
 
+from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, SyncThreads, Wait
 from gpusim.program.check import check_program
 from gpusim.program.kernel import WARP_SIZE, Barrier, KernelProgram, Ring, Role
+from gpusim.program.mix import Mix
 from gpusim.program.ops import (
     Acquire,
-    Arrive,
     BulkWait,
     CommitGroup,
     Compute,
     CpAsync,
-    ExpectTx,
     Load,
-    Mix,
-    NamedBarrier,
     Op,
     ProducerCommit,
     Release,
     SetMaxNReg,
     Store,
     StoreShared,
-    SyncThreads,
     TmaLoad,
     TmaStore,
-    Wait,
     WaitFull,
     WaitGroup,
     WaitLoads,

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpusim.errors import HazardError, ProgramError, listing, nearest
+from gpusim.program.barrier_ops import Arrive, ExpectTx, Wait
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
-from gpusim.program.ops import Arrive, Compute, CpAsync, ExpectTx, Load, Op, SetMaxNReg, TmaLoad, Wait, WaitLoads
+from gpusim.program.ops import Compute, CpAsync, Load, Op, SetMaxNReg, TmaLoad, WaitLoads
 
 __all__ = ["check_program"]
 

@@ -20,90 +20,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, SyncThreads, Wait
+from gpusim.program.mix import Mix
+
 __all__ = [
     "Acquire",
-    "Arrive",
     "BulkWait",
     "CommitGroup",
     "Compute",
     "CpAsync",
-    "ExpectTx",
     "Load",
-    "Mix",
-    "NamedBarrier",
     "Op",
     "ProducerCommit",
     "Release",
     "SetMaxNReg",
     "Store",
     "StoreShared",
-    "SyncThreads",
     "TmaLoad",
     "TmaStore",
-    "Wait",
     "WaitFull",
     "WaitGroup",
     "WaitLoads",
 ]
-
-
-@dataclass(frozen=True, slots=True)
-class Mix:
-    """Instruction counts of one warp for one op, and the parallelism among them.
-
-    The counts are those of the compiled kernel (SASS), summed over the op.
-
-    Units: ``ffma``/``lds``/``sts``/``mufu``/``other``/``setup``/``interleaved``/``ldc``/``half_rate`` are
-    warp instructions;
-    ``register_conflicts``/``pipe_stalls``/``alone`` are cycles;
-    ``lds_bytes``/``sts_bytes`` are bytes per lane (4, 8 or 16).
-
-    ``ilp`` is the number of independent FP32 chains. ``loads_in_flight`` is how many
-    ``lds`` the warp issues before it needs the first of them (the unroll factor of the
-    loop around them), and ``load_to_use`` how many other instructions stand between them and the first that needs
-    what they bring (`gpusim.program.shared_loads` finds both in machine code). ``bank_conflict`` multiplies the
-    shared-memory cycles. ``setup`` counts the instructions before and after the loop (addresses, stage bookkeeping,
-    branches), where the warp has no arithmetic to hide them behind; ``other`` those inside it. ``interleaved`` are
-    others that the compiler has put between instructions that do not wait for them: each takes its issue slot and no
-    more.
-    ``masked`` are loads and stores that no lane executes (a predicate is false for the whole warp): they take part in
-    the queue for shared memory and L1 all the same.
-
-    ``lds_wavefronts`` is how often one ``lds`` passes the 128 bytes a clock of shared memory; 0 stands for
-    ``lds_bytes`` / 4, each lane its own words. Where neighbours load the same words it is half of that or less.
-    ``register_conflicts`` and ``pipe_stalls``: cycles in which nothing can be issued, because operands meet in one bank
-    of the register file, or a pipe of half rate is busy; ``half_rate``: those of the others that the fullest of these
-    pipes takes (`gpusim.program.dispatch` finds the three in machine code).
-    ``alone``: cycles that one warp needs for all of it where it waits for no load (`gpusim.program.alone`); 0: they
-    are estimated from the numbers.
-    ``ldc``: those of ``other``, ``setup``, ``interleaved`` that load a constant or a kernel parameter into a register.
-    """
-
-    ffma: float = 0.0
-    lds: float = 0.0
-    other: float = 0.0
-    sts: float = 0.0
-    mufu: float = 0.0
-    ilp: float = 4.0
-    loads_in_flight: float = 1.0
-    load_to_use: float = 0.0
-    lds_bytes: int = 16
-    sts_bytes: int = 16
-    bank_conflict: float = 1.0
-    lds_wavefronts: float = 0.0
-    register_conflicts: float = 0.0
-    setup: float = 0.0
-    interleaved: float = 0.0
-    masked: float = 0.0
-    pipe_stalls: float = 0.0
-    half_rate: float = 0.0
-    alone: float = 0.0
-    ldc: float = 0.0
-
-    @property
-    def issue_slots(self) -> float:
-        """Warp instructions in total; each takes one issue slot."""
-        return self.ffma + self.lds + self.other + self.sts + self.mufu + self.setup + self.interleaved + self.masked
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,56 +227,6 @@ class Store:
     again: int = 0
     stride: int = 0
     scatter: int = 0
-    tile: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class SyncThreads:
-    """``__syncthreads()``: all warps of the CTA."""
-
-    tile: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class NamedBarrier:
-    """``bar.sync id, 32*warps``: the first ``warps`` warps that arrive form one generation.
-
-    Without ``wait`` ``bar.arrive``: the warp is counted and goes on.
-    """
-
-    id: int
-    warps: int
-    wait: bool = True
-    tile: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Arrive:
-    """``mbarrier.arrive`` on a barrier the program declares by name, one lane per warp."""
-
-    barrier: str
-    tile: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class ExpectTx:
-    """``mbarrier.arrive.expect_tx``: arrive and add ``bytes`` to the pending transaction count."""
-
-    barrier: str
-    bytes: int
-    tile: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Wait:
-    """``mbarrier.try_wait`` loop until phase number ``phase`` (0, 1, 2 …) has completed.
-
-    Hardware compares parity only; `Wait` returns at once for phase -1 (a fresh
-    barrier), as a producer that starts with flipped parity does.
-    """
-
-    barrier: str
-    phase: int
     tile: int = -1
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
+from gpusim.program.barrier_ops import NamedBarrier, SyncThreads, Wait
 from gpusim.program.kernel import KernelProgram
 from gpusim.program.ops import (
     Acquire,
@@ -17,14 +18,11 @@ from gpusim.program.ops import (
     Compute,
     CpAsync,
     Load,
-    NamedBarrier,
     Op,
     Store,
     StoreShared,
-    SyncThreads,
     TmaLoad,
     TmaStore,
-    Wait,
     WaitFull,
     WaitGroup,
     WaitLoads,

@@ -96,7 +96,7 @@ class CompiledKernel:
     def sass_loops(self) -> list[sass.Loop] | None:
         """Loops of the kernel, innermost first, or None without a disassembler."""
         text = self.sass()
-        return None if text is None else sass.loops(sass.parse(text))
+        return None if text is None else sass.branch_loops(sass.parse(text))
 
     def prepared(self, shared_bytes: int = 0) -> Any:
         """The bare kernel, allowed so much dynamic shared memory."""

@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpusim.program.dispatch import dispatch_stalls
-from gpusim.program.sass import count, family, parse
-from gpusim.program.sass_loops import parts
-from gpusim.program.shared_loads import shared_loads
+from gpusim.program.sass import count, dispatch_stalls, family, loads_ahead, parse, parts
 from realkernels._harness.compile import CompiledKernel
 from realkernels.microbench.bench import Context, f32, i32, settled, spec, u32
 
@@ -64,7 +61,7 @@ def _turn(kernel: CompiledKernel) -> dict[str, float] | None:
         return None
     for part in parts(parse(text)):
         counts = count(part.body)
-        if family(counts, "FFMA") >= 2 * FMAS[0] and (loads := shared_loads(part.body, loop=True)):
+        if family(counts, "FFMA") >= 2 * FMAS[0] and (loads := loads_ahead(part.body, loop=True)):
             return {
                 "instructions": sum(counts.values()) / 2,
                 "in_flight": loads.in_flight,

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import product
 
-from gpusim.program import sass
-from gpusim.program.sass_loops import parts
-from gpusim.program.sass_steps import steps
+from gpusim.program.sass import parse, parts, steps_of
 from realkernels._harness.compile import CompiledKernel
 from realkernels._harness.timing import time_launch
 from realkernels.microbench.bench import MIB, Context, spec, u32
@@ -54,5 +52,5 @@ def machine_code(kernel: CompiledKernel) -> list | None:
     text = kernel.sass()
     if text is None:
         return None
-    found = parts(sass.parse(text))
-    return [[step.word, {row.field: row.number for row in step.rows}] for step in steps(found[-1], found)]
+    found = parts(parse(text))
+    return [[step.word, {row.field: row.number for row in step.rows}] for step in steps_of(found[-1], found)]

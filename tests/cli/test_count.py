@@ -10,7 +10,8 @@ import yaml
 import gpusim
 from gpusim.cli import main
 from gpusim.program import sass
-from gpusim.program.sass_words import NO_MODEL, UNMODELLED, stated
+from gpusim.program.sass import NO_MODEL, UNMODELLED, stated
+from gpusim.program.sass.listing import only_waits
 
 DUMP = """
 		Function : dot
@@ -211,8 +212,8 @@ def test_every_kind_without_a_model_has_a_sentence():
 
 def test_loops_that_only_wait_are_left_out():
     """The spin on a try_wait is no work; a loop with anything else is."""
-    assert sass.only_waits({"SYNCS.PHASECHK.TRANS64.TRYWAIT": 1, "YIELD": 1, "BRA": 1})
-    assert not sass.only_waits({"SYNCS.PHASECHK.TRANS64.TRYWAIT": 1, "IADD3": 1, "BRA": 1})
+    assert only_waits({"SYNCS.PHASECHK.TRANS64.TRYWAIT": 1, "YIELD": 1, "BRA": 1})
+    assert not only_waits({"SYNCS.PHASECHK.TRANS64.TRYWAIT": 1, "IADD3": 1, "BRA": 1})
 
 
 def test_tables_name_function_and_loop(tmp_path, capsys):

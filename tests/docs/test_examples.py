@@ -19,7 +19,7 @@ from gpusim.cli import main
 from gpusim.hardware import simulate_kernel
 from gpusim.hardware.profile import load_profile
 from gpusim.program import Compute, Load, NamedBarrier, Store, check_program, sass
-from gpusim.program.sass_loops import parts
+from gpusim.program.sass import parts
 from gpusim.scenario import from_data, load, predict
 from gpusim.scenario.host_words import HOST_OPS, HOST_STEPS
 from gpusim.scenario.op_reference import HOST_PARTS, PARTS, inserted
@@ -221,7 +221,7 @@ class TestCounts:
 
     def test_streaming(self, tmp_path):
         """One turn of the grid-stride loop."""
-        counts = Counter(sass.loops(compiled("scale.cu", "scale", tmp_path))[0].counts)
+        counts = Counter(sass.branch_loops(compiled("scale.cu", "scale", tmp_path))[0].counts)
         (role,) = load(SCENARIOS / "own_streaming.yaml").program().roles
         ops = list(role.body(1))
         mixes = [op.mix for op in ops if isinstance(op, Compute)]
@@ -257,7 +257,7 @@ class TestCounts:
 
     def test_rmsnorm(self, tmp_path):
         """One row of a consumer; every instruction is in one of the ops."""
-        loops = sass.loops(compiled("rmsnorm.cu", "rmsnorm", tmp_path, *RMSNORM))
+        loops = sass.branch_loops(compiled("rmsnorm.cu", "rmsnorm", tmp_path, *RMSNORM))
         counts = next(loop.counts for loop in loops if sass.family(loop.counts, "SHFL"))
         consumer = load(SCENARIOS / "own_rmsnorm.yaml").program().roles[1]
         ops = [op for op in consumer.body(2) if op.tile == 1]

@@ -13,10 +13,7 @@ import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.program import Compute, Mix, Role, SyncThreads
-from gpusim.program.alone import alone
-from gpusim.program.sass import Instruction
-from gpusim.program.sass_loops import Part
-from gpusim.program.sass_steps import steps
+from gpusim.program.sass import Instruction, Part, cycles_alone, steps_of
 from tests.bench_rows import rows
 from tests.tile_programs import kernel, padded
 
@@ -48,7 +45,7 @@ def ops(of: tuple) -> tuple:
     body = code()[of]
     part = Part("loop 1", 0, 16 * len(body), tuple(body))
     found = []
-    for step in steps(part, [part]):
+    for step in steps_of(part, [part]):
         stated = {row.field.split(" ")[0]: row.number for row in step.rows}
         if step.word == "sync_threads":
             found.append(SyncThreads())
@@ -75,7 +72,9 @@ def test_a_warp_alone_takes_as_long_as_its_stall_counts_say(of):
     """One warp a scheduler: the rest of a step is the same for all kinds."""
     (row,) = [row for row in rows("steps", warps=4, ctas_per_sm=1) if kind(row) == of]
     conversion = 10 if of[0] == "ffma" else 0  # I2F of the neighbour's word, which FFMA waits for
-    assert row["cycles_per_step"] == pytest.approx(alone(code()[of], loop=True) + HAND_OVER + conversion, abs=4.5)
+    assert row["cycles_per_step"] == pytest.approx(
+        cycles_alone(code()[of], loop=True) + HAND_OVER + conversion, abs=4.5
+    )
 
 
 @cache

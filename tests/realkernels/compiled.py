@@ -70,7 +70,7 @@ def compile_spec(spec: KernelSpec) -> Compiled:
     # The compiler reports on every kernel of the file.
     report = report.split(f"Compiling entry function '{spec.name}'")[1]
     words = report.split()
-    loop = next((loop.counts for loop in sass.loops(instructions) if sass.family(loop.counts, "LDG")), {})
+    loop = next((loop.counts for loop in sass.branch_loops(instructions) if sass.family(loop.counts, "LDG")), {})
     return Compiled(
         instructions,
         Counter(loop),

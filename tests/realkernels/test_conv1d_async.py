@@ -12,7 +12,7 @@ import pytest
 from gpusim.hardware import load_profile, occupancy, simulate_kernel
 from gpusim.hardware.traffic import Traffic
 from gpusim.program import Compute, CpAsync, Load, Store, StoreShared, sass
-from gpusim.program.dispatch import dispatch_stalls
+from gpusim.program.sass import dispatch_stalls
 from gpusim.scenario import load, predict, with_overrides
 from realkernels._harness import design
 from realkernels.conv1d_async import HALOS, TECHNIQUE, Params, launch, model, oracle
@@ -62,10 +62,10 @@ def issued(params: Params) -> float:
 def executed(instructions: list[sass.Instruction], outputs: int) -> list[str]:
     """Opcode families of one warp's way through the kernel, the loop over outputs as often as it turns."""
     last = max(i.address for i in instructions if i.opcode.startswith("EXIT"))
-    loops = [loop for loop in sass.loops(instructions) if sass.family(loop.counts, "STG")]
+    loops = [loop for loop in sass.branch_loops(instructions) if sass.family(loop.counts, "STG")]
     found = []
     for one in instructions:
-        name = one.opcode.split(".")[0]
+        name = one.root
         if one.address <= last and name not in FREE:
             turns = outputs if loops and loops[0].first <= one.address <= loops[0].last else 1
             found += [name] * turns

@@ -31,7 +31,9 @@ def _plans(name: str) -> list[Plan]:
 def _vector_loops(plan: Plan, *, instrumented: bool) -> list[int]:
     """Cycles that the compiler lets a lone warp take for each loop over vectors: one, or one for each of two builds."""
     instructions, _ = assemble(plan.spec(instrumented))
-    bodies = [[i for i in instructions if loop.first <= i.address <= loop.last] for loop in sass.loops(instructions)]
+    bodies = [
+        [i for i in instructions if loop.first <= i.address <= loop.last] for loop in sass.branch_loops(instructions)
+    ]
     return [
         sum(i.stall or 0 for i in body)
         for body in bodies

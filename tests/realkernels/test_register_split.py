@@ -81,14 +81,14 @@ def compiled(params: Params, *defines: str) -> Compiled:
 
 def taken_apart(instructions, registers: int, local_bytes: int) -> Compiled:
     """What runs per vector, per tile of a consumer and per tile of the producer."""
-    loops = sass.loops(instructions)
+    loops = sass.branch_loops(instructions)
 
     def body(loop, without=()):
         inside = [i for i in instructions if loop.first <= i.address <= loop.last]
         return [i for i in inside if not any(w.first <= i.address <= w.last for w in without)]
 
     def families(listing):
-        return Counter(i.opcode.split(".")[0] for i in listing)
+        return Counter(i.root for i in listing)
 
     def within(inner, outer):
         return outer.first <= inner.first and inner.last <= outer.last and inner is not outer

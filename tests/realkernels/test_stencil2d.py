@@ -57,7 +57,7 @@ class Loops:
     @staticmethod
     def of(instructions: list[sass.Instruction]) -> Loops:
         """Split the shortest loop that meets at a barrier."""
-        loops = sass.loops(instructions)
+        loops = sass.branch_loops(instructions)
         row = next(loop for loop in loops if sass.family(loop.counts, "BAR"))
         inner = [loop for loop in loops if row.first <= loop.first and loop.last < row.last]
         vectors = [loop for loop in inner if sass.family(loop.counts, "LDS")]
@@ -65,7 +65,7 @@ class Loops:
 
         def counted(loop: sass.Loop, without: list[sass.Loop]) -> Counter:
             found = (
-                one.opcode.split(".")[0]
+                one.root
                 for one in instructions
                 if loop.first <= one.address <= loop.last
                 and not any(other.first <= one.address <= other.last for other in without)

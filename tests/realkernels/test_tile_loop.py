@@ -71,15 +71,15 @@ def compile_profile(name: str, params) -> Profile:
 
 def profile(instructions, registers: int, spilled: int) -> Profile:
     """Split the tile loop into what runs per vector, per rolled iteration, per copy turn and per tile."""
-    loops = sass.loops(instructions)
+    loops = sass.branch_loops(instructions)
 
     def body(loop, without=()):
         inside = [i for i in instructions if loop.first <= i.address <= loop.last]
         return [i for i in inside if not any(w.first <= i.address <= w.last for w in without)]
 
     def counted(listing):
-        apart = [i for i in listing if i.opcode.split(".")[0] in COUNTED_APART or i.text.startswith("@!PT")]
-        return Counter(i.opcode.split(".")[0] for i in apart), len(listing) - len(apart)
+        apart = [i for i in listing if i.root in COUNTED_APART or i.text.startswith("@!PT")]
+        return Counter(i.root for i in apart), len(listing) - len(apart)
 
     def holds(loop, opcode):
         return any(i.opcode.startswith(opcode) and not i.text.startswith("@!PT") for i in body(loop))

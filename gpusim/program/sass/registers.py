@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from gpusim.program.sass import Instruction
+from gpusim.program.sass.listing import Instruction
 
 __all__ = ["loaded", "read", "touched", "written"]
 

@@ -2,7 +2,7 @@
 
 The compiler tells the hardware after how many cycles the warp may issue its next instruction, far enough from what it
 needs of those before. For results of MUFU, which come later, the warp waits besides. Loads, of which nobody knows how
-long they take, are others' matter: `gpusim.program.shared_loads`, and the ops that wait for memory.
+long they take, are others' matter: `gpusim.program.sass.shared_loads`, and the ops that wait for memory.
 
 Source: realkernels.microbench steps (30 loops, 0.4 % on average), issue (MUFU in a chain).
 """
@@ -11,21 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpusim.program.sass import Instruction
-from gpusim.program.sass_registers import touched, written
+from gpusim.program.sass.families import SPECIAL
+from gpusim.program.sass.listing import Instruction
+from gpusim.program.sass.registers import touched, written
 
-__all__ = ["alone"]
+__all__ = ["cycles_alone"]
 
 _BRANCH = 4
 """Cycles that a branch takes beyond its stall count when it is taken (`steps`)."""
-_MUFU = ("MUFU", "POPC", "FLO", "BREV", "F2I", "I2F")
 _MUFU_LATENCY, _MUFU_INTERVAL = 17, 8
 """Cycles from one to what needs its result, and to the next (`issue`)."""
 _TURNS = 3
 """Of a loop, of which the last one is looked at."""
 
 
-def alone(body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instruction] = ()) -> int:
+def cycles_alone(body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instruction] = ()) -> int:
     """Cycles of ``body``, a turn of a loop or code that runs once; 0 where the stall counts are not known.
 
     ``behind``: what the warp does after such code, where it may wait for a result.
@@ -38,7 +38,7 @@ def alone(body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instructi
         begun = now
         for one in body:
             now += _waited(one, now, there)
-            if one.opcode.split(".")[0] in _MUFU:
+            if one.root in SPECIAL:
                 starts = max(free, now)
                 free = starts + _MUFU_INTERVAL
                 there.update(dict.fromkeys(written(one), starts + _MUFU_LATENCY))

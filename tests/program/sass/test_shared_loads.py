@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.program.sass import Instruction
-from gpusim.program.shared_loads import LATENCY, SharedLoads, shared_loads
+from gpusim.program.sass import Instruction, SharedLoads, loads_ahead
+from gpusim.program.sass.shared_loads import LATENCY
 
 FFMA = "FFMA R20, R21, R22, R20"
 
 
 def found(*lines: str, loop: bool = True) -> SharedLoads | None:
     """Of these instructions."""
-    return shared_loads([Instruction.of(line) for line in lines], loop=loop)
+    return loads_ahead([Instruction.of(line) for line in lines], loop=loop)
 
 
 def test_a_use_right_behind_its_load_waits_for_all_of_it():
@@ -45,8 +45,8 @@ def test_what_is_behind_may_use_a_load():
     """Loads that stand there are others', and take no slot."""
     load, use = Instruction.of("LDS R0, [R9]"), Instruction.of("FFMA R1, R0, R2, R1")
     other, fill = Instruction.of("LDS R3, [R9]"), Instruction.of(FFMA)
-    assert shared_loads([load, fill], loop=False, behind=[other, fill, use]) == SharedLoads(1.0, 2.0)
-    assert shared_loads([load], loop=False, behind=[other, fill]) == SharedLoads(1.0, LATENCY)
+    assert loads_ahead([load, fill], loop=False, behind=[other, fill, use]) == SharedLoads(1.0, 2.0)
+    assert loads_ahead([load], loop=False, behind=[other, fill]) == SharedLoads(1.0, LATENCY)
 
 
 def test_wide_loads_bring_several_registers():

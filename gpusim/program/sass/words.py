@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpusim.program.alone import alone
-from gpusim.program.dispatch import dispatch_stalls
-from gpusim.program.float_chains import float_chains
-from gpusim.program.sass import Instruction, count
-from gpusim.program.shared_loads import shared_loads
+from gpusim.program.sass.alone import cycles_alone
+from gpusim.program.sass.dispatch import dispatch_stalls
+from gpusim.program.sass.families import FP32, SPECIAL
+from gpusim.program.sass.float_chains import float_chains
+from gpusim.program.sass.listing import Instruction, count
+from gpusim.program.sass.shared_loads import loads_ahead
 
 __all__ = ["NO_MODEL", "UNMODELLED", "Stated", "stated", "word_of"]
 
@@ -20,14 +21,14 @@ _NO_WAIT = 2
 """Cycles up to which the next instruction is none that waits for the result."""
 
 _WORDS = {
-    "FFMA": ("compute", "ffma"), "FADD": ("compute", "ffma"), "FMUL": ("compute", "ffma"),
+    **dict.fromkeys(FP32, ("compute", "ffma")),
     "LDS": ("compute", "lds (lds_bytes: {})"), "SHFL": ("compute", "lds (lds_bytes: 4, reads: false)"),
     "LDL": ("compute", "lds (lds_bytes: {}, reads: false)"),
-    "STS": ("compute", "sts (sts_bytes: {})"), "STL": ("compute", "sts (sts_bytes: {})"), "MUFU": ("compute", "mufu"),
+    "STS": ("compute", "sts (sts_bytes: {})"), "STL": ("compute", "sts (sts_bytes: {})"),
+    **dict.fromkeys(SPECIAL, ("compute", "mufu")),
     "LDG": ("load", "bytes (width: {})"), "STG": ("store", "bytes (width: {})"),
     "LDGSTS": ("cp_async", "bytes (width: {})"), "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
-    "POPC": ("compute", "mufu"), "FLO": ("compute", "mufu"), "BREV": ("compute", "mufu"), "F2I": ("compute", "mufu"),
-    "I2F": ("compute", "mufu"), "@!PT": ("cp_async", "masked"),
+    "@!PT": ("cp_async", "masked"),
     "BAR.ARV": ("named_barrier", "id, warps, wait: false"),
     "ARRIVES": ("producer_commit", "asynchronous: true"),
     "UBLKCP": ("tma_load or tma_store", ""), "UTMALDG": ("tma_load", "bytes of the box"),
@@ -106,9 +107,9 @@ def _with_stalls(
     rows: list[Stated], body: Sequence[Instruction], loop: bool, behind: Sequence[Instruction]
 ) -> list[Stated]:
     """``rows`` and, behind those of ``compute``, what belongs to no single instruction or to part of a row."""
-    stalls, loads = dispatch_stalls(body), shared_loads(body, loop=loop, behind=behind)
-    chains, cycles = float_chains(body, loop=loop), alone(body, loop=loop, behind=behind)
-    constants = sum(instruction.opcode.split(".")[0] == "LDC" for instruction in body)
+    stalls, loads = dispatch_stalls(body), loads_ahead(body, loop=loop, behind=behind)
+    chains, cycles = float_chains(body, loop=loop), cycles_alone(body, loop=loop, behind=behind)
+    constants = sum(instruction.root == "LDC" for instruction in body)
     further = [
         Stated("compute", field, number, {})
         for field, number in (

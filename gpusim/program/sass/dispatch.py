@@ -19,19 +19,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpusim.program.sass import Instruction
+from gpusim.program.mix import HALF_RATE
+from gpusim.program.sass.families import FP32
+from gpusim.program.sass.listing import Instruction
 
-__all__ = ["HALF_RATE", "Stalls", "dispatch_stalls"]
+__all__ = ["Stalls", "dispatch_stalls"]
 
-HALF_RATE = 2
-"""Cycles of a pipe of half rate for one warp instruction."""
 _BANKS, _WINDOW = 2, 2
 _SLACK = 0.5
 """Cycles that a pipe of half rate may be late before it holds up what stands behind, as warps take turns (`steps`)."""
 _TURNS = 8
 """Of the loop, of which the last half is looked at."""
 _REGISTER = re.compile(r"[-|~!]*R(\d+)(\.reuse)?")
-_FULL_RATE = ("FFMA", "FADD", "FMUL", "HFMA2")
+_FULL_RATE = (*FP32, "HFMA2")
 _PIPES = {
     "integer": (
         "IADD3", "LOP3", "SHF", "ISETP", "SEL", "FSEL", "FSETP", "FMNMX", "IMNMX", "VIMNMX", "VIADDMNMX", "PRMT", "LEA",
@@ -74,16 +74,15 @@ def dispatch_stalls(instructions: Sequence[Instruction]) -> Stalls:
 
 
 def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
-    """Without what is kept from the turn before."""
+    """What each instruction of a turn fetches, in the second turn: some registers are kept from the first."""
     kept: dict[tuple[int, int], str] = {}
     found: list[_Issued] = []
     for _ in range(2):
         found = []
         for instruction in instructions:
-            root = instruction.opcode.split(".")[0]
-            pipe = _PIPE.get(root)
+            pipe = _PIPE.get(instruction.root)
             fetched: list[set[str]] = [set() for _ in range(_BANKS)]
-            if pipe or root in _FULL_RATE:
+            if pipe or instruction.root in _FULL_RATE:
                 for place, operand in enumerate(_operands(instruction)):
                     match = _REGISTER.match(operand)
                     if match is None:
@@ -105,7 +104,7 @@ def _operands(instruction: Instruction) -> list[str]:
 
 
 def _cycles(listed: Sequence[_Issued], pipes: bool) -> float:
-    """Of one turn."""
+    """Cycles that one turn takes, once the pipes and banks are as they stay."""
     free, busy, now, ends = [0.0] * _BANKS, dict.fromkeys(_PIPES, 0.0), 0.0, []
     for _ in range(_TURNS):
         for one in listed:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from gpusim.program.sass import Instruction
-from gpusim.program.sass_loops import parts
-from gpusim.program.sass_steps import steps
+from gpusim.program.sass import Instruction, parts, steps_of
 
 
 def told(*lines: str) -> dict[str, list[tuple[str, dict[str, float]]]]:
     """Words and numbers of the steps of each part."""
     found = parts([Instruction.of(line, 16 * number) for number, line in enumerate(lines)])
     return {
-        part.name: [(step.word, {row.field: row.number for row in step.rows}) for step in steps(part, found)]
+        part.name: [(step.word, {row.field: row.number for row in step.rows}) for step in steps_of(part, found)]
         for part in found
     }
 

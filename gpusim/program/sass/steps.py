@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
-from gpusim.program.sass import Instruction
-from gpusim.program.sass_loops import Part
-from gpusim.program.sass_registers import loaded, touched
-from gpusim.program.sass_words import NO_MODEL, Stated, stated, word_of
+from gpusim.program.sass.listing import Instruction
+from gpusim.program.sass.loops import Part
+from gpusim.program.sass.registers import loaded, touched
+from gpusim.program.sass.words import NO_MODEL, Stated, stated, word_of
 
-__all__ = ["Step", "steps"]
+__all__ = ["Step", "steps_of"]
 
 _COMPUTED = ("compute", NO_MODEL)
 _GATHERED = ("load", "store", "cp_async")
@@ -24,7 +24,7 @@ _COMMITS = {"LDGDEPBAR": "wait_group", "UTMACMDFLUSH": "bulk_wait"}
 """What closes a group of copies, and the word that waits for such."""
 _FAR = 64
 """Instructions behind a step, of which none waits any more for what it has loaded from shared memory."""
-_NUMBER, _REGISTER = re.compile(r"\b0x([0-9a-f]+)\b"), re.compile(r"\bU?R\d")
+_REGISTER = re.compile(r"\bU?R\d")
 
 
 @dataclass(frozen=True)
@@ -105,8 +105,8 @@ class _UnderWay:
         return max((at for at, (_, _, those) in enumerate(self._loads, 1) if registers & those), default=0)
 
 
-def steps(part: Part, parts: Sequence[Part]) -> list[Step]:
-    """Of one of ``parts``, the loops and the rest of a kernel.
+def steps_of(part: Part, parts: Sequence[Part]) -> list[Step]:
+    """The steps of one of ``parts``, the loops and the rest of a kernel.
 
     What a step loads from shared memory a later one may use, or one of the loop's next turn.
     """
@@ -174,7 +174,7 @@ def _computes(one: Instruction) -> bool:
 
 def _alone(word: str, one: Instruction) -> tuple[str, tuple[Stated, ...]]:
     """Word and fields of an op that is one instruction, as far as it has them as numbers."""
-    numbers = [int(found, 16) for found in _NUMBER.findall(one.text)]
+    numbers = one.numbers
     if word in _COMMITS.values() and numbers:
         return word, (Stated(word, "pending", numbers[-1], {}),)
     if one.opcode.startswith("BAR.SYNC") and not _REGISTER.search(one.text):

@@ -1,4 +1,4 @@
-"""Instruction counts of a kernel from its disassembly (``cuobjdump -sass``): what its ops must state."""
+"""A disassembly as ``cuobjdump -sass`` prints it: its functions, instructions, and backward branches."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from dataclasses import dataclass
 
 _INSTRUCTION = re.compile(r"/\*([0-9a-f]{4,6})\*/\s+(.+?)\s*;(?:\s*/\* 0x[0-9a-f]{16} \*/\s*/\* 0x([0-9a-f]{16}) \*/)?")
 _FUNCTION = re.compile(r"^\s*Function : (\S+)", re.MULTILINE)
-_TARGET = re.compile(r"\b0x([0-9a-f]+)\b")
+_NUMBER = re.compile(r"\b0x([0-9a-f]+)\b")
 _STALL_SHIFT, _STALL_MASK = 41, 15
 """Where the upper half of an instruction's code says for how many cycles the warp issues nothing after it."""
 
 __all__ = [
     "Instruction",
     "Loop",
+    "branch_loops",
     "count",
     "family",
     "functions",
-    "loops",
     "only_waits",
     "parse",
 ]
@@ -39,7 +39,7 @@ class Instruction:
 
     @staticmethod
     def of(text: str, address: int = 0, stall: int | None = None) -> Instruction:
-        """From its text, with the predicate if it has one."""
+        """The instruction that ``text`` is, with the predicate if it has one."""
         words = text.split()
         opcode = words[1] if words[0].startswith("@") else words[0]
         # The assembler pads asynchronous copies with loads that never execute and wait their turn all the same.
@@ -47,12 +47,22 @@ class Instruction:
             opcode = f"@!PT.{opcode}"
         return Instruction(address, opcode, text, stall)
 
+    @property
+    def root(self) -> str:
+        """The opcode without its modifiers: ``LDS`` of ``LDS.128``."""
+        return self.opcode.split(".", 1)[0]
+
+    @property
+    def numbers(self) -> list[int]:
+        """The hexadecimal numbers of the text in their order; the last one of a branch is its target."""
+        return [int(number, 16) for number in _NUMBER.findall(self.text)]
+
 
 @dataclass(frozen=True)
 class Loop:
     """Instructions from a backward branch's target to the branch; inner loops are counted in as well.
 
-    `gpusim.program.sass_loops` tells loops of the source from other branches that jump back.
+    `gpusim.program.sass.loops` tells loops of the source from other branches that jump back.
     """
 
     first: int
@@ -82,16 +92,19 @@ def count(instructions: Sequence[Instruction]) -> dict[str, int]:
     return dict(sorted(Counter(i.opcode for i in instructions if i.opcode != "NOP").items()))
 
 
-def loops(instructions: Sequence[Instruction]) -> list[Loop]:
-    """Loops, shortest first. A branch to itself (the padding after EXIT) is no loop."""
+def branch_loops(instructions: Sequence[Instruction]) -> list[Loop]:
+    """What lies between each backward branch and its target, shortest first.
+
+    A branch to itself (the padding after EXIT) is none of them.
+    """
     found = []
     for branch in instructions:
         if not branch.opcode.startswith("BRA"):
             continue
-        targets = _TARGET.findall(branch.text)
-        if not targets or int(targets[-1], 16) >= branch.address:
+        targets = branch.numbers
+        if not targets or targets[-1] >= branch.address:
             continue
-        first = int(targets[-1], 16)
+        first = targets[-1]
         body = [i for i in instructions if first <= i.address <= branch.address]
         found.append(Loop(first, branch.address, count(body)))
     return sorted(found, key=lambda loop: loop.last - loop.first)

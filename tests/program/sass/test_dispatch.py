@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.program.dispatch import dispatch_stalls
-from gpusim.program.sass import Instruction
+from gpusim.program.sass import Instruction, dispatch_stalls
 from tests.bench_rows import rows
 
 OFF, MEAN_OFF = 0.1, 0.03

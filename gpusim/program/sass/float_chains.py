@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from gpusim.program.sass import Instruction
-from gpusim.program.sass_registers import read, written
+from gpusim.program.sass.families import FP32
+from gpusim.program.sass.listing import Instruction
+from gpusim.program.sass.registers import read, written
 
 __all__ = ["LATENCY", "float_chains"]
 
 LATENCY = 4
 """Slots from an FP32 instruction to one that needs its result, as on every device since Volta."""
-_FLOATS = ("FFMA", "FADD", "FMUL")
 _TURNS = 3
 """Of a loop, of which the last one is looked at."""
 
@@ -53,4 +53,4 @@ def float_chains(body: Sequence[Instruction], *, loop: bool) -> float | None:
 
 
 def _is_float(one: Instruction) -> bool:
-    return one.opcode.split(".")[0] in _FLOATS
+    return one.root in FP32

@@ -9,16 +9,14 @@ lanes that part ways) jumps back as well. A loop is a branch to an instruction t
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from gpusim.program.sass import Instruction, count, only_waits
+from gpusim.program.sass.listing import Instruction, count, only_waits
 
 __all__ = ["Part", "parts"]
 
-_TARGET = re.compile(r"\b0x([0-9a-f]+)\b")
 _ONCE = ("BRA.U.ANY", "BRA.DIV")
 """Taken by lanes that disagree with the others: a turn more for each, in code that is written for a whole warp."""
 _MOVES = ("LDG", "STG", "LDGSTS", "UBLKCP", "UTMALDG", "UTMASTG", "SYNCS")
@@ -80,7 +78,7 @@ def _nested(blocks: dict[int, _Block], loops: dict[int, set[int]], outer: int | 
         members = loops[head]
         held = set().union(*(other for other in loops.values() if other < members))
         everything = _listed(blocks, members)
-        moves = any(i.opcode.split(".")[0] in _MOVES for i in everything)
+        moves = any(i.root in _MOVES for i in everything)
         last = max(blocks[member].body[-1].address for member in members if head in blocks[member].next)
         yield Part(own, head, last, _listed(blocks, members - held), name or None, moves)
         yield from _nested(blocks, loops, head, own)
@@ -100,7 +98,7 @@ def _slow_paths(blocks: dict[int, _Block], order: list[int]) -> set[int]:
     found = set()
     for block in order[1:]:
         before = [other for other in order if block in blocks[other].next]
-        calls = any(i.opcode.split(".")[0] == "CALL" for i in blocks[block].body)
+        calls = any(i.root == "CALL" for i in blocks[block].body)
         if calls and all(len(set(blocks[other].next)) > 1 for other in before):
             found.add(block)
     return found
@@ -129,15 +127,14 @@ def _blocks(instructions: Sequence[Instruction]) -> dict[int, _Block]:
 def _next(instruction: Instruction, follower: int | None) -> tuple[int, ...]:
     """Addresses at which a warp may go on; a call comes back."""
     words = instruction.text.split(maxsplit=1)
-    root = instruction.opcode.split(".")[0]
     behind = () if follower is None else (follower,)
     conditional = words[0].startswith("@")
-    if root in ("EXIT", "RET", "KILL"):
+    if instruction.root in ("EXIT", "RET", "KILL"):
         return behind if conditional else ()
-    targets = _TARGET.findall(instruction.text)
-    if root not in ("BRA", "JMP") or not targets or instruction.opcode.startswith(_ONCE):
+    targets = instruction.numbers
+    if instruction.root not in ("BRA", "JMP") or not targets or instruction.opcode.startswith(_ONCE):
         return behind
-    target = int(targets[-1], 16)
+    target = targets[-1]
     # A uniform predicate stands before the target: BRA !UP0, 0x120.
     return (target, *behind) if conditional or "," in words[-1] else (target,)
 

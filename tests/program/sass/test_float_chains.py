@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.program.float_chains import LATENCY, float_chains
 from gpusim.program.sass import Instruction
+from gpusim.program.sass.float_chains import LATENCY, float_chains
 
 OTHER = "IADD3 R30, R31, R32, RZ"
 

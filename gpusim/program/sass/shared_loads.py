@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from gpusim.program.sass import Instruction
-from gpusim.program.sass_registers import loaded, touched
+from gpusim.program.sass.listing import Instruction
+from gpusim.program.sass.registers import loaded, touched
 
-__all__ = ["LATENCY", "SharedLoads", "shared_loads"]
+__all__ = ["LATENCY", "SharedLoads", "loads_ahead"]
 
 LATENCY = 32
 """Slots after which a load is there, about as on every device: what is put further ahead than that hides no more."""
@@ -29,8 +29,10 @@ class SharedLoads:
     to_use: float
 
 
-def shared_loads(body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instruction] = ()) -> SharedLoads | None:
-    """Of a loop, where a turn goes on with what the one before has loaded, or of code that runs once; None without any.
+def loads_ahead(body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instruction] = ()) -> SharedLoads | None:
+    """How far ahead the loads of ``body`` stand, a loop or code that runs once; None where there is no load.
+
+    A turn of a loop goes on with what the one before has loaded.
 
     ``behind``: what the warp does after such code, where it may use what it has loaded. Shuffles are no loads here:
     nobody puts them ahead.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.program.alone import alone
-from gpusim.program.sass import Instruction
+from gpusim.program.sass import Instruction, cycles_alone
 
 FADD = "FADD R6, R7, R8", 1
 EXP = "MUFU.EX2 R4, R5", 1
@@ -15,7 +14,7 @@ USE = "FMUL R9, R4, R4", 1
 def cycles(*lines: tuple[str, int | None], loop: bool = False, behind: tuple[tuple[str, int], ...] = ()) -> int:
     """Of instructions with their stall counts."""
     body, later = ([Instruction.of(text, stall=stall) for text, stall in part] for part in (lines, behind))
-    return alone(body, loop=loop, behind=later)
+    return cycles_alone(body, loop=loop, behind=later)
 
 
 def test_stall_counts_add_up():

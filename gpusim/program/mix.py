@@ -1,0 +1,72 @@
+"""Instruction counts of one warp for one op, and the parallelism among them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["HALF_RATE", "Mix"]
+
+HALF_RATE = 2
+"""Cycles for which a pipe of half rate is busy with one warp instruction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mix:
+    """What one warp executes for one op, by kind of instruction, and how far the instructions wait for each other.
+
+    The counts are those of the compiled kernel (SASS), summed over the op; `gpusim.program.sass` finds them, and the
+    cycles, in machine code.
+
+    Units: warp instructions, where a field does not say another one.
+    """
+
+    ffma: float = 0.0
+    """FFMA, FADD and FMUL."""
+    mufu: float = 0.0
+    """MUFU and others of the special-function unit."""
+    lds: float = 0.0
+    """Loads from shared memory (LDS) and shuffles, all of one width, `lds_bytes`."""
+    sts: float = 0.0
+    """Stores to shared memory (STS), all of one width, `sts_bytes`."""
+    other: float = 0.0
+    """All others inside the loop that the next instruction waits for."""
+    interleaved: float = 0.0
+    """All others that the compiler has put between instructions that do not wait for them: each takes its issue slot
+    and no more."""
+    setup: float = 0.0
+    """Those before and after the loop (addresses, stage bookkeeping, branches), where the warp has no arithmetic to
+    hide them behind."""
+    masked: float = 0.0
+    """Loads and stores that no lane executes, because a predicate is false for the whole warp: they take part in the
+    queue for shared memory and L1 all the same."""
+    ldc: float = 0.0
+    """Those of `other`, `setup` and `interleaved` that load a constant or a kernel parameter into a register."""
+    half_rate: float = 0.0
+    """Those of `other`, `setup` and `interleaved` that the fullest pipe of half rate takes; one keeps it busy for
+    `HALF_RATE` cycles."""
+    ilp: float = 4.0
+    """Chains of dependent FP32 instructions that are independent of each other; a number without a unit."""
+    loads_in_flight: float = 1.0
+    """How many `lds` the warp issues before it needs the first of them (the unroll factor of the loop around them)."""
+    load_to_use: float = 0.0
+    """How many other instructions stand between these `lds` and the first that needs what they bring."""
+    lds_bytes: int = 16
+    """Bytes that a lane loads with one `lds`: 4, 8 or 16."""
+    sts_bytes: int = 16
+    """Bytes that a lane stores with one `sts`: 4, 8 or 16."""
+    lds_wavefronts: float = 0.0
+    """How often one `lds` passes the 128 bytes a clock of shared memory; 0 stands for `lds_bytes` / 4, each lane its
+    own words. Where neighbours load the same words it is half of that or less."""
+    bank_conflict: float = 1.0
+    """Factor on the shared-memory cycles of every `lds` and `sts`; a number without a unit."""
+    register_conflicts: float = 0.0
+    """Cycles in which nothing can be issued because operands meet in one bank of the register file."""
+    pipe_stalls: float = 0.0
+    """Cycles in which nothing can be issued because a pipe of half rate is busy."""
+    alone: float = 0.0
+    """Cycles that one warp needs for all of it where it waits for no load; 0: they are estimated from the counts."""
+
+    @property
+    def issue_slots(self) -> float:
+        """Warp instructions in total; each takes one issue slot."""
+        return self.ffma + self.lds + self.other + self.sts + self.mufu + self.setup + self.interleaved + self.masked

@@ -1,0 +1,40 @@
+"""What ops must state, read from a kernel's machine code."""
+
+from gpusim.program.sass.alone import cycles_alone
+from gpusim.program.sass.dispatch import Stalls, dispatch_stalls
+from gpusim.program.sass.listing import (
+    Instruction,
+    Loop,
+    branch_loops,
+    count,
+    family,
+    functions,
+    parse,
+)
+from gpusim.program.sass.loops import Part, parts
+from gpusim.program.sass.shared_loads import SharedLoads, loads_ahead
+from gpusim.program.sass.steps import Step, steps_of
+from gpusim.program.sass.words import NO_MODEL, UNMODELLED, Stated, stated
+
+__all__ = [
+    "NO_MODEL",
+    "UNMODELLED",
+    "Instruction",
+    "Loop",
+    "Part",
+    "SharedLoads",
+    "Stalls",
+    "Stated",
+    "Step",
+    "branch_loops",
+    "count",
+    "cycles_alone",
+    "dispatch_stalls",
+    "family",
+    "functions",
+    "loads_ahead",
+    "parse",
+    "parts",
+    "stated",
+    "steps_of",
+]
