@@ -2,7 +2,8 @@
 
 Models: the instructions that issue a copy, the request to memory, and what its arrival does to the
   ring stage and the barrier it fills.
-Omits: order between the generic and the asynchronous proxy.
+Omits: order between the generic and the asynchronous proxy; that a wait for bulk stores lasts until they are complete
+  where it asks for more than their source to be read (``read`` of `BulkWait`).
 Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync, behind_copies, tma, tma_store, masked).
 """
 

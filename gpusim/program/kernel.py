@@ -60,7 +60,6 @@ class KernelProgram:
     order given: role 0 has warps 0…w0-1 and so on; warps of a CTA go to the schedulers in turn.
 
     ``idle_warps`` are warps that exist (and cost registers) but do nothing.
-    ``l2_warm`` records that the data was left in L2 by an earlier launch; what hits there say the ops.
     ``footprint_bytes`` is the number of distinct bytes read: hits in the part beyond half of L2 have a longer way.
     ``turn`` is the number of tiles after which every role does the same again: more than 1 where roles
     take turns, as two groups of consumers do.
@@ -76,7 +75,6 @@ class KernelProgram:
     share_of_sm: int | None = None
     registers: int = 32
     idle_warps: int = 0
-    l2_warm: bool = False
     footprint_bytes: int | None = None
     turn: int = 1
 

@@ -201,7 +201,8 @@ class TmaStore:
 class BulkWait:
     """``cp.async.bulk.wait_group``: at most ``pending`` newest bulk stores remain.
 
-    With ``read`` only their shared-memory source must have been read.
+    ``read``: recorded only. The model always waits until the source has been read; with ``read: false`` the device
+    waits longer.
     """
 
     pending: int = 0

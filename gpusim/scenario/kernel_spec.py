@@ -96,7 +96,6 @@ def build_kernel(kernel: SpelledKernel) -> KernelProgram:
         shared_bytes=sum(ring.stages * ring.bytes for ring in rings) + MBARRIER_BYTES * mbarriers + kernel.shared_bytes,
         registers=kernel.registers,
         idle_warps=kernel.idle_warps,
-        l2_warm=kernel.l2_warm,
         footprint_bytes=kernel.footprint,
         turn=turn_of(kernel),
     )
