@@ -13,7 +13,8 @@ from gpusim.errors import listing, nearest
 from gpusim.scenario.kernel_schema import MAX_TILES, RoleSpec, SpelledKernel, TileTotal
 from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals, turn_of
 from gpusim.scenario.op_lists import as_written, length
-from gpusim.scenario.op_schema import MAX_EVERY, REPEAT
+from gpusim.scenario.op_schema import REPEAT
+from gpusim.scenario.schedule_schema import MAX_EVERY
 
 __all__ = ["Problem", "problems"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from gpusim.scenario.op_schema import REPEAT, chosen
+from gpusim.scenario.op_schema import REPEAT
+from gpusim.scenario.op_words import chosen
 
 __all__ = ["as_run", "as_written", "length"]
 

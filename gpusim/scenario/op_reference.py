@@ -16,8 +16,9 @@ from gpusim.errors import GpusimError
 from gpusim.scenario.host_schema import GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
 from gpusim.scenario.host_words import HOST_STEPS, OnStream
 from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, SpelledKernel
-from gpusim.scenario.op_schema import REPEAT, STEPS, Schedule
+from gpusim.scenario.op_schema import REPEAT, STEPS
 from gpusim.scenario.op_words import OpWord
+from gpusim.scenario.schedule_schema import Schedule
 
 __all__ = ["HOST_PARTS", "PARTS", "host_reference", "inserted", "reference"]
 
