@@ -93,10 +93,6 @@ class PhasedBarrier:
         if event is not None:
             event.succeed()
 
-    def completed(self, phase: int) -> bool:
-        """Whether phase number ``phase`` has completed; phases below 0 always have."""
-        return phase < self.phase
-
     def wait(self, phase: int) -> simpy.Event:
         """The event at which ``phase`` completes (already happened if it has)."""
         if phase < self.phase:

@@ -30,12 +30,11 @@ def test_phase_needs_arrivals_and_expected_units():
     sim = Simulation()
     barrier = PhasedBarrier(sim, "b", 1)
     barrier.arrive(expect=10.0)
-    assert not barrier.completed(0)
+    assert barrier.phase == 0
     barrier.complete(4.0)
-    assert not barrier.completed(0)
+    assert barrier.phase == 0
     barrier.complete(6.0)
-    assert barrier.completed(0)
-    assert not barrier.completed(1)
+    assert barrier.phase == 1
 
 
 def test_phase_before_the_first_has_always_completed():
