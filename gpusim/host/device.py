@@ -129,7 +129,7 @@ class Device:
 
     def _cost(self, kernel: KernelProgram, alone_s: float, hbm_s: float, beside: int) -> SimulatedCost:
         """What a kernel program takes alone, and beside as many of its kind as find room."""
-        if beside < 2 or self._launches < 2 or not isinstance(kernel.tiles_per_cta, int):
+        if beside < 2 or self._launches < 2 or kernel.equal_tiles is None:
             return SimulatedCost(alone_s, hbm_s)
         crowd = simulate_kernel(kernel.resized(grid=beside * kernel.grid), self.profile, trace=False, clean=False)
         return SimulatedCost(alone_s, hbm_s, beside / (crowd.total_s - self.profile.value("launch.overhead")))

@@ -36,13 +36,13 @@ def _problems(program: KernelProgram) -> Iterator[str]:
     if program.grid < 1:
         yield f"grid {program.grid}: expected at least one CTA"
     tiles = program.tiles_per_cta
-    if not isinstance(tiles, int) and len(tiles) != program.grid:
+    if program.equal_tiles is None and len(tiles) != program.grid:
         yield f"tiles_per_cta lists {len(tiles)} CTAs, the grid has {program.grid}"
     for ring in program.rings:
         if ring.stages < 1 or ring.bytes < 0:
             yield f"ring {ring.name!r} has {ring.stages} stages of {ring.bytes} bytes; expected one or more"
-    # Two tiles, or one turn, show every kind of op; what is wrong with one tile is wrong with all.
-    bodies = [(role, list(role.body(max(2, program.turn)))) for role in program.roles]
+    # What is wrong with one tile is wrong with all.
+    bodies = [(role, program.sample(role)) for role in program.roles]
     for role, ops in bodies:
         if role.warps < 1:
             yield f"role {role.name!r} has {role.warps} warps; expected at least one"
@@ -77,7 +77,7 @@ def _check_loads(program: KernelProgram, role: Role) -> None:
 
     What is loaded ahead of a tile that never comes, or once and not needed, may stay open.
     """
-    ops = list(role.body(max(2, program.turn)))
+    ops = program.sample(role)
     spared = max((op.pending for op in ops if isinstance(op, WaitLoads)), default=0)
     if spared:
         # So many turns that there are more loads than that, if any CTA has them.

@@ -52,31 +52,35 @@ class Role:
 
 @dataclass(frozen=True, slots=True)
 class KernelProgram:
-    """One kernel launch.
-
-    Units: ``shared_bytes`` per CTA (rings, barriers; without the driver's reserve), ``registers`` per thread.
-    With ``share_of_sm`` a CTA asks for one of so many equal parts of the SM's shared memory where it needs less, so
-    that no more CTAs fit. ``tiles_per_cta`` is one count for all CTAs or one count per CTA. Roles own warps in the
-    order given: role 0 has warps 0…w0-1 and so on; warps of a CTA go to the schedulers in turn.
-
-    ``idle_warps`` are warps that exist (and cost registers) but do nothing.
-    ``footprint_bytes`` is the number of distinct bytes read: hits in the part beyond half of L2 have a longer way.
-    ``turn`` is the number of tiles after which every role does the same again: more than 1 where roles
-    take turns, as two groups of consumers do.
-    """
+    """One kernel launch: what every CTA does, how many there are, and what each of them occupies."""
 
     name: str
+    """As it is called in messages and on screen."""
     grid: int
+    """CTAs of the launch."""
     tiles_per_cta: int | tuple[int, ...]
+    """Tiles to do: one count for all CTAs, or one count per CTA."""
     roles: tuple[Role, ...]
+    """They own warps in the order given: role 0 has warps 0…w0-1 and so on. Warps of a CTA go to the schedulers in
+    turn."""
     rings: tuple[Ring, ...] = ()
+    """Circular buffers of each CTA."""
     barriers: tuple[Barrier, ...] = ()
+    """mbarriers of each CTA outside its rings."""
     shared_bytes: int = 0
+    """Bytes of shared memory per CTA: rings, barriers and what else is declared, without the driver's reserve."""
     share_of_sm: int | None = None
+    """A CTA asks for one of so many equal parts of the SM's shared memory where it needs less, so that no more CTAs
+    fit."""
     registers: int = 32
+    """Registers per thread."""
     idle_warps: int = 0
+    """Warps per CTA that exist (and cost registers) but do nothing."""
     footprint_bytes: int | None = None
+    """Distinct bytes that the launch reads: hits in the part beyond half of L2 have a longer way."""
     turn: int = 1
+    """Tiles after which every role does the same again: more than 1 where roles take turns, as two groups of consumers
+    do."""
 
     @property
     def warps(self) -> int:
@@ -94,12 +98,10 @@ class KernelProgram:
             return self.tiles_per_cta
         return self.tiles_per_cta[cta]
 
-    def ring(self, name: str) -> Ring:
-        """The ring called ``name``. Raises KeyError if there is none."""
-        for ring in self.rings:
-            if ring.name == name:
-                return ring
-        raise KeyError(name)
+    @property
+    def equal_tiles(self) -> int | None:
+        """Tiles of each CTA where one count is stated for all, else None."""
+        return self.tiles_per_cta if isinstance(self.tiles_per_cta, int) else None
 
     @property
     def fewest_tiles(self) -> int:
@@ -111,11 +113,27 @@ class KernelProgram:
         """Tiles of the CTA that has the most."""
         return self.tiles_per_cta if isinstance(self.tiles_per_cta, int) else max(self.tiles_per_cta)
 
+    @property
+    def total_tiles(self) -> int:
+        """Tiles of all CTAs together."""
+        return self.grid * self.tiles_per_cta if isinstance(self.tiles_per_cta, int) else sum(self.tiles_per_cta)
+
+    def sample(self, role: Role) -> list[Op]:
+        """Ops of ``role`` that show every kind it does: those of two tiles, or of one turn if that is more."""
+        return list(role.body(max(2, self.turn)))
+
     def shortened(self, tiles: int) -> KernelProgram:
         """The same kernel with so many ``tiles`` less in every CTA."""
+        return self._with_each(lambda count: count - tiles)
+
+    def repeated(self, times: int) -> KernelProgram:
+        """The same kernel with ``times`` as many tiles in every CTA."""
+        return self._with_each(lambda count: times * count)
+
+    def _with_each(self, change: Callable[[int], int]) -> KernelProgram:
         if isinstance(self.tiles_per_cta, int):
-            return self.resized(tiles_per_cta=self.tiles_per_cta - tiles)
-        return replace(self, tiles_per_cta=tuple(count - tiles for count in self.tiles_per_cta))
+            return replace(self, tiles_per_cta=change(self.tiles_per_cta))
+        return replace(self, tiles_per_cta=tuple(change(count) for count in self.tiles_per_cta))
 
     def resized(self, *, grid: int | None = None, tiles_per_cta: int | tuple[int, ...] | None = None) -> KernelProgram:
         """The same kernel with another grid or tile count."""

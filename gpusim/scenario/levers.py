@@ -70,7 +70,7 @@ def variants(scenario: Scenario, most: int = MOST) -> list[Variant | Refused]:
 
     What does not fit the device is found by predicting it. Raises what `Scenario.program` raises.
     """
-    work = Work.of(scenario.program())
+    work = Amounts.of(scenario.program())
     found: list[Variant | Refused] = []
     count = 0
     for proposal in filter(None, chain.from_iterable(zip_longest(*_columns(scenario)))):
@@ -84,26 +84,23 @@ def variants(scenario: Scenario, most: int = MOST) -> list[Variant | Refused]:
 
 
 @dataclass(frozen=True)
-class Work:
+class Amounts:
     """The amounts of a program, and the tiles of all its CTAs together (0 for streams and copies)."""
 
     amounts: Mapping[str, float]
     tiles: int
 
     @classmethod
-    def of(cls, program: KernelProgram | HostProgram) -> Work:
-        """Those of ``program``."""
-        if not isinstance(program, KernelProgram):
-            return cls(work_of(program), 0)
-        tiles = program.tiles_per_cta
-        return cls(work_of(program), program.grid * tiles if isinstance(tiles, int) else sum(tiles))
+    def of(cls, program: KernelProgram | HostProgram) -> Amounts:
+        """The amounts of ``program``."""
+        return cls(work_of(program), program.total_tiles if isinstance(program, KernelProgram) else 0)
 
-    def same(self, other: Work, lever: str) -> bool:
+    def same(self, other: Amounts, lever: str) -> bool:
         """Whether ``lever`` leaves the work equal; another number of CTAs has to do the same tiles, to the last one."""
         return same_work(self.amounts, other.amounts) and (lever not in CTAS or self.tiles == other.tiles)
 
 
-def _realised(scenario: Scenario, work: Work, proposal: Proposal) -> Variant | Refused | None:
+def _realised(scenario: Scenario, work: Amounts, proposal: Proposal) -> Variant | Refused | None:
     """The variant, why it cannot be, or None where the work cannot be kept equal."""
     try:
         changed, other = _build(scenario, proposal.overrides)
@@ -131,9 +128,9 @@ def _realised(scenario: Scenario, work: Work, proposal: Proposal) -> Variant | R
     return None
 
 
-def _build(scenario: Scenario, overrides: Mapping[str, Any]) -> tuple[Scenario, Work]:
+def _build(scenario: Scenario, overrides: Mapping[str, Any]) -> tuple[Scenario, Amounts]:
     changed = with_overrides(scenario, overrides)
-    return changed, Work.of(changed.program())
+    return changed, Amounts.of(changed.program())
 
 
 def _variant(proposal: Proposal, changed: Scenario, overrides: Mapping[str, Any], also: tuple[str, ...]) -> Variant:

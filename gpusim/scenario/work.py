@@ -43,10 +43,8 @@ def same_work(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
 
 def _of_kernel(program: KernelProgram) -> dict[str, float]:
     whole = Traffic.of(program)
-    tiles = program.tiles_per_cta
     # Twice the tiles less once the tiles leaves what is done per tile.
-    twice = 2 * tiles if isinstance(tiles, int) else tuple(2 * count for count in tiles)
-    flop = Traffic.of(program.resized(tiles_per_cta=twice)).flop - whole.flop
+    flop = Traffic.of(program.repeated(2)).flop - whole.flop
     return {"bytes read": whole.read_bytes, "bytes moved": whole.read_bytes + whole.written_bytes, "flop": flop}
 
 

@@ -184,7 +184,7 @@ class TestTurns:
     def test_a_stage_is_free_when_the_role_whose_turn_it_was_has_released_it(self):
         """Four arrivals, not eight; with two groups of three by three all the same."""
         program = loads(PING_PONG).program()
-        assert program.ring("input").empty_arrivals == 4
+        assert program.rings[0].empty_arrivals == 4
         assert program.turn == 2
 
     def test_one_group_computes_in_the_gaps_of_the_other(self):
@@ -243,7 +243,7 @@ kernel:
         third = "    third: {warps: 4, every: 3, offset: 2, per_tile: [{wait: input}, {release: input}]}\n"
         program = loads(PING_PONG.replace("every: 2", "every: 3") + third).program()
         assert program.turn == 3
-        assert program.ring("input").empty_arrivals == 4
+        assert program.rings[0].empty_arrivals == 4
         done = sorted(op.tile for role in program.roles for op in role.body(9) if isinstance(op, Release))
         assert done == list(range(9))
 
@@ -280,7 +280,7 @@ kernel:
     def test_stated_arrivals_are_the_users_own(self):
         """Whoever counts them need not be told."""
         text = PING_PONG.replace("bytes: 4 KiB", "bytes: 4 KiB, empty_arrivals: 4").replace("offset: 1, ", "")
-        assert loads(text).program().ring("input").empty_arrivals == 4
+        assert loads(text).program().rings[0].empty_arrivals == 4
 
 
 class TestOpsOfSomeTiles:

@@ -31,9 +31,9 @@ def test_ops_carry_their_tile_and_the_bytes_of_the_ring(spelled):
 
 def test_a_stage_is_free_when_all_that_wait_for_it_have_released_it(spelled):
     """The default count of arrivals is the warps of the waiting roles, releasing or not."""
-    assert loads(spelled).program().ring("input").empty_arrivals == 4
+    assert loads(spelled).program().rings[0].empty_arrivals == 4
     forgetful = spelled.replace(", {release: input}", "")
-    assert loads(forgetful).program().ring("input").empty_arrivals == 4
+    assert loads(forgetful).program().rings[0].empty_arrivals == 4
 
 
 def test_ahead_is_software_pipelining(spelled):

@@ -29,7 +29,7 @@ def test_prediction_carries_its_scenario(spelled):
 
 def test_baseline_has_one_stage(spelled, demo):
     """For rings and for a technique's stages."""
-    assert serial_baseline(loads(spelled)).program().ring("input").stages == 1
+    assert serial_baseline(loads(spelled)).program().rings[0].stages == 1
     assert serial_baseline(loads(demo)).params.stages == 1
 
 
