@@ -153,7 +153,13 @@ def device_architecture() -> str:
 
 
 def source_hash(*paths: Path) -> str:
-    """sha256 over files and everything they include with quotes, so that a recording knows when it is stale."""
+    """sha256 over files and everything they include with quotes, so that a recording knows when it is stale.
+
+    For microbenchmarks, which are several sources and a module of Python. It looks for includes where the compiler
+    does, in the harness's folder too, and begins anew with every path: a header that two of them include counts
+    twice. `gpusim.validation.recording.source_hash`, of the one source of a technique, looks only beside the file that
+    includes. Recordings hold what either of them gives, so neither can change to be the other.
+    """
     digest = hashlib.sha256()
     for path in paths:
         for content in _with_includes(Path(path), (Path(path).parent, HERE)):
