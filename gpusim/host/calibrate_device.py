@@ -8,7 +8,7 @@ import numpy as np
 
 from gpusim.hardware.benches import Measured
 from gpusim.host.benches import KIB, MIB, Found, HostBenches, line, rate, us
-from gpusim.program.host import ON_DEVICE
+from gpusim.program.host import ON_DEVICE, TO_OR_FROM_HOST
 
 __all__ = ["STEPS"]
 
@@ -100,7 +100,7 @@ def _copies(b: HostBenches, _: Found) -> Found:
     Of memsets likewise. Runs that were made before there were rows of them say nothing about it.
     """
     found = {}
-    for direction in ("h2d", "d2h", *ON_DEVICE):
+    for direction in (*TO_OR_FROM_HOST, *ON_DEVICE):
         sizes = b.some if direction == "memset" else b.rows
         rows = {row["bytes"]: 1e6 * row["seconds"] for row in sizes("copies", kind="size", direction=direction)}
         if not rows:
@@ -150,7 +150,7 @@ def _duplex(b: HostBenches, found: Found) -> Found:
     """
     row = next(r for r in b.rows("copies", kind="duplex", h2d_bytes=64 * MIB, d2h_bytes=64 * MIB))
     total = row["total_bytes"]
-    times = {d: row[f"{d}_together_s"] for d in ("h2d", "d2h")}
+    times = {d: row[f"{d}_together_s"] for d in TO_OR_FROM_HOST}
     first = min(times, key=times.get)
     other = "d2h" if first == "h2d" else "h2d"
     alone = found[f"copy.{other}_bandwidth"].value * 1e9
@@ -197,7 +197,7 @@ def _retry_more(b: HostBenches, _: Found) -> Found:
 def _copy_latency(b: HostBenches, found: Found) -> Found:
     """From a copying call's end to the start of the copy: the round trip less everything else in it."""
     left = []
-    for direction in ("h2d", "d2h"):
+    for direction in TO_OR_FROM_HOST:
         bandwidth = found[f"copy.{direction}_bandwidth"].value * 1e9
         for size in (64 * KIB, MIB):
             trip = b.call("cupy", f"memcpy_{direction}_and_sync", size=size)
@@ -223,7 +223,7 @@ def _front_end(b: HostBenches, found: Found) -> Found:
     period = _retry_period(b)
     result["stream.retry"] = us(period, "device (kernels of 10 us around copies: time from start to start)")
     left = []
-    for direction in ("h2d", "d2h"):
+    for direction in TO_OR_FROM_HOST:
         for size in (256 * KIB, MIB, 4 * MIB, 16 * MIB):
             gap = b.us("device", "gap_mean_s", kind=f"kernel_{direction}_kernel", bytes=size, count=1)
             bandwidth = found[f"copy.{direction}_bandwidth"].value * 1e9
@@ -262,7 +262,7 @@ def _front_end(b: HostBenches, found: Found) -> Found:
 def _retry_period(b: HostBenches) -> float:
     """The largest time, in steps of 1.024 us, of which the observed distances between kernel starts are multiples."""
     tick, seen = 1.024, []
-    for direction in ("h2d", "d2h"):
+    for direction in TO_OR_FROM_HOST:
         for size in (4 * KIB, 64 * KIB, 256 * KIB):
             for count in (1, 2, 4):
                 row = b.rows("device", kind=f"kernel_{direction}_kernel", bytes=size, count=count)[0]

@@ -18,7 +18,7 @@ Source: realkernels.microbench.host (device: kernels of 10 us with copies betwee
 from __future__ import annotations
 
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.host.work import DEVICE_ENGINES, Item
+from gpusim.host.work import COPY_ENGINES, DEVICE_ENGINES, Item
 
 __all__ = ["HandOver"]
 
@@ -36,7 +36,7 @@ class HandOver:
         self._event_s = value("stream.event")
         self._start = {
             "compute": value("stream.start"), "func": value("stream.start"),
-            **dict.fromkeys(("h2d", "d2h", "p2p"), value("stream.copy_start")),
+            **dict.fromkeys(COPY_ENGINES, value("stream.copy_start")),
         }  # fmt: skip
         self._graph_start_s = value("graph.start")
         self._kernel_s, self._hop_s = value("stream.kernel_kernel"), value("stream.event_hop")

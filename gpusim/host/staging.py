@@ -18,7 +18,7 @@ from collections.abc import Generator
 from gpusim.host.caller import Caller
 from gpusim.host.device import Device
 from gpusim.host.work import Item, Staged, StagedCopy, StreamState
-from gpusim.program.host import HostProgram, Memcpy, MemcpyAsync
+from gpusim.program.host import TO_OR_FROM_HOST, HostProgram, Memcpy, MemcpyAsync
 
 __all__ = ["Staging"]
 
@@ -85,7 +85,7 @@ def _touched(program: HostProgram) -> int:
     found: dict[str, int] = {}
     for thread in program.threads:
         for op in thread.ops:
-            if isinstance(op, Copy) and not op.pinned and op.direction in ("h2d", "d2h"):
+            if isinstance(op, Copy) and not op.pinned and op.direction in TO_OR_FROM_HOST:
                 key = op.host or op.direction
                 found[key] = max(found.get(key, 0), sizes.get(op.host, 0), op.bytes)
     return sum(found.values())

@@ -79,7 +79,7 @@ class StreamCalls:
         launch_graph(self._device.streams, self._caller.stream(op.stream), graph)
 
     def _memcpy_async(self, op: ops.MemcpyAsync) -> Generator:
-        if op.pinned or op.direction in ("d2d", "p2p"):
+        if op.pinned or op.direction in ops.BETWEEN_DEVICE_MEMORY:
             yield from self._enqueue(op, "copy", op.direction, "memcpy_async")
             return
         yield from self._caller.busy("issue", self._costs.call("memcpy_async"), op.chunk)
@@ -98,7 +98,7 @@ class StreamCalls:
             )
         stream = caller.stream(name)
         yield from caller.busy("issue", self._costs.call("memcpy"), op.chunk)
-        if not op.pinned and op.direction in ("h2d", "d2h"):
+        if not op.pinned and op.direction in ops.TO_OR_FROM_HOST:
             # In order with all blocking streams before the host touches a buffer.
             for item in streams.ahead_of(stream):
                 yield from caller.until(item, "host_sync", op.chunk)

@@ -17,7 +17,7 @@ from gpusim.errors import GpusimError, listing, nearest
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.handover import HandOver
 from gpusim.host.queues import HardwareQueues
-from gpusim.host.work import DeviceOp, Item, StreamState, engine_of
+from gpusim.host.work import COPY_ENGINES, DeviceOp, Item, StreamState, engine_of
 from gpusim.program.host import HostProgram, Stream
 
 __all__ = ["Streams"]
@@ -34,7 +34,7 @@ class Streams:
         self._execute = execute
         self._hand_over = HandOver(profile)
         copies, kernels = (max(1, int(profile.value(key))) for key in ("copy.channels", "stream.connections"))
-        self._queues = HardwareQueues(sim, {"compute": kernels, **dict.fromkeys(("h2d", "d2h", "p2p"), copies)})
+        self._queues = HardwareQueues(sim, {"compute": kernels, **dict.fromkeys(COPY_ENGINES, copies)})
         self._specs = {stream.name: (i, stream) for i, stream in enumerate(program.streams)}
         self._states: dict[tuple[str, str], StreamState] = {}
         self._legacy: StreamState | None = None

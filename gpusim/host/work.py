@@ -9,9 +9,11 @@ from dataclasses import dataclass, field
 from gpusim.engine import Event
 from gpusim.program.host import ON_DEVICE, EventRecord, HostFunc, Launch, MemcpyAsync, MemsetAsync, Stream
 
-__all__ = ["DEVICE_ENGINES", "DeviceOp", "Item", "Staged", "StagedCopy", "StreamState", "engine_of"]
+__all__ = ["COPY_ENGINES", "DEVICE_ENGINES", "DeviceOp", "Item", "Staged", "StagedCopy", "StreamState", "engine_of"]
 
-DEVICE_ENGINES = ("compute", "h2d", "d2h", "p2p")
+COPY_ENGINES = ("h2d", "d2h", "p2p")
+"""Queues of copies that leave or reach the device; those that stay on it are in the queue ``compute``."""
+DEVICE_ENGINES = ("compute", *COPY_ENGINES)
 
 
 @dataclass(eq=False, slots=True)

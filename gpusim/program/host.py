@@ -36,10 +36,25 @@ from gpusim.program.host_ops import (
     StreamSync,
     StreamWaitEvent,
 )
-from gpusim.program.host_parts import ON_DEVICE, Buffer, FixedCost, Pool, RooflineCost, Slots, Stream, Work
+from gpusim.program.host_parts import (
+    BETWEEN_DEVICE_MEMORY,
+    DIRECTIONS,
+    ON_DEVICE,
+    TO_OR_FROM_HOST,
+    Buffer,
+    FixedCost,
+    Pool,
+    RooflineCost,
+    Slots,
+    Stream,
+    Work,
+)
 
 __all__ = [
+    "BETWEEN_DEVICE_MEMORY",
+    "DIRECTIONS",
     "ON_DEVICE",
+    "TO_OR_FROM_HOST",
     "AcquireSlot",
     "Buffer",
     "DeviceSync",
@@ -115,13 +130,6 @@ class HostProgram:
             len({op.chunk for op in thread.ops if isinstance(op, waits) and op.chunk >= 0}) > 1
             for thread in self.threads
         )
-
-    def stream(self, name: str) -> Stream:
-        """The stream called ``name``. Raises KeyError if it is not declared."""
-        for stream in self.streams:
-            if stream.name == name:
-                return stream
-        raise KeyError(name)
 
     def graph(self, name: str) -> Graph:
         """The graph called ``name``. Raises KeyError if it is not declared."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 __all__ = [
+    "BETWEEN_DEVICE_MEMORY",
+    "DIRECTIONS",
     "ON_DEVICE",
+    "TO_OR_FROM_HOST",
     "Buffer",
     "Direction",
     "FixedCost",
@@ -18,6 +21,12 @@ __all__ = [
 ]
 
 Direction = Literal["h2d", "d2h", "d2d", "p2p"]
+"""Way of a copy: host to device, device to host, within the device, to another device."""
+DIRECTIONS = get_args(Direction)
+TO_OR_FROM_HOST = ("h2d", "d2h")
+"""Ways with a host side, which is page-locked or ordinary memory."""
+BETWEEN_DEVICE_MEMORY = ("d2d", "p2p")
+"""Ways without a host side."""
 ON_DEVICE = ("d2d", "memset")
 """Ways of bytes that do not leave the device: SMs move them where it has engines for both directions."""
 StreamKind = Literal["blocking", "non_blocking", "legacy", "per_thread"]

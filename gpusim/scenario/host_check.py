@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpusim.errors import listing, nearest
+from gpusim.program.host import BETWEEN_DEVICE_MEMORY, DIRECTIONS
 from gpusim.scenario.chunk_names import speaks_of_earlier
 from gpusim.scenario.host_calls import PARTS
 from gpusim.scenario.host_order import order_problems
@@ -20,7 +21,7 @@ from gpusim.scenario.op_schema import REPEAT
 __all__ = ["host_problems"]
 
 MAX_OPS = 100_000
-_CAPTURED = ("h2d", "d2h", "d2d", "p2p", "memset", "launch", "record", "wait_event", "host_func", REPEAT)
+_CAPTURED = (*DIRECTIONS, "memset", "launch", "record", "wait_event", "host_func", REPEAT)
 _OF_EARLIER = ("wait_event", "sync_event", "free", "free_async", "free_host")
 """Words that wait for or give back what an earlier chunk made; the first chunks, which have none, leave them out."""
 
@@ -66,7 +67,7 @@ def _names(host: SpelledHost, word: str, args: Any, path: tuple, *, in_chunks: b
                 )
             elif not in_chunks:
                 yield Problem((*path, field), "has no chunks before it", "#-n in per_chunk")
-    if getattr(args, "pageable", False) and (word in ("d2d", "p2p") or getattr(args, "direction", "") == "d2d"):
+    if getattr(args, "pageable", False) and (word in BETWEEN_DEVICE_MEMORY or getattr(args, "direction", "") == "d2d"):
         yield Problem((*path, "pageable"), f"{word} within the device has no host side", "pageable with h2d and d2h")
 
 

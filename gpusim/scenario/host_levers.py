@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from gpusim.program.host import DIRECTIONS, TO_OR_FROM_HOST
 from gpusim.scenario.host_calls import PARTS
 from gpusim.scenario.host_schema import SpelledHost, ThreadSpec, WorkSpec
 from gpusim.scenario.lever_kinds import Proposal, enough, values_to_try, whole
@@ -22,7 +23,7 @@ SLICE = 4096
 """Bytes."""
 KEPT = "1 TiB"
 """Release threshold of a pool that gives nothing back."""
-_SIZED = ("h2d", "d2h", "d2d", "p2p", "memset", "memcpy", "malloc", "malloc_async", "malloc_host")
+_SIZED = (*DIRECTIONS, "memset", "memcpy", "malloc", "malloc_async", "malloc_host")
 
 
 class Step(NamedTuple):
@@ -98,7 +99,7 @@ def _sliced(host: SpelledHost) -> bool:
 
 def _crosses(step: Step) -> bool:
     """Whether it copies from or to the host."""
-    return (step.args.direction if step.word == "memcpy" else step.word) in ("h2d", "d2h")
+    return (step.args.direction if step.word == "memcpy" else step.word) in TO_OR_FROM_HOST
 
 
 def _threads_in_chunks(host: SpelledHost) -> dict[str, ThreadSpec]:

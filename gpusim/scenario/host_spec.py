@@ -10,7 +10,6 @@ from gpusim.program import KernelProgram
 from gpusim.program import host as ops
 from gpusim.scenario.host_calls import Call, calls_of_graph, calls_of_thread
 from gpusim.scenario.host_schema import DEFAULT_POOL, SpelledHost, WorkSpec
-from gpusim.scenario.host_words import COPIES
 
 __all__ = ["build_host"]
 
@@ -62,7 +61,7 @@ def _work(name: str, spec: WorkSpec) -> ops.Work:
 def _op(kernels: Mapping[str, ops.Work | KernelProgram], call: Call) -> Any:
     """The op of a call."""
     word, spec, chunk, stream, names = call.word, call.args, call.chunk, call.stream, call.names
-    if word in COPIES:
+    if word in ops.DIRECTIONS:  # the words of asynchronous copies
         return ops.MemcpyAsync(word, spec.bytes, stream, not spec.pageable, chunk=chunk)
     make: dict[str, Callable[[], Any]] = {
         "memset": lambda: ops.MemsetAsync(spec.bytes, stream, chunk=chunk),

@@ -9,18 +9,16 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Mapping
-from functools import cache, singledispatchmethod
-from pathlib import Path
+from functools import singledispatchmethod
 from typing import Any
 
 import numpy as np
 
 from gpusim.program import KernelProgram
 from gpusim.program import host as ops
-from realkernels._harness.compile import CompileError, compile_kernel
 from realkernels._harness.host_memory import Arena, Pointers
+from realkernels._harness.work_kernel import work_kernel
 
-WORK_SOURCE = Path(__file__).resolve().parent / "work.cu"
 _KIND = {"h2d": 1, "d2h": 2, "d2d": 3, "p2p": 3}
 """cudaMemcpyKind."""
 
@@ -143,7 +141,7 @@ class CallMaker:
         return None
 
     def _ends_now(self, op: Any) -> tuple[int, int]:
-        place = "device" if op.direction in ("d2d", "p2p") else "pinned" if op.pinned else "pageable"
+        place = "device" if op.direction in ops.BETWEEN_DEVICE_MEMORY else "pinned" if op.pinned else "pageable"
         host = self.pointers.at(op.host, op.host_offset, place, side=1)
         device = self.pointers.at(op.device, op.device_offset)
         return (host, device) if op.direction == "d2h" else (device, host)
@@ -258,34 +256,6 @@ def _let_go() -> Callable[[], None]:
 
 
 let_go = _let_go()
-
-
-def work_kernel(work: ops.Work) -> Any:
-    """The real kernel with the footprint of ``work``.
-
-    Raises ValueError if no variant has its registers, which are allocated in steps of 8 per thread.
-    """
-    name = "work_fixed" if isinstance(work.cost, ops.FixedCost) else "work_roofline"
-    compiled = _variant(name, work.registers)
-    # The limit belongs to the function in its module, whoever holds it here: it may only ever be raised.
-    return compiled.prepared(work.shared_bytes)
-
-
-@cache
-def _variant(name: str, registers: int) -> Any:
-    for hold in _hold_choices(registers):
-        try:
-            compiled = compile_kernel(WORK_SOURCE, name, {"HOLD": hold})
-        except CompileError:
-            continue
-        if hold == 0 or -(-compiled.registers // 8) == -(-registers // 8):
-            return compiled
-    raise ValueError(f"no kernel variant with {registers} registers per thread")
-
-
-def _hold_choices(registers: int) -> range | tuple[int, ...]:
-    # Up to 32 registers a thread, all 2048 threads of an SM find room: nothing needs holding.
-    return (0,) if registers <= 32 else range(max(registers - 8, 1), max(registers - 40, 0), -2)
 
 
 def _stream(stream: ops.Stream) -> Any:
