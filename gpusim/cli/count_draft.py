@@ -119,7 +119,10 @@ def _computed(rows: Sequence[Stated]) -> Iterator[str]:
 
 
 def _loaded(found: Sequence[tuple[float, int]]) -> dict[str, float]:
-    """Of several widths the narrowest; how often they pass says the rest, as if each lane had its own words."""
+    """Loads of several widths as one field with the narrowest.
+
+    How often they pass shared memory says the rest, as if each lane had its own words.
+    """
     count, narrow = sum(number for number, _ in found), min(width for _, width in found)
     stated: dict[str, float] = {"lds": count, "lds_bytes": narrow}
     if len({width for _, width in found}) > 1:

@@ -1,4 +1,4 @@
-"""From command-line arguments to scenarios."""
+"""Command-line arguments as scenarios."""
 
 from __future__ import annotations
 

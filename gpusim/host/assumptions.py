@@ -39,11 +39,11 @@ _OF_BLOCKS = frozenset({
 })  # fmt: skip
 """What the blocks of a kernel depend on that is not spelled out."""
 _OF_WORK = frozenset({"hbm.read_bandwidth", "sm.ffma_issue_rate"})
-"""And those of one that says its work, not its duration."""
+"""What a kernel depends on besides `_OF_BLOCKS` where it says its work, not its duration."""
 _OF_COPIES = _OF_BLOCKS | {"hbm.mix_loss", "hbm.read_bandwidth", "hbm.write_bandwidth"}
 """What a copy within the device depends on besides ``copy.*``."""
 _OF_MEMSETS = _OF_BLOCKS | {"hbm.write_bandwidth"}
-"""And a memset."""
+"""What a memset depends on besides ``host.memset``."""
 
 
 def assumed_of(program: HostProgram, profile: DeviceProfile, api: HostApi) -> list[str]:

@@ -44,7 +44,7 @@ class HostBenches:
         return rows
 
     def some(self, bench: str, **where: Any) -> Rows:
-        """The same, or none: runs that were made before a bench had such rows lack them."""
+        """The rows whose fields are as given, or none: runs that were made before a bench had such rows lack them."""
         return [row for row in self.head(bench)["rows"] if all(row.get(key) == value for key, value in where.items())]
 
     def us(self, bench: str, field: str = "median_s", **where: Any) -> float:

@@ -69,7 +69,7 @@ def _memset_calls(b: HostBenches, _: Found) -> Found:
 
 
 def _waking(b: HostBenches, found: Found) -> Found:
-    """From a call's end to the start on the device (CUPTI), and from the end there to the return of a wait.
+    """Time from a call's end to the start on the device (CUPTI), and from the end there to the return of a wait.
 
     The second is the round trip of launch and synchronisation less everything else in it.
     """
@@ -195,7 +195,7 @@ def _retry_more(b: HostBenches, _: Found) -> Found:
 
 
 def _copy_latency(b: HostBenches, found: Found) -> Found:
-    """From a copying call's end to the start of the copy: the round trip less everything else in it."""
+    """Time from a copying call's end to the start of the copy: the round trip less everything else in it."""
     left = []
     for direction in TO_OR_FROM_HOST:
         bandwidth = found[f"copy.{direction}_bandwidth"].value * 1e9

@@ -25,7 +25,7 @@ _ORIGIN = {
 
 
 class MemoryCalls:
-    """Those of one thread."""
+    """The calls of one thread that allocate and free."""
 
     def __init__(self, shared: Shared, caller: Caller) -> None:
         self._shared, self._caller, self._costs = shared, caller, shared.costs

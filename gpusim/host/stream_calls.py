@@ -34,7 +34,7 @@ SMALL_MEMSET = 8 << 10
 
 
 class StreamCalls:
-    """Those of one thread."""
+    """The calls of one thread that put work into streams."""
 
     def __init__(self, shared: Shared, caller: Caller) -> None:
         self._shared, self._caller = shared, caller

@@ -18,7 +18,7 @@ __all__ = ["WaitCalls"]
 
 
 class WaitCalls:
-    """Those of one thread."""
+    """The calls of one thread that wait."""
 
     def __init__(self, shared: Shared, caller: Caller) -> None:
         self._shared, self._caller, self._costs = shared, caller, shared.costs

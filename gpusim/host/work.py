@@ -57,7 +57,7 @@ class StreamState:
     ahead: dict[str, Item] = field(default_factory=dict)
     """Last item by engine."""
     free_s: float = 0.0
-    """Until when its lane is taken."""
+    """Time in seconds until which its lane is taken."""
 
 
 @dataclass(eq=False, slots=True)
@@ -74,7 +74,7 @@ class Item:
     done: Event
     op: DeviceOp | None
     engine: str
-    """In whose queue it is (`engine_of`)."""
+    """Engine in whose queue it is (`engine_of`)."""
     after: str
     """As what it counts for its successors' hand-over: its engine, or for a marker that of what it stands for."""
     deps: list[tuple[Item, str]] = field(default_factory=list)
@@ -97,7 +97,7 @@ class Item:
 
     @property
     def lane(self) -> str:
-        """Its stream's."""
+        """The lane of its stream."""
         return self.stream.lane
 
     @property

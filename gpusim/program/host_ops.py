@@ -137,7 +137,7 @@ class MemsetAsync:
     """
 
     direction: ClassVar[str] = "memset"
-    """In place of a copy's: its bytes come from nowhere."""
+    """It stands where a copy has its direction: the bytes of a memset come from nowhere."""
 
     bytes: int
     stream: str

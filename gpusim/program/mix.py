@@ -34,15 +34,15 @@ class Mix:
     """All others that the compiler has put between instructions that do not wait for them: each takes its issue slot
     and no more."""
     setup: float = 0.0
-    """Those before and after the loop (addresses, stage bookkeeping, branches), where the warp has no arithmetic to
-    hide them behind."""
+    """All others before and after the loop (addresses, stage bookkeeping, branches), where the warp has no arithmetic
+    to hide them behind."""
     masked: float = 0.0
     """Loads and stores that no lane executes, because a predicate is false for the whole warp: they take part in the
     queue for shared memory and L1 all the same."""
     ldc: float = 0.0
-    """Those of `other`, `setup` and `interleaved` that load a constant or a kernel parameter into a register."""
+    """How many of `other`, `setup` and `interleaved` load a constant or a kernel parameter into a register."""
     half_rate: float = 0.0
-    """Those of `other`, `setup` and `interleaved` that the fullest pipe of half rate takes; one keeps it busy for
+    """How many of `other`, `setup` and `interleaved` the fullest pipe of half rate takes; one keeps it busy for
     `HALF_RATE` cycles."""
     ilp: float = 4.0
     """Chains of dependent FP32 instructions that are independent of each other; a number without a unit."""

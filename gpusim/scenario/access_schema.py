@@ -107,7 +107,7 @@ class RegisterLoad(ThroughRegisters):
     """ld.global into registers."""
 
     bytes: Size | None = None
-    """Of the whole role and tile, all its warps together. Default: one stage of the only ring."""
+    """Bytes of the whole role and tile, all its warps together. Default: one stage of the only ring."""
     wait: bool = True
     """Block until the data is there; otherwise wait_loads does; never to wait for loads is an error."""
     masked: Amount = 0.0
@@ -135,7 +135,7 @@ class SharedStore(Schedule):
     ring: Name | None = None
     """Ring whose stage it fills, if any: who reads it too early is then found."""
     bytes: ByteCount | None = None
-    """Of the whole role; default: one stage of the ring. 0: the stores are counted in `sts` of the compute that
+    """Bytes of the whole role; default: one stage of the ring. 0: the stores are counted in `sts` of the compute that
     follows; only the stage is named."""
     width: Width = 16
     """Bytes per lane and instruction."""
@@ -149,7 +149,7 @@ class GlobalStore(ThroughRegisters):
     """st.global from registers."""
 
     bytes: Size
-    """Of the whole role and tile, all its warps together."""
+    """Bytes of the whole role and tile, all its warps together."""
     l2_hit: Fraction = 0.0
     """Fraction of the bytes that is overwritten in L2 and never reaches DRAM."""
     completed: Fraction = 0.0

@@ -23,7 +23,8 @@ class ComputeMix(Schedule):
     """All others inside the loop (addresses, counter, branch, comparisons) that the next instruction waits for. Those
     that nothing waits for are `interleaved` and not in here."""
     setup: Amount = 0.0
-    """Those before and after the loop, once per tile, of which each waits for the one before: nothing hides them."""
+    """All others before and after the loop, once per tile, of which each waits for the one before: nothing hides
+    them."""
     interleaved: Amount = 0.0
     """Others that stand between instructions which do not wait for them: an issue slot each and no more. In addition to
     `other` and `setup`, not part of them."""
@@ -60,14 +61,14 @@ class ComputeMix(Schedule):
     arithmetic (IADD3, LOP3, SHF, ISETP, SEL, FMNMX …), of IMAD or of FP64 right behind another of its kind;
     `gpusim count` finds them."""
     half_rate: Amount = 0.0
-    """Those of `other`, `setup` and `interleaved` that the fullest pipe of half rate takes. While one warp waits for it
+    """How many of `other`, `setup` and `interleaved` the fullest pipe of half rate takes. While one warp waits for it
     (`pipe_stalls`) others can issue, but nothing for this pipe, which takes one every two cycles. `gpusim count` finds
     them. The pipes: integer arithmetic; IMAD and VIADD; FP64; HADD2."""
     alone: Amount = 0.0
     """Cycles that one warp alone needs for all these instructions where it waits for no load: `gpusim count` finds them
     in a cubin, by the compiler's stall counts. 0: as `ffma`, `ilp`, `mufu`, `other` and `setup` make it."""
     ldc: Amount = 0.0
-    """Those of `other`, `setup` and `interleaved` that load a constant or a kernel parameter into a register (LDC): an
+    """How many of `other`, `setup` and `interleaved` load a constant or a kernel parameter into a register (LDC): an
     SM does one every two cycles."""
     reads: Name | Literal[False] | None = None
     """Ring whose stage `lds` reads; default: the last one this role waited for. false: none, as for shuffles."""

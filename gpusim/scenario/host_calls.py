@@ -32,7 +32,7 @@ class Call(NamedTuple):
 
 
 def calls_of_thread(host: SpelledHost, name: str, least: int = 0) -> Iterator[Call]:
-    """Those of a thread, of at least ``least`` chunks if it has any.
+    """The calls of a thread in their order, of at least ``least`` chunks if it has any.
 
     What speaks of a chunk before the first one is left out.
     """
@@ -48,7 +48,7 @@ def calls_of_thread(host: SpelledHost, name: str, least: int = 0) -> Iterator[Ca
 
 
 def calls_of_graph(host: SpelledHost, name: str) -> Iterator[Call]:
-    """Those that were captured into a graph."""
+    """The calls that were captured into a graph, in their order."""
     yield from _calls(host.graphs[name].ops, ("graphs", name, "ops"), -1, next(iter(host.streams)))
 
 

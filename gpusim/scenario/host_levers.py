@@ -51,7 +51,10 @@ def _slots(host: SpelledHost, name: str) -> Iterator[Proposal]:
 
 
 def _streams(host: SpelledHost) -> Iterator[Proposal]:
-    """Only streams that are dealt to in turn: others are there for a reason, and one alone may be, for the order."""
+    """Other numbers of streams, where chunks are dealt to them in turn.
+
+    Others are there for a reason, and one alone may be, for the order.
+    """
     old = len(host.streams)
     counted = list(host.streams) == [f"s{i}" for i in range(old)] and not any(
         stream.model_fields_set for stream in host.streams.values()
@@ -129,7 +132,7 @@ def _allocation(host: SpelledHost) -> Iterator[Proposal]:
 
 
 def _steps(host: SpelledHost, name: str, *parts: str) -> Iterator[Step]:
-    """Those of some of a thread's lists (default: all), those that repeats hold among them."""
+    """The ops of some of a thread's lists (default: all), with those that repeats hold."""
     for part in parts or PARTS:
         for path, word, args in as_written(getattr(host.threads[name], part)):
             dotted = ".".join(map(str, ("host", "threads", name, part, *path[:-1])))

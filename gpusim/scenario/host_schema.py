@@ -27,7 +27,7 @@ class StreamSpec(Model):
     """blocking: waits for the legacy stream, and it for this one. legacy: the NULL stream. per_thread: each thread's
     own default stream, which is blocking."""
     priority: Annotated[Count, Field(ge=-5, le=0)] = 0
-    """Of its kernels: where blocks of several wait for room, lower numbers go first."""
+    """Priority of its kernels: where blocks of several wait for room, lower numbers go first."""
 
 
 class WorkSpec(Model):
@@ -38,16 +38,16 @@ class WorkSpec(Model):
     flop: Annotated[Number, Field(ge=0, le=1e18)] = 0.0
     """FP32 operations of the whole grid, an FMA counting as two, at the peak of the SMs that have blocks."""
     bytes: Annotated[ByteCount, Field(ge=0)] = 0
-    """Moved by the whole grid, reads and writes alike, at the read bandwidth of device memory, which kernels that run
-    at the same time share. Nothing is found in L2."""
+    """Bytes that the whole grid moves, reads and writes alike, at the read bandwidth of device memory, which kernels
+    that run at the same time share. Nothing is found in L2."""
     blocks: Annotated[Count, Field(ge=1, le=2**31 - 1)] = 1
-    """Of the grid."""
+    """Blocks of the grid."""
     threads: Annotated[Count, Field(ge=1, le=1024)] = 128
-    """Of a block."""
+    """Threads of a block."""
     registers: Annotated[Count, Field(ge=1, le=255)] = 32
-    """Of a thread."""
+    """Registers of a thread."""
     shared_bytes: Annotated[ByteCount, Field(le=2**20)] = 0
-    """Of a block."""
+    """Bytes of shared memory of a block."""
 
     @model_validator(mode="after")
     def _one_cost(self) -> WorkSpec:
@@ -65,7 +65,7 @@ class PoolSpec(Model):
     """driver: a CUDA memory pool. caching: a framework's own allocator, which keeps blocks by stream and calls
     cudaMalloc when none fits, as CuPy's does."""
     release_threshold: Annotated[ByteCount, Field(ge=0)] = 0
-    """Of a driver pool: bytes that it keeps; what is free beyond goes back whenever the host synchronises."""
+    """Bytes that a driver pool keeps; what is free beyond goes back whenever the host synchronises."""
     limit: Size | None = None
     """Bytes that the pool may hold; one that needs more gives back what is free, and fails if that is not enough. A
     driver pool takes memory in pieces of 32 MiB, and its limit is rounded up to whole ones, as by CUDA."""
@@ -87,11 +87,11 @@ class ThreadSpec(Model):
     deal: list[Name] | None = None
     """Streams that the chunks go to in turn; default: all, in the order in which they are declared."""
     prologue: list[HostStep] = []
-    """Once, before the first chunk."""
+    """Calls made once, before the first chunk."""
     per_chunk: list[HostStep] = []
-    """For each chunk."""
+    """Calls for each chunk."""
     epilogue: list[HostStep] = []
-    """Once, after the last chunk."""
+    """Calls made once, after the last chunk."""
 
 
 def _kernel_form(value: Any) -> str:
@@ -111,7 +111,7 @@ HostKernel = Annotated[
 ChunkedKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*#?$", max_length=40)]
 """A name; with ``#`` at its end one for each chunk."""
 DEFAULT_POOL = {"default": PoolSpec()}
-"""What is there without being declared, as in CUDA."""
+"""The pool that is there without being declared, as in CUDA."""
 
 
 def _streams(value: Any) -> Any:
@@ -132,14 +132,14 @@ class SpelledHost(Model):
         dict[Name, StreamSpec], BeforeValidator(_streams, json_schema_input_type=int | dict[str, StreamSpec]),
         Field(min_length=1, max_length=512),
     ] = {"s0": StreamSpec()}  # fmt: skip
-    """By name; a number n is short for n non-blocking ones s0, s1, …."""
+    """Streams by name; a number n is short for n non-blocking ones s0, s1, …."""
     kernels: dict[Name, HostKernel] = {}
-    """By name: what they cost (below), or a technique, or spelled out as in [ops.md](ops.md)."""
+    """Kernels by name: what they cost (below), or a technique, or spelled out as in [ops.md](ops.md)."""
     pools: dict[Name, PoolSpec] = {}
     """Memory pools by name, empty at the start; `default` need not be declared."""
     slots: dict[ChunkedKey, Annotated[Count, Field(ge=0, le=65536)]] = {}
     """Tokens by name and how many there are, as in a semaphore; a name with `#` is a set of them for each chunk."""
     graphs: dict[Name, GraphSpec] = {}
-    """By name. They exist before the program starts: neither capture nor instantiation is part of it."""
+    """Graphs by name. They exist before the program starts: neither capture nor instantiation is part of it."""
     threads: Annotated[dict[Name, ThreadSpec], Field(min_length=1, max_length=64)]
-    """By name; all begin at the same time."""
+    """Threads by name; all begin at the same time."""

@@ -41,7 +41,7 @@ def build_host(host: SpelledHost, kernel_of: KernelOf) -> ops.HostProgram:
 
 
 def _streams(host: SpelledHost, threads: tuple[ops.HostThread, ...]) -> Iterator[ops.Stream]:
-    """Those declared, and the legacy stream where cudaMemcpy needs one: CUDA always has it."""
+    """The streams that are declared, and the legacy stream where cudaMemcpy needs one: CUDA always has it."""
     for name, spec in host.streams.items():
         yield ops.Stream(name, spec.kind, spec.priority)
     declared = any(spec.kind == "legacy" for spec in host.streams.values())

@@ -25,7 +25,7 @@ EVERY_TILE = ("acquire", "tma_load", "wait", "release", "producer_commit", "cp_a
 MOST_DEALT = 1_000_000
 """CTAs of unequal tiles, each of which is placed for itself."""
 MOST_OPS = 10_000
-"""Of a list with its repeats written out; beyond it a prediction takes minutes."""
+"""Ops of a list with its repeats written out; with more a prediction takes minutes."""
 
 
 class Problem(NamedTuple):
@@ -184,7 +184,7 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
 
 
 def _time_problems(part: str, word: str, spec: Any, path: tuple) -> Iterator[Problem]:
-    """Of when an op runs."""
+    """What is wrong with when an op runs."""
     if part != "per_tile" and spec.ahead:
         yield Problem((*path, "ahead"), f"means nothing in {part}", "tile: n")
     if part == "per_tile" and spec.tile is not None:

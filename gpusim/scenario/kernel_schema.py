@@ -49,11 +49,11 @@ class RoleSpec(Model):
     offset: Annotated[Count, Field(ge=0, lt=MAX_TURN)] = 0
     """The first tile it treats, below `every`."""
     prologue: list[OpStep] = []
-    """Once, before the first tile."""
+    """Ops done once, before the first tile."""
     per_tile: list[OpStep]
-    """For each tile."""
+    """Ops done for each tile."""
     epilogue: list[OpStep] = []
-    """Once, after the last tile."""
+    """Ops done once, after the last tile."""
 
 
 class BarrierSpec(Model):
@@ -120,7 +120,7 @@ class SpelledKernel(Model):
     barriers: dict[Name, BarrierSpec] = {}
     """mbarriers outside rings, by name."""
     registers: Annotated[Count, Field(ge=1, le=1024)] = 32
-    """Per thread, as nvcc -Xptxas -v prints."""
+    """Registers per thread, as nvcc -Xptxas -v prints."""
     shared_bytes: Annotated[ByteCount, Field(le=2**20)] = 0
     """Shared memory per CTA besides rings and barriers."""
     idle_warps: Annotated[Count, Field(ge=0, le=32)] = 0

@@ -143,7 +143,7 @@ def _words(change: str, also: tuple[str, ...]) -> str:
 
 
 def _ratio(work: Mapping[str, float], other: Mapping[str, float]) -> float:
-    """By how much more often the loop has to run; the first amount that both have says it."""
+    """The factor by which the loop has to run more often; the first amount that both have says it."""
     return next((value / other[name] for name, value in work.items() if value and other.get(name)), 0.0)
 
 

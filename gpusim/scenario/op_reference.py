@@ -50,7 +50,7 @@ def reference() -> str:
 
 
 def host_reference() -> str:
-    """The same of a host program."""
+    """Tables of every field of a host program, its default and its meaning, by part of the file and by op."""
     into = [f"`{word}`" for word, entry in HOST_STEPS.items() if issubclass(entry.spec, OnStream)]
     common = ["### Every op in a stream", "", f"{', '.join(into)}:", "", *_table(OnStream.model_fields), ""]
     return "\n".join([*_parts(HOST_PARTS), *common, *_words(HOST_STEPS, OnStream)])

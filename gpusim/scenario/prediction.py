@@ -65,7 +65,7 @@ def predict_params(
 
 
 def serial_baseline(scenario: Scenario) -> Scenario | None:
-    """The same work with a single stage or stream, so that within a CTA, or between streams, nothing overlaps.
+    """The scenario's work with a single stage or stream, so that within a CTA, or between streams, nothing overlaps.
 
     In a spelled-out host program everything is in one stream; in a spelled-out kernel every ring gets
     one stage and nothing runs ahead. None where that changes nothing, or the work as well (a technique in which each
@@ -94,7 +94,7 @@ def _serial(scenario: Scenario) -> dict[str, Any]:
 
 
 def _one_stream(host: dict[str, Any]) -> dict[str, Any]:
-    """The same calls, all in the first stream."""
+    """The host program with all its calls in the first stream."""
     first = next(iter(host.get("streams", {"s0": {}})))
 
     def moved(value: Any) -> Any:

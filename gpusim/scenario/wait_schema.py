@@ -89,4 +89,4 @@ class Registers(Schedule):
     """setmaxnreg."""
 
     registers: Annotated[Count, Field(ge=24, le=256, multiple_of=8)]
-    """Per thread, from here on."""
+    """Registers per thread, from here on."""

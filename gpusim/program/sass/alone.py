@@ -22,7 +22,7 @@ _BRANCH = 4
 _MUFU_LATENCY, _MUFU_INTERVAL = 17, 8
 """Cycles from one to what needs its result, and to the next (`issue`)."""
 _TURNS = 3
-"""Of a loop, of which the last one is looked at."""
+"""Turns of a loop that are run through; the last one is looked at."""
 
 
 def cycles_alone(body: Sequence[Instruction], *, loop: bool, behind: Sequence[Instruction] = ()) -> int:

@@ -29,7 +29,7 @@ _BANKS, _WINDOW = 2, 2
 _SLACK = 0.5
 """Cycles that a pipe of half rate may be late before it holds up what stands behind, as warps take turns (`steps`)."""
 _TURNS = 8
-"""Of the loop, of which the last half is looked at."""
+"""Turns of the loop that are run through; the last half of them is looked at."""
 _REGISTER = re.compile(r"[-|~!]*R(\d+)(\.reuse)?")
 _FULL_RATE = (*FP32, "HFMA2")
 _PIPES = {

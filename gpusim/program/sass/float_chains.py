@@ -16,7 +16,7 @@ __all__ = ["LATENCY", "float_chains"]
 LATENCY = 4
 """Slots from an FP32 instruction to one that needs its result, as on every device since Volta."""
 _TURNS = 3
-"""Of a loop, of which the last one is looked at."""
+"""Turns of a loop that are run through; the last one is looked at."""
 
 
 def float_chains(body: Sequence[Instruction], *, loop: bool) -> float | None:

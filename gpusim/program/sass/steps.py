@@ -83,20 +83,20 @@ class _UnderWay:
 
     @property
     def any(self) -> bool:
-        """Whether some are left."""
+        """Whether loads are left that nothing has waited for."""
         return bool(self._loads)
 
     def waited_by(self, others: Iterable[Instruction]) -> None:
-        """None is left that one of ``others`` needs."""
+        """Take out the loads that ``others`` have waited for, in the order in which they run."""
         for one in others:
             self._loads = self._loads[self._waits(one) :]
 
     def of(self, step: object) -> int:
-        """How many of those left ``step`` states."""
+        """How many of the loads left ``step`` states."""
         return sum(other is step for other, _, _ in self._loads)
 
     def ops(self) -> int:
-        """How many ops state those left: one for each width of a step."""
+        """How many ops state the loads left: one for each width of a step."""
         return len({(id(step), one.opcode) for step, one, _ in self._loads})
 
     def _waits(self, one: Instruction) -> int:
