@@ -134,7 +134,12 @@ def find_total(technique: Any, params: Any, device: str) -> TotalRow | None:
 
 
 def source_hash(source: Path) -> str:
-    """sha256 over a kernel's source and every file it includes with quotes, found beside the includer."""
+    """sha256 over a kernel's source and every file it includes with quotes, found beside the includer.
+
+    For techniques, whose kernel is one source. Microbenchmarks are several and have a hash of their own
+    (``realkernels/_harness/compile.py``). Recordings hold what either of them gives, so neither can change to be the
+    other.
+    """
     digest, queue, seen = hashlib.sha256(), [Path(source).resolve()], set()
     while queue:
         path = queue.pop(0)
