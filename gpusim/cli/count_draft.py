@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from gpusim.program import WARP_SIZE
-from gpusim.program.sass import Part, Stated, Step, steps_of
+from gpusim.program.sass import NO_WAIT, Part, Stated, Step, steps_of
 
 __all__ = ["draft"]
 
@@ -66,7 +66,8 @@ def _ops(step: Step, warps: int) -> Iterator[str]:
     elif word in _ALL:
         yield f"- {word}: {numbers['pending']:g}" if "pending" in numbers else f"- {word}{_ALL[word]}"
     elif word == "named_barrier" and numbers:
-        yield f"- named_barrier: {_flow(numbers)}"
+        arrives = {"wait": "false"} if numbers.pop(NO_WAIT, 0) else {}
+        yield f"- named_barrier: {_flow(numbers | arrives)}"
     elif word in ("sync_threads", "commit_group"):
         yield f"- {word}"
     else:

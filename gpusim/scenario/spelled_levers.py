@@ -92,7 +92,8 @@ def _tile(kernel: SpelledKernel, place: str, balance: Mapping[str, int]) -> Iter
         return
     size = max(sizes)
     for order, (times, over) in enumerate(TWICE):
-        if any(one * times % over for one in sizes):
+        # Where integers or halves are the work, nobody says how much of it a smaller tile has.
+        if any(one * times % over for one in sizes) or (over > times and _mostly_overhead(steps)):
             continue
         overrides: dict[str, Any] = {
             f"{place}.rings.{name}.bytes": ring.bytes * times // over for name, ring in kernel.rings.items()
@@ -100,6 +101,16 @@ def _tile(kernel: SpelledKernel, place: str, balance: Mapping[str, int]) -> Iter
         overrides |= _scaled(steps, times, over, bytes_too=True)
         change = f"tile {shown(size, 'bytes')} → {shown(size * times // over, 'bytes')}"
         yield Proposal("tile_bytes", change, overrides, balance=balance, order=order)
+
+
+def _mostly_overhead(steps: Steps) -> bool:
+    """Whether most of what is computed per tile are instructions that may be work or overhead."""
+    computed = [args for _, word, args in steps if word == "compute"]
+    unclear, counted = (
+        sum(getattr(args, name) for args in computed for name in names)
+        for names in (("other", "interleaved"), ("ffma", "lds", "sts", "mufu"))
+    )
+    return unclear > counted
 
 
 def _warps(kernel: SpelledKernel, place: str) -> Iterator[Proposal]:

@@ -171,6 +171,9 @@ class _Reader:
             raise self._source.error("a key must be a name", path)
         if node.value == "<<" and not node.style:
             raise self._source.error("YAML merge keys are not supported; repeat the entries", path)
+        # What names it, such as "stream: null", would say nothing.
+        if not node.style and node.value and _CONSTANTS.get(node.value, "") is None:
+            raise self._source.error(f"{node.value} is nothing in YAML, not a name; use another one", path)
         return node.value
 
     def _mark(self, node: yaml.Node, path: Place) -> None:

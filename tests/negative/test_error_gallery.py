@@ -253,6 +253,7 @@ GALLERY = {
     "duplicate key": (GOOD + "device: textbook\n", ["scenario.yaml:17:1", "device", "is given twice"]),
     "tag": (wrong("grid: 8", "grid: !!python/object/apply:os.system [ls]"), ["scenario.yaml:4:", "YAML tags"]),
     "merge key": (GOOD + "<<: {device: x}\n", ["merge keys are not supported"]),
+    "a name that is nothing": (HOST.replace("{a: {}", "{a: {}, null: {}"), ["host.streams", "null is nothing in YAML"]),
     "two documents": (GOOD + "---\nquestion: again\n", ["not YAML"]),
     "alias bomb": (
         "a: &a [x, x, x, x, x, x, x, x, x]\n"

@@ -13,11 +13,12 @@ from gpusim.program.sass.listing import (
 )
 from gpusim.program.sass.loops import Part, parts
 from gpusim.program.sass.shared_loads import SharedLoads, loads_ahead
-from gpusim.program.sass.steps import Step, steps_of
+from gpusim.program.sass.steps import NO_WAIT, Step, steps_of
 from gpusim.program.sass.words import NO_MODEL, UNMODELLED, Stated, stated
 
 __all__ = [
     "NO_MODEL",
+    "NO_WAIT",
     "UNMODELLED",
     "Instruction",
     "Loop",

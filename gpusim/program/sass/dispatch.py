@@ -1,14 +1,16 @@
 """Cycles in which a scheduler can issue nothing although a warp is ready, from the instructions of a loop.
 
-Two things hold up the next instruction (realkernels.microbench operands, issue, steps):
+Two things hold up the next instruction (realkernels.microbench operands, halves, issue, steps):
 
 - **Register banks.** Even and odd registers lie in two banks, and each gives one operand of a warp a cycle. An
   instruction's operands may come up to `_WINDOW` cycles late; what needs more of one bank holds up the instructions
   behind it. A register marked ``.reuse`` is kept for the next instruction that reads the same place from the same bank.
-- **Half-rate pipes.** Integer arithmetic, multiplication, FP64 and conversions between halves and floats have 16 lanes:
-  a pipe that has taken an instruction takes none in the next cycle. Warps that run the same instructions in step all
-  want the same pipe, so that a scheduler which has enough of them waits as if one warp issued without any latency.
-  Those in other code can issue meanwhile (short_ctas), as far as the fullest pipe has time for them.
+- **Half-rate pipes.** Integer arithmetic, multiplication, FP64 and halves have 16 lanes: a pipe that has taken an
+  instruction takes none in the next cycle. FP32 has two such pipes, of which it takes either; integers are multiplied
+  on one of them, and instructions of two halves take both at once, unless the compiler sends them where matrices are
+  multiplied (``HFMA2.MMA``). Warps that run the same instructions in step all want the same pipe, so that a scheduler
+  which has enough of them waits as if one warp issued without any latency. Those in other code can issue meanwhile
+  (short_ctas), as far as the fullest pipe has time for them.
 
 Variable-latency instructions (memory, MUFU, constants) have queues of their own and hold up nobody here.
 """
@@ -31,17 +33,20 @@ _SLACK = 0.5
 _TURNS = 8
 """Turns of the loop that are run through; the last half of them is looked at."""
 _REGISTER = re.compile(r"[-|~!]*R(\d+)(\.reuse)?")
-_FULL_RATE = (*FP32, "HFMA2")
-_PIPES = {
-    "integer": (
+_HEAVY, _LIGHT = "heavy", "light"
+"""The two pipes of FP32, as the profiler calls them."""
+_PIPES = ("integer", _HEAVY, _LIGHT, "FP64", "matrix")
+_TAKES = {
+    ("integer",): (
         "IADD3", "LOP3", "SHF", "ISETP", "SEL", "FSEL", "FSETP", "FMNMX", "IMNMX", "VIMNMX", "VIADDMNMX", "PRMT", "LEA",
         "I2FP", "IABS", "VOTE", "SGXT", "BMSK", "PLOP3",
     ),
-    "multiplication": ("IMAD", "IDP", "VIADD"),
-    "FP64": ("DFMA", "DADD", "DMUL", "DSETP"),
-    "halves": ("HADD2",),
+    (_HEAVY,): ("IMAD", "IDP", "VIADD"),
+    ("FP64",): ("DFMA", "DADD", "DMUL", "DSETP"),
+    (_HEAVY, _LIGHT): ("HFMA2", "HADD2", "HMUL2"),
 }  # fmt: skip
-_PIPE = {opcode: pipe for pipe, opcodes in _PIPES.items() for opcode in opcodes}
+"""Opcodes by the pipes that they take at once."""
+_PIPES_OF = {opcode: pipes for pipes, opcodes in _TAKES.items() for opcode in opcodes}
 
 
 @dataclass(frozen=True)
@@ -53,15 +58,19 @@ class Stalls:
 
     register_conflicts: float
     pipe_stalls: float
-    half_rate: int
+    half_rate: float
 
 
 @dataclass(frozen=True)
 class _Issued:
-    """``fetched``: registers that each bank has to give; ``pipe``: which one of half rate takes it."""
+    """``fetched``: registers that each bank has to give; ``pipes``: those of half rate that it takes at once.
+
+    ``either``: it is FP32, which takes whichever of its two pipes is free first.
+    """
 
     fetched: tuple[int, ...]
-    pipe: str | None
+    pipes: tuple[str, ...]
+    either: bool
 
 
 def dispatch_stalls(instructions: Sequence[Instruction]) -> Stalls:
@@ -69,8 +78,18 @@ def dispatch_stalls(instructions: Sequence[Instruction]) -> Stalls:
     listed = _fetches(instructions)
     conflicts = _cycles(listed, pipes=False) - len(listed)
     waits = _cycles(listed, pipes=True) - len(listed) - conflicts
-    fullest = max(sum(one.pipe == pipe for one in listed) for pipe in _PIPES)
-    return Stalls(conflicts, waits, fullest)
+    return Stalls(conflicts, waits, _fullest(listed))
+
+
+def _fullest(listed: Sequence[_Issued]) -> float:
+    """Instructions that the fullest pipe takes; those of FP32 count where halves leave them too little of both."""
+    taken = {pipe: sum(pipe in one.pipes for one in listed) for pipe in _PIPES}
+    both = (sum(one.either for one in listed) + taken[_HEAVY] + taken[_LIGHT]) / 2.0
+    return max(*taken.values(), both if taken[_LIGHT] else 0.0)
+
+
+def _pipes_of(instruction: Instruction) -> tuple[str, ...]:
+    return ("matrix",) if instruction.opcode.startswith("HFMA2.MMA") else _PIPES_OF.get(instruction.root, ())
 
 
 def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
@@ -80,9 +99,9 @@ def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
     for _ in range(2):
         found = []
         for instruction in instructions:
-            pipe = _PIPE.get(instruction.root)
+            pipes, either = _pipes_of(instruction), instruction.root in FP32
             fetched: list[set[str]] = [set() for _ in range(_BANKS)]
-            if pipe or instruction.root in _FULL_RATE:
+            if pipes or either:
                 for place, operand in enumerate(_operands(instruction)):
                     match = _REGISTER.match(operand)
                     if match is None:
@@ -94,7 +113,7 @@ def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
                         kept[place, bank] = match[1]
                     else:
                         kept.pop((place, bank), None)
-            found.append(_Issued(tuple(map(len, fetched)), pipe))
+            found.append(_Issued(tuple(map(len, fetched)), pipes, either))
     return found
 
 
@@ -109,10 +128,10 @@ def _cycles(listed: Sequence[_Issued], pipes: bool) -> float:
     for _ in range(_TURNS):
         for one in listed:
             now += 1
-            if pipes and one.pipe:
-                starts = max(now, busy[one.pipe])
+            if pipes and (taken := (min(_LIGHT, _HEAVY, key=busy.__getitem__),) if one.either else one.pipes):
+                starts = max(now, *(busy[pipe] for pipe in taken))
                 now = max(now, starts - _SLACK)
-                busy[one.pipe] = starts + HALF_RATE
+                busy.update(dict.fromkeys(taken, starts + HALF_RATE))
             for bank, count in enumerate(one.fetched):
                 if count:
                     read = max(free[bank], now) + count

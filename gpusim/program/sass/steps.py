@@ -16,7 +16,10 @@ from gpusim.program.sass.loops import Part
 from gpusim.program.sass.registers import loaded, touched
 from gpusim.program.sass.words import NO_MODEL, Stated, stated, word_of
 
-__all__ = ["Step", "steps_of"]
+__all__ = ["NO_WAIT", "Step", "steps_of"]
+
+NO_WAIT = "wait: false"
+"""Field of a named barrier at which warps only arrive."""
 
 _COMPUTED = ("compute", NO_MODEL)
 _GATHERED = ("load", "store", "cp_async")
@@ -177,9 +180,12 @@ def _alone(word: str, one: Instruction) -> tuple[str, tuple[Stated, ...]]:
     numbers = one.numbers
     if word in _COMMITS.values() and numbers:
         return word, (Stated(word, "pending", numbers[-1], {}),)
-    if one.opcode.startswith("BAR.SYNC") and not _REGISTER.search(one.text):
+    if one.opcode.startswith(("BAR.SYNC", "BAR.ARV")) and not _REGISTER.search(one.text):
         if numbers == [0]:
             return "sync_threads", ()
         if len(numbers) == 2:
-            return "named_barrier", (Stated(word, "id", numbers[0], {}), Stated(word, "warps", numbers[1] // 32, {}))
+            fields = {"id": numbers[0], "warps": numbers[1] // 32}
+            # Who only arrives goes on.
+            fields |= {NO_WAIT: 1} if one.opcode.startswith("BAR.ARV") else {}
+            return "named_barrier", tuple(Stated(word, field, number, {}) for field, number in fields.items())
     return word, tuple(stated([one]))

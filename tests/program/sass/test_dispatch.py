@@ -11,6 +11,8 @@ OFF, MEAN_OFF = 0.1, 0.03
 """Of the loops of the bench `operands`: largest and mean relative error."""
 FILLED = 4
 """Warps of a scheduler that do not wait for their own results."""
+HALVES_OFF, HALVES_MEAN_OFF = 0.11, 0.04
+"""The same of the bench `halves`: IADD3 beside HFMA2.MMA takes a tenth longer than any pipe says."""
 
 
 def stalls(*lines: str) -> tuple[float, float]:
@@ -54,6 +56,10 @@ def test_a_register_in_use_is_kept_in_its_place():
         (("LOP3.LUT R0, R0, R1, RZ, 0xc0, !PT", "FADD R2, R2, R3"), 0),
         (("LOP3.LUT R0, R0, R1, RZ, 0xc0, !PT", "IMAD R2, R3, R4, RZ"), 0),
         (("DADD R0, R0, R3", "DADD R4, R4, R7"), 2),
+        (("HFMA2 R0, R2, R3, RZ", "HADD2 R4, R6, R7"), 2),
+        (("HFMA2 R0, R2, R3, RZ", "HFMA2.MMA R4, R6, R7, RZ"), 0),
+        (("HFMA2 R0, R2, R3, RZ", "IMAD R4, R6, R7, RZ"), 2),
+        (("HFMA2 R0, R2, R3, RZ", "FADD R4, R6, R7"), 2),
         (("@P0 ISETP.GE.AND P0, PT, R0, R1, PT", "@!P0 BRA 0x0"), 0),
     ],
 )
@@ -82,3 +88,25 @@ def test_loops_of_the_bench_take_as_long_as_counted():
             assert abs(off[-1]) <= OFF, (row["kind"], row["seed"])
     assert len(off) > 30
     assert sum(map(abs, off)) / len(off) <= MEAN_OFF
+
+
+def test_halves_share_pipes_as_measured():
+    """28 loops of halves beside halves, floats and integers, recorded on an H100, whose SM is that of an H200."""
+    recorded = rows("halves", device="h100_sxm")
+    turns = {tuple(row["kinds"]): row["sass_turn"] for row in recorded if row["sass_turn"]}
+    off = []
+    for row in recorded:
+        if row["warps_per_scheduler"] == 2 * FILLED:
+            turn = turns[tuple(row["kinds"])]
+            off.append((len(turn) + sum(stalls(*turn))) / (row["cycles_per_turn"] / (2 * FILLED)) - 1.0)
+            assert abs(off[-1]) <= HALVES_OFF, row["kinds"]
+    assert len(off) == 28
+    assert sum(map(abs, off)) / len(off) <= HALVES_MEAN_OFF
+
+
+def test_floats_count_where_halves_take_both_of_their_pipes():
+    """Two instructions of halves and four of floats: 2 + 4 / 2; floats alone wait for no pipe."""
+    floats = ["FADD R6, R7, R8"] * 4
+    both = ["HFMA2 R0, R0, R3, R4"] * 2 + floats
+    assert dispatch_stalls([Instruction.of(line) for line in both]).half_rate == 4
+    assert dispatch_stalls([Instruction.of(line) for line in floats]).half_rate == 0

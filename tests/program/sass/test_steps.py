@@ -121,7 +121,7 @@ def test_barriers_and_groups_have_their_numbers():
     assert found == [
         ("sync_threads", {}),
         ("named_barrier", {"id": 2, "warps": 4}),
-        ("named_barrier", {"id, warps, wait: false": 1}),
+        ("named_barrier", {"id": 3, "warps": 8, "wait: false": 1}),
         ("sync_threads or named_barrier", {"id, warps": 1}),
         ("wait_group", {"pending": 1}),
     ]
