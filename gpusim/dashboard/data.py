@@ -18,7 +18,8 @@ from gpusim.dashboard.build import build_case
 from gpusim.dashboard.case import OWN_POINT, Asked, Case, CaseError, Entry
 from gpusim.dashboard.form import Form, form_of
 from gpusim.dashboard.sweeps import Sweep, axes_of, sweep_of, without
-from gpusim.errors import Deadlock, GpusimError
+from gpusim.deadlock import Deadlock
+from gpusim.errors import GpusimError
 from gpusim.scenario import Advice, Scenario, advise, from_data, load, with_overrides
 from gpusim.scenario.overrides import parse_assignments
 from gpusim.validation import Measurement, measurement_of, measurements

@@ -2,7 +2,7 @@
 
 SimPy's ``run()`` returns normally when every process is blocked for ever. A model of
 barriers must not: here each wait is registered with its reason, and a run that ends
-with somebody still waiting raises `gpusim.errors.Deadlock`.
+with somebody still waiting raises `gpusim.deadlock.Deadlock`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import simpy
 from simpy import Event, Process
 
-from gpusim.errors import Blocked, Deadlock
+from gpusim.deadlock import Blocked, Deadlock
 
 __all__ = ["Event", "Process", "Simulation"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from gpusim.errors import Deadlock, DoesNotFit, GpusimError, HazardError, ProgramError
+from gpusim.deadlock import Deadlock
+from gpusim.errors import DoesNotFit, GpusimError, HazardError, ProgramError
 from gpusim.scenario.kernel_schema import SpelledKernel
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.yaml_source import Place

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from gpusim.deadlock import Deadlock
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
-from gpusim.errors import Deadlock
 
 
 def test_counting_barrier_releases_all_with_the_last_arrival():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pickle
 
-from gpusim.errors import Blocked, Deadlock, GpusimError
+from gpusim.deadlock import Blocked, Deadlock
+from gpusim.errors import GpusimError
 
 ITSELF = Blocked("work", "host_sync", "work", ("work",))
 NEVER = Blocked("lane", "barrier", "the barrier")

@@ -6,7 +6,8 @@ from itertools import pairwise
 
 import pytest
 
-from gpusim.errors import Deadlock, DoesNotFit, GpusimError
+from gpusim.deadlock import Deadlock
+from gpusim.errors import DoesNotFit, GpusimError
 from gpusim.host import simulate_host
 from gpusim.program import host as ops
 from tests.host.profiles import textbook

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from gpusim.errors import Deadlock, HazardError
+from gpusim.deadlock import Deadlock
+from gpusim.errors import HazardError
 from gpusim.hardware import simulate_kernel
 from gpusim.program import (
     Acquire,

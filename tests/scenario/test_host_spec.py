@@ -2,7 +2,8 @@
 
 import pytest
 
-from gpusim.errors import Deadlock, ScenarioError
+from gpusim.deadlock import Deadlock
+from gpusim.errors import ScenarioError
 from gpusim.program import host as ops
 from gpusim.scenario import from_data, loads, predict, serial_baseline
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gpusim.errors import Deadlock
+from gpusim.deadlock import Deadlock
 from gpusim.scenario import answer, load, loads, predict, serial_baseline
 
 SHIPPED = sorted(Path(__file__).parents[2].glob("scenarios/*.yaml"))
