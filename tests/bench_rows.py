@@ -9,12 +9,13 @@ import pytest
 
 import realkernels
 
-RECORDED = Path(realkernels.__file__).parent / "microbench" / "recorded"
+_ALL = Path(realkernels.__file__).parent / "microbench" / "recorded"
+RECORDED = _ALL / "h200_sxm"
 
 
 def rows(bench: str, device: str = "h200_sxm", **where: object) -> list[dict]:
     """Rows of a bench recorded on ``device`` that have these values, or skip."""
-    path = RECORDED / device / f"{bench}.json"
+    path = _ALL / device / f"{bench}.json"
     if not path.exists():
         pytest.skip(f"{bench} is not recorded")
     found = json.loads(path.read_text(encoding="utf-8"))["rows"]

@@ -182,7 +182,7 @@ class TestWhatIsThere:
 
     def test_the_legacy_stream_of_cudamemcpy(self):
         """It waits for blocking streams, and takes as long as if it were declared."""
-        streams = ("{a: {kind: blocking}}", "{a: {kind: blocking}, null: {kind: legacy}}")
+        streams = ("{a: {kind: blocking}}", "{a: {kind: blocking}, old: {kind: legacy}}")
         steps = "{h2d: {bytes: 1 MiB, stream: a}}, {memcpy: 1 MiB}"
         totals = [predict(scenario(looped(steps, more=f"  streams: {one}\n"))).total_s for one in streams]
         assert totals[0] == totals[1] == pytest.approx(6 * MIB / 32e9)
