@@ -97,7 +97,7 @@ class MemoryPool:
         rounded = max(-(-size // self._granularity) * self._granularity, self._chunk)
         limit = self.pool.limit
         if limit is not None and self._chunk:
-            # CUDA rounds up maxSize too: a pool of at most 8 MiB holds 32 MiB.
+            # CUDA rounds up maxSize too: a pool of at most 8 MiB holds 32 MiB, one of 40 holds 64 (tried on an H100).
             limit = -(-limit // self._chunk) * self._chunk
         seconds = 0.0
         if limit is not None and self.reserved + rounded > limit:

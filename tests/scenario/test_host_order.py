@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.errors import ScenarioError
+from gpusim.errors import ProgramError, ScenarioError
 from gpusim.program import host as ops
 from gpusim.scenario import advise, from_data, loads, predict, serial_baseline
 
@@ -179,6 +179,19 @@ class TestWhatIsThere:
         assert len(totals) == 1
         with pytest.raises(ScenarioError, match=r"there is no pool 'defalt' .allowed: default.*'default'"):
             scenario(looped("{malloc_async: {buffer: 'b#', bytes: 4, pool: defalt}}"))
+
+    @pytest.mark.parametrize(("size", "fits"), [("30 MiB", True), ("34 MiB", False)])
+    def test_a_limit_is_rounded_up_to_what_the_pool_takes_at_a_time(self, size, fits):
+        """On an H100 a pool of at most 8 MiB holds 32 MiB, and not one byte more."""
+        step = f"{{malloc_async: {{buffer: 'b#', bytes: {size}, pool: small}}}}, {{free_async: 'b#'}}"
+        text = looped(step, more="  pools: {small: {limit: 8 MiB}}\n")
+        program = loads(f"question: Why?\ndevice: h200_sxm\nhost:\n{text}")
+        if fits:
+            assert predict(program).total_s > 0.0
+        else:
+            allowed = r"host\.pools\.small: pool 'small' has no room .* 33,554,432 are allowed"
+            with pytest.raises(ProgramError, match=allowed):
+                predict(program)
 
     def test_the_legacy_stream_of_cudamemcpy(self):
         """It waits for blocking streams, and takes as long as if it were declared."""
