@@ -197,8 +197,8 @@ def place_ctas(
     Tiles stand for time when CTAs differ. SMs without a CTA are left out. ``dealt``: how many SMs take 0, 1, 2 … of the
     equal CTAs that are left after the last full wave (`gpusim.hardware.last_wave`); else they are dealt evenly.
     """
-    if isinstance(program.tiles_per_cta, int):
-        return _place_equal(program.grid, program.tiles_per_cta, sms, ctas_per_sm, dealt)
+    if program.equal_tiles is not None:
+        return _place_equal(program.grid, program.equal_tiles, sms, ctas_per_sm, dealt)
     grid = program.grid
     lists: list[list[int]] = [[] for _ in range(sms)]
     slots = [(0, slot, sm) for slot in range(ctas_per_sm) for sm in range(sms)]

@@ -65,7 +65,7 @@ def lateness_s(
     ``last``: the one of them that waited most; ``resident``: CTAs that fit an SM.
     """
     # Those of tiles that were left out are like those behind the tile half-way; of unequal CTAs none are.
-    missing = program.tiles_per_cta - last.tiles if isinstance(program.tiles_per_cta, int) else 0
+    missing = 0 if program.equal_tiles is None else program.equal_tiles - last.tiles
     waits = last.waits + last.later_waits * missing / max(last.tiles - 1 - last.tiles // 2, 1)
     load = traffic.read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
     cycles = lateness_cycles(

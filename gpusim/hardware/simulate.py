@@ -125,7 +125,7 @@ def _run_short(launch: _Launch, exact: bool) -> tuple[_Run, list[Cut]]:
     """
     program, resident, sms = launch.program, launch.fits.ctas_per_sm, int(launch.profile.value("sm.count"))
     tiles = program.fewest_tiles
-    if exact or not (isinstance(program.tiles_per_cta, int) or program.grid <= sms * resident):
+    if exact or (program.equal_tiles is None and program.grid > sms * resident):
         return _run_all(launch, None if exact else Waves(resident))
     shape = Shape(resident, stride_of(program), drain_of(program))
     ctas = max(program.grid // sms, 1)
@@ -202,7 +202,7 @@ def _deal_left_over(launch: _Launch, run: _Run, stretched: float = 1.0) -> tuple
     value = launch.profile.value
     sms = int(value("sm.count"))
     waves, left_over = divmod(program.grid, sms * resident)
-    if resident == 1 or left_over < 2 or not 1 <= waves <= WAVES_IN_STEP or not isinstance(program.tiles_per_cta, int):
+    if resident == 1 or left_over < 2 or not 1 <= waves <= WAVES_IN_STEP or program.equal_tiles is None:
         return None
     fullest = max(run.sms, key=lambda sm: len(sm.ended_s))
     if older_get_ahead(program.warps * resident / value("sm.schedulers"), *fullest.busy(), _chains(program)):

@@ -35,10 +35,7 @@ class Traffic:
         one, two = (_count(program, turns * program.turn) for turns in (1, 2))
         per_tile = [(b - a) / program.turn for a, b in zip(one, two, strict=True)]
         fixed = [a - program.turn * b for a, b in zip(one, per_tile, strict=True)]
-        if isinstance(program.tiles_per_cta, int):
-            tiles = program.grid * program.tiles_per_cta
-        else:
-            tiles = sum(program.tiles_per_cta)
+        tiles = program.total_tiles
         read, missed, written, flop = (f * program.grid + p * tiles for f, p in zip(fixed, per_tile, strict=True))
         return Traffic(program.grid, read, missed, written, flop, per_tile[0] or one[0], per_tile[2])
 

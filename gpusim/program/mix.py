@@ -42,8 +42,8 @@ class Mix:
     ldc: float = 0.0
     """How many of `other`, `setup` and `interleaved` load a constant or a kernel parameter into a register."""
     half_rate: float = 0.0
-    """How many of `other`, `setup` and `interleaved` the fullest pipe of half rate takes; one keeps it busy for
-    `HALF_RATE` cycles."""
+    """How many of `other`, `setup` and `interleaved` the fullest pipe of half rate takes, and beside halves of FP32;
+    one keeps it busy for `HALF_RATE` cycles."""
     ilp: float = 4.0
     """Chains of dependent FP32 instructions that are independent of each other; a number without a unit."""
     loads_in_flight: float = 1.0
