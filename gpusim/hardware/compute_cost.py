@@ -19,6 +19,10 @@ from gpusim.hardware.fold import WarpGroup
 
 __all__ = ["ComputeCost"]
 
+_PAUSE = 3.0
+"""Cycles that pass between an instruction of arithmetic and one that needs it, whose latency is four cycles. With two
+or with six the recordings come out as well."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComputeCost:
@@ -79,6 +83,16 @@ class ComputeCost:
     other."""
     looping: float = field(init=False)
     """Part of its time alone, 0..1, that is the loop."""
+    claimed: float = field(init=False)
+    """Part of its slots, 0..1, that no other CTA's warps get."""
+    pipe_part: float = field(init=False)
+    """Cycles of the fullest pipe of half rate per issue slot."""
+    idle: float = field(init=False)
+    """Cycles in which it issues nothing when it is alone."""
+    pauses: float = field(init=False)
+    """How often it does so: each load from shared memory that it waits for, and what waits for arithmetic."""
+    piece: float = field(init=False)
+    """Issue slots, 1 or more, between two pauses; the mean over the slots."""
 
     def __post_init__(self) -> None:
         cycles = (self.alone + self.setup_alone) or 1.0
@@ -88,6 +102,15 @@ class ComputeCost:
         object.__setattr__(self, "runs", min(self.slots / (self.alone or 1.0), 1.0))
         object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
         object.__setattr__(self, "looping", self.alone / cycles)
+        object.__setattr__(self, "claimed", self.taken if self.loose else 1.0)
+        object.__setattr__(self, "pipe_part", self.pipe / (self.all_slots or 1.0))
+        object.__setattr__(self, "idle", max(self.alone + self.setup_alone - self.all_slots, 0.0))
+        waits = self.batches if self.stall else 0.0
+        waits += min(self.slots, max(self.alone - self.stall - self.slots, 0.0) / _PAUSE)
+        around = min(self.setup_slots, max(self.setup_alone - self.setup_slots, 0.0) / _PAUSE)
+        object.__setattr__(self, "pauses", waits + around)
+        piece = (self.slots * self.slots / (waits + 1.0) + self.setup_slots) / (self.all_slots or 1.0)
+        object.__setattr__(self, "piece", max(piece, 1.0))
 
     def together(self, warps: float, schedulers: float = 1.0) -> float:
         """Cycles until ``warps`` such warps of each of ``schedulers``, in step, are done."""

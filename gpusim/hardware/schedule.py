@@ -1,23 +1,27 @@
-"""Who gets the issue slots of one scheduler, among warps that do different things.
+"""Who gets the issue slots of one scheduler, among warps of several CTAs and roles.
 
-Models: a warp that can issue goes on, so that warps which wait much take little from those that wait little, and lose
-  a lot to them: they get on in the gaps. Of warps that all can issue, a few are served at a time, and the others queue:
-  who has waited for something goes to the end of the queue. Of warps that never meet others, those in the queue take
-  what those served leave, except for the gaps of loops over shared memory.
-Omits: the order among the warps of one CTA; where in a loop its gaps are; that an odd warp which is left at the end
-  issues at its own rate.
-Source: realkernels.microbench (fairness, turns, mixed, short_ctas).
+Models: a warp that can issue goes on until it pauses; then the oldest CTA whose warps can issue goes first. In each
+  pause of an older one a younger one goes on until that pauses itself, for which the older one has to wait. What older
+  CTAs leave is for the younger ones: all of it for those that pause after every instruction, and of those that
+  seldom do as much as is free when they happen to want it. Where more is wanted than there are slots a few warps share
+  them evenly. Pipes of half rate are given in the same order. Within a CTA warps that can issue take little from those
+  that wait for each instruction, which get on in the gaps.
+Omits: that a warp comes behind the others after an instruction which the compiler has marked to yield; the order among
+  the warps of one CTA; where in a loop its pauses are.
+Source: realkernels.microbench (fairness, turns, steps, mixed, short_ctas).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import groupby
+from math import inf
 from typing import NamedTuple
 
 from gpusim.hardware.compute_cost import ComputeCost
 
-__all__ = ["Sharing", "Turn", "cycles_per_slot", "served"]
+__all__ = ["Group", "Sharing", "cycles_per_slot"]
 
 _FULL = 0.92
 """Utilisation by others beyond which a warp's wait no longer grows: loops have gaps that nobody counts. From a chain
@@ -26,89 +30,130 @@ _MORE = 1.5
 """Who needs so many times as long for an instruction begins to yield; one more, and it does so for good. Between loops
 that share evenly, 1.2 times, and chains that yield, 3 times (`mixed`); no bench says where in between."""
 _CLOSE, _ROUNDS = 1e-3, 20
+_NOTHING = 1e-9
 
 
-class Turn(NamedTuple):
-    """Place in the queue for issue slots: since when warps have been ready, and the number of their CTA on the SM."""
+class Group(NamedTuple):
+    """Warps of one CTA on one scheduler that all execute the same."""
 
-    since_s: float
-    cta: int
+    age: int
+    """Number of their CTA on its SM: the oldest is 0."""
+    number: float
+    """How many they are."""
+    cost: ComputeCost
+    """What each of them executes."""
 
 
-Group = tuple[Turn, float, ComputeCost]
-"""Ready warps of one CTA on one scheduler: their place in the queue, how many, and the cost of each."""
+class _Wanted(NamedTuple):
+    """What warps would issue if nobody but their own CTA were there."""
+
+    slots: float
+    """Issue slots a cycle."""
+    pieces: float
+    """How often a cycle one of them pauses."""
+    piece: float
+    """Issue slots between two pauses."""
+
+    @staticmethod
+    def of(groups: Sequence[Group], slots: Sequence[float]) -> _Wanted:
+        issued = sum(slots)
+        if not issued:
+            return _Wanted(0.0, 0.0, 1.0)
+        pieces = [group.cost.piece for group in groups]
+        return _Wanted(
+            issued,
+            sum(each / piece for each, piece in zip(slots, pieces, strict=True)),
+            sum(each * piece for each, piece in zip(slots, pieces, strict=True)) / issued,
+        )
 
 
 class Sharing:
-    """Who gets how many issue slots; what was found for the same warps before is remembered."""
+    """Who gets how many issue slots; what warps of one CTA need among each other is remembered."""
 
     def __init__(self, most: float, wait: float) -> None:
-        """``most``: warps served in any case; ``wait``: cycles that one loses in the gaps of others."""
+        """``most``: warps that share slots evenly; ``wait``: cycles that one loses in the gaps of its CTA's others."""
         self._most, self._wait = most, wait
         self._cycles: dict[tuple[tuple[ComputeCost, float], ...], list[float]] = {}
 
     def slots_per_cycle(self, groups: Sequence[Group]) -> list[float]:
-        """Issue slots a cycle of each group; the one that has been ready longest stands first."""
-        shares = served(groups, self._most)
-        warps = [(share * number, cost) for share, (_, number, cost) in zip(shares, groups, strict=True)]
-        # Those that do the same get on equally.
+        """Issue slots a cycle of each group; those of the oldest CTA stand first."""
+        ctas = [list(cta) for _, cta in groupby(groups, key=_age)]
+        alone = [each for cta in ctas for each in self._alone(cta)]
+        found: list[float] = []
+        slots = pipe = 1.0
+        room = min(self._most, sum(group.number for group in groups))
+        for cta in ctas:
+            here, behind = len(found), len(found) + len(cta)
+            younger = _Wanted.of(groups[behind:], alone[behind:])
+            own = zip(cta, alone[here:behind], strict=True)
+            wanted = [_interrupted(group, each, younger) for group, each in own]
+            part = _part(cta, wanted, slots, pipe)
+            issued = part * _sum(wanted, [group.cost.taken for group in cta])
+            number = sum(group.number for group in cta)
+            fair = max(slots * min(number / room, 1.0) if room > 0.0 else slots, slots - younger.slots)
+            if younger.slots and issued > fair:
+                part *= fair / issued
+            found += [part * each for each in wanted]
+            room -= number
+            slots = _rest(slots - part * _sum(wanted, [group.cost.claimed for group in cta]))
+            pipe = _rest(pipe - part * _sum(wanted, [group.cost.pipe_part for group in cta]))
+        return found
+
+    def _alone(self, cta: Sequence[Group]) -> list[float]:
+        """Issue slots a cycle of the groups of a CTA when no other is there."""
         present: dict[ComputeCost, float] = {}
-        for number, cost in warps:
-            if number:
-                present[cost] = present.get(cost, 0.0) + number
+        for group in cta:
+            # Those that do the same get on equally.
+            present[group.cost] = present.get(group.cost, 0.0) + group.number
+        if len(present) == 1:
+            [(cost, number)] = present.items()
+            return [group.number / cost.turn(number) for group in cta]
         mix = tuple(present.items())
         cycles = self._cycles.get(mix)
         if cycles is None:
-            cycles = self._cycles[mix] = cycles_per_slot([(n, cost) for cost, n in mix], self._wait)
-        each = {cost: 1.0 / apart for cost, apart in zip(present, cycles, strict=True)}
-        slots = [number * each[cost] if number else 0.0 for number, cost in warps]
-        return _with_gaps(slots, shares, groups)
+            cycles = self._cycles[mix] = cycles_per_slot([(number, cost) for cost, number in mix], self._wait)
+        each = dict(zip(present, cycles, strict=True))
+        return [group.number / each[group.cost] for group in cta]
 
 
-def _with_gaps(slots: list[float], shares: Sequence[float], groups: Sequence[Group]) -> list[float]:
-    """``slots``, and what is left of a cycle for those in the queue that are not served."""
-    left = 1.0
-    for got, share, (_, number, cost) in zip(slots, shares, groups, strict=True):
-        left -= got * cost.taken if cost.loose and not cost.batches else max(got, share * number * cost.demand)
-    for at, (share, (_, number, cost)) in enumerate(zip(shares, groups, strict=True)):
-        if left <= 0.0:
-            break
-        if share < 1.0 and cost.loose:
-            more = (1.0 - share) * number * cost.demand
-            if more * cost.taken > left:
-                more = left / cost.taken
-            slots[at] += more
-            left -= more * cost.taken
-    return slots
+def _interrupted(group: Group, slots: float, younger: _Wanted) -> float:
+    """Issue slots a cycle of ``group``, which are ``slots`` alone, when ``younger`` ones go on in its pauses."""
+    cost = group.cost
+    work = group.number * cost.all_slots
+    cycles = work / slots
+    idle = cycles - work
+    if not younger.slots or not cost.pauses or not cost.idle or idle <= 0.0:
+        return slots
+    # Warps in step pause together, and the fewer of their pauses are left the more of them there are.
+    pauses = cost.pauses * min(idle / cost.idle, 1.0)
+    # A piece begins with a short pause, and somewhere in a long one.
+    late = max(younger.piece - idle / pauses, (younger.piece - 1.0) / 2.0)
+    # Each of its pauses meets a piece, if there are as many in that time.
+    on_time = 1.0 - younger.pieces * late
+    return work / min(cycles + pauses * late, cycles / on_time if on_time > 0.0 else inf)
 
 
-def served(warps: Sequence[Group], most: float) -> list[float]:
-    """Part of each group of ready warps of one scheduler that gets issue slots: who has been ready longest goes first.
-
-    So many are served as fill the slots, but ``most`` in any case: if they all can issue, warps take turns with each
-    other before one of another CTA gets anything. Who waits for each instruction holds up nobody.
-
-    ``warps``: (turn, number of warps, cost of each).
-    """
-    shares = []
-    for turn, _, cost in warps:
-        before, used, beside, wanted = 0.0, {}, 0.0, {}
-        for other, rivals, rival in warps:
-            ahead = rivals * (1.0 - _yields(rival, cost))
-            if other.cta == turn.cta:
-                beside += ahead
-                wanted[rival] = wanted.get(rival, 0.0) + ahead * rival.demand
-            elif other < turn:
-                before += ahead
-                used[rival] = used.get(rival, 0.0) + ahead * rival.demand
-        room = max((most - before) / beside, (1.0 - _slots(used)) / _slots(wanted))
-        shares.append(min(max(room, 0.0), 1.0) if before else 1.0)
-    return shares
+def _part(cta: Sequence[Group], wanted: Sequence[float], slots: float, pipe: float) -> float:
+    """Part of what a CTA's groups want that they get of the ``slots`` and the ``pipe`` which older CTAs leave."""
+    need = _sum(wanted, [group.cost.claimed for group in cta])
+    part = slots / need if need > slots else 1.0
+    if slots < 1.0:
+        by_chance = 1.0 - 1.0 / _Wanted.of(cta, wanted).piece
+        part *= 1.0 - by_chance * (1.0 - min(max(slots, need), 1.0))
+    wanted_pipe = _sum(wanted, [group.cost.pipe_part for group in cta])
+    return pipe / wanted_pipe if part * wanted_pipe > pipe else part
 
 
-def _slots(wanted: dict[ComputeCost, float]) -> float:
-    """Issue slots a cycle that these warps can use; those that queue for the unit of constants use at most ``most``."""
-    return sum(min(demand, cost.most) if cost.most < 1.0 else demand for cost, demand in wanted.items())
+def _sum(wanted: Sequence[float], parts: Sequence[float]) -> float:
+    return sum(each * part for each, part in zip(wanted, parts, strict=True))
+
+
+def _rest(left: float) -> float:
+    return left if left > _NOTHING else 0.0
+
+
+def _age(group: Group) -> int:
+    return group.age
 
 
 def cycles_per_slot(warps: Sequence[tuple[float, ComputeCost]], wait: float) -> list[float]:

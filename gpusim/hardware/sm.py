@@ -25,7 +25,7 @@ from gpusim.hardware.l1 import l1_bytes
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import shared_memory
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.hardware.schedule import Sharing, Turn
+from gpusim.hardware.schedule import Group, Sharing
 from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
 from gpusim.hardware.waves import Waves
@@ -106,20 +106,20 @@ class Sm:
         self._lsu = Capacity(f"{self.name}.lsu", clock)
         self._constants = Capacity(f"{self.name}.constants", clock)
 
-    def compute(self, mix: Mix, group: WarpGroup, turn: Turn, apart_s: float, owed: float) -> tuple[Event, float]:
-        """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``turn``: ready since when.
+    def compute(self, mix: Mix, group: WarpGroup, age: int, apart_s: float, owed: float) -> tuple[Event, float]:
+        """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``age``: the number of their CTA.
 
         ``apart_s``: time from one warp to the next. The event comes with how far apart they are when they have done it.
         """
-        return self._flow(self._arithmetic.cost(mix, owed, group.loose, group.drifts), group, turn, apart_s)
+        return self._flow(self._arithmetic.cost(mix, owed, group.loose, group.drifts), group, age, apart_s)
 
-    def issue_memory(self, batch: MemoryBatch, group: WarpGroup, turn: Turn, apart_s: float) -> tuple[Event, float]:
-        """All warps of ``group`` issue ``batch`` each; ``turn``, ``apart_s`` and what comes back as in `compute`."""
+    def issue_memory(self, batch: MemoryBatch, group: WarpGroup, age: int, apart_s: float) -> tuple[Event, float]:
+        """All warps of ``group`` issue ``batch`` each; ``age``, ``apart_s`` and what comes back as in `compute`."""
         key = batch, group.loose
         cost = self._memory_costs.get(key)
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
-        return self._flow(cost, group, turn, apart_s)
+        return self._flow(cost, group, age, apart_s)
 
     def synchronise(self, warps: int, interval_s: float) -> float:
         """Seconds until the unit for mbarriers has done an operation of each of ``warps`` warps, after all others."""
@@ -129,7 +129,7 @@ class Sm:
         """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""
         return self._commits.served(warps * self.costs.commit_s)
 
-    def _flow(self, cost: ComputeCost, group: WarpGroup, turn: Turn, apart_s: float) -> tuple[Event, float]:
+    def _flow(self, cost: ComputeCost, group: WarpGroup, age: int, apart_s: float) -> tuple[Event, float]:
         if not cost.all_slots:
             return self.sim.event().succeed(), apart_s
         key = cost, group, apart_s
@@ -137,13 +137,13 @@ class Sm:
         if known is None:
             known = self._demands[key] = self._demand(*key)
         amount, uses, in_step = known
-        done = self._fluid.start(amount, uses, bound=in_step, tag=(turn, group.per_scheduler, cost))
+        done = self._fluid.start(amount, uses, bound=in_step, tag=Group(age, group.per_scheduler, cost))
         return done, max(apart_s, cost.last / self._clock)
 
     def _demand(self, cost: ComputeCost, group: WarpGroup, apart_s: float) -> _Demand:
         uses = [(self._issue[group.scheduler_class], cost.taken)]
         if cost.pipe:
-            uses.append((self._pipes[group.scheduler_class], cost.pipe / cost.all_slots))
+            uses.append((self._pipes[group.scheduler_class], cost.pipe_part))
         each = group.schedulers / cost.all_slots
         if cost.data:
             uses.append((self._data, each * cost.data))
@@ -163,7 +163,7 @@ class Sm:
             for flow in flows:
                 flow.rate = flow.bound
                 # Each batch of shared loads waits behind stores.
-                if wait_s and (batches := flow.tag[2].batches):
+                if wait_s and (batches := flow.tag.cost.batches):
                     flow.rate = flow.amount / (flow.amount / flow.bound + batches * wait_s)
             if len(flows) > 1:
                 changes, rates = self._served.get(scheduler, (-1, []))
@@ -175,13 +175,13 @@ class Sm:
 
     def _serve(self, flows: list[Flow]) -> list[tuple[Flow, float]]:
         """Issue slots per second of each of the flows of one scheduler."""
-        queue = sorted(flows, key=_turn)
+        queue = sorted(flows, key=_age)
         # Which CTA it is does not matter, only which warps are of the same one.
         ctas: dict[int, int] = {}
         known: list[Any] = []
         for flow in queue:
-            turn, number, cost = flow.tag
-            known += (ctas.setdefault(turn.cta, len(ctas)), number, cost)
+            age, number, cost = flow.tag
+            known += (ctas.setdefault(age, len(ctas)), number, cost)
         key = tuple(known)
         rates = self._shared_rates.get(key)
         if rates is None:
@@ -241,5 +241,5 @@ def _waits(warps: WarpLane) -> int:
     return warps.waits
 
 
-def _turn(flow: Flow) -> Turn:
-    return flow.tag[0]
+def _age(flow: Flow) -> int:
+    return flow.tag.age

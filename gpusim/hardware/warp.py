@@ -20,7 +20,6 @@ from gpusim.errors import HazardError
 from gpusim.hardware.costs import MemoryBatch
 from gpusim.hardware.cta import Cta
 from gpusim.hardware.fold import WarpGroup
-from gpusim.hardware.schedule import Turn
 from gpusim.hardware.sm_memory import Origin
 from gpusim.hardware.warp_barriers import BARRIER_HANDLERS
 from gpusim.hardware.warp_copies import COPY_HANDLERS
@@ -59,10 +58,8 @@ class WarpLane:
         """Loads into registers that nothing has waited for yet, the oldest first."""
         self.slowest_s = 0.0
         """When the slowest warp of the group has what it waited for."""
-        self._issued_s = -1.0
         self._owed = 0.0
         """Issue slots of what the warps have done without queueing for the schedulers, since they last did queue."""
-        self._turn = Turn(0.0, cta.age)
         self.apart_s = 0.0
         """Seconds from one of the warps to the next: they get what all want at once one after the other."""
         self.late_s = 0.0
@@ -109,20 +106,16 @@ class WarpLane:
             )
 
     def issue(self, mix: Mix) -> Event:
-        """Execute ``mix`` on every warp of the group, which keeps its turn if it has not waited for anything."""
-        if self.sim.env.now > self._issued_s:
-            self._queue_again()
-        return self._issuing(self.sm.compute(mix, self.group, self._turn, self.apart_s, self._settle()))
+        """Execute ``mix`` on every warp of the group."""
+        return self._issuing(self.sm.compute(mix, self.group, self.cta.age, self.apart_s, self._settle()))
 
     def issue_code(self, count: float) -> Event:
         """Execute ``count`` instructions that wait for each other."""
-        self._queue_again()
-        return self._issuing(self.sm.compute(Mix(setup=count), self.group, self._turn, self.apart_s, self._settle()))
+        return self.issue(Mix(setup=count))
 
     def issue_memory(self, batch: MemoryBatch) -> Event:
         """Issue ``batch`` on every warp of the group."""
-        self._queue_again()
-        return self._issuing(self.sm.issue_memory(batch, self.group, self._turn, self.apart_s))
+        return self._issuing(self.sm.issue_memory(batch, self.group, self.cta.age, self.apart_s))
 
     def owe(self, slots: float) -> None:
         """Take issue slots for instructions whose time is spent, when the warps next queue for the schedulers."""
@@ -132,16 +125,9 @@ class WarpLane:
         owed, self._owed = self._owed, 0.0
         return owed
 
-    def _queue_again(self) -> None:
-        self._turn = Turn(self.sim.env.now, self.cta.age)
-
     def _issuing(self, found: tuple[Event, float]) -> Event:
         event, self.apart_s = found
-        event.callbacks.append(self._has_issued)
         return event
-
-    def _has_issued(self, _event: Event) -> None:
-        self._issued_s = self.sim.env.now
 
     def spend(self, kind: str, delay: float, tile: int, stage: int = -1, reason: str = "") -> Generator:
         """Be busy for ``delay`` seconds."""

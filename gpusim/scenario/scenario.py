@@ -116,7 +116,7 @@ class Scenario:
         """What keeps one more CTA from an SM, in words; ``fits`` is the ``occupancy`` of its timeline."""
         # Whoever asks for fewer than fit is given shared memory that it does not need.
         if fits["limiter"] == "shared_memory" and fits["ctas_per_sm"] == self.ctas_per_sm:
-            return "ctas_per_sm"
+            return "the scenario's ctas_per_sm"
         return str(fits["limiter"]).replace("_", " ")
 
     def resolved(self) -> dict[str, Any]:

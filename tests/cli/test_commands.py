@@ -71,7 +71,7 @@ def test_run_says_that_fewer_ctas_fit_than_were_asked_for(gpusim, path):
     assert "4 CTAs per SM, limited by shared memory; ctas_per_sm: 9 asks for more than fit" in out
     assert "memory traffic, hits in L2 included: " in out
     out = gpusim("run", path, "--no-advice", "--set", "kernel.ctas_per_sm=2")[1]
-    assert "2 would fit, limited by ctas_per_sm\n" in out
+    assert "2 would fit, limited by the scenario's ctas_per_sm\n" in out
 
 
 def test_run_advises(answer, gpusim, path):
