@@ -90,7 +90,7 @@ class ComputeCost:
     idle: float = field(init=False)
     """Cycles in which it issues nothing when it is alone."""
     pauses: float = field(init=False)
-    """How often it does so: each load from shared memory that it waits for, and what waits for arithmetic."""
+    """How often it does so: for loads from shared memory, for arithmetic, and at the end to meet others."""
     piece: float = field(init=False)
     """Issue slots, 1 or more, between two pauses; the mean over the slots."""
 
@@ -108,7 +108,7 @@ class ComputeCost:
         waits = self.batches if self.stall else 0.0
         waits += min(self.slots, max(self.alone - self.stall - self.slots, 0.0) / _PAUSE)
         around = min(self.setup_slots, max(self.setup_alone - self.setup_slots, 0.0) / _PAUSE)
-        object.__setattr__(self, "pauses", waits + around)
+        object.__setattr__(self, "pauses", waits + around + (0.0 if self.loose else 1.0))
         piece = (self.slots * self.slots / (waits + 1.0) + self.setup_slots) / (self.all_slots or 1.0)
         object.__setattr__(self, "piece", max(piece, 1.0))
 

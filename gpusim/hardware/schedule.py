@@ -3,8 +3,7 @@
 Models: a warp that can issue goes on until it pauses; then the oldest CTA whose warps can issue goes first. In each
   pause of an older one a younger one goes on until that pauses itself, for which the older one has to wait. What older
   CTAs leave is for the younger ones: all of it for those that pause after every instruction, and of those that
-  seldom do as much as is free when they happen to want it. Where more is wanted than there are slots a few warps share
-  them evenly. Pipes of half rate are given in the same order. Within a CTA warps that can issue take little from those
+  seldom do as much as is free when they happen to want it. A few warps share evenly what is wanted of the slots. Pipes of half rate are given in the same order. Within a CTA warps that can issue take little from those
   that wait for each instruction, which get on in the gaps.
 Omits: that a warp comes behind the others after an instruction which the compiler has marked to yield; the order among
   the warps of one CTA; where in a loop its pauses are.
@@ -80,6 +79,7 @@ class Sharing:
         ctas = [list(cta) for _, cta in groupby(groups, key=_age)]
         alone = [each for cta in ctas for each in self._alone(cta)]
         found: list[float] = []
+        even = 0
         slots = pipe = 1.0
         room = min(self._most, sum(group.number for group in groups))
         for cta in ctas:
@@ -94,10 +94,12 @@ class Sharing:
             if younger.slots and issued > fair:
                 part *= fair / issued
             found += [part * each for each in wanted]
+            if number <= room and even == here:
+                even = len(found)
             room -= number
             slots = _rest(slots - part * _sum(wanted, [group.cost.claimed for group in cta]))
             pipe = _rest(pipe - part * _sum(wanted, [group.cost.pipe_part for group in cta]))
-        return found
+        return _evened(groups, found, even)
 
     def _alone(self, cta: Sequence[Group]) -> list[float]:
         """Issue slots a cycle of the groups of a CTA when no other is there."""
@@ -131,6 +133,16 @@ def _interrupted(group: Group, slots: float, younger: _Wanted) -> float:
     # Each of its pauses meets a piece, if there are as many in that time.
     on_time = 1.0 - younger.pieces * late
     return work / min(cycles + pauses * late, cycles / on_time if on_time > 0.0 else inf)
+
+
+def _evened(groups: Sequence[Group], slots: Sequence[float], first: int) -> list[float]:
+    """``slots``, of which warps in the ``first`` groups that execute the same get as many as each other."""
+    shared: dict[ComputeCost, tuple[float, float]] = {}
+    for group, each in zip(groups[:first], slots[:first], strict=True):
+        got, number = shared.get(group.cost, (0.0, 0.0))
+        shared[group.cost] = got + each, number + group.number
+    even = [group.number * shared[group.cost][0] / shared[group.cost][1] for group in groups[:first]]
+    return [*even, *slots[first:]]
 
 
 def _part(cta: Sequence[Group], wanted: Sequence[float], slots: float, pipe: float) -> float:

@@ -80,35 +80,42 @@ def test_chains_get_every_slot_that_is_free():
 
 
 def test_a_pause_of_an_older_cta_lasts_as_long_as_a_younger_one_goes_on():
-    """Fifty instructions and fifty cycles of waiting, all at once: half of the younger one's fifty come too late.
+    """Fifty instructions and fifty cycles of waiting, half of them in between and half at the end.
 
-    It takes 100 + 25 / 2 cycles and half of the slots, as the younger one begins anywhere in the pause.
+    In each of its two pauses the younger one's piece of 25 instructions, which begins anywhere in it, comes to an end
+    12 cycles too late.
     """
     loop = code(0.5, pauses=1.0)
-    assert loop.pauses == 1.0
-    assert loop.piece == 25.0
-    older, younger = shared(64, (1, loop), (1, loop))
-    assert older == pytest.approx(50.0 / 112.0)
+    assert (loop.pauses, loop.piece) == (2.0, 25.0)
+    older, younger = shared(1, (1, loop), (1, loop))
+    assert older == pytest.approx(50.0 / (100.0 + 2.0 * 12.0))
     # What is free and what it wants, by chance at the same time, but for one of its 25 instructions.
     free, wanted, chance = 1.0 - older, 0.5, 24.0 / 25.0
     assert younger == pytest.approx(wanted * (1.0 - chance * (1.0 - free)))
 
 
+def test_ctas_that_are_among_the_few_get_on_equally():
+    """The same loops, of which two may share the slots: what one gains is the other's as well."""
+    loop = code(0.5, pauses=1.0)
+    assert shared(2, (1, loop), (1, loop)) == pytest.approx([sum(shared(1, (1, loop), (1, loop))) / 2.0] * 2)
+
+
 def test_a_chain_waits_for_the_pieces_of_a_younger_loop():
-    """A chain of four cycles beside a loop of 45 instructions from pause to pause: each piece makes it 42 cycles late.
+    """A chain of four cycles beside a loop of 45 instructions from pause to pause: each makes it 42 cycles late.
 
     Alone the loop has a piece in 50 cycles, so that an instruction of the chain takes 4 + 42 / 50 of its own cycles.
     """
     chain, loop = code(0.25), code(0.9, pauses=1.0)
-    [older, _] = shared(64, (1, chain), (1, loop))
+    [older, _] = shared(1, (1, chain), (1, loop))
     assert loop.piece == 45.0
-    assert 1.0 / older == pytest.approx(4.0 / (1.0 - 42.0 / 50.0))
+    late = 45.0 - 75.0 / chain.pauses
+    assert 1.0 / older == pytest.approx(4.0 / (1.0 - late / 50.0))
 
 
 def test_a_busy_pipe_is_given_to_the_oldest_first():
     """Chains that keep the pipe of half rate busy for eight of ten cycles leave two of them."""
     integers = code(0.25, pipe=80.0)
-    assert shared(64, (1, integers), (1, integers)) == pytest.approx([0.25, 0.25 / 4.0])
+    assert shared(1, (1, integers), (1, integers)) == pytest.approx([0.25, 0.25 / 4.0])
 
 
 def turn_program(row: dict, tiles: int) -> KernelProgram:
