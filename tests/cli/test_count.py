@@ -286,6 +286,16 @@ def test_a_draft_is_a_role_that_runs(tmp_path, capsys):
     assert gpusim.predict(scenario, trace=False).total_s > 0
 
 
+def test_what_only_a_loop_uses_is_waited_for_before_it(tmp_path, capsys):
+    """A load that the loop does not repeat is there in its first turn."""
+    once = [line for line in SUM.splitlines() if "0080" not in line]
+    file = tmp_path / "kernel.sass"
+    file.write_text("\n".join(once))
+    role = yaml.safe_load(run(["count", str(file), "--draft", "4"], capsys)[1])["all"]
+    words = [op if isinstance(op, str) else next(iter(op)) for op in role["per_tile"]]
+    assert words == ["compute", "load", "wait_loads", "repeat", "compute", "store", "compute"]
+
+
 def test_a_draft_of_several_loops_is_one_list(tmp_path, capsys):
     """Each as a repeat, one within the other; what has no word that machine code knows is a comment."""
     file = tmp_path / "kernel.sass"

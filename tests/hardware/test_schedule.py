@@ -146,10 +146,7 @@ def turn_program(row: dict, tiles: int) -> KernelProgram:
 
 
 def test_ctas_take_turns_as_on_the_h200():
-    """Turns of two to four CTAs that meet at barriers, with and without copies: 4 % off on average.
-
-    At worst 19 %: an odd warp that is left at the end of a turn issues at its own rate there.
-    """
+    """Turns of two to four CTAs that meet at barriers, with and without copies: 4 % off on average, 13 at worst."""
     profile, off = load_profile("h200_sxm"), []
     for row in rows("turns"):
         if row["sass_turn"] is None:
@@ -160,8 +157,8 @@ def test_ctas_take_turns_as_on_the_h200():
         )
         off.append((many - few) / 8.0 * profile.clock_hz / row["cycles_per_turn"] - 1.0)
     assert len(off) == 84
-    assert np.abs(off).mean() < 0.05
-    assert np.abs(off).max() < 0.19
+    assert np.abs(off).mean() < 0.042
+    assert np.abs(off).max() < 0.14
 
 
 def test_a_warp_that_can_issue_goes_on():

@@ -7,7 +7,7 @@ for it and for those before it, and for those that are used soon; the others are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
@@ -89,10 +89,16 @@ class _UnderWay:
         """Whether loads are left that nothing has waited for."""
         return bool(self._loads)
 
-    def waited_by(self, others: Iterable[Instruction]) -> None:
-        """Take out the loads that ``others`` have waited for, in the order in which they run."""
-        for one in others:
+    def waited_by(self, loop: Sequence[Instruction]) -> bool:
+        """Take out the loads that ``loop`` waits for; whether it only does so in its first turn.
+
+        What it loads into the same registers again it waits for in each turn.
+        """
+        before = self._loads
+        for one in loop:
             self._loads = self._loads[self._waits(one) :]
+        again = frozenset(register for one in loop if word_of(one) == "load" for register in loaded(one))
+        return any(not registers <= again for _, _, registers in before[: len(before) - len(self._loads)])
 
     def of(self, step: object) -> int:
         """How many of the loads left ``step`` states."""
@@ -152,13 +158,13 @@ def _steps(
             now = _Gathered()
         while ahead and one.address > ahead[0].first:
             inner = ahead.pop(0)
-            under_way.waited_by(loops[inner])
+            if under_way.waited_by(loops[inner]):
+                yield _wait(under_way)
             yield Step(inner.name)
         if under_way.needed(one, takewhile(_computes, islice(body, at + 1, None))):
             yield from now.told(body, loop, under_way.of(now))
             now = _Gathered()
-            pending = under_way.ops()
-            yield Step("wait_loads", (Stated("wait_loads", "pending", pending, {}),) if pending else ())
+            yield _wait(under_way)
         if (word not in _COMPUTED and now.word not in ("", word)) or word not in (*_COMPUTED, *_GATHERED):
             yield from now.told(body, loop)
             now = _Gathered()
@@ -169,6 +175,12 @@ def _steps(
         if word == "load":
             under_way.add(now, one)
     yield from now.told(body, loop)
+
+
+def _wait(under_way: _UnderWay) -> Step:
+    """For all loads but those that are still under way."""
+    pending = under_way.ops()
+    return Step("wait_loads", (Stated("wait_loads", "pending", pending, {}),) if pending else ())
 
 
 def _computes(one: Instruction) -> bool:
