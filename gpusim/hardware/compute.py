@@ -3,7 +3,7 @@
 Models: each scheduler issues one warp instruction a clock. A warp that loops over shared-memory
   loads and dependent FMAs stalls for the load's latency in every turn, issues its arithmetic
   as fast as its ILP allows, and waits for each instruction of the code around the loop. While a pipe holds up a warp
-  those that need another one can issue. ld.shared and st.shared occupy the SM's 128 B-a-clock data path, and so do
+  those that need another one can issue; special functions have a pipe of their own. ld.shared and st.shared occupy the SM's 128 B-a-clock data path, and so do
   loads and stores of global memory; the load-store unit takes 16 lanes of up to 16 bytes a clock, and as long for an
   access that no lane executes. How long several warps take is a matter of `gpusim.hardware.compute_cost`.
 Omits: which registers meet in a bank and which pipes are busy (the program says how many cycles that costs),
@@ -127,8 +127,7 @@ class ComputeModel:
         shared = self._shared(mix, arithmetic.apart)
         # Constants are asked for together, at the beginning.
         stall = shared.stall + (self._ldc_latency if mix.ldc else 0.0)
-        slots = max(arithmetic.ffma + mix.mufu, arithmetic.special)
-        slots = slots + mix.other + mix.interleaved + mix.masked + mix.lds + mix.sts
+        slots = arithmetic.ffma + mix.mufu + mix.other + mix.interleaved + mix.masked + mix.lds + mix.sts
         constants = mix.ldc * self._ldc_interval
         return ComputeCost(
             slots=slots,
@@ -139,7 +138,7 @@ class ComputeModel:
             data=shared.data,
             requests=shared.requests + mix.masked * self._masked_interval,
             constants=constants,
-            pipe=mix.half_rate * HALF_RATE,
+            pipe=max(mix.half_rate * HALF_RATE, arithmetic.special),
             most=min((slots + mix.setup) / (self._schedulers * constants), 1.0) if constants else 1.0,
             batches=shared.batches,
             ahead=mix.load_to_use if mix.lds else 0.0,

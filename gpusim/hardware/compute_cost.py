@@ -45,7 +45,7 @@ class ComputeCost:
     constants: float = 0.0
     """Cycles of the SM's unit that loads constants."""
     pipe: float = 0.0
-    """Cycles of a scheduler's fullest pipe of half rate."""
+    """Cycles of a scheduler's fullest pipe: of half rate, or the one of special functions."""
     most: float = 1.0
     """Issue slots a cycle, 0..1, that the unit of constants leaves any number of such warps on one scheduler."""
     batches: float = 0.0
@@ -86,7 +86,7 @@ class ComputeCost:
     claimed: float = field(init=False)
     """Part of its slots, 0..1, that no other CTA's warps get."""
     pipe_part: float = field(init=False)
-    """Cycles of the fullest pipe of half rate per issue slot."""
+    """Cycles of that pipe per issue slot."""
     idle: float = field(init=False)
     """Cycles in which it issues nothing when it is alone."""
     pauses: float = field(init=False)
