@@ -3,9 +3,10 @@
 Models: each scheduler issues one warp instruction a clock. A warp that loops over shared-memory
   loads and dependent FMAs stalls for the load's latency in every turn, issues its arithmetic
   as fast as its ILP allows, and waits for each instruction of the code around the loop. While a pipe holds up a warp
-  those that need another one can issue; special functions have a pipe of their own. ld.shared and st.shared occupy the SM's 128 B-a-clock data path, and so do
-  loads and stores of global memory; the load-store unit takes 16 lanes of up to 16 bytes a clock, and as long for an
-  access that no lane executes. How long several warps take is a matter of `gpusim.hardware.compute_cost`.
+  those that need another one can issue; special functions have a pipe of their own. ld.shared and st.shared occupy the
+  SM's 128 B-a-clock data path, and so do loads and stores of global memory; the load-store unit takes 16 lanes of up to
+  16 bytes a clock, and as long for an access that no lane executes. How long several warps take is a matter of
+  `gpusim.hardware.compute_cost`.
 Omits: which registers meet in a bank and which pipes are busy (the program says how many cycles that costs),
   instruction-cache misses.
 Source: realkernels.microbench (issue, lds, gather, pipes, masked, lds_ffma, skeleton, short_ctas).

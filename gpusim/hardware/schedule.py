@@ -4,8 +4,8 @@ Models: a warp that can issue goes on until it pauses; then the oldest CTA whose
   pause of an older one a younger one goes on until that pauses itself, for which the older one has to wait. What older
   CTAs leave is for the younger ones: all of it for those that pause after every instruction, and of those that
   seldom do as much as is free when they happen to want it. A few warps get on equally, whatever their age. The
-  fullest pipe of a scheduler is given in the same order. Within a CTA warps that can issue take little from those that wait for each
-  instruction, which get on in the gaps.
+  fullest pipe of a scheduler is given in the same order. Within a CTA warps that can issue take little from those that
+  wait for each instruction, which get on in the gaps.
 Omits: that a warp comes behind the others after an instruction which the compiler has marked to yield; the order among
   the warps of one CTA; where in a loop its pauses are.
 Source: realkernels.microbench (fairness, turns, steps, mixed, short_ctas).
