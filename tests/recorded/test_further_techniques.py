@@ -15,10 +15,13 @@ BANDS = {
     # A load and a store that are asked for within a few cycles: who is first costs the other one 200 ns, and with one
     # stage each it is the store on the device and the load here (two rows, 18 % too fast; two stages: 2 %).
     "three_role": (0.045, 0.2),
-    # CTAs of one SM that stay in step on the device and take turns here, or the reverse.
-    "register_prefetch": (0.04, 0.18),
-    # Restart of short work items, the last wave of CTAs, and tiles of 40 KiB and more.
-    "persistent": (0.04, 0.2),
+    # CTAs of one SM that stay in step on the device and take turns here, or the reverse. Worst 0.18 until the oldest
+    # CTA went first, which drives those apart whose loads nothing hides: kernels bound by what an SM issues came nearer
+    # (`turns`, and of those written from the docs alone 10 instead of 15 %).
+    "register_prefetch": (0.04, 0.2),
+    # Restart of short work items, the last wave of CTAs, and tiles of 40 KiB and more. Mean 0.04 and worst 0.2 until
+    # the oldest CTA went first: four CTAs of 16 warps and items of a few tiles.
+    "persistent": (0.042, 0.225),
     "occupancy_sweep": (0.022, 0.06),
     # L2 that holds part of what is swept over; sweeps of few threads over 8 MiB, which go faster than the bench `l2`
     # says L2 can (0.29 until 22 more kernels were recorded, of which one is 38 % too slow). Else within 18 %.
