@@ -140,7 +140,6 @@ class ComputeModel:
             requests=shared.requests + mix.masked * self._masked_interval,
             constants=constants,
             pipe=max(mix.half_rate * HALF_RATE, arithmetic.special),
-            most=min((slots + mix.setup) / (self._schedulers * constants), 1.0) if constants else 1.0,
             batches=shared.batches,
             ahead=mix.load_to_use if mix.lds else 0.0,
             greedy=mix.ilp > FEW_CHAINS,

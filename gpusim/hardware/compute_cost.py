@@ -46,8 +46,6 @@ class ComputeCost:
     """Cycles of the SM's unit that loads constants."""
     pipe: float = 0.0
     """Cycles of a scheduler's fullest pipe: of half rate, or the one of special functions."""
-    most: float = 1.0
-    """Issue slots a cycle, 0..1, that the unit of constants leaves any number of such warps on one scheduler."""
     batches: float = 0.0
     """Loads from shared memory that wait for the one before."""
     ahead: float = 0.0
@@ -68,7 +66,7 @@ class ComputeCost:
     schedulers: float = 1.0
     """Schedulers of an SM."""
     loose: bool = False
-    """Whether others that wait for slots get what such warps leave, and these what others leave."""
+    """Whether its warps do not meet: other CTAs' get the slots in which a pipe holds them up."""
 
     taken: float = field(init=False)
     """Part of its slots, 0..1, in which nobody else can issue."""
