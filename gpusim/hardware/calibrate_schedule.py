@@ -25,7 +25,8 @@ def _served(b: Benches, _: dict) -> dict[str, Measured]:
 
     The mean over the two loops without a stopwatch in them, of which two warps fill the slots: one goes on while the
     other is stopped, and nobody else gets anything. Loops that read the clock half way stop three times in a turn, once
-    behind an instruction which the compiler has marked to yield, and four of them are served. "Together" is within 1.3 times the first one's end; up to 1.5 the counts are the same.
+    behind an instruction which the compiler has marked to yield, and four of them are served. "Together" is within 1.3
+    times the first one's end; up to 1.5 the counts are the same.
     """
     counts = [
         sum(end <= 1.3 * min(row["slots"]) for end in row["slots"])
