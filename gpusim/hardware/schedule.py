@@ -91,7 +91,9 @@ class Sharing:
             part = _part(cta, wanted, slots, pipe)
             issued = part * _sum(wanted, [group.cost.taken for group in cta])
             number = sum(group.number for group in cta)
-            fair = max(slots * min(number / room, 1.0) if room > 0.0 else slots, slots - younger.slots)
+            # Of the few that get on equally an older CTA gets no more than its share, unless younger ones want less.
+            share = slots * min(number / room, 1.0) if room > 0.0 else slots
+            fair = max(share, slots - younger.slots)
             if younger.slots and issued > fair:
                 part *= fair / issued
             found += [part * each for each in wanted]
@@ -151,6 +153,7 @@ def _part(cta: Sequence[Group], wanted: Sequence[float], slots: float, pipe: flo
     need = _sum(wanted, [group.cost.claimed for group in cta])
     part = slots / need if need > slots else 1.0
     if slots < 1.0:
+        # Single instructions wait for the next free slot; pieces find one free as often as chance has it.
         by_chance = 1.0 - 1.0 / _Wanted.of(cta, wanted).piece
         part *= 1.0 - by_chance * (1.0 - min(max(slots, need), 1.0))
     wanted_pipe = _sum(wanted, [group.cost.pipe_part for group in cta])
