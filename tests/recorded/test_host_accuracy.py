@@ -34,7 +34,7 @@ HIDDEN = {
     # A ring of one slot: how late its host function wakes up decides what overlaps. 0.10 until two more runs of host
     # benches, on hosts that wake up sooner than the one that was traced; totals came nearer (6.0 to 5.4 % on average).
     "host_callback_pool": 0.11,
-    # 0.05 until the oldest CTA of an SM went first; totals came nearer (2.6 to 2.3 %).
+    # 0.05 until the oldest CTA of an SM went first; totals came nearer (2.6 to 2.4 %).
     "two_level": 0.065,
 }
 VARIANTS = {
