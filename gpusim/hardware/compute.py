@@ -88,6 +88,7 @@ class ComputeModel:
         value = profile.value
         self._ffma_slots = 1.0 / value("sm.ffma_issue_rate")
         self._ffma_latency = value("sm.ffma_latency")
+        self._pause = max(self._ffma_latency - self._ffma_slots, 0.0)
         self._control_latency = value("sm.control_latency")
         self._setup_latency = value("sm.setup_latency")
         self._lds_latency = value("sm.lds_latency")
@@ -147,6 +148,7 @@ class ComputeModel:
             last=shared.last,
             gaps=shared.gaps,
             held=arithmetic.held,
+            pause=self._pause,
             schedulers=self._schedulers,
             away=shared.away + (self._ldc_latency / shared.batches if mix.ldc and shared.batches else 0.0),
         )
@@ -226,6 +228,7 @@ class ComputeModel:
             burst=burst,
             last=last,
             gaps=max((count - 1.0) * issue.interval - (burst - last), 0.0),
+            pause=self._pause,
             loose=loose,
         )
 

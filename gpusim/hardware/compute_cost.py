@@ -19,10 +19,6 @@ from gpusim.hardware.fold import WarpGroup
 
 __all__ = ["ComputeCost"]
 
-_PAUSE = 3.0
-"""Cycles that pass between an instruction of arithmetic and one that needs it, whose latency is four cycles. With two
-or with six the recordings come out as well."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ComputeCost:
@@ -65,6 +61,8 @@ class ComputeCost:
     below zero if it has more to do than that."""
     schedulers: float = 1.0
     """Schedulers of an SM."""
+    pause: float = 0.0
+    """Cycles in which arithmetic waits for what it needs, beyond the slot of that."""
     loose: bool = False
     """Whether its warps do not meet: other CTAs' get the slots in which a pipe holds them up."""
 
@@ -103,12 +101,15 @@ class ComputeCost:
         object.__setattr__(self, "claimed", self.taken if self.loose else 1.0)
         object.__setattr__(self, "pipe_part", self.pipe / (self.all_slots or 1.0))
         object.__setattr__(self, "idle", max(self.alone + self.setup_alone - self.all_slots, 0.0))
-        waits = self.batches if self.stall else 0.0
-        waits += min(self.slots, max(self.alone - self.stall - self.slots, 0.0) / _PAUSE)
-        around = min(self.setup_slots, max(self.setup_alone - self.setup_slots, 0.0) / _PAUSE)
+        waits = (self.batches if self.stall else 0.0) + self._waits(self.slots, self.alone - self.stall)
+        around = self._waits(self.setup_slots, self.setup_alone)
         object.__setattr__(self, "pauses", waits + around + (0.0 if self.loose else 1.0))
         piece = (self.slots * self.slots / (waits + 1.0) + self.setup_slots) / (self.all_slots or 1.0)
         object.__setattr__(self, "piece", max(piece, 1.0))
+
+    def _waits(self, slots: float, cycles: float) -> float:
+        """How often ``slots`` that take ``cycles`` wait for arithmetic."""
+        return min(slots, max(cycles - slots, 0.0) / self.pause) if self.pause else 0.0
 
     def together(self, warps: float, schedulers: float = 1.0) -> float:
         """Cycles until ``warps`` such warps of each of ``schedulers``, in step, are done."""

@@ -57,7 +57,7 @@ def code(demand: float, pauses: float = 0.0, **fields: float) -> ComputeCost:
     """A hundred cycles in which so many slots are taken, and which stop so often for shared memory."""
     slots = 100.0 * demand
     stall = 100.0 - slots if pauses else 0.0
-    return ComputeCost(slots, 100.0, stall, 0.0, 0.0, 0.0, 0.0, batches=pauses, **fields)
+    return ComputeCost(slots, 100.0, stall, 0.0, 0.0, 0.0, 0.0, batches=pauses, pause=3.0, **fields)
 
 
 def shared(most: float, *groups: tuple[float, ComputeCost]) -> list[float]:
