@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
 from math import inf
+from operator import attrgetter
 from typing import NamedTuple
 
 from gpusim.hardware.compute_cost import ComputeCost
@@ -77,7 +78,7 @@ class Sharing:
 
     def slots_per_cycle(self, groups: Sequence[Group]) -> list[float]:
         """Issue slots a cycle of each group; those of the oldest CTA stand first."""
-        ctas = [list(cta) for _, cta in groupby(groups, key=_age)]
+        ctas = [list(cta) for _, cta in groupby(groups, key=attrgetter("age"))]
         alone = [each for cta in ctas for each in self._alone(cta)]
         found: list[float] = []
         even = 0
@@ -166,10 +167,6 @@ def _sum(wanted: Sequence[float], parts: Sequence[float]) -> float:
 
 def _rest(left: float) -> float:
     return left if left > _NOTHING else 0.0
-
-
-def _age(group: Group) -> int:
-    return group.age
 
 
 def cycles_per_slot(warps: Sequence[tuple[float, ComputeCost]], wait: float) -> list[float]:

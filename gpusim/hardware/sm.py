@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Generator
+from operator import attrgetter
 from typing import Any
 
 from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
@@ -175,7 +176,7 @@ class Sm:
 
     def _serve(self, flows: list[Flow]) -> list[tuple[Flow, float]]:
         """Issue slots per second of each of the flows of one scheduler."""
-        queue = sorted(flows, key=_age)
+        queue = sorted(flows, key=attrgetter("tag.age"))
         # Which CTA it is does not matter, only which warps are of the same one.
         ctas: dict[int, int] = {}
         known: list[Any] = []
@@ -239,7 +240,3 @@ class Sm:
 
 def _waits(warps: WarpLane) -> int:
     return warps.waits
-
-
-def _age(flow: Flow) -> int:
-    return flow.tag.age
