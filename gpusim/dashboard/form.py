@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import shlex
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -133,10 +134,12 @@ def _spelled(base: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Field]
     kind = "kernel" if "kernel" in now else "host"
     before = dict(_leaves(base[kind], (kind,)))
     leaves = [(place, value) for place, value in _leaves(now[kind], (kind,)) if place in before]
+    alike: Counter[str] = Counter()
     for place, value in sorted(leaves, key=lambda leaf: (len(leaf[0]), any(isinstance(key, int) for key in leaf[0]))):
-        words = [key for key in place[1:] if isinstance(key, str) and key not in _UNSAID]
+        label = _label([key for key in place[1:] if isinstance(key, str) and key not in _UNSAID])
+        alike[label] += 1
         yield Field(
-            ".".join(map(str, place)), _label(words), str(value), str(before[place]),
+            ".".join(map(str, place)), _numbered(label, alike[label]), str(value), str(before[place]),
             ".".join(map(str, place)), whole=isinstance(value, int), least=0 if isinstance(value, int) else None,
         )  # fmt: skip
 
@@ -145,6 +148,12 @@ def _label(words: Sequence[str]) -> str:
     """The field first where it is deep inside: what comes last is cut off where there is no room."""
     words = [word.replace("_", " ") for word in words]
     return " · ".join(reversed(words)) if len(words) > 2 else " ".join(words)
+
+
+def _numbered(label: str, number: int) -> str:
+    """The second and later ones of the same label say which they are, in front, where it is not cut off."""
+    name, dot, rest = label.partition(" · ")
+    return f"{name} ({number}){dot}{rest}" if number > 1 else label
 
 
 def _leaves(data: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:

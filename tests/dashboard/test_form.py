@@ -52,11 +52,18 @@ def test_a_spelled_out_program_has_a_field_for_each_number_outermost_first():
     assert found["device.base"].value == "h200_sxm"
 
 
+def test_fields_that_would_be_called_the_same_are_numbered():
+    """Two loads of one role: the second one's bytes say so in front, where the label is not cut off."""
+    labels = [field.label for field in fields(load(SHIPPED / "own_gather.yaml")).values()]
+    assert {"bytes · load · all", "bytes (2) · load · all"} < set(labels)
+
+
 @pytest.mark.parametrize("path", sorted(SHIPPED.glob("*.yaml")), ids=lambda path: path.stem)
 def test_every_shipped_scenario_has_a_form_that_changes_nothing_by_itself(path):
     scenario = load(path)
     form = form_of(scenario, scenario, scenario, ())
     assert len(form.fields) >= 2
+    assert len({field.label for field in form.fields}) == len(form.fields)
     assert changes_of(form.fields, {field.path: field.value for field in form.fields}, ()) == ()
     assert loads(form.text).hash == scenario.hash
     assert form.command == f"gpusim run {path}"
