@@ -140,10 +140,11 @@ class FluidSystem:
                     self._saving.append(capacity)
                 if callable(capacity.limit):
                     self._varying.append(capacity)
-        self._changed()
+        self.changed()
         return done
 
-    def _changed(self) -> None:
+    def changed(self) -> None:
+        """Solve the rates again in this instant, because what they depend on has changed."""
         if not self._solving:
             self._solving = True
             self._sim.call_late(self._resolve)
@@ -184,7 +185,7 @@ class FluidSystem:
                 capacity.flows.remove(flow)
                 capacity.changes += 1
             flow.done.succeed()
-        self._changed()
+        self.changed()
         return True
 
     def _solve(self) -> float:
@@ -248,7 +249,7 @@ class FluidSystem:
             for capacity in self._saving:
                 if capacity.used_rate > capacity.limit_now:
                     capacity.credit = 0.0
-            self._changed()
+            self.changed()
             return
         self._next, self._next_s = self._sim.call_at(delay, self._wake), at
 
@@ -262,4 +263,4 @@ class FluidSystem:
             for capacity in self._saving:
                 if capacity.credit <= capacity.nothing:
                     capacity.credit = 0.0
-            self._changed()
+            self.changed()

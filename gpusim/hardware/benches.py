@@ -11,6 +11,9 @@ from gpusim.errors import RecordingError
 
 __all__ = ["Benches", "Measured", "Rows", "bench_file"]
 
+_SAME_SM = {"h200_sxm": "h100_sxm"}
+"""Whose results stand for those a device lacks, if they are of the SM alone."""
+
 Rows = list[dict[str, Any]]
 
 
@@ -48,12 +51,14 @@ class Benches:
     def file(self, bench: str) -> dict[str, Any]:
         """A whole bench file."""
         if bench not in self._known:
-            self._known[bench] = bench_file(self._folder, bench)
+            self._known[bench] = bench_file(self.path(bench).parent, bench)
         return self._known[bench]
 
     def path(self, bench: str) -> Path:
-        """Where it is."""
-        return self._folder / f"{bench}.json"
+        """Where it is: in the folder, or in that of another device with the same SM."""
+        path = self._folder / f"{bench}.json"
+        other = self._folder.parent / _SAME_SM.get(self._folder.name, "") / path.name
+        return other if other.exists() and not path.exists() else path
 
     def rows(self, bench: str, **where: Any) -> Rows:
         """The rows whose fields equal ``where``. Raises RecordingError if there is none."""

@@ -19,11 +19,13 @@ from gpusim.program import WARP_SIZE
 __all__ = ["ACCESS_STEPS"]
 
 _MIB = 1 << 20
-_MANY_STORERS, _STORE_BYTES = 8, 512
+_MANY_STORERS, _INSTRUCTION_BYTES = 8, 512
 """Warps that keep the queue full, with so many bytes an instruction."""
 _MANY_FILLED = 1e12
 """Bytes/s from DRAM, of which it can be told what they take of the way into L2."""
 _LINES_KEPT, _CROWDS = np.arange(8.0, 64.0, 0.25), np.arange(0.0, 8.0, 0.05)
+_MANY_LOADERS, _LOADED = 31, {"part": "chain", "kind": "ldg", "count": 8}
+"""Warps that always have more under way than L1 has room for, and their loads."""
 UNSATURATED = 0.85
 """Utilisation of HBM up to which the latency of a load is taken: beyond it stores pile up."""
 
@@ -60,6 +62,7 @@ def _stores(b: Benches, _: dict) -> dict[str, Measured]:
             float(np.mean(queue)), "B", "loaded (issue of 16 KiB of stores)", float(np.ptp(queue))
         ),
         "lsu.stores_ahead": _stores_ahead(b),
+        "lsu.loads_ahead": _loads_ahead(b),
     }
 
 
@@ -108,11 +111,24 @@ def _stores_ahead(b: Benches) -> Measured:
     """Stores that a shared load waits for, over the warps whose next store finds the queue full."""
     idle = b.one("behind", "cycles", op="lds", target="dram", sms=1, storers=0)
     found = [
-        (row["cycles"] - idle) * row["stored_bytes_per_cycle"] / (row["storers"] * _STORE_BYTES)
+        (row["cycles"] - idle) * row["stored_bytes_per_cycle"] / (row["storers"] * _INSTRUCTION_BYTES)
         for row in b.rows("behind", op="lds")
         if row["storers"] >= _MANY_STORERS
     ]
     source = "behind (loads from shared memory, 8 to 31 storing warps)"
+    return Measured(float(np.mean(found)), "", source, float(np.ptp(found)))
+
+
+def _loads_ahead(b: Benches) -> Measured:
+    """Loads without room in L1 that an access to shared memory waits for, by how fast they find room."""
+    found = []
+    for op in ("lds", "shfl"):
+        idle = b.one("behind_loads", "cycles", op=op, loaders=0, **_LOADED)
+        found += [
+            (row["cycles"] - idle) * row["loaded_bytes_per_cycle"] / _INSTRUCTION_BYTES
+            for row in b.rows("behind_loads", op=op, loaders=_MANY_LOADERS, **_LOADED)
+        ]
+    source = "behind_loads (shared loads and shuffles beside 31 loading warps; H100)"
     return Measured(float(np.mean(found)), "", source, float(np.ptp(found)))
 
 

@@ -142,6 +142,7 @@ class ComputeModel:
             constants=constants,
             pipe=max(mix.half_rate * HALF_RATE, arithmetic.special),
             batches=shared.batches,
+            accesses=shared.batches or (1.0 if mix.sts else 0.0),
             ahead=mix.load_to_use if mix.lds else 0.0,
             greedy=mix.ilp > FEW_CHAINS,
             burst=shared.burst,

@@ -44,6 +44,8 @@ class ComputeCost:
     """Cycles of a scheduler's fullest pipe: of half rate, or the one of special functions."""
     batches: float = 0.0
     """Loads from shared memory that wait for the one before."""
+    accesses: float = 0.0
+    """How often a warp waits until the load-store unit has come to what it wants of shared memory."""
     ahead: float = 0.0
     """Issue slots of the warp between each such load and its use."""
     greedy: bool = False

@@ -21,17 +21,17 @@ class LoadStoreQueue:
 
     def __init__(self, sim: Simulation, room: float) -> None:
         self._sim = sim
-        self._room = room
+        self.room = room
         self._free_s = 0.0
         """When everything so far has been taken in."""
 
     def take(self, count: float, each_s: float) -> float:
         """Queue ``count`` instructions of ``each_s``; seconds from now until all but those that find room are in."""
-        if not self._room:
+        if not self.room:
             return 0.0
         now = self._sim.now
         self._free_s = max(self._free_s, now) + count * each_s
-        return max(self._free_s - self._room * each_s - now, 0.0)
+        return max(self._free_s - self.room * each_s - now, 0.0)
 
     def wait_s(self) -> float:
         """Seconds until what is issued now gets its turn."""

@@ -94,6 +94,7 @@ class Sm:
         self._demands: dict[tuple[ComputeCost, WarpGroup, float], _Demand] = {}
         """Demands of flows found before, by cost, group and how far its warps are apart."""
         self._fluid = FluidSystem(sim, self._set_rates)
+        self.memory.l1.when_changed = self._fluid.changed
         self._mbarriers, self._commits = _InTurn(sim), _InTurn(sim)
         """The units for operations on mbarriers, and for ends of groups of cp.async."""
         self.at_once = 1
@@ -158,14 +159,17 @@ class Sm:
 
     def _set_rates(self, _flows: list[Flow]) -> None:
         """Issue slots per second of all flows, each among the other warps of its scheduler."""
-        wait_s = self.memory.stores.wait_s()
+        stores_s, loads_s = self.memory.stores.wait_s(), self.memory.l1.wait_s()
+        stopped_s = self.memory.l1.stopped_s()
         for scheduler in self._issue:
             flows = scheduler.flows
             for flow in flows:
                 flow.rate = flow.bound
-                # Each batch of shared loads waits behind stores.
-                if wait_s and (batches := flow.tag.cost.batches):
-                    flow.rate = flow.amount / (flow.amount / flow.bound + batches * wait_s)
+                # Each batch of shared loads waits behind stores, and each access behind loads that find no room.
+                if stores_s and (batches := flow.tag.cost.batches):
+                    flow.rate = flow.amount / (flow.amount / flow.bound + batches * stores_s)
+                if loads_s and (accesses := flow.tag.cost.accesses):
+                    flow.rate = flow.amount / (flow.amount / flow.rate + accesses * loads_s)
             if len(flows) > 1:
                 changes, rates = self._served.get(scheduler, (-1, []))
                 if changes != scheduler.changes:
@@ -173,6 +177,10 @@ class Sm:
                     self._served[scheduler] = (scheduler.changes, rates)
                 for flow, rate in rates:
                     flow.rate = min(flow.rate, rate)
+            if stopped_s:
+                for flow in flows:
+                    if flow.rate and (accesses := flow.tag.cost.accesses):
+                        flow.rate *= _goes_on(stopped_s, flow.amount / (flow.rate * accesses))
 
     def _serve(self, flows: list[Flow]) -> list[tuple[Flow, float]]:
         """Issue slots per second of each of the flows of one scheduler."""
@@ -236,6 +244,14 @@ class Sm:
                 alike = len(waiting) - max(len(self._class.parts), 1)
                 for _ in range(self.waves.leave_out(self.ended_s, alike)):
                     waiting.popleft()
+
+
+def _goes_on(stopped_s: float, between_s: float) -> float:
+    """Part of ``stopped_s`` in which warps compute that access shared memory every ``between_s``, each at another time.
+
+    On average half of what they do in between is left, and while one waits the others issue that.
+    """
+    return min(0.5 * between_s / stopped_s, 1.0)
 
 
 def _waits(warps: WarpLane) -> int:

@@ -29,6 +29,8 @@ from gpusim.timeline import Recorder
 
 __all__ = ["Origin", "SmMemory"]
 
+WIDEST = 16
+"""Bytes per lane of the widest load."""
 SIDE_BY_SIDE = 0.3
 """Part of the later one's wait that the earlier of two CTAs' copies has, too, from which on they pass side by side:
 none if they went one after the other, 0.6 to 0.95 in two runs of `together`."""
@@ -70,7 +72,7 @@ class SmMemory:
         self._side_by_side = profile.value("tma.side_by_side") > SIDE_BY_SIDE
         self._tma = Capacity(f"{lane}.tma", multiplicity * profile.value("tma.bandwidth") * clock)
         self._bulk_store_rate = profile.value("tma.store_bandwidth") * clock
-        self.l1 = UnderWay(memory.sim, l1_bytes)
+        self.l1 = UnderWay(memory.sim, l1_bytes, profile.value("lsu.loads_ahead") * WARP_SIZE * WIDEST)
         self.copies = UnderWay(memory.sim, 1.0)
         """Copies by cp.async; `copies_room` says what room each takes."""
         self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"))
@@ -141,19 +143,21 @@ class SmMemory:
         if path == "tma":
             uses.append((self._tma, max(self._rates["tma"][-1] / rate, 1.0)))
         lines = (amount if slowest_of is None else slowest_of) * access.lines
+        latency_s: Callable[[], float] = partial(self._latency_s, path, missed, lines, l2_hit, late)
+        if path == "ldg":
+            left = self._memory.sim.event()
+            self.l1.add(left, amount * access.lines * LINE_BYTES)
+            latency_s = partial(self._leaving_s, latency_s, lines, l2_hit, left)
         arrival = server.request(
             amount * access.fetched,
             uses,
             rate=rate,
             part=origin.part,
-            latency_s=partial(self._latency_s, path, missed, lines, l2_hit, late),
+            latency_s=latency_s,
             served=self._served(server, amount, origin),
         )
         if off_line:
             arrival.callbacks.append(lambda _arrival: self._memory.add_off_line(-off_line))
-        if path == "ldg":
-            taken = amount * access.lines * LINE_BYTES
-            self.l1.add(arrival, taken)
         return arrival
 
     def _misaligned(self, path: str, align: int, missed: float) -> tuple[float, float, float]:
@@ -183,6 +187,13 @@ class SmMemory:
         by_chance_s = late * latency.jitter_s
         return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, lines * (1.0 - l2_hit)))
 
+    def _leaving_s(self, latency_s: Callable[[], float], lines: float, l2_hit: float, left: Event) -> float:
+        """The latency of a load, whose lines leave their room in L1, ``left``, when each has come, not when all have."""
+        slowest_s = latency_s()
+        typical_s = slowest_s - self._apart_s(lines, 1.0, l2_hit)
+        self._memory.sim.call_at(max(typical_s, 0.0), lambda _event: left.succeed())
+        return slowest_s
+
     def take_in(self, path: str, count: float, width: int, align: int) -> float:
         """Seconds until ``count`` instructions of ``width`` bytes per lane are in the load-store unit or its queue."""
         rate = self._rates[path][-1] if align >= LINE_BYTES else self._mean_rate(path, align)
@@ -198,10 +209,14 @@ class SmMemory:
 
     def spread_s(self, amount: float, own: float, l2_hit: float, access: Access) -> float:
         """How much later the slowest of ``amount`` bytes arrive than those ``own`` bytes that one warp waits for."""
-        latency, (all_lines, own_lines) = self._memory.latency, (amount * access.lines, own * access.lines)
-        apart_s = latency.apart_behind_writes_s(all_lines, own_lines)
+        return self._apart_s(amount * access.lines, own * access.lines, l2_hit)
+
+    def _apart_s(self, lines: float, own: float, l2_hit: float) -> float:
+        """How much later the slowest of ``lines`` arrives than that of ``own``, both in units of `_latency_s`."""
+        latency = self._memory.latency
+        apart_s = latency.apart_behind_writes_s(lines, own)
         if (missed := 1.0 - l2_hit) > 0.0:
-            apart_s += latency.spread_s(all_lines * missed) - latency.spread_s(own_lines * missed)
+            apart_s += latency.spread_s(lines * missed) - latency.spread_s(own * missed)
         return apart_s
 
     def store(

@@ -1,16 +1,17 @@
-"""What an SM has asked memory for and not yet got: there is room for so much, and who issues more waits.
+"""What an SM has asked memory for and not yet got: there is room for so much, and what finds none waits.
 
 Models: lines of loads by threads have their place in L1; cp.async has one in a table of its own, where copies that
-  start off a line or off a sector take more. Who has been loading longest goes first.
+  start off a line or off a sector take more. Who has been loading longest goes first. Loads that wait stand in the
+  load-store unit, and shared memory is reached behind some of them only.
 Omits: warps of a copy that need less room the more of them there are; copies of 4 and 8 bytes a lane, which go through
   L1.
-Source: realkernels.microbench (access, under_way).
+Source: realkernels.microbench (access, under_way, behind_loads).
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from heapq import heappop, heappush
 from itertools import count
 
@@ -19,48 +20,111 @@ from gpusim.engine import Event, Simulation
 __all__ = ["UnderWay"]
 
 
-class UnderWay:
-    """Loads or copies of one SM in a room of ``size``."""
+def _nothing() -> None:
+    pass
 
-    def __init__(self, sim: Simulation, size: float) -> None:
+
+class UnderWay:
+    """Loads or copies of one SM in a room of ``size``.
+
+    ``ahead``: of those that wait for room, so much is ahead of an access to shared memory.
+    """
+
+    def __init__(self, sim: Simulation, size: float, ahead: float = 0.0) -> None:
         self._sim = sim
         self.size = size
+        self._ahead = ahead
         self._taken = 0.0
-        self._loads: deque[tuple[Event, float]] = deque()
+        self._loads: deque[tuple[Event, float, float]] = deque()
+        """Their ends, how much they are, and when they began."""
         self._turns = count()
-        self._waiting: list[tuple[float, int]] = []
-        """Since when, and a number that tells equals apart; the first of them is next."""
-        self._next: dict[tuple[float, int], Event] = {}
-        """What lanes wait for that are not next."""
+        self._waiting: list[tuple[float, int, float, Callable[[], None]]] = []
+        """Since when, a number that tells equals apart, how much, and what happens when it has room."""
+        self._waiting_amount = 0.0
+        self._awaited: Event | None = None
+        """The load whose end is looked at next."""
+        self._blocked: list[tuple[float, Event]] = []
+        """Who goes on when no more than so much waits."""
+        self._lasted_s = self._stopped_s = 0.0
+        """How long the last load was under way, and until one makes room for the first that waits."""
+        self._entered_s = self._s_per_amount = 0.0
+        """When something that waited last found room, and how fast it goes from one to the next."""
+        self.when_changed: Callable[[], None] = _nothing
+        """Called when `wait_s` has changed."""
 
     def add(self, arrival: Event, amount: float) -> None:
         """``amount`` is under way until ``arrival``."""
-        self._loads.append((arrival, amount))
+        self._loads.append((arrival, amount, self._sim.now))
         self._taken += amount
 
-    def room(self, amount: float, since_s: float) -> Generator:
-        """Wait until there is room for ``amount`` more of a lane that has been loading since ``since_s``."""
-        turn = since_s, next(self._turns)
-        heappush(self._waiting, turn)
-        while True:
-            if self._waiting[0] is not turn:
-                self._next[turn] = first = self._sim.event()
-                yield first
-            elif (full := self._in_the_way(amount)) is not None:
-                yield full
-            else:
-                break
-        heappop(self._waiting)
-        if self._waiting and (first := self._next.pop(self._waiting[0], None)) is not None:
-            first.succeed()
+    def enter(self, amount: float, since_s: float, then: Callable[[], None]) -> None:
+        """Call ``then`` when there is room for ``amount`` more of a lane that has been loading since ``since_s``."""
+        first = not self._waiting
+        heappush(self._waiting, (since_s, next(self._turns), amount, then))
+        self._waiting_amount += amount
+        self._let_in()
+        if first and self._waiting:
+            self._stopped_s = max(self._loads[0][2] + self._lasted_s - self._sim.now, 0.0)
+            self.when_changed()
 
-    def _in_the_way(self, amount: float) -> Event | None:
-        """The load that ends first of those that leave no room for ``amount`` more, None if there is room."""
-        return None if self.fits(amount) else self._loads[0][0]
+    def room(self, amount: float, since_s: float) -> Generator:
+        """Wait until there is room, as for `enter`."""
+        entered = self._sim.event()
+
+        def reserve() -> None:
+            # Until the lane goes on and adds it.
+            self._taken += amount
+            entered.succeed()
+
+        self.enter(amount, since_s, reserve)
+        yield entered
+        self._taken -= amount
+
+    def queue(self, most: float) -> Generator:
+        """Wait until no more than ``most`` waits for room."""
+        if self._waiting_amount > most:
+            shorter = self._sim.event()
+            self._blocked.append((most, shorter))
+            yield shorter
 
     def fits(self, amount: float) -> bool:
         """Whether there is room for ``amount`` more, as there always is if nothing else is under way."""
         loads = self._loads
         while loads and loads[0][0].processed:
-            self._taken -= loads.popleft()[1]
+            _, taken, began_s = loads.popleft()
+            self._taken -= taken
+            self._lasted_s = self._sim.now - began_s
         return not loads or self._taken + amount <= self.size
+
+    def wait_s(self) -> float:
+        """Seconds that an access to shared memory waits for loads which find room one after the other."""
+        if not self._waiting or self._stopped_s:
+            return 0.0
+        return min(self._waiting_amount, self._ahead) * self._s_per_amount
+
+    def stopped_s(self) -> float:
+        """How long no access to shared memory passes, because no load that waits has found room yet; 0 if they do."""
+        return self._stopped_s if self._waiting and self._ahead else 0.0
+
+    def _let_in(self, _arrived: Event | None = None) -> None:
+        waiting, entered = self._waiting, 0.0
+        while waiting and self.fits(waiting[0][2]):
+            _, _, amount, then = heappop(waiting)
+            entered += amount
+            then()
+        self._waiting_amount = self._waiting_amount - entered if waiting else 0.0
+        if waiting and self._loads[0][0] is not self._awaited:
+            self._awaited = self._loads[0][0]
+            self._awaited.callbacks.append(self._let_in)
+        if entered and _arrived is not None:
+            now = self._sim.now
+            if not self._stopped_s:
+                self._s_per_amount = (now - self._entered_s) / entered
+            self._entered_s, self._stopped_s = now, 0.0
+            blocked, self._blocked = self._blocked, []
+            for most, shorter in blocked:
+                if self._waiting_amount <= most:
+                    shorter.succeed()
+                else:
+                    self._blocked.append((most, shorter))
+            self.when_changed()

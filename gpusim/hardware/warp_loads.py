@@ -58,22 +58,31 @@ def load(lane: WarpLane, op: Load) -> Generator:
         if not missed:
             loading.arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency_s))
             continue
-        yield from memory.l1.room(taken / parts, start)
-        # Each warp waits for its own lines only.
-        own = missed / lane.role.warps / parts
-        wanted = missed * share / parts
-        arrival = fetch(lane, op, "ldg", wanted, slowest_of=own, access=access, completed=op.completed)
-        late_s = memory.spread_s(missed / parts, own, op.l2_hit, access)
-        arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
-        if not op.wait and lane.trace is not None:
-            arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(wanted), lane.last_interval))
-        loading.arrivals.append(arrival)
+        arrived = lane.sim.event()
+        loading.arrivals.append(arrived)
+        memory.l1.enter(taken / parts, start, partial(_fetch, lane, op, start, parts, loading, arrived))
+        # What waits for room stands in the queue of the load-store unit.
+        yield from memory.l1.queue(memory.queue.room * taken / (parts * count * lane.group.warps))
     lane.loads.append(loading)
     if op.wait:
         yield from _await_loads(lane, op.tile)
         lane.mark("load", start, op.tile)
     else:
         lane.mark("issue", start, op.tile)
+
+
+def _fetch(lane: WarpLane, op: Load, start: float, parts: int, loading: LoadUnderWay, arrived: Event) -> None:
+    """Ask memory for one of the ``parts`` of ``op``, which has room in L1; they began at ``start``."""
+    memory, access = lane.sm.memory, access_of(op.width, op.stride, op.scatter)
+    missed = op.bytes * (1.0 - op.l1_hit) / parts
+    # Each warp waits for its own lines only.
+    own, wanted = missed / lane.role.warps, missed * lane.share
+    arrival = fetch(lane, op, "ldg", wanted, slowest_of=own, access=access, completed=op.completed)
+    late_s = memory.spread_s(missed, own, op.l2_hit, access)
+    arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
+    if not op.wait and lane.trace is not None:
+        arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(wanted), lane.last_interval))
+    arrival.callbacks.append(lambda _event: arrived.succeed())
 
 
 def _slowest(lane: WarpLane, loading: LoadUnderWay, late_s: float, _arrived: Event) -> None:

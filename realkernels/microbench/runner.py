@@ -28,6 +28,7 @@ BENCHES = (
     "masked",
     "behind",
     "behind_copies",
+    "behind_loads",
     "local",
     "lds_ffma",
     "ahead",

@@ -16,6 +16,9 @@ from gpusim.hardware.calibrate import Measured, measure_quantities
 from gpusim.hardware.profile_file import profile_text
 
 RECORDED = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm"
+SAME_SM = RECORDED.parent / "h100_sxm"
+FILES = [*SAME_SM.glob("*.json"), *RECORDED.glob("*.json")]
+"""Those of a device with the same SM stand in for benches that this one lacks."""
 COMMITTED = (resources.files("gpusim.hardware") / "profiles" / "h200_sxm.yaml").read_text(encoding="utf-8")
 
 
@@ -36,7 +39,7 @@ def test_profile_is_reproduced(measured):
 
 def test_every_measured_entry_names_a_bench_that_is_recorded(measured):
     """The first word of the source is a file here."""
-    benches = {path.stem for path in RECORDED.glob("*.json")}
+    benches = {path.stem for path in FILES}
     for key, number in measured.items():
         words = set(number.source.replace("(", " ").replace(":", " ").split())
         assert words & benches, key
@@ -52,7 +55,7 @@ def test_profile_holds_every_measured_value(measured):
 
 def test_no_recording_of_a_technique_is_read(measured, tmp_path):
     """With nothing but the microbenchmarks' files in the folder the numbers are the same."""
-    for path in RECORDED.glob("*.json"):
+    for path in FILES:
         shutil.copy(path, tmp_path)
     assert measure_quantities(tmp_path) == measured
 
@@ -60,7 +63,7 @@ def test_no_recording_of_a_technique_is_read(measured, tmp_path):
 @pytest.mark.parametrize("bench", ["clock", "issue", "lds", "barrier", "tma", "ldg", "hbm", "alignment", "launch"])
 def test_missing_bench_is_named(bench, tmp_path):
     """A profile is never written from a part of the results."""
-    for path in RECORDED.glob("*.json"):
+    for path in FILES:
         if path.stem != bench:
             shutil.copy(path, tmp_path)
     with pytest.raises(RecordingError, match=f"{bench}.json"):
@@ -69,7 +72,7 @@ def test_missing_bench_is_named(bench, tmp_path):
 
 def test_broken_or_empty_bench_is_named(tmp_path):
     """Truncated JSON; a file without the rows that are needed."""
-    for path in RECORDED.glob("*.json"):
+    for path in FILES:
         shutil.copy(path, tmp_path)
     (tmp_path / "issue.json").write_text("{", encoding="utf-8")
     with pytest.raises(RecordingError, match=r"issue\.json"):
@@ -88,7 +91,7 @@ def test_device_without_limits_is_refused():
 
 def test_a_device_on_which_copies_off_a_line_lose_nothing(tmp_path):
     """There is room for as many as were tried, and beyond they lose nothing either."""
-    for path in RECORDED.glob("*.json"):
+    for path in FILES:
         shutil.copy(path, tmp_path)
     bench = json.loads((RECORDED / "alignment.json").read_text(encoding="utf-8"))
     for row in bench["rows"]:
@@ -105,7 +108,7 @@ def test_a_device_on_which_copies_off_a_line_lose_nothing(tmp_path):
 @pytest.mark.parametrize(("first", "expected"), [(1600, 0.0), (2200, 1.0), (1500, 0.0)])
 def test_copies_side_by_side_or_one_after_the_other(tmp_path, first, expected):
     """Two copies asked for at once that take 1600 cycles alone: the earlier one waits for nothing, or as the other."""
-    for path in RECORDED.glob("*.json"):
+    for path in FILES:
         shutil.copy(path, tmp_path)
     bench = json.loads((RECORDED / "together.json").read_text(encoding="utf-8"))
     for row in bench["rows"]:
