@@ -10,8 +10,8 @@ Source: realkernels.microbench (access, under_way, behind_loads).
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Generator
+from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 
@@ -35,14 +35,12 @@ class UnderWay:
         self.size = size
         self._ahead = ahead
         self._taken = 0.0
-        self._loads: deque[tuple[Event, float, float]] = deque()
-        """Their ends, how much they are, and when they began."""
+        self._began_s: dict[Event, float] = {}
+        """When those that are under way began, the oldest first."""
         self._turns = count()
         self._waiting: list[tuple[float, int, float, Callable[[], None]]] = []
         """Since when, a number that tells equals apart, how much, and what happens when it has room."""
         self._waiting_amount = 0.0
-        self._awaited: Event | None = None
-        """The load whose end is looked at next."""
         self._blocked: list[tuple[float, Event]] = []
         """Who goes on when no more than so much waits."""
         self._lasted_s = self._stopped_s = 0.0
@@ -50,25 +48,34 @@ class UnderWay:
         self._entered_s = self._s_per_amount = 0.0
         """When something that waited last found room, and how fast it goes from one to the next."""
         self.when_changed: Callable[[], None] = _nothing
-        """Called when `wait_s` has changed."""
+        """Called when `wait_s` or `stopped_s` has changed."""
 
     def add(self, arrival: Event, amount: float) -> None:
         """``amount`` is under way until ``arrival``."""
-        self._loads.append((arrival, amount, self._sim.now))
+        self._began_s[arrival] = self._sim.now
         self._taken += amount
+        arrival.callbacks.append(partial(self._leave, amount))
+
+    def free(self, amount: float) -> bool:
+        """Whether nothing waits and there is room for ``amount`` more, as there always is if it comes alone."""
+        return not self._waiting and self._fits(amount)
 
     def enter(self, amount: float, since_s: float, then: Callable[[], None]) -> None:
-        """Call ``then`` when there is room for ``amount`` more of a lane that has been loading since ``since_s``."""
-        first = not self._waiting
+        """Call ``then`` when there is room for ``amount`` more of a lane that has been loading since ``since_s``.
+
+        There is none now (`free`).
+        """
+        if not self._waiting:
+            oldest_s = next(iter(self._began_s.values()), self._sim.now)
+            self._stopped_s = max(oldest_s + self._lasted_s - self._sim.now, 0.0)
         heappush(self._waiting, (since_s, next(self._turns), amount, then))
         self._waiting_amount += amount
-        self._let_in()
-        if first and self._waiting:
-            self._stopped_s = max(self._loads[0][2] + self._lasted_s - self._sim.now, 0.0)
-            self.when_changed()
+        self.when_changed()
 
     def room(self, amount: float, since_s: float) -> Generator:
         """Wait until there is room, as for `enter`."""
+        if self.free(amount):
+            return
         entered = self._sim.event()
 
         def reserve() -> None:
@@ -87,15 +94,6 @@ class UnderWay:
             self._blocked.append((most, shorter))
             yield shorter
 
-    def fits(self, amount: float) -> bool:
-        """Whether there is room for ``amount`` more, as there always is if nothing else is under way."""
-        loads = self._loads
-        while loads and loads[0][0].processed:
-            _, taken, began_s = loads.popleft()
-            self._taken -= taken
-            self._lasted_s = self._sim.now - began_s
-        return not loads or self._taken + amount <= self.size
-
     def wait_s(self) -> float:
         """Seconds that an access to shared memory waits for loads which find room one after the other."""
         if not self._waiting or self._stopped_s:
@@ -106,25 +104,32 @@ class UnderWay:
         """How long no access to shared memory passes, because no load that waits has found room yet; 0 if they do."""
         return self._stopped_s if self._waiting and self._ahead else 0.0
 
-    def _let_in(self, _arrived: Event | None = None) -> None:
+    def _fits(self, amount: float) -> bool:
+        return not self._began_s or self._taken + amount <= self.size
+
+    def _leave(self, amount: float, arrival: Event) -> None:
+        self._lasted_s = self._sim.now - self._began_s.pop(arrival)
+        self._taken -= amount
+        if self._waiting:
+            self._let_in()
+
+    def _let_in(self) -> None:
         waiting, entered = self._waiting, 0.0
-        while waiting and self.fits(waiting[0][2]):
+        while waiting and self._fits(waiting[0][2]):
             _, _, amount, then = heappop(waiting)
             entered += amount
             then()
+        if not entered:
+            return
         self._waiting_amount = self._waiting_amount - entered if waiting else 0.0
-        if waiting and self._loads[0][0] is not self._awaited:
-            self._awaited = self._loads[0][0]
-            self._awaited.callbacks.append(self._let_in)
-        if entered and _arrived is not None:
-            now = self._sim.now
-            if not self._stopped_s:
-                self._s_per_amount = (now - self._entered_s) / entered
-            self._entered_s, self._stopped_s = now, 0.0
-            blocked, self._blocked = self._blocked, []
-            for most, shorter in blocked:
-                if self._waiting_amount <= most:
-                    shorter.succeed()
-                else:
-                    self._blocked.append((most, shorter))
-            self.when_changed()
+        now = self._sim.now
+        if not self._stopped_s:
+            self._s_per_amount = (now - self._entered_s) / entered
+        self._entered_s, self._stopped_s = now, 0.0
+        blocked, self._blocked = self._blocked, []
+        for most, shorter in blocked:
+            if self._waiting_amount <= most:
+                shorter.succeed()
+            else:
+                self._blocked.append((most, shorter))
+        self.when_changed()

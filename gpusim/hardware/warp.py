@@ -56,6 +56,8 @@ class WarpLane:
         """Loads it had waited for when half of its tiles were done."""
         self.loads: deque[LoadUnderWay] = deque()
         """Loads into registers that nothing has waited for yet, the oldest first."""
+        self.entering: Event | None = None
+        """When the last of them that found no room in L1 has some."""
         self.slowest_s = 0.0
         """When the slowest warp of the group has what it waited for."""
         self._owed = 0.0
@@ -136,6 +138,12 @@ class WarpLane:
             yield self.sim.env.timeout(delay)
             self.mark(kind, start, tile, stage, reason=reason)
 
+    def reach_shared_memory(self) -> Generator:
+        """Wait until the warps' own loads have room in L1: what they ask of shared memory stands behind these."""
+        entering, self.entering = self.entering, None
+        if entering is not None and not entering.processed:
+            yield entering
+
     def instructions(self, amount: float, width: int) -> float:
         """Warp instructions of one warp that move its part of ``amount`` bytes of the role."""
         return amount / (self.role.warps * WARP_SIZE * width)
@@ -151,8 +159,10 @@ class WarpLane:
         ring = self.cta.rings[op.reads] if op.reads else None
         if ring is not None:
             ring.begin_read(self.lane, op.tile)
-        if op.mix.lds and (behind_s := self.sm.memory.queue.wait_s()) > 0.0:
-            yield self.sim.env.timeout(behind_s)
+        if op.mix.lds:
+            yield from self.reach_shared_memory()
+            if (behind_s := self.sm.memory.queue.wait_s()) > 0.0:
+                yield self.sim.env.timeout(behind_s)
         yield self.issue(op.mix)
         if ring is not None:
             ring.end_read(self.lane, op.tile)

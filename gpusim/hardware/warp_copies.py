@@ -72,7 +72,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     ring.begin_write(lane.lane, op.tile, amount)
     room = lane.sm.memory.copies_room(amount, _alignment(op))
     # What finds room is on its way while the rest waits for it.
-    parts = 1 if copies.fits(room) else PARTS
+    parts = 1 if copies.free(room) else PARTS
     count = lane.instructions(op.bytes, op.width) / parts
     for _ in range(parts):
         yield from copies.room(room / parts, start)

@@ -6,7 +6,7 @@ Source: realkernels.microbench (ldg, access, meeting, masked, structs).
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
@@ -58,9 +58,13 @@ def load(lane: WarpLane, op: Load) -> Generator:
         if not missed:
             loading.arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency_s))
             continue
-        arrived = lane.sim.event()
+        ask = partial(_ask, lane, op, start, parts, loading)
+        if memory.l1.free(taken / parts):
+            loading.arrivals.append(ask())
+            continue
+        arrived, lane.entering = lane.sim.event(), lane.sim.event()
         loading.arrivals.append(arrived)
-        memory.l1.enter(taken / parts, start, partial(_fetch, lane, op, start, parts, loading, arrived))
+        memory.l1.enter(taken / parts, start, partial(_ask_late, ask, lane.entering, arrived))
         # What waits for room stands in the queue of the load-store unit.
         yield from memory.l1.queue(memory.queue.room * taken / (parts * count * lane.group.warps))
     lane.loads.append(loading)
@@ -71,8 +75,8 @@ def load(lane: WarpLane, op: Load) -> Generator:
         lane.mark("issue", start, op.tile)
 
 
-def _fetch(lane: WarpLane, op: Load, start: float, parts: int, loading: LoadUnderWay, arrived: Event) -> None:
-    """Ask memory for one of the ``parts`` of ``op``, which has room in L1; they began at ``start``."""
+def _ask(lane: WarpLane, op: Load, start: float, parts: int, loading: LoadUnderWay) -> Event:
+    """Ask memory for one of the ``parts`` of ``op``, which began at ``start`` and has room in L1; its arrival."""
     memory, access = lane.sm.memory, access_of(op.width, op.stride, op.scatter)
     missed = op.bytes * (1.0 - op.l1_hit) / parts
     # Each warp waits for its own lines only.
@@ -82,7 +86,12 @@ def _fetch(lane: WarpLane, op: Load, start: float, parts: int, loading: LoadUnde
     arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
     if not op.wait and lane.trace is not None:
         arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(wanted), lane.last_interval))
-    arrival.callbacks.append(lambda _event: arrived.succeed())
+    return arrival
+
+
+def _ask_late(ask: Callable[[], Event], entered: Event, arrived: Event) -> None:
+    entered.succeed()
+    ask().callbacks.append(lambda _arrival: arrived.succeed())
 
 
 def _slowest(lane: WarpLane, loading: LoadUnderWay, late_s: float, _arrived: Event) -> None:
@@ -119,6 +128,7 @@ def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
     if ring is not None:
         ring.begin_write(lane.lane, op.tile)
     count = lane.instructions(op.bytes, op.width)
+    yield from lane.reach_shared_memory()
     yield lane.issue(Mix(sts=count, sts_bytes=op.width, other=op.other, masked=op.masked))
     if ring is not None:
         ring.end_write(op.tile)

@@ -39,9 +39,9 @@ class TestRoom:
     def test_more_than_the_whole_goes_alone(self):
         """Otherwise it would wait for ever."""
         room = UnderWay(Simulation(), 10.0)
-        assert room.fits(25.0)
+        assert room.free(25.0)
         room.add(Simulation().event(), 1.0)
-        assert not room.fits(25.0)
+        assert not room.free(25.0)
 
 
 def ring(group, in_flight, warps, ctas_per_sm, grid, align):
