@@ -121,15 +121,13 @@ def _stores_ahead(b: Benches) -> Measured:
 
 def _loads_ahead(b: Benches) -> Measured:
     """Loads without room in L1 that an access to shared memory waits for, by how fast they find room."""
-    found = []
-    for op in ("lds", "shfl"):
-        idle = b.one("behind_loads", "cycles", op=op, loaders=0, **_LOADED)
-        found += [
-            (row["cycles"] - idle) * row["loaded_bytes_per_cycle"] / _INSTRUCTION_BYTES
-            for row in b.rows("behind_loads", op=op, loaders=_MANY_LOADERS, **_LOADED)
-        ]
-    source = "behind_loads (shared loads and shuffles beside 31 loading warps; H100)"
-    return Measured(float(np.mean(found)), "", source, float(np.ptp(found)))
+    idle = {op: b.one("behind_loads", "cycles", op=op, loaders=0, **_LOADED) for op in ("lds", "shfl")}
+    found = [
+        (row["cycles"] - idle[row["op"]]) * row["loaded_bytes_per_cycle"] / _INSTRUCTION_BYTES
+        for row in b.rows("behind_loads", loaders=_MANY_LOADERS, **_LOADED)
+    ]
+    words = "behind_loads (shared loads and shuffles beside 31 loading warps; H100)"
+    return Measured(float(np.mean(found)), "", words, float(np.ptp(found)))
 
 
 def _merging(b: Benches, _: dict) -> dict[str, Measured]:

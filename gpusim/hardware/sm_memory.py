@@ -2,12 +2,12 @@
 
 Models: bulk copies (TMA) of a CTA, loads and stores, one after the other, those of several CTAs side by side; per SM a
   FIFO for loads and one for stores through the load-store path (LSU), all behind the SM's port; L1 with room for the
-  lines of loads by threads that are under way, who finds it full waits; stores to parts of the same sectors, which L1
-  puts together; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an SM takes them in
-  more slowly, and some bandwidth of HBM is lost (of bulk copies on sectors only if many are under way).
+  lines of loads by threads that are under way, each of which leaves when it has come; stores to parts of the same
+  sectors, which L1 puts together; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an
+  SM takes them in more slowly, and some bandwidth of HBM is lost (of bulk copies on sectors if many are under way).
 Omits: CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
-Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, together, alignment, offset, latency); see the
-  profile.
+Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, behind_loads, together, alignment, offset,
+  latency); see the profile.
 """
 
 from __future__ import annotations
@@ -188,7 +188,7 @@ class SmMemory:
         return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, lines * (1.0 - l2_hit)))
 
     def _leaving_s(self, latency_s: Callable[[], float], lines: float, l2_hit: float, left: Event) -> float:
-        """The latency of a load, whose lines leave their room in L1, ``left``, when each has come, not when all have."""
+        """The latency of a load; its lines leave their room in L1, ``left``, as they come, not when all have come."""
         slowest_s = latency_s()
         typical_s = slowest_s - self._apart_s(lines, 1.0, l2_hit)
         self._memory.sim.call_at(max(typical_s, 0.0), lambda _event: left.succeed())

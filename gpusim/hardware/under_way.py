@@ -41,8 +41,8 @@ class UnderWay:
         self._waiting: list[tuple[float, int, float, Callable[[], None]]] = []
         """Since when, a number that tells equals apart, how much, and what happens when it has room."""
         self._waiting_amount = 0.0
-        self._blocked: list[tuple[float, Event]] = []
-        """Who goes on when no more than so much waits."""
+        self._blocked: list[tuple[float, float, Event]] = []
+        """Who goes on when no more than so much waits that began no later."""
         self._lasted_s = self._stopped_s = 0.0
         """How long the last load was under way, and until one makes room for the first that waits."""
         self._entered_s = self._s_per_amount = 0.0
@@ -87,11 +87,11 @@ class UnderWay:
         yield entered
         self._taken -= amount
 
-    def queue(self, most: float) -> Generator:
-        """Wait until no more than ``most`` waits for room."""
-        if self._waiting_amount > most:
+    def queue(self, most: float, since_s: float) -> Generator:
+        """Wait until no more than ``most`` waits for room of lanes that have been loading since ``since_s``."""
+        if self._ahead_of(since_s) > most:
             shorter = self._sim.event()
-            self._blocked.append((most, shorter))
+            self._blocked.append((most, since_s, shorter))
             yield shorter
 
     def wait_s(self) -> float:
@@ -103,6 +103,9 @@ class UnderWay:
     def stopped_s(self) -> float:
         """How long no access to shared memory passes, because no load that waits has found room yet; 0 if they do."""
         return self._stopped_s if self._waiting and self._ahead else 0.0
+
+    def _ahead_of(self, since_s: float) -> float:
+        return sum(amount for began_s, _, amount, _ in self._waiting if began_s <= since_s)
 
     def _fits(self, amount: float) -> bool:
         return not self._began_s or self._taken + amount <= self.size
@@ -127,9 +130,9 @@ class UnderWay:
             self._s_per_amount = (now - self._entered_s) / entered
         self._entered_s, self._stopped_s = now, 0.0
         blocked, self._blocked = self._blocked, []
-        for most, shorter in blocked:
-            if self._waiting_amount <= most:
+        for most, since_s, shorter in blocked:
+            if self._ahead_of(since_s) <= most:
                 shorter.succeed()
             else:
-                self._blocked.append((most, shorter))
+                self._blocked.append((most, since_s, shorter))
         self.when_changed()

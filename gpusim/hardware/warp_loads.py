@@ -66,7 +66,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
         loading.arrivals.append(arrived)
         memory.l1.enter(taken / parts, start, partial(_ask_late, ask, lane.entering, arrived))
         # What waits for room stands in the queue of the load-store unit.
-        yield from memory.l1.queue(memory.queue.room * taken / (parts * count * lane.group.warps))
+        yield from memory.l1.queue(memory.queue.room * taken / (parts * count * lane.group.warps), start)
     lane.loads.append(loading)
     if op.wait:
         yield from _await_loads(lane, op.tile)

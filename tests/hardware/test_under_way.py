@@ -1,4 +1,4 @@
-"""How much an SM can have under way: the room itself, and cp.async against closed forms and the `under_way` bench."""
+"""How much an SM can have under way: against closed forms and the benches `under_way` and `behind_loads`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from gpusim.engine import Simulation
 from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.hardware.under_way import UnderWay
-from gpusim.program import CommitGroup, CpAsync, Ring, Role, WaitGroup
+from gpusim.program import CommitGroup, Compute, CpAsync, Load, Mix, Ring, Role, SyncThreads, WaitGroup, WaitLoads
 from tests.bench_rows import rows
 from tests.tile_programs import RING, kernel, padded, textbook
 
@@ -42,6 +42,80 @@ class TestRoom:
         assert room.free(25.0)
         room.add(Simulation().event(), 1.0)
         assert not room.free(25.0)
+
+    def test_shared_memory_is_behind_those_that_wait(self):
+        """Nothing passes until the first finds room, as long as the last load took; then 2 of what waits are ahead."""
+        sim = Simulation()
+        room = UnderWay(sim, 9.0, ahead=2.0)
+
+        def asking():
+            room.add(sim.timeout(4e-6), 9.0)
+            yield sim.timeout(5e-6)
+            for at_us in (4, 6, 8):
+                room.add(sim.timeout(at_us * 1e-6), 3.0)
+            assert (room.stopped_s(), room.wait_s()) == (0.0, 0.0)
+            for _ in range(3):
+                room.enter(3.0, 0.0, lambda: room.add(sim.event(), 3.0))
+            assert (room.stopped_s(), room.wait_s()) == (pytest.approx(4e-6), 0.0)
+            yield sim.timeout(7e-6)
+            # Two have found room, 2 us apart.
+            assert (room.stopped_s(), room.wait_s()) == (0.0, pytest.approx(2.0 * 2e-6 / 3.0))
+            yield sim.timeout(2e-6)
+            assert (room.stopped_s(), room.wait_s()) == (0.0, 0.0)
+
+        sim.process(asking())
+        sim.run()
+
+
+def computing_s(op, loaders, computers, count, shared, sms):
+    """Mean time in which the computing warps of the bench have done a turn, while others load."""
+
+    def loading(tiles):
+        for tile in range(tiles):
+            yield SyncThreads(tile=tile)
+            yield Load(512 * count * loaders, tile=tile, width=16, wait=False)
+            yield WaitLoads(tile=tile)
+
+    def computing(tiles):
+        loads = {"lds": 8, "lds_bytes": 16, "loads_in_flight": 1} if op == "lds" else {}
+        for tile in range(tiles):
+            yield SyncThreads(tile=tile)
+            yield Compute(Mix(ffma=8 * 64, ilp=4, interleaved=8 * 6, other=8, **loads), tile=tile)
+
+    program = kernel(
+        Role("loading", loaders, loading),
+        Role("computing", computers, computing),
+        tiles=6,
+        grid=sms,
+        shared_bytes=shared,
+    )
+    timeline = simulate_kernel(program, load_profile("h100_sxm"), exact=True)
+    took = [each.duration_s for each in timeline if each.kind == "compute" and each.tile > 1]
+    return sum(took) / len(took)
+
+
+@pytest.mark.parametrize("computers", [4, 8])
+def test_arithmetic_beside_loads_without_room_in_l1(computers):
+    """28 KiB of L1: what does not fit holds up arithmetic on shared memory, 0.6 to 1.1 times as long as measured."""
+
+    def later(op, shared, kib):
+        case = {"op": op, "loaders": 16, "computers": computers, "shared": shared, "sms": 132}
+        alone, beside = (
+            rows("behind_loads", "h100_sxm", part="burst", count=count, **case)[0]["cycles"] for count in (1, kib // 8)
+        )
+        clock = load_profile("h100_sxm").clock_hz
+        modelled = [clock * computing_s(op, 16, computers, count, shared, 132) for count in (1, kib // 8)]
+        return beside - alone, modelled[1] - modelled[0]
+
+    little, much = 200 << 10, 40 << 10
+    for op, shared, kib in (("lds", little, 24), ("lds", much, 64), ("none", little, 32)):
+        measured, modelled = later(op, shared, kib)
+        assert abs(measured) < 300
+        assert abs(modelled) < 600
+    for kib in (32, 48, 64):
+        measured, modelled = later("lds", little, kib)
+        assert measured > 900
+        assert 0.6 <= modelled / measured <= 1.2
 
 
 def ring(group, in_flight, warps, ctas_per_sm, grid, align):
