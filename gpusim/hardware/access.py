@@ -17,9 +17,11 @@ import numpy as np
 
 from gpusim.program import WARP_SIZE
 
-__all__ = ["BLOCK_BYTES", "GRANULE_BYTES", "LINE_BYTES", "SECTOR_BYTES", "Access", "Passes", "access_of"]
+__all__ = ["BLOCK_BYTES", "GRANULE_BYTES", "LINE_BYTES", "SECTOR_BYTES", "WIDEST", "Access", "Passes", "access_of"]
 
 SECTOR_BYTES, GRANULE_BYTES, LINE_BYTES, BLOCK_BYTES = 32, 64, 128, 256
+WIDEST = 16
+"""Bytes per lane of the widest access."""
 SAMPLE = 16
 """Instructions over which the average is taken: one may end in the middle of a line."""
 

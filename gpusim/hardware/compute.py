@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from gpusim.hardware.access import LINE_BYTES
+from gpusim.hardware.access import LINE_BYTES, WIDEST
 from gpusim.hardware.compute_cost import ComputeCost
 from gpusim.hardware.costs import MemoryBatch
 from gpusim.hardware.profile import DeviceProfile
@@ -29,8 +29,6 @@ __all__ = ["FEW_CHAINS", "ComputeModel"]
 FEW_CHAINS = 4.0
 """Independent FFMAs of a warp, as many as their latency has cycles, up to which warps share a scheduler evenly and stay
 in step (`lds_ffma`); with sixteen each goes on until it stalls (`ahead`, `last_wave`)."""
-_WIDEST = 16
-"""Bytes per lane of the widest access."""
 _WORD = 4
 """Bytes per lane of which a whole warp's are one wavefront."""
 
@@ -239,7 +237,7 @@ class ComputeModel:
 
     def _load_requests(self, mix: Mix) -> float:
         """Cycles of the load-store unit for a load; some are wider than ``lds_bytes`` says if they pass more often."""
-        return max(self._requests(mix.lds_bytes), min(mix.lds_wavefronts, self._requests(_WIDEST)))
+        return max(self._requests(mix.lds_bytes), min(mix.lds_wavefronts, self._requests(WIDEST)))
 
     def _requests(self, width: int) -> float:
         """Cycles of the load-store unit for an access of ``width`` bytes per lane."""

@@ -18,7 +18,7 @@ from math import inf
 from typing import NamedTuple
 
 from gpusim.engine import Capacity, Event, FifoServer
-from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access
+from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, WIDEST, Access
 from gpusim.hardware.load_store import LoadStoreQueue
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.merging import WARPS_OF_AN_SM, merged_part
@@ -29,8 +29,6 @@ from gpusim.timeline import Recorder
 
 __all__ = ["Origin", "SmMemory"]
 
-WIDEST = 16
-"""Bytes per lane of the widest load."""
 SIDE_BY_SIDE = 0.3
 """Part of the later one's wait that the earlier of two CTAs' copies has, too, from which on they pass side by side:
 none if they went one after the other, 0.6 to 0.95 in two runs of `together`."""
