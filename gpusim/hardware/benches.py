@@ -11,8 +11,8 @@ from gpusim.errors import RecordingError
 
 __all__ = ["Benches", "Measured", "Rows", "bench_file"]
 
-_SAME_SM = {"h200_sxm": "h100_sxm"}
-"""Whose results stand for those a device lacks, if they are of the SM alone."""
+_RAN_ON = {("h200_sxm", "behind_loads"): "h100_sxm"}
+"""Benches of a device that ran on another one with the same SM, of which alone they are."""
 
 Rows = list[dict[str, Any]]
 
@@ -55,10 +55,10 @@ class Benches:
         return self._known[bench]
 
     def path(self, bench: str) -> Path:
-        """Where it is: in the folder, or in that of another device with the same SM."""
+        """Where it is: in the folder, unless it ran on another device."""
         path = self._folder / f"{bench}.json"
-        other = self._folder.parent / _SAME_SM.get(self._folder.name, "") / path.name
-        return other if other.exists() and not path.exists() else path
+        ran_on = _RAN_ON.get((self._folder.name, bench))
+        return path if ran_on is None or path.exists() else self._folder.parent / ran_on / path.name
 
     def rows(self, bench: str, **where: Any) -> Rows:
         """The rows whose fields equal ``where``. Raises RecordingError if there is none."""

@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator
 from functools import partial
 from heapq import heappop, heappush
 from itertools import count
+from math import inf
 
 from gpusim.engine import Event, Simulation
 
@@ -40,7 +41,6 @@ class UnderWay:
         self._turns = count()
         self._waiting: list[tuple[float, int, float, Callable[[], None]]] = []
         """Since when, a number that tells equals apart, how much, and what happens when it has room."""
-        self._waiting_amount = 0.0
         self._blocked: list[tuple[float, float, Event]] = []
         """Who goes on when no more than so much waits that began no later."""
         self._lasted_s = self._stopped_s = 0.0
@@ -69,7 +69,6 @@ class UnderWay:
             oldest_s = next(iter(self._began_s.values()), self._sim.now)
             self._stopped_s = max(oldest_s + self._lasted_s - self._sim.now, 0.0)
         heappush(self._waiting, (since_s, next(self._turns), amount, then))
-        self._waiting_amount += amount
         self.when_changed()
 
     def room(self, amount: float, since_s: float) -> Generator:
@@ -98,13 +97,14 @@ class UnderWay:
         """Seconds that an access to shared memory waits for loads which find room one after the other."""
         if not self._waiting or self._stopped_s:
             return 0.0
-        return min(self._waiting_amount, self._ahead) * self._s_per_amount
+        return min(self._ahead_of(inf), self._ahead) * self._s_per_amount
 
     def stopped_s(self) -> float:
         """How long no access to shared memory passes, because no load that waits has found room yet; 0 if they do."""
         return self._stopped_s if self._waiting and self._ahead else 0.0
 
     def _ahead_of(self, since_s: float) -> float:
+        """How much waits of lanes that have been loading since ``since_s`` or longer."""
         return sum(amount for began_s, _, amount, _ in self._waiting if began_s <= since_s)
 
     def _fits(self, amount: float) -> bool:
@@ -124,7 +124,6 @@ class UnderWay:
             then()
         if not entered:
             return
-        self._waiting_amount = self._waiting_amount - entered if waiting else 0.0
         now = self._sim.now
         if not self._stopped_s:
             self._s_per_amount = (now - self._entered_s) / entered
