@@ -96,10 +96,12 @@ def _hidden_card(case: Case) -> html.Div:
         held = "within" if inside else "known gap, outside" if case.gap else "outside"
         apart = f"{signed_points(case.hidden_error)}, {held} ±{100 * case.hidden_band:g}"
         tone = "good" if inside else "bad"
-        lines = [detail] if case.stamped_hidden is None else [detail, f"with stamps {percent(case.stamped_hidden)}"]
+        # What the difference is of stands right above it.
+        stamped = case.stamped_hidden
+        lines = [f"{detail}:"] if stamped is None else [f"{detail},", f"with stamps predicted {percent(stamped)}:"]
         detail = html.Span(
             [
-                *(part for line in lines for part in (f"{line},", html.Br())),
+                *(part for line in lines for part in (line, html.Br())),
                 html.Span(apart, className=f"{tone} strong", title=case.gap or None),
             ]
         )
