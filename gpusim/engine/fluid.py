@@ -150,7 +150,7 @@ class FluidSystem:
             self._sim.call_late(self._resolve)
 
     def _advance(self) -> None:
-        now = self._sim.env.now
+        now = self._sim.now
         elapsed = now - self._last
         if elapsed <= 0.0:
             return
@@ -235,7 +235,7 @@ class FluidSystem:
         if delay == inf:
             self._next = None
             return
-        now = self._sim.env.now
+        now = self._sim.now
         at = now + delay
         if self._next is not None and abs(at - self._next_s) <= _SAME_INSTANT * at:
             return

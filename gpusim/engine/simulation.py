@@ -21,46 +21,29 @@ LATE = 2
 """Priority of events that run after all others of the same instant."""
 
 
-class Simulation:
+class Simulation(simpy.Environment):
     """One run: a clock in seconds, processes and registered waits.
 
     Ties are broken by (time, priority, serial number), so equal input gives equal output.
     """
 
     def __init__(self) -> None:
-        self.env = simpy.Environment()
+        super().__init__()
         self._waiting: dict[str, tuple[str, Any, int]] = {}
-
-    @property
-    def now(self) -> float:
-        """Simulated seconds."""
-        return self.env.now
-
-    def process(self, generator: Generator) -> simpy.Process:
-        """Start a process."""
-        return self.env.process(generator)
-
-    def event(self) -> simpy.Event:
-        """A fresh untriggered event."""
-        return self.env.event()
-
-    def timeout(self, delay_s: float) -> simpy.Event:
-        """An event that happens after ``delay_s``."""
-        return self.env.timeout(delay_s)
 
     def call_late(self, callback: Callable[[simpy.Event], None]) -> None:
         """Call back once, after every other event of this instant."""
-        event = simpy.Event(self.env)
+        event = simpy.Event(self)
         event._ok, event._value = True, None  # noqa: SLF001 - as SimPy's own Timeout, without its checks
         event.callbacks.append(callback)
-        self.env.schedule(event, priority=LATE)
+        self.schedule(event, priority=LATE)
 
     def call_at(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> simpy.Event:
         """Call back once after ``delay_s``, with the event that is returned."""
-        event = simpy.Event(self.env)
+        event = simpy.Event(self)
         event._ok, event._value = True, None  # noqa: SLF001 - as SimPy's own Timeout, without its checks
         event.callbacks.append(callback)
-        self.env.schedule(event, delay=delay_s)
+        self.schedule(event, delay=delay_s)
         return event
 
     def wait(self, event: simpy.Event, lane: str, reason: str, target: Any, tile: int = -1) -> Generator:
@@ -73,13 +56,13 @@ class Simulation:
         del self._waiting[lane]
         return value
 
-    def run(self) -> float:
+    def run(self, until: float | Event | None = None) -> float:
         """Run until nothing is left to do; returns the time.
 
         Raises Deadlock if a registered wait is still open then.
         """
-        self.env.run()
-        if self._waiting:
+        super().run(until)
+        if until is None and self._waiting:
             raise Deadlock(
                 self.now,
                 [

@@ -17,12 +17,12 @@ from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.periodic import stride_of
 from gpusim.program import Arrive, ExpectTx, KernelProgram, Op, ProducerCommit, Release, Ring, Role, TmaLoad
 
-__all__ = ["Cta", "Parts", "RingState"]
+__all__ = ["LISTED_TILES", "Cta", "Parts", "RingState"]
 
 
 _ROUNDING = 1e-6
 """Relative error of a sum of parts."""
-_LISTED_TILES = 2000
+LISTED_TILES = 2000
 """Tiles of a CTA up to which its ops are kept."""
 
 
@@ -124,7 +124,7 @@ class Parts:
 
     def ops(self, role: Role, tiles: int) -> Iterable[Op]:
         """The ops of ``role`` in a CTA with ``tiles`` tiles: listed once for all CTAs and groups of warps."""
-        if tiles > _LISTED_TILES:
+        if tiles > LISTED_TILES:
             return role.body(tiles)
         key = role.name, tiles
         found = self.listed.get(key)
@@ -183,6 +183,11 @@ class Cta:
         self.arrivals_done_s = 0.0
         """When the barrier unit has taken all arrivals so far."""
         self._named: dict[int, CountingBarrier] = {}
+
+    def leave_out(self, missing: int) -> None:
+        """Do so many tiles less than was said before; none of those has begun."""
+        self.tiles -= missing
+        del self.done_s[self.tiles :]
 
     def late(self, tile: int) -> float:
         """How late the loads of a tile are by chance: -1 to 1."""

@@ -28,6 +28,7 @@ __all__ = [
     "find_cuts",
     "in_turn",
     "slope_cuts",
+    "steady_wave",
     "stride_of",
 ]
 
@@ -137,7 +138,7 @@ def find_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int, agreement: f
     """Where the missing tiles and CTAs of every SM go, in the order to put them in; None if tiles are not steady."""
     cuts: list[Cut] = []
     for sm in sms:
-        in_tiles = _tile_cuts(sm, shape, missing_tiles, _enough(agreement, len(sm.ctas[-1].done_s), missing_tiles))
+        in_tiles = _tile_cuts(sm, shape, missing_tiles, agreement)
         if in_tiles is None:
             return None
         cuts += in_tiles + _wave_cut(sm, in_tiles)
@@ -221,26 +222,37 @@ def _enough(agreement: float, steps: int, missing: int) -> float:
     return max(agreement, _TOTAL_AGREES * 2.0 * half * (steps + missing) / missing**2) if missing else agreement
 
 
-def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cut] | None:
-    """Where ``missing`` tiles of every CTA of an SM go, the last wave first; None if not steady.
+def steady_wave(
+    wave: Sequence[Sequence[float]], stride: int, drain: int, agreement: float, missing: int
+) -> float | None:
+    """Mean period of a tile of the CTAs in ``wave``, by when the tiles of each were done; None if it is not steady.
 
-    The CTAs of a wave have to stay together, so that one cut with their mean period serves them all.
+    The last ``drain`` tiles do not count. ``missing``: tiles to come. The CTAs have to stay together, so that one cut
+    serves them all.
     """
+    together = [fsum(done) for done in zip(*wave, strict=True)]
+    agreement = _enough(agreement, len(together), missing)
+    steady = steady_state(together, stride, drain, agreement)
+    if steady is None:
+        return None
+    period, steps = steady[0] / len(wave), steady[1]
+    last = len(together) - 1 - drain
+    spread, before = (max(done[at] for done in wave) - min(done[at] for done in wave) for at in (last, last - steps))
+    # Not of CTAs that run one after the other, because the schedulers serve older ones first.
+    if spread > len(together) / 4.0 * period or abs(spread - before) > _SPREADS * agreement * period * steps:
+        return None
+    return period
+
+
+def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cut] | None:
+    """Where ``missing`` tiles of every CTA of an SM go, the last wave first; None if not steady."""
     if missing == 0:
         return []
     cuts = []
     for first in range(0, len(sm.ctas), shape.resident):
         wave = _common(sm.ctas[first : first + shape.resident])
-        steady = steady_state([fsum(done) for done in zip(*wave, strict=True)], shape.stride, shape.drain, agreement)
-        if steady is None:
-            return None
-        period, steps = steady[0] / len(wave), steady[1]
-        last = len(wave[0]) - 1 - shape.drain
-        spread, before = (
-            max(done[at] for done in wave) - min(done[at] for done in wave) for at in (last, last - steps)
-        )
-        # Not of CTAs that run one after the other, because the schedulers serve older ones first.
-        if spread > len(wave[0]) / 4.0 * period or abs(spread - before) > _SPREADS * agreement * period * steps:
+        period = steady_wave(wave, shape.stride, shape.drain, agreement, missing)
+        if period is None:
             return None
         until_s = max(sm.ended_s[first : first + shape.resident])
         cuts.append(_repeats(sm.name, wave[0], shape, period, missing, until_s))

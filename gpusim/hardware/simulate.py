@@ -6,21 +6,18 @@ Omits: other work on the device.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
-from gpusim.engine import Simulation
-from gpusim.hardware.address_order import reads_in_order, writes_in_order
 from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.capability import check_capability
-from gpusim.hardware.cta import Parts
-from gpusim.hardware.demand import Demand, kept_part
-from gpusim.hardware.fold import deal_evenly, group_warps, place_ctas
+from gpusim.hardware.cta import LISTED_TILES
+from gpusim.hardware.demand import kept_part
+from gpusim.hardware.fold import deal_evenly
 from gpusim.hardware.imbalance import lateness_s
 from gpusim.hardware.last_wave import deal_left_over, older_get_ahead
-from gpusim.hardware.memory import Memory
-from gpusim.hardware.occupancy import Occupancy, occupancy
+from gpusim.hardware.occupancy import occupancy
+from gpusim.hardware.open_end import OpenEnd
 from gpusim.hardware.periodic import (
     AGREEMENT,
     Cut,
@@ -33,7 +30,7 @@ from gpusim.hardware.periodic import (
     stride_of,
 )
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.hardware.sm import Sm
+from gpusim.hardware.run import Launch, Run, run_once
 from gpusim.hardware.stretch import stretch
 from gpusim.hardware.traffic import Traffic
 from gpusim.hardware.waves import Waves
@@ -43,8 +40,9 @@ from gpusim.timeline import Timeline, TimelineBuilder
 __all__ = ["simulate_kernel"]
 
 
-LITTLE_MORE = 3
-"""Times as many tiles as in a first run without a steady state up to which everything is simulated instead."""
+OPEN_END = 6
+"""Times as many tiles as show a steady state at the earliest up to which one run shows it or does everything: about as
+many as longer and longer runs have together."""
 EXACT_TILES = 600
 """Tiles per SM that are simulated one by one if their loop has no steady state."""
 MANY_TILES = 1000
@@ -55,32 +53,6 @@ IN_TURN_TILES = 1500
 stands for the others."""
 WAVES_IN_STEP = 6
 """Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
-
-
-@dataclass(frozen=True)
-class _Launch:
-    """What is simulated."""
-
-    program: KernelProgram
-    profile: DeviceProfile
-    fits: Occupancy
-    traffic: Traffic
-    """What all CTAs read and write."""
-    kept: float
-    """Part of the writes, 0..1, that stays in L2."""
-    trace: bool
-    """Whether intervals are recorded."""
-
-
-@dataclass(frozen=True)
-class _Run:
-    """One simulation that has ended."""
-
-    sms: list[Sm]
-    hbm_busy: float
-    """Part of the time, 0..1, that HBM was busy."""
-    builder: TimelineBuilder | None
-    """Its intervals, None if they were not recorded."""
 
 
 def simulate_kernel(
@@ -99,7 +71,7 @@ def simulate_kernel(
     fits = occupancy(program, profile)
     traffic = Traffic.of(program)
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
-    launch = _Launch(program, profile, fits, traffic, kept, trace)
+    launch = Launch(program, profile, fits, traffic, kept, trace)
     run, cuts = _run_short(launch, exact)
     end_s = max(
         max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
@@ -118,41 +90,55 @@ def simulate_kernel(
     return timeline
 
 
-def _run_short(launch: _Launch, exact: bool) -> tuple[_Run, list[Cut]]:
+def _run_short(launch: Launch, exact: bool) -> tuple[Run, list[Cut]]:
     """A run of fewer waves and tiles with what is missing in it, or of everything.
 
     The cuts are in the order in which they have to be put in.
     """
     program, resident, sms = launch.program, launch.fits.ctas_per_sm, int(launch.profile.value("sm.count"))
-    tiles = program.fewest_tiles
     if exact or (program.equal_tiles is None and program.grid > sms * resident):
         return _run_all(launch, None if exact else Waves(resident))
     shape = Shape(resident, stride_of(program), drain_of(program))
     ctas = max(program.grid // sms, 1)
     few = shape.fewest(ctas)
+    if program.fewest_tiles <= OPEN_END * few and program.most_tiles <= LISTED_TILES:
+        return _run_open(launch, shape, few)
+    return _run_longer(launch, shape, few, ctas)
+
+
+def _run_open(launch: Launch, shape: Shape, few: int) -> tuple[Run, list[Cut]]:
+    """A run of ``few`` tiles and more, which ends as soon as they are steady, or of everything."""
+    program = launch.program
+    open_end = OpenEnd(program, shape, few)
+    run = run_once(launch, program, None, Waves(shape.resident), open_end)
+    dealt = _deal_left_over(launch, run, open_end.stretched)
+    if dealt is not None:
+        open_end = OpenEnd(program, shape, few)
+        run = run_once(launch, program, dealt, None, open_end)
+    cuts = find_cuts(run.sms, shape, open_end.missing, open_end.agreement)
+    return _run_all(launch, Waves(shape.resident), dealt) if cuts is None else (run, cuts)
+
+
+def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int) -> tuple[Run, list[Cut]]:
+    """The first of longer and longer runs, from ``few`` of many tiles on, in which they are steady, or of everything.
+
+    ``ctas``: how many an SM has in all.
+    """
+    program = launch.program
+    tiles = program.fewest_tiles
     dealt: tuple[int, ...] | None = None
-    runs: list[_Run] = []
+    runs: list[Run] = []
     slopes: list[list[Cut] | None] = []
     for agreement in AGREEMENT:
         count = shape.whole_turns(few, tiles)
         missing, much = tiles - count, ctas * count > MANY_TILES
-        little_more = not much and tiles <= LITTLE_MORE * count
-        # What is missing costs little, and is not quite like what went before.
-        little_missing = count * 5 // 3 >= tiles
-        if little_missing:
-            break
         shorter = program.shortened(missing)
-        run = _run(launch, shorter, dealt, Waves(resident, runs[0].sms[0].waves if runs else None))
+        run = run_once(launch, shorter, dealt, Waves(shape.resident, runs[0].sms[0].waves if runs else None))
         if not runs and (dealt := _deal_left_over(launch, run, tiles / count)):
-            # Where all are dealt evenly there is a steady state as soon as where they are not.
-            if little_more and not _cuts(run, shape, missing, agreement, much):
-                break
-            run = _run(launch, shorter, dealt, Waves(resident))
-        cuts = _cuts(run, shape, missing, agreement, much)
+            run = run_once(launch, shorter, dealt, Waves(shape.resident))
+        cuts = find_cuts(run.sms, shape, missing, AGREEMENT[-1] if much else agreement)
         if cuts is not None:
             return run, cuts
-        if not runs and little_more:
-            break
         if runs:
             slopes.append(slope_cuts(runs[-1].sms, run.sms, shape, missing))
         steady_slope = agree(slopes) or (slopes and slopes[-1] and much)
@@ -166,10 +152,10 @@ def _run_short(launch: _Launch, exact: bool) -> tuple[_Run, list[Cut]]:
         mean = _mean_slope(runs, shape, missing, ctas * tiles)
         if mean is not None:
             return runs[-1], mean
-    return _run_all(launch, Waves(resident), dealt)
+    return _run_all(launch, Waves(shape.resident), dealt)
 
 
-def _mean_slope(runs: list[_Run], shape: Shape, missing: int, tiles: int) -> list[Cut] | None:
+def _mean_slope(runs: list[Run], shape: Shape, missing: int, tiles: int) -> list[Cut] | None:
     """Cuts into the last run by the mean slope over all but the first, where not even slopes are steady.
 
     None if there is none, or if all the ``tiles`` of an SM are not much.
@@ -177,23 +163,19 @@ def _mean_slope(runs: list[_Run], shape: Shape, missing: int, tiles: int) -> lis
     return slope_cuts(runs[1].sms, runs[-1].sms, shape, missing) if tiles > EXACT_TILES else None
 
 
-def _cuts(run: _Run, shape: Shape, missing: int, agreement: float, much: bool) -> list[Cut] | None:
-    return find_cuts(run.sms, shape, missing, AGREEMENT[-1] if much else agreement)
-
-
-def _run_all(launch: _Launch, waves: Waves | None, dealt: tuple[int, ...] | None = None) -> tuple[_Run, list[Cut]]:
+def _run_all(launch: Launch, waves: Waves | None, dealt: tuple[int, ...] | None = None) -> tuple[Run, list[Cut]]:
     """A run of all tiles, of whose CTAs ``waves`` may leave some out.
 
     ``dealt``: see `_deal_left_over`, found here if missing.
     """
-    run = _run(launch, launch.program, dealt, waves)
+    run = run_once(launch, launch.program, dealt, waves)
     # Which is so after a few waves only, of which none was left out.
     if dealt is None and (dealt := _deal_left_over(launch, run)):
-        run = _run(launch, launch.program, dealt)
+        run = run_once(launch, launch.program, dealt)
     return run, find_cuts(run.sms, Shape(launch.fits.ctas_per_sm, 1, 0), 0, AGREEMENT[0]) or []
 
 
-def _deal_left_over(launch: _Launch, run: _Run, stretched: float = 1.0) -> tuple[int, ...] | None:
+def _deal_left_over(launch: Launch, run: Run, stretched: float = 1.0) -> tuple[int, ...] | None:
     """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave; None if evenly dealt, as in ``run``.
 
     Of the program's tiles ``run`` has one in ``stretched``.
@@ -218,49 +200,7 @@ def _chains(program: KernelProgram) -> float:
     return max(((op.mix.ffma, op.mix.ilp) for op in ops), default=(0.0, 1.0))[1]
 
 
-def _run(launch: _Launch, program: KernelProgram, dealt: tuple[int, ...] | None, waves: Waves | None = None) -> _Run:
-    """Simulate ``program``, which is the launch's own or one with fewer tiles; of its CTAs what ``waves`` leaves."""
-    profile, resident_ctas = launch.profile, launch.fits.ctas_per_sm
-    builder = TimelineBuilder() if launch.trace else None
-    sim = Simulation()
-    parts = Parts.of(program)
-    sms = int(profile.value("sm.count"))
-    groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")), sms)
-    classes = place_ctas(program, sms, resident_ctas, dealt)
-    # All classes would have to leave out the same ones.
-    waves = waves if len(classes) == 1 else None
-    resident = sum(c.multiplicity * min(len(c.tiles), resident_ctas) for c in classes)
-    used = sum(c.multiplicity for c in classes)
-    memory = Memory(sim, profile, used, _demand(launch, resident))
-    record = builder.add if builder is not None else None
-    simulated = [
-        Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, waves, record)
-        for sm_class in classes
-    ]
-    for sm in simulated:
-        sm.run(resident_ctas)
-    sim.run()
-    end_s = max(sm.ended_s[-1] for sm in simulated)
-    return _Run(simulated, min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0, builder)
-
-
-def _demand(launch: _Launch, resident: int) -> Demand:
-    """What the launch wants of memory while ``resident`` of its CTAs are on the device."""
-    program, traffic = launch.program, launch.traffic
-    round_bytes = resident * traffic.tile_bytes
-    return Demand(
-        round_bytes=round_bytes,
-        rounds=max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0,
-        footprint_bytes=program.footprint_bytes or 0.0,
-        writes_in_order=writes_in_order(traffic.cta_written_bytes, resident, traffic.ctas),
-        reads_in_order=reads_in_order(program, traffic, resident),
-        kept=launch.kept,
-        round_written_bytes=resident * traffic.tile_written_bytes,
-        reads_per_write=traffic.missed_bytes / traffic.written_bytes if traffic.written_bytes else 0.0,
-    )
-
-
-def _meta(launch: _Launch, run: _Run, end_s: float) -> dict[str, Any]:
+def _meta(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
     program, profile, fits, traffic = launch.program, launch.profile, launch.fits, launch.traffic
     lanes = WARP_SIZE * profile.value("sm.schedulers") * profile.value("sm.count")
     return {

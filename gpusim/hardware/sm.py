@@ -11,7 +11,7 @@ Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mix
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -25,12 +25,13 @@ from gpusim.hardware.hand_out import HandOut
 from gpusim.hardware.l1 import l1_bytes
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import shared_memory
+from gpusim.hardware.open_end import OpenEnd
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.schedule import Group, Sharing
 from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
 from gpusim.hardware.waves import Waves
-from gpusim.program import KernelProgram, Mix
+from gpusim.program import KernelProgram, Mix, Op, Role
 from gpusim.timeline import Recorder
 
 __all__ = ["Sm"]
@@ -66,6 +67,7 @@ class Sm:
         groups: list[list[WarpGroup]],
         scheduler_classes: int,
         waves: Waves | None,
+        open_end: OpenEnd | None,
         trace: Recorder | None,
     ) -> None:
         self.sim = sim
@@ -81,6 +83,7 @@ class Sm:
         self.ctas: list[Cta] = []
         self.ended_s: list[float] = []
         """Ends of this SM's CTAs, in the order in which they ended."""
+        self._open_end = open_end
         self._program = program
         self._parts = parts
         self._groups = groups
@@ -199,6 +202,17 @@ class Sm:
             ]
         return list(zip(queue, rates, strict=True))
 
+    @property
+    def first_lanes(self) -> int:
+        """Lanes of the CTAs that it begins with."""
+        return sum(len(groups) for groups in self._groups[: self.at_once])
+
+    def ops(self, role: Role, cta: Cta) -> Iterable[Op]:
+        """The ops of ``role`` in one of its CTAs."""
+        if self._open_end is None or cta.age >= self.at_once:
+            return self._parts.ops(role, cta.tiles)
+        return self._open_end.ops(role, cta.tiles)
+
     def busy(self) -> tuple[float, float]:
         """Utilisation of the busiest scheduler, and of shared memory and L1, until the last CTA ended."""
         cycles = self._clock * self.ended_s[-1]
@@ -215,7 +229,7 @@ class Sm:
         lane, groups = f"{self.name}.cta[{slot}]", self._groups[slot]
         again, before = False, -1
         while waiting:
-            tiles = waiting.popleft()
+            tiles = waiting.popleft() - (self._open_end.missing if self._open_end else 0)
             part = self._class.part(len(waiting))
             start = hand_out.at_s(sim.now, again)
             if start > sim.now:

@@ -52,8 +52,8 @@ class WarpLane:
         """Index of the last interval on the lane, -1 before there is one or without a timeline."""
         self.waits = 0
         """Loads this lane has waited for."""
-        self.waits_half_way = 0
-        """Loads it had waited for when half of its tiles were done."""
+        self._waits_by_tile = [0] * cta.tiles
+        """Loads it had waited for when each tile was done."""
         self.loads: deque[LoadUnderWay] = deque()
         """Loads into registers that nothing has waited for yet, the oldest first."""
         self.entering: Event | None = None
@@ -78,15 +78,13 @@ class WarpLane:
     def run(self) -> Generator:
         """The process: every op in turn."""
         handlers = self.handlers
-        done, env = self.cta.done_s, self.sim.env
-        half_way = len(done) // 2
+        done, sim = self.cta.done_s, self.sim
         yield from self.spend("wait", self._begin_s, -1, reason="launch")
-        for op in self.cta.parts.ops(self.role, self.cta.tiles):
+        for op in self.sm.ops(self.role, self.cta):
             yield from handlers[type(op)](self, op)
             if 0 <= op.tile < len(done):
-                done[op.tile] = env.now
-                if op.tile == half_way:
-                    self.waits_half_way = self.waits
+                done[op.tile] = sim.now
+                self._waits_by_tile[op.tile] = self.waits
         # Its CTA ends with the slowest warp.
         yield from self.spend("wait", self.late_s, -1, reason="copy_in_flight")
         self._end_step()
@@ -98,13 +96,18 @@ class WarpLane:
                 remedy="commit the group after its copies (cp.async.commit_group)",
             )  # fmt: skip
 
+    @property
+    def waits_half_way(self) -> int:
+        """Loads it had waited for when half of its tiles were done."""
+        return self._waits_by_tile[self.cta.tiles // 2] if self.cta.tiles else 0
+
     # -- helpers -----------------------------------------------------------------------
 
     def mark(self, kind: str, start: float, tile: int, stage: int = -1, *, reason: str = "", cause: int = -1) -> None:
         """Put what lasted from ``start`` until now on the lane."""
-        if self.trace is not None and self._step is None and self.sim.env.now > start:
+        if self.trace is not None and self._step is None and self.sim.now > start:
             self.last_interval = self.trace(
-                self.lane, kind, start, self.sim.env.now, reason=reason, tile=tile, stage=stage, cause=cause
+                self.lane, kind, start, self.sim.now, reason=reason, tile=tile, stage=stage, cause=cause
             )
 
     def issue(self, mix: Mix) -> Event:
@@ -134,8 +137,8 @@ class WarpLane:
     def spend(self, kind: str, delay: float, tile: int, stage: int = -1, reason: str = "") -> Generator:
         """Be busy for ``delay`` seconds."""
         if delay > 0.0:
-            start = self.sim.env.now
-            yield self.sim.env.timeout(delay)
+            start = self.sim.now
+            yield self.sim.timeout(delay)
             self.mark(kind, start, tile, stage, reason=reason)
 
     def reach_shared_memory(self) -> Generator:
@@ -155,14 +158,14 @@ class WarpLane:
     # -- ops --------------------------------------------------------------------------
 
     def _compute(self, op: Compute) -> Generator:
-        start = self.sim.env.now
+        start = self.sim.now
         ring = self.cta.rings[op.reads] if op.reads else None
         if ring is not None:
             ring.begin_read(self.lane, op.tile)
         if op.mix.lds:
             yield from self.reach_shared_memory()
             if (behind_s := self.sm.memory.queue.wait_s()) > 0.0:
-                yield self.sim.env.timeout(behind_s)
+                yield self.sim.timeout(behind_s)
         yield self.issue(op.mix)
         if ring is not None:
             ring.end_read(self.lane, op.tile)
@@ -171,7 +174,7 @@ class WarpLane:
     def _time_stamp(self, op: TimeStamp) -> Generator:
         yield self.issue(Mix(interleaved=self.cost.time_stamp_slots))
         self._end_step()
-        self._step = op, self.sim.env.now
+        self._step = op, self.sim.now
 
     def _end_step(self) -> None:
         if self._step is not None:

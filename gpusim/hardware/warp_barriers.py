@@ -31,8 +31,8 @@ def _wait_for(
     Raises HazardError when the barrier is two phases further: its parity then looks as if the phase
     were still to come.
     """
-    env = lane.sim.env
-    start = env.now
+    sim = lane.sim
+    start = sim.now
     stage = ring.stage(tile) if ring is not None else -1
     if barrier.phase > phase + 1 > 0:
         raise HazardError(
@@ -54,7 +54,7 @@ def _wait_for(
     if reason == "stage_empty":
         lane.waits += 1
     lane.apart_s = cost.mbarrier_wait_interval_s
-    yield env.timeout(cost.mbarrier_wake_s + queue)
+    yield sim.timeout(cost.mbarrier_wake_s + queue)
     lane.mark("wait", start, tile, stage, reason=reason, cause=barrier.cause)
 
 
@@ -76,18 +76,18 @@ def _arrive_when_landed(lane: WarpLane, barrier: PhasedBarrier, tile: int) -> Ge
     def landed(_event: Event) -> None:
         lane.sim.call_at(cost.mbarrier_arrive_s, lambda _event: barrier.arrive(count, 0.0, cause))
 
-    lane.sim.env.all_of([arrival for arrival in arrivals if not arrival.processed]).callbacks.append(landed)
+    lane.sim.all_of([arrival for arrival in arrivals if not arrival.processed]).callbacks.append(landed)
     lane.owe(cost.sync_issue_slots)
     yield from lane.spend("barrier", cost.mbarrier_arrive_issue_s, tile)
 
 
 def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) -> Generator:
     """Meet other warps at ``barrier``, which takes ``base_s`` when the last one has come."""
-    env = lane.sim.env
-    start = env.now
+    sim = lane.sim
+    start = sim.now
     lane.owe(lane.cost.sync_issue_slots)
     if lane.late_s > 0.0:
-        yield env.timeout(lane.late_s)
+        yield sim.timeout(lane.late_s)
         lane.late_s = 0.0
     # The barrier takes one warp's arrival after another, and lets one after another go when all are there.
     cta, warps, cost = lane.cta, lane.group.warps, lane.cost
@@ -98,7 +98,7 @@ def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) ->
     lane.mark("wait", start, tile, reason="barrier", cause=barrier.cause)
     release_s = barrier.parties * cost.sync_release_s
     lane.apart_s = cost.sync_arrive_s + cost.sync_release_s
-    yield from lane.spend("barrier", max(cta.arrivals_done_s - env.now, 0.0) + base_s + release_s, tile)
+    yield from lane.spend("barrier", max(cta.arrivals_done_s - sim.now, 0.0) + base_s + release_s, tile)
 
 
 # -- ops ---------------------------------------------------------------------------------

@@ -50,10 +50,10 @@ def issue(
     """``count`` instructions of each warp, no faster than the load-store unit takes them in."""
     cost = lane.cost.cp_async if path == "cp_async" else lane.cost.ldg
     taken = count * lane.group.warps * max((passes.missed + passes.wavefronts) * LINE_BYTES, 1.0)
-    until_s = lane.sim.env.now + lane.sm.memory.take_in(path, taken, op.width, _alignment(op))
+    until_s = lane.sim.now + lane.sm.memory.take_in(path, taken, op.width, _alignment(op))
     yield lane.issue_memory(MemoryBatch(count, other, masked, passes, op.width, cost))
-    if until_s > lane.sim.env.now:
-        yield lane.sim.env.timeout(until_s - lane.sim.env.now)
+    if until_s > lane.sim.now:
+        yield lane.sim.timeout(until_s - lane.sim.now)
 
 
 def fetch(
@@ -65,7 +65,7 @@ def fetch(
 
 
 def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
-    start = lane.sim.env.now
+    start = lane.sim.now
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
     amount, copies = op.bytes * lane.share, lane.sm.memory.copies
@@ -101,7 +101,7 @@ def _landing(
         ring.end_write(tile)
         index = -1
         if trace is not None:
-            now = lane.sim.env.now
+            now = lane.sim.now
             index = trace(ring.lanes[stage], "copy", start, now, tile=tile, stage=stage, bytes=amount, cause=cause)
         if barrier is not None:
             barrier.complete(amount, index)
@@ -121,7 +121,7 @@ def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
 
 
 def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
-    start = lane.sim.env.now
+    start = lane.sim.now
     lane.owe(lane.cost.sync_issue_slots)
     while len(lane.groups) > op.pending:
         for arrival in lane.groups.popleft():
@@ -136,8 +136,8 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
         return
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
-    env, barrier, cost = lane.sim.env, ring.full[stage], lane.cost
-    start = env.now
+    sim, barrier, cost = lane.sim, ring.full[stage], lane.cost
+    start = sim.now
     # Of several copies for a stage the first one's thread announces all bytes.
     again = lane.copied == (op.ring, op.tile)
     lane.copied = op.ring, op.tile
@@ -168,7 +168,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
         return
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
-    start = lane.sim.env.now
+    start = lane.sim.now
     ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
     yield lane.issue_code(lane.cost.tma_submit_slots)
     name, trace = f"{lane.lane} (bulk store)", lane.trace
@@ -177,7 +177,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     def source_read(_event: Event) -> None:
         ring.end_read(name, op.tile)
         if trace is not None:
-            trace(ring.lanes[stage], "store", start, lane.sim.env.now, tile=op.tile, stage=stage, bytes=op.bytes)
+            trace(ring.lanes[stage], "store", start, lane.sim.now, tile=op.tile, stage=stage, bytes=op.bytes)
 
     done.callbacks.append(source_read)
     lane.stores.append(done)
@@ -186,7 +186,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
 
 
 def bulk_wait(lane: WarpLane, op: BulkWait) -> Generator:
-    start = lane.sim.env.now
+    start = lane.sim.now
     while len(lane.stores) > op.pending:
         event = lane.stores.popleft()
         if not event.processed:

@@ -42,7 +42,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     if not op.bytes and not op.wait:
         lane.loads.append(LoadUnderWay())
         return
-    start = lane.sim.env.now
+    start = lane.sim.now
     memory, share = lane.sm.memory, lane.share
     access = access_of(op.width, op.stride, op.scatter)
     passes = access.passes(op.l1_hit, op.l1_wavefronts / (WARP_SIZE * op.width))
@@ -56,7 +56,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
     for _ in range(parts):
         yield from issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, passes)
         if not missed:
-            loading.arrivals.append(lane.sim.env.timeout(lane.cost.l1_latency_s))
+            loading.arrivals.append(lane.sim.timeout(lane.cost.l1_latency_s))
             continue
         ask = partial(_ask, lane, op, start, parts, loading)
         if memory.l1.free(taken / parts):
@@ -95,12 +95,12 @@ def _ask_late(ask: Callable[[], Event], entered: Event, arrived: Event) -> None:
 
 
 def _slowest(lane: WarpLane, loading: LoadUnderWay, late_s: float, _arrived: Event) -> None:
-    loading.slowest_s = max(loading.slowest_s, lane.sim.env.now + late_s)
+    loading.slowest_s = max(loading.slowest_s, lane.sim.now + late_s)
 
 
 def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _arrival: Event) -> None:
     """Loads under way while their warps do something else are copies in flight, like those of the copy units."""
-    lane.trace(lane.cta.loads, "copy", start, lane.sim.env.now, tile=tile, bytes=amount, cause=cause)
+    lane.trace(lane.cta.loads, "copy", start, lane.sim.now, tile=tile, bytes=amount, cause=cause)
 
 
 def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
@@ -113,17 +113,17 @@ def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
                 lane.apart_s = ARRIVALS_APART_S
         lane.slowest_s = max(lane.slowest_s, loading.slowest_s)
     if lane.group.typical:
-        lane.late_s = max(lane.late_s, lane.slowest_s - lane.sim.env.now)
+        lane.late_s = max(lane.late_s, lane.slowest_s - lane.sim.now)
 
 
 def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
-    start = lane.sim.env.now
+    start = lane.sim.now
     yield from _await_loads(lane, op.tile, op.pending)
     lane.mark("wait", start, op.tile, reason="copy_in_flight")
 
 
 def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
-    start = lane.sim.env.now
+    start = lane.sim.now
     ring = lane.cta.rings[op.ring] if op.ring else None
     if ring is not None:
         ring.begin_write(lane.lane, op.tile)
@@ -136,7 +136,7 @@ def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
 
 
 def store(lane: WarpLane, op: Store) -> Generator:
-    start = lane.sim.env.now
+    start = lane.sim.now
     count = lane.instructions(op.bytes, op.width)
     access = access_of(op.width, op.stride, op.scatter)
     yield lane.issue_memory(MemoryBatch(count, op.other, 0.0, access.passes(), op.width, lane.cost.ldg))

@@ -1,0 +1,105 @@
+"""One simulation of a launch, or of part of it.
+
+Models: CTAs on SMs, and everything in the parts (`Sm`, `Memory`, …).
+Omits: other work on the device.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from gpusim.engine import Simulation
+from gpusim.hardware.address_order import reads_in_order, writes_in_order
+from gpusim.hardware.cta import Parts
+from gpusim.hardware.demand import Demand
+from gpusim.hardware.fold import group_warps, place_ctas
+from gpusim.hardware.memory import Memory
+from gpusim.hardware.occupancy import Occupancy
+from gpusim.hardware.open_end import OpenEnd
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.sm import Sm
+from gpusim.hardware.traffic import Traffic
+from gpusim.hardware.waves import Waves
+from gpusim.program import KernelProgram
+from gpusim.timeline import TimelineBuilder
+
+__all__ = ["Launch", "Run", "run_once"]
+
+
+@dataclass(frozen=True)
+class Launch:
+    """What is simulated."""
+
+    program: KernelProgram
+    profile: DeviceProfile
+    fits: Occupancy
+    traffic: Traffic
+    """What all CTAs read and write."""
+    kept: float
+    """Part of the writes, 0..1, that stays in L2."""
+    trace: bool
+    """Whether intervals are recorded."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """One simulation that has ended."""
+
+    sms: list[Sm]
+    hbm_busy: float
+    """Part of the time, 0..1, that HBM was busy."""
+    builder: TimelineBuilder | None
+    """Its intervals, None if they were not recorded."""
+
+
+def run_once(
+    launch: Launch,
+    program: KernelProgram,
+    dealt: tuple[int, ...] | None,
+    waves: Waves | None = None,
+    open_end: OpenEnd | None = None,
+) -> Run:
+    """Simulate ``program``, which is the launch's own or one with fewer tiles; of its CTAs what ``waves`` leaves.
+
+    ``dealt``: see `place_ctas`. ``open_end``: what may tell it to end after fewer tiles.
+    """
+    profile, resident_ctas = launch.profile, launch.fits.ctas_per_sm
+    builder = TimelineBuilder() if launch.trace else None
+    sim = Simulation()
+    parts = Parts.of(program)
+    sms = int(profile.value("sm.count"))
+    groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")), sms)
+    classes = place_ctas(program, sms, resident_ctas, dealt)
+    # All classes would have to leave out the same ones.
+    waves = waves if len(classes) == 1 else None
+    resident = sum(c.multiplicity * min(len(c.tiles), resident_ctas) for c in classes)
+    used = sum(c.multiplicity for c in classes)
+    memory = Memory(sim, profile, used, _demand(launch, resident))
+    record = builder.add if builder is not None else None
+    simulated = [
+        Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, waves, open_end, record)
+        for sm_class in classes
+    ]
+    for sm in simulated:
+        sm.run(resident_ctas)
+    if open_end is not None:
+        open_end.watch(simulated, parts)
+    sim.run()
+    end_s = max(sm.ended_s[-1] for sm in simulated)
+    return Run(simulated, min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0, builder)
+
+
+def _demand(launch: Launch, resident: int) -> Demand:
+    """What the launch wants of memory while ``resident`` of its CTAs are on the device."""
+    program, traffic = launch.program, launch.traffic
+    round_bytes = resident * traffic.tile_bytes
+    return Demand(
+        round_bytes=round_bytes,
+        rounds=max(traffic.read_bytes / round_bytes, 1.0) if round_bytes else 1.0,
+        footprint_bytes=program.footprint_bytes or 0.0,
+        writes_in_order=writes_in_order(traffic.cta_written_bytes, resident, traffic.ctas),
+        reads_in_order=reads_in_order(program, traffic, resident),
+        kept=launch.kept,
+        round_written_bytes=resident * traffic.tile_written_bytes,
+        reads_per_write=traffic.missed_bytes / traffic.written_bytes if traffic.written_bytes else 0.0,
+    )
