@@ -125,8 +125,8 @@ class ComputeModel:
     def _cost(self, mix: Mix) -> ComputeCost:
         arithmetic = self._arithmetic(mix)
         shared = self._shared(mix, arithmetic.apart)
-        # Constants are asked for together, at the beginning.
-        stall = shared.stall + (self._ldc_latency if mix.ldc else 0.0)
+        # Constants are asked for together, at the beginning, and are there before the first load from shared memory.
+        stall = self._ldc_latency if mix.ldc and not mix.lds else shared.stall
         slots = arithmetic.ffma + mix.mufu + mix.other + mix.interleaved + mix.masked + mix.lds + mix.sts
         constants = mix.ldc * self._ldc_interval
         return ComputeCost(
@@ -149,7 +149,7 @@ class ComputeModel:
             held=arithmetic.held,
             pause=self._pause,
             schedulers=self._schedulers,
-            away=shared.away + (self._ldc_latency / shared.batches if mix.ldc and shared.batches else 0.0),
+            away=shared.away,
         )
 
     def _arithmetic(self, mix: Mix) -> _Arithmetic:

@@ -11,8 +11,9 @@ the memory system knows how many want it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from heapq import heapify, heappop, heappush
+from itertools import pairwise
 from typing import NamedTuple
 
 from gpusim.program import Compute, KernelProgram, Load, Op, Role, Store, TimeStamp, WaitLoads
@@ -190,29 +191,54 @@ class SmClass:
 
 
 def place_ctas(
-    program: KernelProgram, sms: int, ctas_per_sm: int, dealt: tuple[int, ...] | None = None
+    program: KernelProgram,
+    sms: int,
+    ctas_per_sm: int,
+    dealt: tuple[int, ...] | None = None,
+    *,
+    beside: float = 0.0,
+    most: int | None = None,
 ) -> list[SmClass]:
     """CTAs on SMs: one to each SM in turn until all are full, then wherever one has ended first.
 
-    Tiles stand for time when CTAs differ. SMs without a CTA are left out. ``dealt``: how many SMs take 0, 1, 2 … of the
-    equal CTAs that are left after the last full wave (`gpusim.hardware.last_wave`); else they are dealt evenly.
+    SMs without a CTA are left out. ``dealt``: how many SMs take 0, 1, 2 … of the equal CTAs that are left after the
+    last full wave (`gpusim.hardware.last_wave`); else they are dealt evenly. When CTAs differ their tiles stand for
+    time, of which each takes ``beside`` more; of classes of SMs there are ``most``, if that is stated.
     """
     if program.equal_tiles is not None:
         return _place_equal(program.grid, program.equal_tiles, sms, ctas_per_sm, dealt)
-    grid = program.grid
     lists: list[list[int]] = [[] for _ in range(sms)]
-    slots = [(0, slot, sm) for slot in range(ctas_per_sm) for sm in range(sms)]
+    slots = [(0.0, slot, sm) for slot in range(ctas_per_sm) for sm in range(sms)]
     heapify(slots)
-    for cta in range(grid):
+    for cta in range(program.grid):
         busy_until, slot, sm = heappop(slots)
         tiles = program.tiles_of(cta)
         lists[sm].append(tiles)
-        heappush(slots, (busy_until + tiles, slot, sm))
+        heappush(slots, (busy_until + tiles + beside, slot, sm))
     by_work: dict[tuple[int, ...], list[int]] = {}
     for sm, tiles in enumerate(lists):
         if tiles:
             by_work.setdefault(tuple(tiles), []).append(sm)
-    return [SmClass(members[0], len(members), tiles) for tiles, members in by_work.items()]
+    classes = [SmClass(members[0], len(members), tiles) for tiles, members in by_work.items()]
+    return classes if most is None or len(classes) <= most else _much_alike(classes, most, beside)
+
+
+def _much_alike(classes: Sequence[SmClass], most: int, beside: float) -> list[SmClass]:
+    """The ``most`` of ``classes`` that stand for all: each for those that have about as much to do.
+
+    Who has most, and ends last, stands for itself.
+    """
+
+    def work(sm: SmClass) -> float:
+        return sum(sm.tiles) + beside * len(sm.tiles)
+
+    *others, last = sorted(classes, key=work)
+    found = []
+    bounds = [number * len(others) // (most - 1) for number in range(most)]
+    for begin, end in pairwise(bounds):
+        alike = others[begin:end]
+        found.append(replace(alike[len(alike) // 2], multiplicity=sum(sm.multiplicity for sm in alike)))
+    return [*found, last]
 
 
 def _place_equal(grid: int, tiles: int, sms: int, ctas_per_sm: int, dealt: tuple[int, ...] | None) -> list[SmClass]:

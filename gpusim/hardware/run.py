@@ -39,6 +39,10 @@ class Launch:
     """Part of the writes, 0..1, that stays in L2."""
     trace: bool
     """Whether intervals are recorded."""
+    beside: float = 0.0
+    """What a CTA takes besides its tiles, in tiles, where CTAs have different numbers of them."""
+    most_classes: int | None = None
+    """Classes of SMs that are simulated then, at most; None for all that differ."""
 
 
 @dataclass(frozen=True)
@@ -69,7 +73,7 @@ def run_once(
     parts = Parts.of(program)
     sms = int(profile.value("sm.count"))
     groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")), sms)
-    classes = place_ctas(program, sms, resident_ctas, dealt)
+    classes = place_ctas(program, sms, resident_ctas, dealt, beside=launch.beside, most=launch.most_classes)
     # All classes would have to leave out the same ones.
     waves = waves if len(classes) == 1 else None
     resident = sum(c.multiplicity * min(len(c.tiles), resident_ctas) for c in classes)

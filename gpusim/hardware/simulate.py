@@ -6,6 +6,7 @@ Omits: other work on the device.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import ceil
 from typing import Any
 
@@ -51,6 +52,8 @@ against the run before, has to do."""
 IN_TURN_TILES = 1500
 """Tiles per SM that are simulated one by one, whatever the slope, if its CTAs run one after the other, so that no turn
 stands for the others."""
+MOST_CLASSES = 12
+"""Classes of SMs that are simulated where nearly every SM has other CTAs; all 132 take more than ten times as long."""
 WAVES_IN_STEP = 6
 """Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
 
@@ -96,14 +99,31 @@ def _run_short(launch: Launch, exact: bool) -> tuple[Run, list[Cut]]:
     The cuts are in the order in which they have to be put in.
     """
     program, resident, sms = launch.program, launch.fits.ctas_per_sm, int(launch.profile.value("sm.count"))
-    if exact or (program.equal_tiles is None and program.grid > sms * resident):
-        return _run_all(launch, None if exact else Waves(resident))
+    if program.equal_tiles is None and program.grid > sms * resident:
+        most = None if exact else MOST_CLASSES
+        return _run_all(replace(launch, beside=_beside_tiles(launch), most_classes=most), None)
+    if exact:
+        return _run_all(launch, None)
     shape = Shape(resident, stride_of(program), drain_of(program))
     ctas = max(program.grid // sms, 1)
     few = shape.fewest(ctas)
     if program.fewest_tiles <= OPEN_END * few and program.most_tiles <= LISTED_TILES:
         return _run_open(launch, shape, few)
     return _run_longer(launch, shape, few, ctas)
+
+
+def _beside_tiles(launch: Launch) -> float:
+    """What a CTA takes besides its tiles, in tiles: by the second wave where all CTAs have the same number of them."""
+    program, resident = launch.program, launch.fits.ctas_per_sm
+    waves = launch.profile.value("sm.count") * resident * 2
+    few = max(program.total_tiles // program.grid, 1)
+    took_s = []
+    for tiles in (few, 2 * few):
+        alike = program.resized(grid=int(waves), tiles_per_cta=tiles)
+        (sm,) = run_once(replace(launch, trace=False), alike, None).sms
+        took_s.append(sm.ended_s[-1] - sm.ended_s[resident - 1])
+    tile_s = (took_s[1] - took_s[0]) / few
+    return max(took_s[0] / tile_s - few, 0.0) if tile_s > 0.0 else 0.0
 
 
 def _run_open(launch: Launch, shape: Shape, few: int) -> tuple[Run, list[Cut]]:

@@ -146,6 +146,21 @@ class TestSms:
         found = place_ctas(program(4, grid=4, tiles=(9, 1, 1, 1)), 2, 1)
         assert sorted(sm.tiles for sm in found) == [(1, 1, 1), (9,)]
 
+    def test_a_cta_takes_time_besides_its_tiles(self):
+        """Two tiles, then none, none and one on two SMs: who has none is as good as done unless it takes time, too."""
+        tiles = program(4, grid=5, tiles=(2, 0, 0, 1, 1))
+        assert sorted(sm.tiles for sm in place_ctas(tiles, 2, 1)) == [(0, 0, 1, 1), (2,)]
+        assert sorted(sm.tiles for sm in place_ctas(tiles, 2, 1, beside=2.0)) == [(0, 0, 1), (2, 1)]
+
+    def test_a_few_sms_stand_for_many_that_have_as_much_to_do(self):
+        """132 SMs with 1 to 132 tiles each: the one with most for itself, the others in groups of twelve or eleven."""
+        tiles = program(4, grid=132, tiles=tuple(range(1, 133)))
+        found = place_ctas(tiles, 132, 1, most=12)
+        assert len(found) == 12
+        assert sum(sm.multiplicity for sm in found) == 132
+        assert (found[-1].multiplicity, found[-1].tiles) == (1, (132,))
+        assert sum(sm.multiplicity * sum(sm.tiles) for sm in found) == pytest.approx(tiles.total_tiles, rel=0.01)
+
     def test_equal_lists_are_folded(self):
         """Six CTAs of 2 and 4 tiles in turn on three SMs with two slots: each gets one CTA of each slot."""
         found = place_ctas(program(4, grid=6, tiles=(2, 2, 2, 4, 4, 4)), 3, 2)
