@@ -90,7 +90,7 @@ def _accesses(word: str, numbers: Mapping[str, float], warps: int) -> Iterator[s
 def _computed(rows: Sequence[Stated]) -> Iterator[str]:
     """One op, and one for each further width of stores."""
     numbers: dict[str, Any] = {}
-    loads: list[tuple[float, int]] = []
+    loads: list[tuple[float, int, float]] = []
     stores: list[dict[str, float]] = []
     shuffles, notes = 0.0, []
     for row in rows:
@@ -98,7 +98,7 @@ def _computed(rows: Sequence[Stated]) -> Iterator[str]:
         if row.note:
             notes.append(f"{row.number:g} {row.field}")
         elif (width := _WIDTH.search(row.field)) and name == "lds":
-            loads.append((row.number, int(width[1])))
+            loads.append((row.number, int(width[1]), _wavefronts(int(width[1]), "one address" in row.field)))
             shuffles += row.number if "reads: false" in row.field else 0.0
         elif width and name == "sts":
             stores.append({"sts": row.number, "sts_bytes": int(width[1])})
@@ -114,21 +114,27 @@ def _computed(rows: Sequence[Stated]) -> Iterator[str]:
     if stores:
         numbers |= stores.pop(0)
     if numbers:
-        yield f"- compute: {_flow(numbers)}" + (f"  # no model: {', '.join(notes)}" if notes else "")
+        yield f"- compute: {_flow(numbers)}" + (f"  # not in it, no model: {', '.join(notes)}" if notes else "")
     for further in stores:
         yield f"- compute: {_flow(further)}"
 
 
-def _loaded(found: Sequence[tuple[float, int]]) -> dict[str, float]:
-    """Loads of several widths as one field with the narrowest.
+def _loaded(found: Sequence[tuple[float, int, float]]) -> dict[str, float]:
+    """Loads by number, width and wavefronts, of several widths perhaps, as one field with the narrowest width.
 
-    How often they pass shared memory says the rest, as if each lane had its own words.
+    How often they pass shared memory says the rest.
     """
-    count, narrow = sum(number for number, _ in found), min(width for _, width in found)
+    count, narrow = sum(number for number, _, _ in found), min(width for _, width, _ in found)
     stated: dict[str, float] = {"lds": count, "lds_bytes": narrow}
-    if len({width for _, width in found}) > 1:
-        stated["lds_wavefronts"] = round(sum(number * width / 4 for number, width in found) / count, 2)
+    wavefronts = sum(number * each for number, _, each in found) / count
+    if wavefronts != _wavefronts(narrow):
+        stated["lds_wavefronts"] = round(wavefronts, 2)
     return stated
+
+
+def _wavefronts(width: int, one_address: bool = False) -> float:
+    """Of a load of ``width`` bytes a lane, as if each lane had its own words, or of ``one_address`` for all."""
+    return max(width / 8, 1.0) if one_address else width / 4
 
 
 def _flow(numbers: Mapping[str, Any]) -> str:

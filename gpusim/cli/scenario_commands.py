@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,8 @@ _NAMES = {
     "hidden_fraction": "hidden fraction of copy time",
 }  # fmt: skip
 """What people read for the metrics of a timeline, in this order."""
+_FEW_ASSUMED = 12
+"""Quantities that are told by their names."""
 
 
 def run(path: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool, advice: bool) -> None:
@@ -90,9 +93,16 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
         if values[name]:
             out.print(f"{text}: {format_quantity(values[name], dimension)}")
     if values["assumed"]:
-        out.print(f"assumed quantities: {', '.join(values['assumed'])}", markup=False)
+        out.print(_assumed(values["assumed"], result.scenario.device), markup=False)
     if comparison:
         out.print(f"verdict: {comparison.told}", markup=False)
+
+
+def _assumed(names: Sequence[str], device: str) -> str:
+    """What of the device nobody has measured; of one that was not measured at all only how much."""
+    if len(names) <= _FEW_ASSUMED:
+        return f"assumed quantities: {', '.join(names)}"
+    return f"assumed quantities: {len(names)}; `gpusim devices {device}` tells which"
 
 
 def _occupancy(fits: dict[str, Any], scenario: Scenario) -> str:

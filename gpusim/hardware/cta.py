@@ -7,7 +7,7 @@ Source: PTX ISA (mbarrier); CUTLASS pipeline documentation for the ring protocol
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
@@ -26,6 +26,17 @@ LISTED_TILES = 2000
 """Tiles of a CTA up to which its ops are kept."""
 
 
+class _Held:
+    """What the stages of a ring hold, or of the part of it that is one lane's own."""
+
+    def __init__(self, stages: int) -> None:
+        self.tile = [-1] * stages
+        self.copied = [0.0] * stages
+        self.writing: list[list[str]] = [[] for _ in range(stages)]
+        """Who has copies under way."""
+        self.readers: list[dict[str, int]] = [{} for _ in range(stages)]
+
+
 class RingState:
     """The stages of one ring in one CTA: their barriers and the tile each holds."""
 
@@ -38,63 +49,78 @@ class RingState:
         self.empty = [
             PhasedBarrier(sim, f"{name} empty barrier", ring.empty_arrivals, consumers) for name in self.lanes
         ]
-        self._tile = [-1] * ring.stages
-        self._copied = [0.0] * ring.stages
-        self._writing = [0] * ring.stages
-        self._readers: list[dict[str, int]] = [{} for _ in range(ring.stages)]
+        self._held: dict[str, _Held] = {}
 
     def stage(self, tile: int) -> int:
         """The stage that ``tile`` uses."""
         return tile % self.ring.stages
 
-    def begin_write(self, role: str, tile: int, copied: float = 0.0) -> None:
-        """Something begins to write ``tile`` into its stage, a copy of ``copied`` bytes perhaps.
+    def _of(self, lane: str) -> _Held:
+        """What ``lane`` finds in the ring."""
+        whose = lane if self.ring.private else ""
+        if whose not in self._held:
+            self._held[whose] = _Held(self.ring.stages)
+        return self._held[whose]
+
+    def begin_write(self, lane: str, tile: int, copied: float = 0.0) -> None:
+        """``lane`` begins to write ``tile`` into its stage, a copy of ``copied`` bytes perhaps.
 
         Raises HazardError while the stage is read, or if copies bring more of a tile than a stage holds.
         """
-        stage = tile % self.ring.stages
-        if self._readers[stage]:
-            reader, old = next(iter(self._readers[stage].items()))
+        stage, held = self.stage(tile), self._of(lane)
+        if held.readers[stage]:
+            reader, old = next(iter(held.readers[stage].items()))
             raise HazardError(
-                role=role, ring=self.ring.name, stage=stage, tile=tile,
+                role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what=f"stage overwritten while {reader} still reads tile {old}",
                 remedy="let the producer acquire the stage (wait for its release) before it copies",
             )  # fmt: skip
-        self._copied[stage] = copied + (self._copied[stage] if self._tile[stage] == tile else 0.0)
-        if self._copied[stage] > self.ring.bytes * (1.0 + _ROUNDING):
+        held.copied[stage] = copied + (held.copied[stage] if held.tile[stage] == tile else 0.0)
+        if held.copied[stage] > self.ring.bytes * (1.0 + _ROUNDING):
             raise HazardError(
-                role=role, ring=self.ring.name, stage=stage, tile=tile,
-                what=f"copies bring {self._copied[stage]:.0f} bytes of one tile to a stage of {self.ring.bytes}",
+                role=lane, ring=self.ring.name, stage=stage, tile=tile,
+                what=f"copies bring {held.copied[stage]:.0f} bytes of one tile to a stage of {self.ring.bytes}",
                 remedy="copy each tile once: an op with `ahead` runs for the first tiles too, before the loop",
             )  # fmt: skip
-        self._tile[stage] = tile
-        self._writing[stage] += 1
+        held.tile[stage] = tile
+        held.writing[stage].append(lane)
 
-    def end_write(self, tile: int) -> None:
-        """The copy has arrived."""
-        self._writing[tile % self.ring.stages] -= 1
+    def end_write(self, lane: str, tile: int) -> None:
+        """A copy of ``lane`` has arrived."""
+        self._of(lane).writing[self.stage(tile)].remove(lane)
 
-    def begin_read(self, role: str, tile: int) -> None:
-        """``role`` reads ``tile``. Raises HazardError if the stage does not hold it whole."""
-        stage = tile % self.ring.stages
-        if self._tile[stage] != tile:
-            held = "nothing" if self._tile[stage] < 0 else f"tile {self._tile[stage]}"
+    def begin_read(self, lane: str, tile: int) -> None:
+        """``lane`` reads ``tile``. Raises HazardError if the stage does not hold it whole."""
+        stage, all_held = self.stage(tile), self._of(lane)
+        if all_held.tile[stage] != tile:
+            held = "nothing" if all_held.tile[stage] < 0 else f"tile {all_held.tile[stage]}"
             raise HazardError(
-                role=role, ring=self.ring.name, stage=stage, tile=tile,
+                role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what=f"stage read although it holds {held}",
                 remedy="check the order of wait, release and acquire, and their phase",
             )  # fmt: skip
-        if self._writing[stage]:
+        if all_held.writing[stage]:
             raise HazardError(
-                role=role, ring=self.ring.name, stage=stage, tile=tile,
+                role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what="stage read while its copy is still in flight",
-                remedy="wait for the full barrier (or the cp.async group) before reading",
+                remedy=_remedy(lane, all_held.writing[stage]),
             )  # fmt: skip
-        self._readers[stage][role] = tile
+        all_held.readers[stage][lane] = tile
 
-    def end_read(self, role: str, tile: int) -> None:
-        """``role`` has finished reading ``tile``."""
-        self._readers[tile % self.ring.stages].pop(role, None)
+    def end_read(self, lane: str, tile: int) -> None:
+        """``lane`` has finished reading ``tile``."""
+        self._of(lane).readers[self.stage(tile)].pop(lane, None)
+
+
+def _remedy(reader: str, writers: Sequence[str]) -> str:
+    """What to do about a stage that ``reader`` finds unfinished by ``writers``."""
+    usual = "wait for the full barrier (or the cp.async group) before reading"
+    if reader in writers:
+        return usual
+    others = (
+        "the copy is that of {}: let all meet behind their wait (sync_threads), or if each warp reads only what it "
+    )
+    return f"{usual}; {others.format(writers[0])}has copied itself, make the ring private (private: true)"
 
 
 @dataclass(frozen=True, slots=True)

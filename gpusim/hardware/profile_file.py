@@ -25,8 +25,14 @@ SPECIFIED: dict[str, dict[str, tuple[str, str]]] = {
         "hbm.peak_bandwidth": ("4.8 TB/s", "H200 data sheet"),
         "l2.capacity": ("50 MiB", "Hopper tuning guide"),
     },
+    "NVIDIA H100 80GB HBM3": {
+        "hbm.peak_bandwidth": ("3.35 TB/s", "H100 data sheet"),
+        "l2.capacity": ("50 MiB", "Hopper tuning guide"),
+    },
 }
 """Published figures by device name: quantity → (value, source)."""
+_LIKE = {"NVIDIA H100 80GB HBM3": "h200_sxm"}
+"""Profiles from which devices take over what was not measured on them: the host's calls, copies and streams."""
 
 _LIMITS = {"8.0": "cc80", "8.9": "cc89", "9.0": "cc90", "10.0": "cc100"}
 
@@ -72,6 +78,8 @@ def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], da
         ),
         "limits": _LIMITS[capability],
     }
+    if (like := _LIKE.get(str(device["name"]))) is not None:
+        header["like"] = like
     comment = "# Written by `gpusim calibrate` from realkernels/microbench; edit nothing by hand.\n"
     body = yaml.safe_dump(header, sort_keys=False, width=100, allow_unicode=True)
     lines = "".join(

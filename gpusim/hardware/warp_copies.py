@@ -98,7 +98,7 @@ def _landing(
     trace, cause = lane.trace, lane.last_interval
 
     def landed(_event: Event) -> None:
-        ring.end_write(tile)
+        ring.end_write(lane.lane, tile)
         index = -1
         if trace is not None:
             now = lane.sim.now

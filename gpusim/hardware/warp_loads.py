@@ -131,7 +131,7 @@ def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
     yield from lane.reach_shared_memory()
     yield lane.issue(Mix(sts=count, sts_bytes=op.width, other=op.other, masked=op.masked))
     if ring is not None:
-        ring.end_write(op.tile)
+        ring.end_write(lane.lane, op.tile)
     lane.mark("store", start, op.tile)
 
 

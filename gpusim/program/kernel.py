@@ -19,7 +19,7 @@ class Ring:
     Each stage has a full and an empty mbarrier. ``full_arrivals`` counts the arrivals
     (besides transaction bytes) that complete a full phase, ``empty_arrivals`` those that
     complete an empty phase: one per consumer warp. Rings that are guarded by
-    ``__syncthreads`` alone leave the barriers unused.
+    ``__syncthreads`` alone leave the barriers unused. In a ``private`` one each warp fills and reads a part of its own.
     """
 
     name: str
@@ -27,6 +27,7 @@ class Ring:
     bytes: int
     full_arrivals: int = 1
     empty_arrivals: int = 1
+    private: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,8 @@ class RingSpec(Model):
     """Arrivals that free a stage; default: all warps of the roles that wait for the ring."""
     full_arrivals: Annotated[Count, Field(ge=1, le=1024)] | None = None
     """Arrivals that fill a stage; default: one per tma_load of a tile, else one per committing warp."""
+    private: bool = False
+    """Each warp fills (cp_async, store_shared) and reads a part of its own, and so waits for its own copies only."""
 
 
 class RoleSpec(Model):

@@ -109,6 +109,7 @@ def _ring(kernel: SpelledKernel, name: str) -> Ring:
         bytes=spec.bytes,
         full_arrivals=spec.full_arrivals or max(*fill_arrivals(kernel, name), 1),
         empty_arrivals=spec.empty_arrivals or max(*free_arrivals(kernel, name), 1),
+        private=spec.private,
     )
 
 

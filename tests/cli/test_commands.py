@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -63,6 +64,16 @@ def test_run_leaves_out_what_says_nothing(gpusim, tmp_path):
     assert "total" in out
     for part in ("period", "hidden", "exposed", "without overlap", "–"):
         assert part not in out
+
+
+def test_run_says_how_much_is_assumed_of_a_device_that_was_not_measured(gpusim):
+    """Not by dozens of names; the few of a measured one are told."""
+    scenario = "scenarios/register_prefetch.yaml"
+    _, out, _ = gpusim("run", scenario, "--no-advice", "--device", "a100_sxm")
+    (line,) = (line for line in out.splitlines() if "assumed" in line)
+    assert re.fullmatch(r"assumed quantities: \d\d; `gpusim devices a100_sxm` tells which", line)
+    _, out, _ = gpusim("run", scenario, "--no-advice", "--device", "h100_sxm")
+    assert "tells which" not in out
 
 
 def test_run_says_that_fewer_ctas_fit_than_were_asked_for(gpusim, path):

@@ -182,7 +182,7 @@ def test_loops_are_those_of_the_source(tmp_path, capsys):
         ("loop 2", None, "0x00a0", "0x00b0"), ("outside loops", None, "0x0000", "0x00c0"),
     ]  # fmt: skip
     tile, vector, _, outside = map(counted, found)
-    assert tile[("wait, acquire, release, arrive", "")] == 1
+    assert tile[("wait, acquire or mbarrier_wait", "")] == 1
     assert vector[("compute", "lds (lds_bytes: 16)")] == vector[("compute", "lds (lds_bytes: 4)")] == 1
     assert outside == {OTHER: 2}
 
@@ -304,5 +304,5 @@ def test_a_draft_of_several_loops_is_one_list(tmp_path, capsys):
     outer, after = (op["repeat"] for op in yaml.safe_load(out)["all"]["per_tile"] if "repeat" in op)
     assert [next(iter(op)) for op in outer["ops"]] == ["compute", "repeat", "compute"]
     assert [next(iter(op)) for op in after["ops"]] == ["store", "compute"]
-    assert "# - wait, acquire, release, arrive" in out
-    assert "# no model: 1 atomics" in out
+    assert "# - wait, acquire or mbarrier_wait" in out
+    assert "no model: 1 atomics" in out

@@ -6,6 +6,7 @@ The last class holds what the model does not see yet; each of its tests fails on
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -93,6 +94,23 @@ class TestHazard:
         assert (error.role, error.tile) == ("sm[0].cta[0].worker", 0)
         assert error.what == "stage read while its copy is still in flight"
         assert "cp.async group" in error.remedy
+
+    def test_warps_that_read_what_others_have_copied(self):
+        """Six warps that never meet copy and read; one is ahead of the others. In a private ring each reads its own."""
+        alone = worker(sync=False)
+        apart = replace(alone, roles=tuple(replace(role, warps=6) for role in alone.roles))
+        error = hazard(apart)
+        assert error.what == "stage read while its copy is still in flight"
+        assert "the copy is that of sm[0].cta[0].worker" in error.remedy
+        assert "sync_threads" in error.remedy
+        assert "private: true" in error.remedy
+        run(replace(apart, rings=tuple(replace(ring, private=True) for ring in apart.rings)))
+
+    def test_a_private_ring_without_a_wait(self):
+        """Its own copy is still in flight."""
+        program = worker(wait=False)
+        error = hazard(replace(program, rings=tuple(replace(ring, private=True) for ring in program.rings)))
+        assert error.remedy == "wait for the full barrier (or the cp.async group) before reading"
 
     def test_copy_further_ahead_than_the_ring_is_long(self):
         """Two tiles ahead in two stages: the next copy goes where this tile lies."""

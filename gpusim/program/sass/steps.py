@@ -7,7 +7,7 @@ for it and for those before it, and for those that are used soon; the others are
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 
@@ -70,8 +70,10 @@ class _Gathered:
 class _UnderWay:
     """Loads that nothing has waited for yet, the oldest first, by the step that states them."""
 
-    def __init__(self) -> None:
+    def __init__(self, apart: set[int]) -> None:
         self._loads: list[tuple[object, Instruction, frozenset[int]]] = []
+        self._apart = apart
+        """Addresses of loads that are not waited for together with those before them in their step; grows."""
 
     def add(self, step: object, one: Instruction) -> None:
         """One more, which ``step`` states."""
@@ -81,7 +83,7 @@ class _UnderWay:
         """Whether ``one`` needs any. They are there then, up to the last that it or what stands ``behind`` needs."""
         first = self._waits(one)
         if first:
-            self._loads = self._loads[max(first, *map(self._waits, behind), 0) :]
+            self._are_there(max(first, *map(self._waits, behind), 0))
         return first > 0
 
     @property
@@ -90,15 +92,26 @@ class _UnderWay:
         return bool(self._loads)
 
     def waited_by(self, loop: Sequence[Instruction]) -> bool:
-        """Take out the loads that ``loop`` waits for; whether it only does so in its first turn.
+        """Take out the loads that ``loop`` waits for; whether it needs any before it has asked for loads itself.
 
-        What it loads into the same registers again it waits for in each turn.
+        What it loads into the same registers again it waits for in each turn, and so it does for its own loads, which
+        come back behind these.
         """
-        before = self._loads
-        for one in loop:
-            self._loads = self._loads[self._waits(one) :]
         again = frozenset(register for one in loop if word_of(one) == "load" for register in loaded(one))
-        return any(not registers <= again for _, _, registers in before[: len(before) - len(self._loads)])
+        needed = asked = False
+        for one in loop:
+            if count := self._waits(one):
+                needed |= not asked and any(not registers <= again for _, _, registers in self._loads[:count])
+                self._are_there(count)
+            asked |= word_of(one) == "load"
+        return needed
+
+    def _are_there(self, count: int) -> None:
+        """The oldest ``count`` have come; if one of the same step is left, that begins a step of its own."""
+        left = self._loads[count:]
+        if left and left[0][0] is self._loads[count - 1][0]:
+            self._apart.add(left[0][1].address)
+        self._loads = left
 
     def of(self, step: object) -> int:
         """How many of the loads left ``step`` states."""
@@ -128,12 +141,24 @@ def steps_of(part: Part, parts: Sequence[Part]) -> list[Step]:
     commits = [one.opcode for one in part.body if one.opcode in _COMMITS] or [
         one.opcode for other in parts for one in other.body if one.opcode in _COMMITS
     ]
-    under_way = _UnderWay()
-    found = list(_steps(part, loops, under_way, commits))
+    apart: set[int] = set()
+    found, known = _passed(part, loops, apart, commits), 0
+    while len(apart) > known:
+        known = len(apart)
+        found = _passed(part, loops, apart, commits)
+    return [Step("compute", tuple(stated(part.body, loop=part.is_loop)))] if _is_one(found) else found
+
+
+def _passed(
+    part: Part, loops: Mapping[Part, Sequence[Instruction]], apart: set[int], commits: Sequence[str]
+) -> list[Step]:
+    """The steps of ``part``, if the loads at the addresses ``apart`` begin new ones; adds to these what else has to."""
+    under_way = _UnderWay(apart)
+    found = list(_steps(part, loops, under_way, apart, commits))
     if part.is_loop and under_way.any:
         # The turn before has left them.
-        found = list(_steps(part, loops, under_way, commits))
-    return [Step("compute", tuple(stated(part.body, loop=part.is_loop)))] if _is_one(found) else found
+        found = list(_steps(part, loops, under_way, apart, commits))
+    return found
 
 
 def _is_one(found: Sequence[Step]) -> bool:
@@ -141,12 +166,16 @@ def _is_one(found: Sequence[Step]) -> bool:
 
 
 def _steps(
-    part: Part, loops: Mapping[Part, Sequence[Instruction]], under_way: _UnderWay, commits: Sequence[str]
+    part: Part,
+    loops: Mapping[Part, Sequence[Instruction]],
+    under_way: _UnderWay,
+    apart: Collection[int],
+    commits: Sequence[str],
 ) -> Iterator[Step]:
     """The steps of ``part``.
 
     ``loops``: those inside with all that they execute, in order; ``under_way``: loads that nothing has waited for,
-    before and behind; ``commits``: of groups of copies.
+    before and behind; ``apart``: addresses of loads that begin a step; ``commits``: of groups of copies.
     """
     body, loop = part.body, part.is_loop
     ahead, now, committed = list(loops), _Gathered(), commits[-1] if commits else ""
@@ -165,7 +194,8 @@ def _steps(
             yield from now.told(body, loop, under_way.of(now))
             now = _Gathered()
             yield _wait(under_way)
-        if (word not in _COMPUTED and now.word not in ("", word)) or word not in (*_COMPUTED, *_GATHERED):
+        other = word not in _COMPUTED and now.word not in ("", word)
+        if other or one.address in apart or word not in (*_COMPUTED, *_GATHERED):
             yield from now.told(body, loop)
             now = _Gathered()
         if word in _COMPUTED or word in _GATHERED:

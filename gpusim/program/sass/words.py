@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,9 +21,13 @@ _INTERLEAVED = ("compute", "interleaved")
 _NO_WAIT = 2
 """Cycles up to which the next instruction is none that waits for the result."""
 
+_ONE_ADDRESS = re.compile(r"\[UR\d+(\+-?0x[0-9a-f]+)?\]")
+"""Of a uniform register, so that all lanes want the same words."""
+
 _WORDS = {
     **dict.fromkeys(FP32, ("compute", "ffma")),
-    "LDS": ("compute", "lds (lds_bytes: {})"), "SHFL": ("compute", "lds (lds_bytes: 4, reads: false)"),
+    "LDS": ("compute", "lds (lds_bytes: {})"), "LDS.U": ("compute", "lds (lds_bytes: {}, one address)"),
+    "SHFL": ("compute", "lds (lds_bytes: 4, reads: false)"),
     "LDL": ("compute", "lds (lds_bytes: {}, reads: false)"),
     "STS": ("compute", "sts (sts_bytes: {})"), "STL": ("compute", "sts (sts_bytes: {})"),
     **dict.fromkeys(SPECIAL, ("compute", "mufu")),
@@ -33,7 +38,8 @@ _WORDS = {
     "ARRIVES": ("producer_commit", "asynchronous: true"),
     "UBLKCP": ("tma_load or tma_store", ""), "UTMALDG": ("tma_load", "bytes of the box"),
     "UTMASTG": ("tma_store", "bytes of the box"), "BAR": ("sync_threads or named_barrier", "id, warps"),
-    "SYNCS": ("wait, acquire, release, arrive", ""), "USETMAXREG": ("set_max_nreg", "registers"),
+    "SYNCS": ("wait, acquire or mbarrier_wait", ""), "SYNCS.ARRIVE": ("release, producer_commit or arrive", ""),
+    "USETMAXREG": ("set_max_nreg", "registers"),
 }  # fmt: skip
 """Word and field of a scenario that state an opcode; {} is the width of its access."""
 
@@ -142,6 +148,11 @@ def _place(instruction: Instruction) -> tuple[str, str]:
     root, *modifiers = instruction.opcode.split(".")
     if root == "BAR" and "ARV" in modifiers:
         root = "BAR.ARV"
+    elif root == "LDS" and _ONE_ADDRESS.search(instruction.text):
+        root = "LDS.U"
+    elif root == "SYNCS" and "PHASECHK" not in modifiers:
+        # What only sets a barrier up is an instruction like others.
+        root = "SYNCS.ARRIVE" if "ARRIVE" in modifiers else "SYNCS.EXCH"
     if root in _WORDS:
         word, field = _WORDS[root]
         return word, field.format(_width(modifiers))

@@ -125,3 +125,50 @@ def test_barriers_and_groups_have_their_numbers():
         ("sync_threads or named_barrier", {"id, warps": 1}),
         ("wait_group", {"pending": 1}),
     ]
+
+
+def test_loads_that_are_waited_for_apart_are_steps_of_their_own():
+    """R4 is needed before R12 is asked for, R5 behind that: what spares two loads must not spare R4."""
+    (whole,) = told(
+        "LDG.E R4, [R2.64]",
+        "LDG.E R5, [R2.64+0x4]",
+        "STG.E [R2.64], R0",
+        "LDG.E R7, [R2.64+0x8]",
+        "FADD R8, R4, R8",
+        "LDG.E R12, [R2.64+0xc]",
+        "FFMA R8, R5, R7, R8",
+        "FADD R8, R12, R8",
+        "EXIT",
+    ).values()
+    loads = [numbers for word, numbers in whole if word in ("load", "wait_loads")]
+    one = {"bytes (width: 4)": 1}
+    assert loads == [one, one, one, {"pending": 2}, one, {}]
+
+
+def test_loads_before_a_loop_are_waited_for_with_its_own():
+    """R4 is needed in the loop, behind a load of its own; without that load the wait stands in front of the loop."""
+    loop = ["LDG.E R5, [R2.64]", "FFMA R6, R4, R5, R6", "@P0 BRA 0x10", "STG.E [R2.64], R6", "EXIT"]
+    found = told("LDG.E R4, [R2.64]", *loop)
+    assert [word for word, _ in found["outside loops"]] == ["load", "loop 1", "store", "compute"]
+    assert [word for word, _ in found["loop 1"]] == ["load", "wait_loads", "compute"]
+    alone = told("LDG.E R4, [R2.64]", "IADD3 R2, R2, 0x4, RZ", *loop[1:])
+    assert [word for word, _ in alone["outside loops"]] == ["load", "wait_loads", "loop 1", "store", "compute"]
+
+
+def test_what_sets_a_barrier_up_is_an_instruction_like_others():
+    """Waits and arrivals are ops."""
+    (whole,) = told(
+        "SYNCS.EXCH.64 URZ, [UR8], UR6",
+        "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R4+URZ], R3",
+        "SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R4+URZ], RZ",
+    ).values()
+    assert [word for word, _ in whole] == [
+        "compute", "wait, acquire or mbarrier_wait", "release, producer_commit or arrive",
+    ]  # fmt: skip
+
+
+def test_a_load_of_one_address_has_a_field_of_its_own():
+    """All lanes want the same words."""
+    (whole,) = told("LDS.128 R4, [UR4+0x70]", "LDS.128 R8, [R1+UR4]", "EXIT").values()
+    ((_, numbers),) = whole
+    assert numbers["lds (lds_bytes: 16, one address)"] == numbers["lds (lds_bytes: 16)"] == 1
