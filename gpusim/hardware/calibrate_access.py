@@ -1,4 +1,4 @@
-"""From microbenchmarks to what stores do to loads, and what it costs to touch more than is needed.
+"""From microbenchmarks to what stores cost, and what it costs to touch more than is needed.
 
 Each function isolates one mechanism; its docstring says which benches and how.
 """
@@ -10,9 +10,9 @@ import numpy as np
 from gpusim.errors import RecordingError
 from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
 from gpusim.hardware.benches import Benches, Measured
+from gpusim.hardware.calibrate_loaded import LOADED_STEPS
 from gpusim.hardware.calibrate_memory import BELOW_SATURATION, stream_bandwidth
 from gpusim.hardware.calibrate_order import MIXES, in_order
-from gpusim.hardware.loaded_latency import among_loads, among_writes, slowest
 from gpusim.hardware.merging import WARPS_OF_AN_SM, merged_part
 from gpusim.program import WARP_SIZE
 
@@ -26,8 +26,6 @@ _MANY_FILLED = 1e12
 _LINES_KEPT, _CROWDS = np.arange(8.0, 64.0, 0.25), np.arange(0.0, 8.0, 0.05)
 _MANY_LOADERS, _LOADED = 31, {"part": "chain", "kind": "ldg", "count": 8}
 """Warps that always have more under way than L1 has room for, and their loads."""
-UNSATURATED = 0.85
-"""Utilisation of HBM up to which the latency of a load is taken: beyond it stores pile up."""
 
 
 def _stores(b: Benches, _: dict) -> dict[str, Measured]:
@@ -157,79 +155,6 @@ def _merging(b: Benches, _: dict) -> dict[str, Measured]:
     }
 
 
-def _loads_beside_stores(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """What a load waits longer beside stores than beside as many loads.
-
-    It grows with the root of (writes / what is left of HBM), and with the lines of which the slowest is waited for.
-    """
-    read, write = (found[f"hbm.{kind}_bandwidth"].value * 1e12 for kind in ("read", "write"))
-    clock = found["sm.clock"].value * 1e6
-    share = read / b.sms("loaded") / clock
-    burst, queue = (found[f"hbm.{name}_time"].value * 1e-9 * clock for name in ("burst", "queue"))
-    crowd = found["hbm.burst_contention"].value, burst, queue
-
-    idle, factors = {}, {}
-    rows = [row for row in b.rows("loaded", target="dram") if row["load_bytes"]]
-    for row in rows:
-        if not row["store_bytes"]:
-            # The longest delay comes last: the least loaded.
-            size = row["load_bytes"]
-            busy = among_loads(row["read_bytes_per_s"] / read, size / share, *crowd)
-            idle[size, row["ctas_per_sm"]] = row["load_cycles"] - busy
-    for row in rows:
-        writes = row["written_bytes_per_s"] / write
-        load = row["read_bytes_per_s"] / read + writes
-        if writes and load < UNSATURATED:
-            size = row["load_bytes"]
-            more = row["load_cycles"] - idle[size, row["ctas_per_sm"]] - among_loads(load, size / share, *crowd)
-            factors.setdefault(size, []).append(more / among_writes(writes, load))
-    lines = np.array(sorted(factors)) / LINE_BYTES
-    cycles = np.array([np.median(factors[size]) for size in sorted(factors)])
-    one = cycles[0]
-    scales = np.geomspace(2, 60, 60)
-    rises = 1.0 - np.exp(-(lines[:, None] - 1.0) / scales)
-    many = one + ((cycles - one) @ rises) / (rises**2).sum(axis=0)
-    off = np.abs(one + (many - one) * rises - cycles[:, None]).sum(axis=0)
-    best = int(np.argmin(off))
-    spread = float(np.median([np.std(values) for values in factors.values()]))
-    source = "loaded (latency of loads beside stores)"
-    return {
-        "hbm.write_queue_one_line": Measured(one / clock * 1e9, "ns", source, spread / clock * 1e9),
-        "hbm.write_queue_many_lines": Measured(float(many[best]) / clock * 1e9, "ns", source, spread / clock * 1e9),
-        "hbm.write_queue_lines": Measured(float(scales[best]), "", source),
-    }
-
-
-def _between_warps(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """How much of that spread there is among loads of several warps of a CTA, which are not issued at once.
-
-    Of the slowest warp less the mean of all, what stores add to it against the slowest of as many lines of one copy.
-    """
-    read, write = (found[f"hbm.{kind}_bandwidth"].value * 1e12 for kind in ("read", "write"))
-    clock, sms = found["sm.clock"].value * 1e6, b.sms("meeting")
-    queue = tuple(found[f"hbm.write_queue_{kind}"].value * 1e-9 * clock for kind in ("one_line", "many_lines"))
-    scale = found["hbm.write_queue_lines"].value
-    case = ("lane_bytes", "ctas_per_sm", "warps", "pause")
-    apart = {
-        tuple(row[name] for name in case): row["met_cycles"] - row["own_cycles"]
-        for row in b.rows("meeting", source="dram", storing=False)
-    }
-    stated, measured = [], []
-    for row in b.rows("meeting", source="dram", storing=True):
-        own = WARP_SIZE * row["lane_bytes"]
-        each_way = sms * row["ctas_per_sm"] * row["warps"] * own * clock / row["turn_cycles"]
-        writes = each_way / write
-        load = each_way / read + writes
-        if load < UNSATURATED:
-            lines = own / LINE_BYTES
-            spread = slowest(queue, row["warps"] * lines, scale) - slowest(queue, lines, scale)
-            stated.append(spread * among_writes(writes, load))
-            measured.append(row["met_cycles"] - row["own_cycles"] - apart[tuple(row[name] for name in case)])
-    part = float(np.dot(stated, measured) / np.dot(stated, stated))
-    off = float(np.std(part * np.array(stated) - measured) / np.mean(stated))
-    return {"hbm.write_queue_between_warps": Measured(part, "", "meeting (beside as many stores as loads)", off)}
-
-
 def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     """Requests that fetch or write little each: of the load-store unit, of L2, and of DRAM.
 
@@ -297,4 +222,4 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-ACCESS_STEPS = (_stores, _merging, _both_ways, _loads_beside_stores, _between_warps, in_order, _scattered)
+ACCESS_STEPS = (_stores, _merging, _both_ways, *LOADED_STEPS, in_order, _scattered)

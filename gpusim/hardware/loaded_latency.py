@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from math import exp
 
+from gpusim.engine import Capacity
 from gpusim.hardware.demand import Demand
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.recent_load import RecentLoad
@@ -22,7 +23,7 @@ QUEUE_ROUNDING = 0.05
 
 
 def among_loads(load: float, transfer: float, contention: float, burst: float, queue: float) -> float:
-    """What loads of other SMs add to the latency of one, at a utilisation ``load`` of HBM; all times in one unit.
+    """What loads of other SMs add to the latency of one, at a utilisation ``load`` of what HBM can do; in one unit.
 
     ``transfer``: how long it takes if all SMs load as much at once. Of that a copy waits for ``contention``, but SMs
     are in step with each other for no longer than ``burst``. ``queue``, of requests that come at any time.
@@ -34,7 +35,7 @@ def among_loads(load: float, transfer: float, contention: float, burst: float, q
 def among_writes(writes: float, load: float) -> float:
     """By how much more loads wait for writes than where these take all that is left of HBM: the root of that part.
 
-    ``writes`` and ``load``: utilisation of HBM by writes, and by everything.
+    ``writes`` and ``load``: utilisation of HBM by writes, and by everything, of what it can do at this mix.
     """
     return (writes / (1.0 - load + QUEUE_ROUNDING)) ** 0.5
 
@@ -48,8 +49,9 @@ def slowest(range_: tuple[float, float], lines: float, scale: float) -> float:
 class LoadedLatency:
     """Latencies beyond that of the near half of L2, for loads of ``sms`` SMs, while HBM is as loaded as ``recent``."""
 
-    def __init__(self, profile: DeviceProfile, sms: int, demand: Demand, recent: RecentLoad) -> None:
+    def __init__(self, profile: DeviceProfile, sms: int, demand: Demand, hbm: Capacity, recent: RecentLoad) -> None:
         value = profile.value
+        self._hbm = hbm
         self._recent = recent
         # Of an even spread with the same standard deviation.
         self.jitter_s = 3.0**0.5 * profile.seconds_of("dram.latency_jitter")
@@ -71,15 +73,21 @@ class LoadedLatency:
         self._crowded = 0.0
         """`among_writes` at the last load."""
 
+    def _busy(self) -> tuple[float, float]:
+        """Utilisation by everything and by writes alone of the time that HBM has at this mix of both."""
+        load, writes = self._recent.seen()
+        left = self._hbm.limit_now or 1.0
+        return min(load / left, 1.0), min(writes / left, 1.0)
+
     def dram_latency_s(self, amount: float, lines: float) -> float:
         """Latency beyond that of L2 of ``amount`` bytes from DRAM, until the slowest of ``lines`` is there."""
-        load, _ = self._recent.seen()
+        load, _ = self._busy()
         crowd_s = among_loads(load, self._share_s_per_byte * amount, *self._among_loads)
         return self._dram_s[0] + self.spread_s(lines) + crowd_s
 
     def behind_writes_s(self, lines: float) -> float:
         """What writes of all SMs to DRAM add to the latency of the slowest of ``lines``, from wherever they come."""
-        load, writes = self._recent.seen()
+        load, writes = self._busy()
         self._crowded = among_writes(self._to_dram * writes, load)
         return self._crowded * self._queued_s(lines)
 

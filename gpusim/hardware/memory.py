@@ -22,6 +22,7 @@ from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.access import BLOCK_BYTES, DENSE, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES, Access
 from gpusim.hardware.demand import Demand
 from gpusim.hardware.loaded_latency import LoadedLatency
+from gpusim.hardware.mixing import MIX_LOSSES, left_when_mixed
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.recent_load import RecentLoad
 
@@ -54,7 +55,7 @@ class Memory:
         self._weigh_l2(profile, demand)
         self._open_ways(profile, demand)
         self._mix = RecentLoad(sim, self.hbm, self._written)
-        self.latency = LoadedLatency(profile, sms, demand, RecentLoad(sim, self.hbm, self._written))
+        self.latency = LoadedLatency(profile, sms, demand, self.hbm, RecentLoad(sim, self.hbm, self._written))
         """What comes to the latency of L2."""
 
     def _weigh_hbm(self, profile: DeviceProfile, demand: Demand) -> None:
@@ -72,9 +73,7 @@ class Memory:
         self._write_weight = (1.0 - kept) / self._write_bytes_per_s + kept * max(taken_in, 0.0)
         to_dram = 1.0 - kept
         self._mix_loss = tuple(
-            to_dram
-            * ((1.0 - in_order) * value(f"hbm.mix_loss{part}") + in_order * value(f"hbm.mix_loss{part}_in_order"))
-            for part in ("_mostly_reads", "", "_mostly_writes")
+            to_dram * ((1.0 - in_order) * value(name) + in_order * value(f"{name}_in_order")) for name in MIX_LOSSES
         )
 
     def _weigh_l2(self, profile: DeviceProfile, demand: Demand) -> None:
@@ -115,10 +114,7 @@ class Memory:
         if not load:
             load = sum(flow.multiplicity for flow in flows)
             writes = sum(flow.multiplicity for flow in self._written.flows)
-        share = 4.0 * min(writes / load, 1.0) if load else 0.0
-        known = (0.0, *self._mix_loss, 0.0)
-        below = min(int(share), 3)
-        return 1.0 - known[below] - (share - below) * (known[below + 1] - known[below])
+        return left_when_mixed(writes / load if load else 0.0, self._mix_loss)
 
     def reads(
         self, access: Access, l2_hit: float, efficiency: float = 1.0, completed: float = 0.0

@@ -97,8 +97,8 @@ class ThroughRegisters(Schedule):
     other: Amount = 0.0
     """Address instructions of one warp, of which each waits for the one before, as `setup` of compute."""
     stride: Distance = 0
-    """Bytes from one lane's address to the next lane's; 0: neighbours side by side. `bytes` stay those wanted. Below the
-    width lanes share words: 3 with a width of 4 fetches 96 bytes for a warp's 128."""
+    """Bytes from one lane's address to the next lane's; 0: neighbours side by side. `bytes` stay those wanted. Below
+    the width lanes share words: 3 with a width of 4 fetches 96 bytes for a warp's 128."""
     scatter: Distance = 0
     """Neighbouring lanes share blocks of so many bytes, and each block lies anywhere: 32 for single sectors, the row's
     length for rows by an index; no power of two is needed. What is fetched for it in whole sectors is counted. 0: they
@@ -115,8 +115,8 @@ class RegisterLoad(ThroughRegisters):
     masked: Amount = 0.0
     """Loads of one warp that no lane executes, because a predicate is false for all of them."""
     l1_hit: Fraction = 0.0
-    """Fraction of the bytes found in L1, which the CTA has read before. The rest comes in sectors: of a row of 128 bytes
-    that begins a word later than one already read it is 0.75."""
+    """Fraction of the bytes found in L1, which the CTA has read before. The rest comes in sectors: of a row of 128
+    bytes that begins a word later than one already read it is 0.75."""
     l1_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
     """Turns of L1's data path, of 128 bytes each, for one instruction of which L1 holds everything: where lanes of
     several lines meet in a bank, as in shared memory (`lds_wavefronts`). 0: as `stride` says, or at random in blocks of

