@@ -47,7 +47,7 @@ def test_a_spelled_out_program_has_a_field_for_each_number_outermost_first():
     found = fields(loads(SPELLED))
     assert list(found)[:2] == ["kernel.grid", "kernel.tiles_per_cta"]
     assert found["kernel.rings.input.bytes"].value == "8 KiB"
-    assert found["kernel.roles.consumer.per_tile.1.compute.ffma"].label == "ffma · compute · consumer"
+    assert found["kernel.roles.consumer.per_tile.1.compute.ffma"].label == "ffma · consumer"
     assert not [path for path in found if "prologue" in path]  # what happens once changes little
     assert found["device.base"].value == "h200_sxm"
 
