@@ -8,7 +8,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
 from gpusim.units import parse, parse_bytes
 
-__all__ = ["ByteCount", "Count", "Model", "Name", "Number", "Seconds", "whole_number"]
+__all__ = ["ByteCount", "Count", "Model", "Name", "Number", "Seconds", "Turns", "whole_number"]
 
 
 class Model(BaseModel):
@@ -36,6 +36,11 @@ def _real(value: Any) -> Any:
     return value
 
 
+def _turns(value: Any) -> int | float:
+    number = _real(value)
+    return int(number) if isinstance(number, float) and number.is_integer() else number
+
+
 def _bytes(value: Any) -> int:
     return parse_bytes(value)
 
@@ -46,6 +51,9 @@ def _seconds(value: Any) -> float:
 
 Count = Annotated[int, BeforeValidator(whole_number, json_schema_input_type=int)]
 """A whole number; ``1e3`` is one."""
+
+Turns = Annotated[int | float, BeforeValidator(_turns, json_schema_input_type=float)]
+"""A number, whole or not."""
 
 Number = Annotated[float, BeforeValidator(_real, json_schema_input_type=float)]
 """A finite number."""

@@ -58,6 +58,9 @@ def problems(kernel: SpelledKernel) -> Iterator[Problem]:
             for path, word, spec in as_written(steps):
                 if word != REPEAT:
                     yield from _op_problems(kernel, part, word, spec, (*place, *path))
+                elif REPEAT not in path[:-1] and spec.times != int(spec.times):
+                    below = (*place, *path, "times")
+                    yield Problem(below, "is a mean, but the loop is in no other", "a whole number, or 15.5 in a loop")
         yield from _group_problems(role, ("roles", role_name, "per_tile"))
     yield from _turn_problems(kernel)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
+from math import ceil, floor
 from typing import Any
 
 from gpusim.scenario.op_schema import REPEAT
@@ -24,19 +26,30 @@ def as_written(steps: Sequence[Any]) -> Iterator[Placed]:
                 yield (index, word, "ops", *path), inner, args
 
 
-def as_run(steps: Sequence[Any]) -> Iterator[Placed]:
-    """Each op as often and in the order in which it runs, with the place where it is written; no repeats are left."""
+def as_run(steps: Sequence[Any], _entered: Counter[int] | None = None) -> Iterator[Placed]:
+    """Each op as often and in the order in which it runs, with the place where it is written; no repeats are left.
+
+    A repeat of 5.5 times inside another one has six turns, then five, and so on.
+    """
+    entered = Counter() if _entered is None else _entered
     for index, step in enumerate(steps):
         word, spec = chosen(step)
         if word == REPEAT:
-            for _ in range(spec.times):
-                for path, inner, args in as_run(spec.ops):
+            before = entered[id(spec)]
+            entered[id(spec)] += 1
+            for _ in range(_turns(spec, before + 1) - _turns(spec, before)):
+                for path, inner, args in as_run(spec.ops, entered):
                     yield (index, word, "ops", *path), inner, args
         else:
             yield (index, word), word, spec
 
 
 def length(steps: Sequence[Any]) -> int:
-    """How many ops `as_run` yields, found without running it."""
+    """How many ops `as_run` yields, found without running it; about as many where repeats have no whole turns."""
     counts = (spec.times * length(spec.ops) if word == REPEAT else 1 for word, spec in map(chosen, steps))
-    return sum(counts)
+    return ceil(sum(counts))
+
+
+def _turns(spec: Any, entered: int) -> int:
+    """Turns of a repeat in all when it has been entered so often, to the nearest one."""
+    return floor(spec.times * entered + 0.5)

@@ -22,7 +22,7 @@ from gpusim.scenario.access_schema import (
     ThreadFetch,
 )
 from gpusim.scenario.compute_schema import ComputeMix
-from gpusim.scenario.fields import Count, Model
+from gpusim.scenario.fields import Model, Turns
 from gpusim.scenario.op_words import OpWord, step_model
 from gpusim.scenario.schedule_schema import Schedule
 from gpusim.scenario.wait_schema import (
@@ -78,8 +78,8 @@ OPS: dict[str, OpWord] = {
 class Repeat(Model):
     """Ops that run several times, one turn after the other: a loop inside a tile. It may hold others."""
 
-    times: Annotated[Count, Field(ge=1, le=MAX_TIMES)]
-    """Turns of the loop."""
+    times: Annotated[Turns, Field(gt=0, le=MAX_TIMES)]
+    """Turns of the loop. Inside another one a mean will do: 5.5 are six and five in turn, as of a triangle's rows."""
     ops: Annotated[list[OpStep], Field(min_length=1)]
     """Its ops; all turns belong to the tile of the iteration."""
 

@@ -89,8 +89,8 @@ def test_it_is_predicted_and_advised_upon_like_its_ops():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("times: 3", "times: 0", r"per_tile\.1\.repeat\.times: 0 is not possible .allowed: at least 1"),
-        ("times: 3", "times: 2.5", r"repeat\.times: expected a whole number"),
+        ("times: 3", "times: 0", r"per_tile\.1\.repeat\.times: 0 is not possible .allowed: more than 0"),
+        ("times: 3", "times: 2.5", r"repeat\.times: is a mean, but the loop is in no other .allowed: a whole number"),
         ("times: 3", "times: 20000", r"repeat\.times: 20000 is not possible .allowed: at most 10000"),
         ("times: 3", "times: 9999", r"roles\.all\.per_tile: its repeats make 49,997 ops .allowed: at most 10,000"),
         ("{repeat: {times: 2, ops: [{compute: {setup: 5}}]}}", "{repeat: 4}", "repeat: 4 is no mapping .*times, ops"),
@@ -106,3 +106,23 @@ def test_what_cannot_be_is_explained(old, new, message):
     assert old in ROWS
     with pytest.raises(ScenarioError, match=message):
         loads(ROWS.replace(old, new))
+
+
+def test_turns_that_vary_are_a_mean():
+    """Rows of a triangle: two and a half turns each are three, two, three …; five rows have thirteen."""
+    inner = "{repeat: {times: 2.5, ops: [{compute: {setup: 7}}]}}"
+    outer = f"{{repeat: {{times: 5, ops: [{{compute: {{setup: 5}}}}, {inner}]}}}}"
+    text = ROWS.replace("{repeat: {times: 2, ops: [{compute: {setup: 5}}]}}", outer)
+    setup = [op.mix.setup for op in body(text, 1) if isinstance(op, Compute) and op.mix.setup]
+    assert setup == [5, 7, 7, 7, 5, 7, 7, 5, 7, 7, 7, 5, 7, 7, 5, 7, 7, 7]
+    assert body(text, 1) == body(text, 1)
+
+
+def test_a_loop_in_no_other_has_whole_turns():
+    """Half a turn would be the same one in every tile."""
+    with pytest.raises(ScenarioError, match=r"times: is a mean, but the loop is in no other") as error:
+        loads(ROWS.replace("times: 3", "times: 3.5"))
+    assert "a whole number" in str(error.value)
+    for wrong in ("0", "-1", "two"):
+        with pytest.raises(ScenarioError, match="times"):
+            loads(ROWS.replace("times: 3", f"times: {wrong}"))
