@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from gpusim.errors import GpusimError
-from gpusim.validation.report import Accuracy, TechniqueAccuracy
+from gpusim.validation.band import Band
+from gpusim.validation.report import Accuracy, ErrorSummary
 
 __all__ = ["BEGIN", "END", "accuracy_page", "accuracy_table", "insert_between_markers"]
 
@@ -14,14 +15,17 @@ NO_RECORDINGS = "No recordings yet: `gpusim measure` makes them.\n"
 
 
 def accuracy_table(report: Accuracy) -> str:
-    """One row per technique."""
+    """One row per technique, one per device where there are several, and one for all."""
     if report.overall is None:
         return NO_RECORDINGS
     lines = [
         "| Technique | Recordings | Mean error | Worst error | Hidden fraction, worst | Best stages picked | In band |",
         "|---|---|---|---|---|---|---|",
     ]
-    lines += [_line(row, report) for row in (*report.techniques, report.overall)]
+    lines += [_line(f"`{row.name}`", row, report.band) for row in report.techniques]
+    if len(report.devices) > 1:
+        lines += [_line(f"on `{row.name}`", row, report.band) for row in report.devices]
+    lines.append(_line("**all**", report.overall, report.band))
     band = report.band
     lines.append(
         f"\nBand: mean {band.mean:.1%}, worst {band.worst:.1%}, hidden fraction {band.hidden:.2f}, "
@@ -31,12 +35,11 @@ def accuracy_table(report: Accuracy) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _line(row: TechniqueAccuracy, report: Accuracy) -> str:
-    name = "**all**" if row is report.overall else f"`{row.technique}`"
+def _line(name: str, row: ErrorSummary, band: Band) -> str:
     hidden = "–" if row.hidden_worst is None else f"{row.hidden_worst:+.3f}"
     choices = "–" if not row.choices else f"{row.choices_right} of {row.choices}"
     gaps = f" ({row.known_gaps} known gaps)" if row.known_gaps else ""
-    verdict = ("yes" if row.within(report.band) else "no") + gaps
+    verdict = ("yes" if row.within(band) else "no") + gaps
     return f"| {name} | {row.cases} | {row.mean_abs:.1%} | {row.worst:+.1%} | {hidden} | {choices} | {verdict} |"
 
 
@@ -51,11 +54,12 @@ def accuracy_page(report: Accuracy) -> str:
     if report.choices:
         parts += [
             "## Stage count picked\n",
-            "| Technique | Parameters | Picked by the model | Fastest on the device | Loss |",
-            "|---|---|---|---|---|",
+            "| Technique | Device | Parameters | Picked by the model | Fastest on the device | Loss |",
+            "|---|---|---|---|---|---|",
         ]
         parts += [
-            f"| `{c.technique}` | {_params(c.params)} | {c.predicted_best} | {c.measured_best} | {c.loss:.1%} |"
+            f"| `{c.technique}` | {c.device} | {_params(c.params)} | "
+            f"{c.predicted_best} | {c.measured_best} | {c.loss:.1%} |"
             for c in report.choices
         ]
         parts.append("")

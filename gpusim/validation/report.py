@@ -12,12 +12,13 @@ import statistics
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
+from operator import attrgetter
 from typing import Any
 
 from gpusim.validation.band import DEFAULT_BAND, Band
 from gpusim.validation.comparison import Comparison
 
-__all__ = ["Accuracy", "Choice", "RecordedCase", "TechniqueAccuracy", "accuracy"]
+__all__ = ["Accuracy", "Choice", "ErrorSummary", "RecordedCase", "accuracy"]
 
 
 @dataclass(frozen=True)
@@ -57,10 +58,10 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class TechniqueAccuracy:
-    """The errors of one technique; fractions of the measured total (hidden: differences)."""
+class ErrorSummary:
+    """The errors of one technique or device, by its ``name``; fractions of the measured total (hidden: differences)."""
 
-    technique: str
+    name: str
     cases: int
     mean_abs: float
     worst: float
@@ -72,7 +73,7 @@ class TechniqueAccuracy:
     known_gaps: int
 
     def within(self, band: Band = DEFAULT_BAND) -> bool:
-        """All that is claimed for this technique holds."""
+        """All that is claimed holds for these cases."""
         hidden = self.hidden_worst is None or abs(self.hidden_worst) <= band.hidden
         choice = self.choices == self.choices_right
         return self.mean_abs <= band.mean and abs(self.worst) <= band.worst and hidden and choice
@@ -80,12 +81,13 @@ class TechniqueAccuracy:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """All cases, by technique and altogether (``overall``; None without any case)."""
+    """All cases, by technique, by device and altogether (``overall``; None without any case)."""
 
     cases: tuple[RecordedCase, ...]
     choices: tuple[Choice, ...]
-    techniques: tuple[TechniqueAccuracy, ...]
-    overall: TechniqueAccuracy | None
+    techniques: tuple[ErrorSummary, ...]
+    devices: tuple[ErrorSummary, ...]
+    overall: ErrorSummary | None
     band: Band
 
     @property
@@ -99,8 +101,9 @@ class Accuracy:
         return {
             "band": asdict(self.band),
             "holds": self.holds,
-            "overall": None if self.overall is None else self._row(self.overall),
-            "techniques": [self._row(row) for row in self.techniques],
+            "overall": None if self.overall is None else self._row("technique", self.overall),
+            "techniques": [self._row("technique", row) for row in self.techniques],
+            "devices": [self._row("device", row) for row in self.devices],
             "choices": [{**asdict(choice), "right": choice.right(self.band)} for choice in self.choices],
             "cases": [
                 {
@@ -111,29 +114,32 @@ class Accuracy:
             ],
         }  # fmt: skip
 
-    def _row(self, row: TechniqueAccuracy) -> dict[str, Any]:
-        return {**asdict(row), "within": row.within(self.band)}
+    def _row(self, kind: str, row: ErrorSummary) -> dict[str, Any]:
+        values = asdict(row)
+        return {kind: values.pop("name"), **values, "within": row.within(self.band)}
 
 
 def accuracy(cases: Iterable[RecordedCase], band: Band = DEFAULT_BAND) -> Accuracy:
     """The report over ``cases``. Known gaps count in its numbers like all others: hiding them would be a lie."""
     cases = tuple(cases)
     choices = _choices(cases)
-    names = sorted({case.technique for case in cases})
-    rows = tuple(
-        _row(name, [c for c in cases if c.technique == name], [c for c in choices if c.technique == name], band)
-        for name in names
+    groups = (
+        tuple(
+            _row(name, [case for case in cases if of(case) == name], [one for one in choices if of(one) == name], band)
+            for name in sorted({of(case) for case in cases})
+        )
+        for of in (attrgetter("technique"), attrgetter("device"))
     )
     overall = _row("all", cases, choices, band) if cases else None
-    return Accuracy(cases, choices, rows, overall, band)
+    return Accuracy(cases, choices, *groups, overall, band)
 
 
-def _row(name: str, cases: Sequence[RecordedCase], choices: Sequence[Choice], band: Band) -> TechniqueAccuracy:
+def _row(name: str, cases: Sequence[RecordedCase], choices: Sequence[Choice], band: Band) -> ErrorSummary:
     errors = [case.comparison.total_error for case in cases]
     worst = max(range(len(errors)), key=lambda i: abs(errors[i]))
     hidden = [error for case in cases if (error := case.comparison.hidden_error) is not None]
-    return TechniqueAccuracy(
-        technique=name,
+    return ErrorSummary(
+        name=name,
         cases=len(cases),
         mean_abs=statistics.fmean(abs(error) for error in errors),
         worst=errors[worst],

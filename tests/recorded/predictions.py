@@ -48,17 +48,17 @@ class Point:
         return f"{self.error:+7.1%}  {self.measured_s * 1e6:9.1f} us measured  {words}"
 
 
-def recorded(name: str) -> list[TotalRow]:
-    """The recorded run times of a technique; none if there are none."""
-    path = techniques()[name].folder / "recorded" / DEVICE / TOTALS
+def recorded(name: str, device: str = DEVICE) -> list[TotalRow]:
+    """The recorded run times of a technique on a device; none if there are none."""
+    path = techniques()[name].folder / "recorded" / device / TOTALS
     return Totals.load(path).rows if path.exists() else []
 
 
 @cache
-def points(name: str) -> tuple[Point, ...]:
-    """All recorded rows of a technique, in their order, and what is predicted."""
-    rows = recorded(name)
-    predicted = _once(name, lambda: _predict_all(name, rows))
+def points(name: str, device: str = DEVICE) -> tuple[Point, ...]:
+    """All recorded rows of a technique on a device, in their order, and what is predicted."""
+    rows = recorded(name, device)
+    predicted = _once(f"{name}-{device}", lambda: _predict_all(name, device, rows))
     return tuple(Point(row, total_s) for row, total_s in zip(rows, predicted, strict=True))
 
 
@@ -85,17 +85,17 @@ def _once(name: str, make: Callable[[], list[float]]) -> list[float]:
     return json.loads(made.read_text(encoding="utf-8"))
 
 
-def _predict_all(name: str, rows: list[TotalRow]) -> list[float]:
-    jobs = [(number, name, dict(row.params)) for number, row in enumerate(rows)]
+def _predict_all(name: str, device: str, rows: list[TotalRow]) -> list[float]:
+    jobs = [(number, name, device, dict(row.params)) for number, row in enumerate(rows)]
     # Results come in any order.
     predicted = dict(run_parallel(_predict, jobs, workers=WORKERS))
     return [predicted[number] for number in range(len(rows))]
 
 
-def _predict(job: tuple[int, str, dict[str, Any]]) -> tuple[int, float]:
-    number, name, params = job
+def _predict(job: tuple[int, str, str, dict[str, Any]]) -> tuple[int, float]:
+    number, name, device, params = job
     found = techniques()[name]
-    return number, predict_params(found, found.make_params(params), DEVICE, trace=False).total_s
+    return number, predict_params(found, found.make_params(params), device, trace=False).total_s
 
 
 def worst_first(found: tuple[Point, ...]) -> list[Point]:

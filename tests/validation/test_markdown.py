@@ -14,10 +14,10 @@ from gpusim.validation.markdown import (
 )
 
 
-def case(stages: int, predicted: float, measured: float) -> RecordedCase:
+def case(stages: int, predicted: float, measured: float, device: str = "d") -> RecordedCase:
     """A case with totals alone."""
-    sides = [TimelineBuilder().build(device="d", total_s=total) for total in (predicted, measured)]
-    return RecordedCase("made_up", "d", {"stages": stages, "warps": 4}, compare_timelines(*sides))
+    sides = [TimelineBuilder().build(device=device, total_s=total) for total in (predicted, measured)]
+    return RecordedCase("made_up", device, {"stages": stages, "warps": 4}, compare_timelines(*sides))
 
 
 def test_table_has_a_row_per_technique_and_one_for_all():
@@ -25,13 +25,21 @@ def test_table_has_a_row_per_technique_and_one_for_all():
     table = accuracy_table(accuracy([case(1, 1.02, 1.0), case(2, 0.9, 0.95)]))
     assert "| `made_up` | 2 | 3.6% | -5.3% | – | 1 of 1 | no |" in table
     assert "| **all** | 2 |" in table
+    assert "on `d`" not in table
+
+
+def test_several_devices_have_rows_of_their_own():
+    """And stage counts are compared on one device only."""
+    table = accuracy_table(accuracy([case(1, 1.02, 1.0), case(2, 0.9, 0.95), case(1, 1.1, 1.0, device="e")]))
+    assert "| on `d` | 2 | 3.6% | -5.3% | – | 1 of 1 | no |" in table
+    assert "| on `e` | 1 | 10.0% | +10.0% | – | – | no |" in table
 
 
 def test_page_lists_every_case_with_the_worst_first():
     """None is left out."""
     page = accuracy_page(accuracy([case(1, 1.02, 1.0), case(2, 0.9, 0.95)]))
     assert page.index("stages=2, warps=4") < page.index("stages=1, warps=4")
-    assert "| `made_up` | warps=4 | 2 | 2 | 0.0% |" in page
+    assert "| `made_up` | d | warps=4 | 2 | 2 | 0.0% |" in page
 
 
 def test_nothing_recorded_is_said():
