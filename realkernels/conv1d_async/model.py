@@ -54,6 +54,13 @@ LOOP_OTHER = 7
 what the compiler moves to keep the old address of the store."""
 REGISTERS = {19: 32, 27: 40, 31: 48}
 """By the weights that are held at the same time, at most."""
+LOADS_AHEAD = {
+    11: (5.5, 7.0), 13: (6.5, 4.5), 15: (5.0, 4.7), 17: (4.25, 2.75), 19: (2.1, 1.1), 21: (7.0, 5.0), 23: (5.75, 4.25),
+    25: (2.3, 15.7), 27: (2.1, 0.2), 29: (7.25, 5.75), 31: (6.2, 4.4),
+}  # fmt: skip
+"""With several outputs per thread, by the kernel's points: loads of an output for each time that the warp waits for
+some, and other instructions before that. The compiler holds all weights in as few registers as it can, and has few left
+to load ahead; up to nine points it loads all of an output at once."""
 OTHER_TOLERANCE = 10
 """Instructions per warp by which the sum of these may differ from one compilation."""
 PARAMETERS = 3.0
@@ -100,19 +107,23 @@ def halo_bytes(params: Params) -> int:
 def output_mix(params: Params) -> Mix:
     """Instructions of one warp from the tile in shared memory to sums in registers, the stores left out.
 
-    The weights, four at a time, and for each output ``kernel_points`` loads, all under way before the first of them is
-    needed, and a chain of as many FFMAs.
+    The weights, four at a time, and for each output ``kernel_points`` loads, as far ahead as registers allow, and a
+    chain of as many FFMAs.
     """
     outputs, weights = params.outputs, -(-params.kernel_points // 4)
     taps = params.kernel_points * outputs
     lds = taps + weights
+    in_flight, to_use = lds / outputs, 0.0
+    if outputs > 1:
+        in_flight, to_use = LOADS_AHEAD.get(params.kernel_points, (in_flight, to_use))
     return Mix(
         ffma=float(taps),
         lds=float(lds),
         interleaved=float(LOOP_OTHER * outputs if outputs > 1 else 0),
         setup=float(OUTPUT_OTHER + (LOOP_ENTRY_OTHER if outputs > 1 else 0)),
         ilp=1.0,
-        loads_in_flight=lds / outputs,
+        loads_in_flight=in_flight,
+        load_to_use=to_use,
         lds_bytes=4,
         lds_wavefronts=(taps + WEIGHTS_WAVEFRONTS * weights) / lds,
     )
