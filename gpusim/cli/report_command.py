@@ -31,7 +31,7 @@ def report(json: bool, write: bool, folder: Path) -> int:
              "–" if row.hidden_worst is None else f"{row.hidden_worst:+.3f}",
              f"{row.choices_right} of {row.choices}" if row.choices else "–",
              "yes" if row.within(found.band) else "no")
-            for row in (*found.techniques, *(found.devices if len(found.devices) > 1 else ()), found.overall)
+            for row in (*found.techniques, *found.devices, found.overall)
         ]  # fmt: skip
         head = ("technique", "recordings", "mean", "worst", "hidden, worst", "best stages", "in band")
         print_table("predicted against measured", head, rows)

@@ -23,8 +23,7 @@ def accuracy_table(report: Accuracy) -> str:
         "|---|---|---|---|---|---|---|",
     ]
     lines += [_line(f"`{row.name}`", row, report.band) for row in report.techniques]
-    if len(report.devices) > 1:
-        lines += [_line(f"on `{row.name}`", row, report.band) for row in report.devices]
+    lines += [_line(f"on `{row.name}`", row, report.band) for row in report.devices]
     lines.append(_line("**all**", report.overall, report.band))
     band = report.band
     lines.append(

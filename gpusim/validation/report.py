@@ -81,7 +81,7 @@ class ErrorSummary:
 
 @dataclass(frozen=True)
 class Accuracy:
-    """All cases, by technique, by device and altogether (``overall``; None without any case)."""
+    """All cases, by technique, by device where there are several, and altogether (None without any case)."""
 
     cases: tuple[RecordedCase, ...]
     choices: tuple[Choice, ...]
@@ -123,7 +123,7 @@ def accuracy(cases: Iterable[RecordedCase], band: Band = DEFAULT_BAND) -> Accura
     """The report over ``cases``. Known gaps count in its numbers like all others: hiding them would be a lie."""
     cases = tuple(cases)
     choices = _choices(cases)
-    groups = (
+    techniques, devices = (
         tuple(
             _row(name, [case for case in cases if of(case) == name], [one for one in choices if of(one) == name], band)
             for name in sorted({of(case) for case in cases})
@@ -131,7 +131,7 @@ def accuracy(cases: Iterable[RecordedCase], band: Band = DEFAULT_BAND) -> Accura
         for of in (attrgetter("technique"), attrgetter("device"))
     )
     overall = _row("all", cases, choices, band) if cases else None
-    return Accuracy(cases, choices, *groups, overall, band)
+    return Accuracy(cases, choices, techniques, devices if len(devices) > 1 else (), overall, band)
 
 
 def _row(name: str, cases: Sequence[RecordedCase], choices: Sequence[Choice], band: Band) -> ErrorSummary:

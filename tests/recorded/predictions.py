@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import statistics
 import tempfile
 import time
 from collections.abc import Callable, Mapping
@@ -101,3 +102,12 @@ def _predict(job: tuple[int, str, str, dict[str, Any]]) -> tuple[int, float]:
 def worst_first(found: tuple[Point, ...]) -> list[Point]:
     """Those that are off by most come first."""
     return sorted(found, key=lambda point: -abs(point.error))
+
+
+def assert_within(found: tuple[Point, ...], band: tuple[float, float]) -> None:
+    """Mean and worst absolute error of ``found`` are within ``band``; on failure the five worst rows are shown."""
+    mean, most = band
+    worst = worst_first(found)
+    shown = "\n".join(map(str, worst[:5]))
+    assert statistics.fmean(abs(point.error) for point in found) <= mean, shown
+    assert abs(worst[0].error) <= most, shown

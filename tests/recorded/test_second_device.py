@@ -1,16 +1,15 @@
 """The model against the kernels recorded on an H100, whose profile was measured by the same benches.
 
-Their parameters were drawn at random and predicted before they were measured; none is left out.
+Their parameters were drawn at random and predicted before they were measured; none is left out. What the program of
+`conv1d_async` says of loads ahead was put right, by its machine code, after these recordings had shown it to be wrong.
 """
 
 from __future__ import annotations
 
-import statistics
-
 import pytest
 
 from gpusim.scenario import techniques
-from tests.recorded.predictions import points, recorded, worst_first
+from tests.recorded.predictions import assert_within, points, recorded
 
 DEVICE = "h100_sxm"
 BANDS = {
@@ -34,10 +33,5 @@ def test_all_that_is_recorded_has_a_band():
 
 @pytest.mark.parametrize("name", BANDS)
 def test_totals_are_within_the_band(name):
-    """On failure the five worst rows are shown."""
-    found = points(name, DEVICE)
-    worst = worst_first(found)
-    shown = "\n".join(map(str, worst[:5]))
-    mean, most = BANDS[name]
-    assert statistics.fmean(abs(point.error) for point in found) <= mean, shown
-    assert abs(worst[0].error) <= most, shown
+    """Of all that is recorded there."""
+    assert_within(points(name, DEVICE), BANDS[name])
