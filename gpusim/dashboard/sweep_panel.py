@@ -20,6 +20,8 @@ PICK = "pick"
 """Type of the ids of table rows; their ``changes`` are those of the point, one a line."""
 HEIGHT = 236
 _MILLI_US = 2000.0
+_MARKS = ("● predicted", "○ measured", "★ best")
+"""What the marks are, beside the axis: a legend would take the width of the lines."""
 
 
 def sweep_figure(sweep: Sweep, theme: str) -> dict[str, Any]:
@@ -47,6 +49,8 @@ def sweep_figure(sweep: Sweep, theme: str) -> dict[str, Any]:
         traces.append(_trace(points, "predicted_s", scale, name, shade, best))
         if any(row.measured_s for _, row in points):
             traces.append(_trace(points, "measured_s", scale, f"{name} measured".strip(), shade, sweep.measured_best))
+    if any(row.measured_s for row in sweep.rows):
+        title = "    ".join((title, *_MARKS))
     return {"data": traces, "layout": _layout(title, others, unit, theme)}
 
 
@@ -86,9 +90,9 @@ def _layout(title: str, others: Sequence[str], unit: str, theme: str) -> dict[st
     tones = ink(theme)
     axis = {"gridcolor": tones.grid, "linecolor": tones.grid, "tickfont": {"size": 11}, "automargin": True}
     return {
-        **look(theme), "height": HEIGHT, "margin": {"l": 54, "r": 12, "t": 10, "b": 40},
+        **look(theme), "height": HEIGHT, "margin": {"l": 54, "r": 12, "t": 10, "b": 48},
         "showlegend": bool(others), "legend": {"title": {"text": ", ".join(others)}, "font": {"size": 11}},
-        "xaxis": axis | {"type": "category", "title": {"text": title}},
+        "xaxis": axis | {"type": "category", "title": {"text": title, "font": {"size": 12}, "standoff": 8}},
         "yaxis": axis | {"rangemode": "tozero", "ticksuffix": f" {unit}", "zeroline": False},
     }  # fmt: skip
 

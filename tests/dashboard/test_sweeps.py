@@ -78,6 +78,7 @@ def test_measured_points_lie_on_predicted_lines_and_each_side_has_its_best(sourc
     assert predicted["marker"]["symbol"] == ["circle", "circle", "star"]
     assert measured["marker"]["symbol"] == ["circle-open", "star", "circle-open"]
     assert measured["customdata"][1] == "kernel.params.stages=2"
+    assert figure["layout"]["xaxis"]["title"]["text"].endswith("● predicted    ○ measured    ★ best")
 
 
 def test_the_axis_with_most_values_goes_across_and_the_others_make_lines():
