@@ -23,6 +23,13 @@ MIXED_SWEEPS = 7
 (`realkernels.microbench` sweeps, four loads in flight: half of the hits come after 4 to 11)."""
 
 
+REREAD_ALL_BYTES, REREAD_NONE_BYTES = 34 << 20, 56 << 20
+REWRITTEN_ALL_BYTES, REWRITTEN_NONE_BYTES = 22 << 20, 51 << 20
+"""Lines that warps read and write back again and again: up to the first all reads, or writes, find them in L2 and go
+no further, from the second on none (`realkernels.microbench` rewritten; both within 0.17 in between). Of an H100, whose
+L2 is that of an H200."""
+
+
 def random_hit(footprint_bytes: float, fetched_bytes: float = inf, piece_bytes: int = GRANULE_BYTES) -> float:
     """Fraction of hits of random reads of ``footprint_bytes``, of which ``fetched_bytes`` have come in so far.
 
@@ -43,7 +50,19 @@ def again_hit(distance_bytes: float) -> float:
     Of its writes, too: those that find their line in L2 do not go on to DRAM. Lines leave in the order in which they
     came, so that it is nearly all or nothing.
     """
-    return min(max((AGAIN_NONE_BYTES - distance_bytes) / (AGAIN_NONE_BYTES - AGAIN_ALL_BYTES), 0.0), 1.0)
+    return _falling(distance_bytes, AGAIN_ALL_BYTES, AGAIN_NONE_BYTES)
+
+
+def rewritten_hits(footprint_bytes: float) -> tuple[float, float]:
+    """Fractions of reads and of writes that find ``footprint_bytes`` in L2 which are read and rewritten in turn."""
+    return (
+        _falling(footprint_bytes, REREAD_ALL_BYTES, REREAD_NONE_BYTES),
+        _falling(footprint_bytes, REWRITTEN_ALL_BYTES, REWRITTEN_NONE_BYTES),
+    )
+
+
+def _falling(size: float, all_of: float, none_of: float) -> float:
+    return min(max((none_of - size) / (none_of - all_of), 0.0), 1.0)
 
 
 def sweep_hit(distance_bytes: float, before: float) -> float:

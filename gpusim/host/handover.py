@@ -65,8 +65,7 @@ class HandOver:
                 retry = self._retry_s
                 if item.engine in ("compute", "func"):
                     retry += self._retry_more_s * max(others - 1, 0)
-                first = waiting + retry
-                end = first if end <= first else end + self._chance() * retry
+                end += self._chance() * retry
                 item.polled = True
             ready = max(ready, end + self._takes(dep, item, why))
         return ready

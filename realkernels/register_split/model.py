@@ -7,9 +7,9 @@ Models: local stores go through L1 to L2, at the rate at which all SMs can write
   came from L2 too. Where L1 holds the values they do not, by hardware counters, but wait in the same queue: warps
   wait for them for two thirds of the time, and kernels whose loads all hit take as long as this says. Besides, a warp
   waits for them one after the other, as far as FMAs do not hide it. What all threads spill goes on to DRAM, round
-  after round, where L2 has no room for it.
-Omits: L2 that holds some of the spilled values although not all. ``setmaxnreg`` itself has an assumed cost, paid once
-  per CTA.
+  after round, as far as L2 has no room for it.
+Omits: local loads that miss L1 while others do not, which take the way to L2 one after the other. ``setmaxnreg`` itself
+  has an assumed cost, paid once per CTA.
 """
 
 from __future__ import annotations
@@ -36,6 +36,7 @@ from gpusim.program import (
     WaitLoads,
 )
 from realkernels._harness.design import SMS
+from realkernels.l2 import rewritten_hits
 from realkernels.register_split import PRODUCER_WARPS, Params
 from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 
@@ -66,8 +67,6 @@ STEEP, SPILLED_PER_REGISTER_LATER = 48, 1.125
 one more up to `STEEP`, and from there on: the compiler also needs registers to swap through."""
 SPILLED_END = 2
 """Per vector of a spilling consumer with one stage: computing where the stage ends (with more it is loaded)."""
-L2_BYTES, L2_WRITTEN_BYTES = 50 << 20, 28 << 20
-"""What L2 holds, and how much of it may be written and not yet in DRAM (realkernels.microbench dirty)."""
 LOCAL_BYTES = 4
 """A spilled value of a thread."""
 PIECES = 8
@@ -178,9 +177,11 @@ def producer_other(params: Params) -> int:
 
 
 def spilled_bytes(params: Params) -> int:
-    """What all resident threads keep in local memory."""
+    """What all resident threads with vectors keep in local memory."""
     ctas = min(params.grid, SMS * params.ctas_per_sm)
-    return LOCAL_BYTES * (swapped(params) + tile_local(params)[1]) * WARP_SIZE * params.consumer_warps * ctas
+    parts = shares(params.tile_bytes, params.consumer_warps)
+    warps = ctas * sum(part.warps for part in parts if part.iterations)
+    return LOCAL_BYTES * (swapped(params) + tile_local(params)[1]) * WARP_SIZE * warps
 
 
 def consumer_mix(params: Params, iterations: int, *, first: bool = True) -> Mix:
@@ -252,14 +253,14 @@ def _piece(params: Params, part: Share, vectors: int, tile: int, *, first: bool)
     loaded = each * (vectors * vector_loads(params) + loads)
     stored = each * (vectors * swapped(params) + stores)
     waits = local_waits(params, vectors)
-    spilled = spilled_bytes(params)
+    found, kept = rewritten_hits(spilled_bytes(params))
     own = LOCAL_BYTES * (swapped(params) + tile_local(params)[1]) * WARP_SIZE * part.warps
     if loaded:
-        yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=float(spilled <= L2_BYTES), tile=tile)
+        yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=found, tile=tile)
     yield Compute(consumer_mix(params, vectors, first=first), tile=tile, reads=RING if vectors else None)
     if waits.lds:
         yield Compute(waits, tile=tile)
     if stored:
-        yield Store(stored, width=LOCAL_BYTES, l2_hit=float(spilled <= L2_WRITTEN_BYTES), again=own, tile=tile)
+        yield Store(stored, width=LOCAL_BYTES, l2_hit=kept, again=own, tile=tile)
     if loaded:
         yield WaitLoads(tile=tile)

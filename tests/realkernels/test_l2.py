@@ -8,7 +8,7 @@ import pytest
 
 from gpusim.hardware import load_profile
 from gpusim.hardware.access import GRANULE_BYTES
-from realkernels.l2 import HELD_BYTES, again_hit, random_hit, sweep_hit
+from realkernels.l2 import HELD_BYTES, again_hit, random_hit, rewritten_hits, sweep_hit
 from tests.bench_rows import rows
 
 MIB = 1 << 20
@@ -36,6 +36,16 @@ def test_what_the_launch_before_has_left_is_what_was_counted() -> None:
         expected = again_hit(read + written)
         assert expected == pytest.approx(1.0 - row["dram_read_bytes"] / read, abs=0.12), row
         assert expected == pytest.approx(1.0 - row["dram_written_bytes"] / written, abs=0.12), row
+
+
+def test_what_is_kept_of_rewritten_lines_is_what_was_counted() -> None:
+    """Bytes that DRAM did not see of 8 to 83 MiB which every warp reads and writes back again and again."""
+    counted = rows("rewritten", "h100_sxm", op="rewrite")
+    assert len(counted) == 14
+    for row in counted:
+        found, kept = rewritten_hits(row["footprint_bytes"])
+        assert found == pytest.approx(1.0 - row["dram_read"], abs=0.17), row
+        assert kept == pytest.approx(1.0 - row["dram_written"], abs=0.17), row
 
 
 def test_hits_of_sweeps_are_those_measured() -> None:

@@ -182,7 +182,7 @@ def test_recorded_kernels_spill_where_the_model_says() -> None:
 
 
 def test_local_accesses_go_where_they_fit() -> None:
-    """Per vector and warp 128 bytes for each STL and LDL, through L2; to DRAM where L2 has no room for all of them."""
+    """Per vector and warp 128 bytes for each STL and LDL, through L2; to DRAM as far as L2 has no room for them."""
     few, many = Params("split", 96, 40, consumer_warps=8), Params("uniform", 144, consumer_warps=16)
     for params, hit in ((few, 1.0), (many, 0.0)):
         ops = list(TECHNIQUE.build(params).roles[1].body(1))
@@ -197,7 +197,6 @@ def test_local_accesses_go_where_they_fit() -> None:
         assert sum(mix.lds for mix in mixes) == vectors / params.consumer_warps
         assert sum(mix.setup for mix in mixes) == model.consumer_mix(params, 1).setup
         assert all(op.l2_hit == hit for op in (*loads, *stores))
-    assert model.spilled_bytes(few) < model.L2_WRITTEN_BYTES < model.L2_BYTES < model.spilled_bytes(many)
 
 
 def test_a_split_hands_on_what_the_producers_keep_not() -> None:

@@ -1,14 +1,15 @@
 """Cycles in which a scheduler can issue nothing although a warp is ready, from the instructions of a loop.
 
-Two things hold up the next instruction (realkernels.microbench operands, halves, issue, steps):
+Two things hold up the next instruction (realkernels.microbench operands, halves, issue, multiply, steps):
 
 - **Register banks.** Even and odd registers lie in two banks, and each gives one operand of a warp a cycle. An
   instruction's operands may come up to `_WINDOW` cycles late; what needs more of one bank holds up the instructions
   behind it. A register marked ``.reuse`` is kept for the next instruction that reads the same place from the same bank.
 - **Half-rate pipes.** Integer arithmetic, multiplication, FP64 and halves have 16 lanes: a pipe that has taken an
   instruction takes none in the next cycle. FP32 has two such pipes, of which it takes either; integers are multiplied
-  on one of them, and instructions of two halves take both at once, unless the compiler sends them where matrices are
-  multiplied (``HFMA2.MMA``). Warps that run the same instructions in step all want the same pipe, so that a scheduler
+  on one of them, twice as long if the upper half of the product is wanted (``IMAD.HI``, ``IMAD.WIDE``), and
+  instructions of two halves take both at once, unless the compiler sends them where matrices are multiplied
+  (``HFMA2.MMA``). Warps that run the same instructions in step all want the same pipe, so that a scheduler
   which has enough of them waits as if one warp issued without any latency. Those in other code can issue meanwhile
   (short_ctas), as far as the fullest pipe has time for them.
 
@@ -46,6 +47,8 @@ _TAKES = {
     (_HEAVY, _LIGHT): ("HFMA2", "HADD2", "HMUL2"),
 }  # fmt: skip
 """Opcodes by the pipes that they take at once."""
+_LONG = re.compile(r"IMAD\.(HI|WIDE)\b")
+"""Opcodes that keep their pipe busy for twice as long."""
 _PIPES_OF = {opcode: pipes for pipes, opcodes in _TAKES.items() for opcode in opcodes}
 
 
@@ -53,7 +56,7 @@ _PIPES_OF = {opcode: pipes for pipes, opcodes in _TAKES.items() for opcode in op
 class Stalls:
     """Cycles lost in one turn of a loop: to ``register_conflicts``, and beyond that to pipes that are still busy.
 
-    ``half_rate``: instructions that the fullest pipe of half rate takes.
+    ``half_rate``: instructions that the fullest pipe of half rate takes; one that keeps it busy twice as long is two.
     """
 
     register_conflicts: float
@@ -65,12 +68,14 @@ class Stalls:
 class _Issued:
     """``fetched``: registers that each bank has to give; ``pipes``: those of half rate that it takes at once.
 
-    ``either``: it is FP32, which takes whichever of its two pipes is free first.
+    ``either``: it is FP32, which takes whichever of its two pipes is free first. ``turns``: of `HALF_RATE` cycles that
+    it keeps its pipes busy.
     """
 
     fetched: tuple[int, ...]
     pipes: tuple[str, ...]
     either: bool
+    turns: int
 
 
 def dispatch_stalls(instructions: Sequence[Instruction]) -> Stalls:
@@ -83,7 +88,7 @@ def dispatch_stalls(instructions: Sequence[Instruction]) -> Stalls:
 
 def _fullest(listed: Sequence[_Issued]) -> float:
     """Instructions that the fullest pipe takes; those of FP32 count where halves leave them too little of both."""
-    taken = {pipe: sum(pipe in one.pipes for one in listed) for pipe in _PIPES}
+    taken = {pipe: sum(one.turns for one in listed if pipe in one.pipes) for pipe in _PIPES}
     both = (sum(one.either for one in listed) + taken[_HEAVY] + taken[_LIGHT]) / 2.0
     return max(*taken.values(), both if taken[_LIGHT] else 0.0)
 
@@ -113,7 +118,8 @@ def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
                         kept[place, bank] = match[1]
                     else:
                         kept.pop((place, bank), None)
-            found.append(_Issued(tuple(map(len, fetched)), pipes, either))
+            turns = 2 if _LONG.match(instruction.opcode) else 1
+            found.append(_Issued(tuple(map(len, fetched)), pipes, either, turns))
     return found
 
 
@@ -131,7 +137,7 @@ def _cycles(listed: Sequence[_Issued], pipes: bool) -> float:
             if pipes and (taken := (min(_LIGHT, _HEAVY, key=busy.__getitem__),) if one.either else one.pipes):
                 starts = max(now, *(busy[pipe] for pipe in taken))
                 now = max(now, starts - _SLACK)
-                busy.update(dict.fromkeys(taken, starts + HALF_RATE))
+                busy.update(dict.fromkeys(taken, starts + one.turns * HALF_RATE))
             for bank, count in enumerate(one.fetched):
                 if count:
                     read = max(free[bank], now) + count

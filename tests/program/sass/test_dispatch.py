@@ -13,6 +13,8 @@ FILLED = 4
 """Warps of a scheduler that do not wait for their own results."""
 HALVES_OFF, HALVES_MEAN_OFF = 0.11, 0.04
 """The same of the bench `halves`: IADD3 beside HFMA2.MMA takes a tenth longer than any pipe says."""
+WIDE_OFF, WIDE_MEAN_OFF = 0.25, 0.1
+"""The same of the bench `multiply`: FFMAs beside any product get through 12 to 24 % slower than pipes say."""
 
 
 def stalls(*lines: str) -> tuple[float, float]:
@@ -110,3 +112,18 @@ def test_floats_count_where_halves_take_both_of_their_pipes():
     both = ["HFMA2 R0, R0, R3, R4"] * 2 + floats
     assert dispatch_stalls([Instruction.of(line) for line in both]).half_rate == 4
     assert dispatch_stalls([Instruction.of(line) for line in floats]).half_rate == 0
+
+
+def test_wide_products_keep_their_pipe_busy_for_twice_as_long():
+    """Lower halves, upper halves and all 64 bits of products, alone and before one to four FFMAs; on an H100."""
+    recorded = rows("multiply", device="h100_sxm")
+    turns = {(row["op"], row["beside"]): row["sass_turn"] for row in recorded if row["sass_turn"]}
+    off = []
+    for row in recorded:
+        if row["warps_per_scheduler"] == 2 * FILLED:
+            turn = turns[row["op"], row["beside"]]
+            off.append((len(turn) + sum(stalls(*turn))) / (64 * row["cycles"]) - 1.0)
+            assert abs(off[-1]) <= WIDE_OFF, (row["op"], row["beside"])
+    assert len(off) == 12
+    assert sum(map(abs, off)) / len(off) <= WIDE_MEAN_OFF
+    assert dispatch_stalls([Instruction.of("IMAD.WIDE R4, R3, R5, R6")]).half_rate == 2
