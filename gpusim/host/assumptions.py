@@ -16,6 +16,7 @@ __all__ = ["assumed_of"]
 _ONLY_FOR: dict[str, tuple[str, ...]] = {
     "alloc.": ("Malloc", "Free", "MallocHost", "FreeHost", "caching"),
     "copy.": ("MemcpyAsync", "MemsetAsync", "Memcpy"),
+    "copy.clear": ("Malloc", "caching", "driver"),
     "copy.d2d": ("d2d", "MemsetAsync"), "copy.d2d_bandwidth": ("d2d",), "copy.d2d_overhead": ("d2d",),
     "copy.d2h": ("d2h",), "copy.h2d": ("h2d",), "copy.memset": ("MemsetAsync",), "copy.p2p": ("p2p",),
     "graph.": ("GraphLaunch",),

@@ -85,6 +85,22 @@ def _pools(b: HostBenches, _: Found) -> Found:
     return found
 
 
+def _clearing(b: HostBenches, _: Found) -> Found:
+    """How fast new memory is cleared, from the beginning of the call on: a copy behind it comes so much later.
+
+    Nothing of runs from before there was such a bench.
+    """
+    rates = []
+    for row in b.some("alloc", kind="cleared"):
+        if row["where"] != "kept":
+            kept = b.rows("alloc", kind="cleared", where="kept", bytes=row["bytes"])[0]
+            rates.append(row["bytes"] / (row["take_s"] + row["median_s"] - kept["median_s"]))
+    if not rates:
+        return {}
+    middle = sorted(rates)[len(rates) // 2]
+    return {"copy.clear_rate": rate(middle, "alloc (cleared, 32 and 64 MiB)", max(rates) - min(rates))}
+
+
 def _caching(b: HostBenches, _: Found) -> Found:
     """An allocator in the host's language, as CuPy's; nobody measured one in C++ here."""
     take = b.us("alloc", kind="caching_hit", part="take", bytes=MIB)
@@ -189,4 +205,4 @@ def _dispatch(b: HostBenches, _: Found) -> Found:
     }
 
 
-STEPS = (_rules, _dispatch, _device_memory, _host_memory, _pools, _caching, _pageable)
+STEPS = (_rules, _dispatch, _device_memory, _host_memory, _clearing, _pools, _caching, _pageable)

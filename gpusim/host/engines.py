@@ -6,7 +6,7 @@ Models: one queue per direction (and one for copies between devices), as many as
   engine before. (The device goes round the streams in an order that depends on which channels the driver gave them.)
   With two engines copies between devices go through that of D2H; with one, everything goes through it in turn. With
   three, copies on the device itself are made by SMs (`device_copies`), or have an engine if ``copy.d2d_block`` is zero.
-  A memset goes where these go.
+  A memset goes where these go. The engine of H2D also clears new memory.
 Omits: copies of a few hundred bytes, which ride in the command stream; a host link that gets 5 % slower when three and
   more streams take turns in large copies to the device.
 Source: realkernels.microbench.host (copies: size, duplex, same_direction; handover: period).
@@ -28,6 +28,8 @@ _ENGINE_OF = {
     2: {"h2d": "h2d", "d2h": "d2h", "d2d": "d2h", "memset": "d2h", "p2p": "d2h"},
     3: {"h2d": "h2d", "d2h": "d2h", "d2d": "d2d", "memset": "d2d", "p2p": "p2p"},
 }
+_CLEAR = "clear"
+"""A direction of its own for memory that is new to the program: it moves nothing over the link."""
 _OPPOSITE = {"h2d": "d2h", "d2h": "h2d"}
 _ROUNDING = 1e-9
 
@@ -96,6 +98,7 @@ class CopyEngines:
         self._under_way = dict.fromkeys(names, 0)
         self._rate = {d: value(f"copy.{d}_bandwidth") for d in names}
         self._overhead = {d: value(f"copy.{d}_overhead") for d in names}
+        self._under_way[_CLEAR], self._rate[_CLEAR], self._overhead[_CLEAR] = 0, value("copy.clear_rate"), 0.0
         # Share of its own speed that a direction has beside the other one: for bytes, for the overhead.
         self._beside = {d: min(value(f"copy.{d}_duplex_bandwidth") / self._rate[d], 1.0) for d in _OPPOSITE}
         slower = {d: value(f"copy.{d}_duplex_overhead") for d in _OPPOSITE}
@@ -107,6 +110,7 @@ class CopyEngines:
         turn_s = value("copy.turn")
         engines = {n: _Engine(sim, f"copy_engine[{n}]", turn_s, self._work) for n in dict.fromkeys(names.values())}
         self._engine = {direction: engines[name] for direction, name in names.items()}
+        self._engine[_CLEAR] = self._engine["h2d"]
 
     def _set_rates(self, flows: list[Flow]) -> None:
         for flow in flows:
@@ -124,6 +128,10 @@ class CopyEngines:
         done = self._sim.event()
         self._engine[direction].add(_Copy(direction, size, chunk, polled, silent, served, done))
         return done
+
+    def clear(self, size: int) -> None:
+        """Queue the clearing of new memory; no profiler shows it, so it leaves no interval."""
+        self.copy(_CLEAR, size, silent=True, served=lambda _start: None)
 
     def _work(self, copy: _Copy, engine: _Engine) -> None:
         """The overhead, then the bytes."""

@@ -1,18 +1,17 @@
 """How long the device takes from one piece of work to the next.
 
 Models: a queue per stream and engine (kernels, one per copy direction). Within one queue the next piece of work
-  follows at once. Between two of them a semaphore is waited for, and whoever found it closed looks again only after
-  ``stream.retry``, the first time so long after it began to wait: that is when what lies ahead of it in its own queue
-  began, or when it was enqueued. Later looks come at an even spread of phases (the same in every run), because
-  durations of equal length would otherwise keep one phase for ever. From the third queue of kernels on, each in
-  which work waits makes the round ``stream.retry_more`` longer. A host function is called by way of the queue of
-  kernels, so behind a copy it is looked for, too. Work across streams, graphs (same rules, less from kernel to
-  kernel).
+  follows at once. Between two of them a semaphore is waited for, and whoever found it closed looks again every
+  ``stream.retry``. When it opens between two looks nobody models: at an even spread of phases, the same in every run.
+  From the third queue of kernels on, each in which work waits makes the round ``stream.retry_more`` longer. A host
+  function is called by way of the queue of kernels, so behind a copy it is looked for, too. Work across streams, graphs
+  (same rules, less from kernel to kernel).
 Omits: why a second queue makes no difference; what queues of copies that wait do to each other (with three and four
   streams in and out of a kernel the device takes 3 % longer than is said here, without the kernel 3 to 6 % less).
   Beside streams that do nothing but wait, kernels lose a third of what they lose here (handover: waiting).
 Source: realkernels.microbench.host (device: kernels of 10 us with copies between them start at multiples of 8.192 us
-  from each other; between kernels, also across streams, nothing of that kind; handover: late).
+  from each other; between kernels, also across streams, nothing of that kind; handover: late, and the periods of 1 to
+  8 streams, 60 within 3.5 % on average).
 """
 
 from __future__ import annotations

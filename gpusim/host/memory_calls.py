@@ -1,6 +1,8 @@
 """Calls that allocate and free memory.
 
-Models: what the OS takes, by size; calls that wait for the device first; pools.
+Models: what the OS takes, by size; calls that wait for the device first; pools. New memory is cleared by the engine
+  that copies to the device, from the beginning of the call on, whatever is copied behind it.
+Omits: that copies and the clearing of more than 64 MiB take turns.
 Source: CUDA Runtime API (stream-ordered memory allocator); realkernels.microbench.host (alloc, rules).
 """
 
@@ -40,8 +42,8 @@ class MemoryCalls:
 
     def _malloc(self, op: ops.Malloc) -> Generator:
         self._new_buffer(op.buffer, "device", op.bytes)
-        seconds = self._shared.pages.take(op.buffer, op.bytes)
-        yield from self._os_call(seconds, "alloc.waits", op.bytes, op.chunk)
+        seconds, new = self._shared.pages.take(op.buffer, op.bytes)
+        yield from self._os_call(seconds, "alloc.waits", op.bytes, op.chunk, new)
 
     def _free(self, op: ops.Free) -> Generator:
         size = self._gone(op.buffer, "device")
@@ -61,8 +63,9 @@ class MemoryCalls:
         pool, stream = self._pool(op.pool), self._caller.stream(op.stream)
         self._new_buffer(op.buffer, op.pool, op.bytes)
         taken = pool.take(op.buffer, op.bytes, op.stream, set(stream.waits))
-        if taken.grew and pool.caching and self._costs.flag("alloc.waits"):
+        if taken.grown and pool.caching and self._costs.flag("alloc.waits"):
             yield from self._os_call(0.0, "alloc.waits", 0, op.chunk)
+        self._clear(taken.grown)
         yield from self._caller.busy("alloc", taken.seconds, op.chunk, op.bytes)
 
     def _free_async(self, op: ops.FreeAsync) -> Generator:
@@ -71,12 +74,17 @@ class MemoryCalls:
         seconds = self._pool(where).give(op.buffer, op.stream, self._caller.stream(op.stream).last)
         yield from self._caller.busy("alloc", seconds, op.chunk)
 
-    def _os_call(self, seconds: float, waits: str, size: int, chunk: int) -> Generator:
-        """A call that waits for the device if the device's quantity ``waits`` says so."""
+    def _clear(self, size: int) -> None:
+        if size:
+            self._shared.device.engines.clear(size)
+
+    def _os_call(self, seconds: float, waits: str, size: int, chunk: int, new: int = 0) -> Generator:
+        """A call that waits for the device if the device's quantity ``waits`` says so, and takes ``new`` bytes."""
         if self._costs.flag(waits):
             for stream in self._shared.device.streams.all:
                 if stream.last is not None:
                     yield from self._caller.until(stream.last, "host_sync", chunk)
+        self._clear(new)
         yield from self._caller.busy("alloc", seconds, chunk, size)
 
     def _pool(self, name: str) -> MemoryPool:

@@ -24,19 +24,19 @@ class Pages:
         self._room = [self._page // 2]
         self._of: dict[str, int] = {}
 
-    def take(self, buffer: str, size: int) -> float:
-        """Seconds for a new block."""
+    def take(self, buffer: str, size: int) -> tuple[float, int]:
+        """Seconds for a new block, and the bytes that are taken from the OS for it."""
         if size > self._small:
-            return self._costs.sized("alloc.device", size)
+            return self._costs.sized("alloc.device", size), size
         page = next((i for i, room in enumerate(self._room) if room >= size), None)
-        seconds = self._costs.profile.value("alloc.small_take")
+        seconds, taken = self._costs.profile.value("alloc.small_take"), 0
         if page is None:
             page = len(self._room)
             self._room.append(self._page)
-            seconds = self._costs.sized("alloc.device", self._page)
+            seconds, taken = self._costs.sized("alloc.device", self._page), self._page
         self._room[page] -= size
         self._of[buffer] = page
-        return seconds
+        return seconds, taken
 
     def give(self, buffer: str, size: int, waited: bool) -> float:
         """Seconds for a block that goes back, after the call has waited for the device if it must."""

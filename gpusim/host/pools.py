@@ -43,10 +43,10 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """What an allocation cost the host, and whether the OS was asked."""
+    """What an allocation cost the host, and the bytes that the OS was asked for."""
 
     seconds: float
-    grew: bool
+    grown: int
 
 
 class MemoryPool:
@@ -77,7 +77,7 @@ class MemoryPool:
         if block.size > size:
             self._free.append(_Block(block.chunk, block.size - size, block.stream, block.freed))
         self._use(name, block.chunk, size)
-        return Taken(costs.call("cache_hit" if self.caching else "malloc_async"), False)
+        return Taken(costs.call("cache_hit" if self.caching else "malloc_async"), 0)
 
     def _use(self, name: str, chunk: _Chunk, size: int) -> None:
         chunk.used += size
@@ -115,7 +115,7 @@ class MemoryPool:
             self._free.append(_Block(chunk, rounded - size, stream if self.caching else "", None))
         os_call = "alloc.device" if self.caching else "pool.grow"
         seconds += self._costs.sized(os_call, rounded)
-        return Taken(seconds + self._costs.call("cache_hit" if self.caching else "malloc_async"), True)
+        return Taken(seconds + self._costs.call("cache_hit" if self.caching else "malloc_async"), rounded)
 
     def give(self, name: str, stream: str, freed: Item | None) -> float:
         """Free; returns the host's time. Raises GpusimError for what is not allocated here."""

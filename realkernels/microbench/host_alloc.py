@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from realkernels.microbench.bench import KIB, MIB
-from realkernels.microbench.host_lab import Lab, spread, time_calls
+from realkernels.microbench.host_lab import H2D, Lab, spread, time_calls
 
 NOTES = {
     "take": "the allocating call; give: the freeing call; sync: the stream synchronisation that follows",
     "hit": "the pool holds a free block of this size; miss: it holds nothing",
+    "where": "new memory of the device or of a pool that grows, or kept by a pool; the time is that of a copy of 1 MiB "
+    "to the device and of the wait for it, right behind the allocating call (take_s)",
     "lead": "how many frees are in flight before the same sizes are asked for again",
 }
 DEVICE_SIZES = (4 * KIB, 256 * KIB, MIB, 2 * MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)
@@ -59,6 +61,29 @@ def _thresholds(lab: Lab) -> Iterator[dict]:
                 lambda pointer: runtime.freeAsync(pointer, stream.ptr), stream.synchronize,
             )  # fmt: skip
         yield from _without_sync(lab, stream, pool, threshold)
+        runtime.memPoolDestroy(pool)
+
+
+def _cleared(lab: Lab) -> Iterator[dict]:
+    """A copy to the device right behind a call that takes memory: new memory, and memory that a pool has kept."""
+    runtime, (stream,) = lab.runtime, lab.streams(1)
+    new, kept = _pool(runtime, 0), _pool(runtime, 1 << 60)
+    for size in (32 * MIB, 64 * MIB):
+        for where, take, give in (
+            ("device", lambda size=size: runtime.malloc(size), runtime.free),
+            ("pool", lambda size=size: runtime.mallocFromPoolAsync(size, new, stream.ptr), None),
+            ("kept", lambda size=size: runtime.mallocFromPoolAsync(size, kept, stream.ptr), None),
+        ):
+            takes, copies = [], []
+            for _ in range(12):
+                held: list[int] = []
+                takes.append(time_calls(lambda held=held, take=take: held.append(take()), 1)[0])
+                copies.append(time_calls(lambda: (lab.copy(stream, H2D, MIB), stream.synchronize()), 1)[0])
+                (give or (lambda pointer: runtime.freeAsync(pointer, stream.ptr)))(held[0])
+                stream.synchronize()
+            yield {"kind": "cleared", "where": where, "bytes": size, "take_s": spread(takes[1:])["median_s"],
+                   **spread(copies[1:])}  # fmt: skip
+    for pool in (new, kept):
         runtime.memPoolDestroy(pool)
 
 
@@ -193,4 +218,4 @@ def _caching(lab: Lab) -> Iterator[dict]:
         yield {"kind": "caching_free_all", "part": "give", "bytes": size, "blocks": 9, **spread(frees)}
 
 
-SECTIONS = (_plain, _half_pages, _thresholds, _growing, _release, _reuse, _caching)
+SECTIONS = (_plain, _half_pages, _cleared, _thresholds, _growing, _release, _reuse, _caching)

@@ -13,14 +13,16 @@ from gpusim.hardware.profile_file import write_profile
 from gpusim.host.profile_file import host_profile, write_host_profile
 from realkernels import microbench
 
-RECORDED = Path(microbench.__file__).parent / "recorded" / "h200_sxm"
+ALL = Path(microbench.__file__).parent / "recorded"
+RECORDED = ALL / "h200_sxm"
 PROFILES = Path(load_profile.__code__.co_filename).parent / "profiles" / "host"
 
 
-def test_committed_host_profile_follows_from_the_recorded_benches():
+@pytest.mark.parametrize("name", ["h200_sxm", "h100_sxm"])
+def test_committed_host_profile_follows_from_the_recorded_benches(name):
     """Nobody edits it by hand; a digit of difference means that a bench or a rule has changed since."""
-    text = host_profile(RECORDED, load_profile("h200_sxm"))
-    assert text == (PROFILES / "h200_sxm.yaml").read_text(encoding="utf-8")
+    text = host_profile(ALL / name, load_profile(name))
+    assert text == (PROFILES / f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def test_textbook_has_every_quantity_of_a_measured_device():

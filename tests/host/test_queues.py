@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gpusim.host import simulate_host
+from gpusim.host.handover import GOLDEN_RATIO
 from gpusim.program import host as ops
 from gpusim.timeline import KINDS, Timeline
 from tests.host.profiles import textbook
@@ -61,15 +62,14 @@ def test_work_behind_another_streams_starts_when_that_is_handed_out_and_need_not
 
 
 def test_each_queue_of_kernels_beyond_two_lengthens_the_round_of_looks():
-    """A kernel that finds its copy unfinished looks again after 10 us; beside three that wait, after 10 + 2 * 3."""
+    """A kernel that finds its copy unfinished looks every 10 us; beside three that wait, every 10 + 2 * 3."""
     retry = {"stream__retry": 10e-6, "stream__retry_more": 3e-6}
     copy = ops.MemcpyAsync("h2d", MIB // 8, "free", True)
-    assert 0 < COPY_S / 8 < 10e-6
-    for waiting, expected in ((0, 10e-6), (1, 10e-6), (3, 16e-6)):
+    for waiting, every in ((0, 10e-6), (1, 10e-6), (3, 16e-6)):
         calls = [ops.MemcpyAsync("d2h", 64 * MIB, "gate", True), ops.EventRecord("open", "gate")]
         for name in NAMES[2 : 2 + waiting]:
             calls += [ops.StreamWaitEvent("open", name), kernel(name)]
         timeline = simulate_host(program([*calls, copy, kernel("free")], streams=STREAMS), textbook(**retry))
         lane, kind = timeline.lanes.index("stream[1]"), KINDS.index("kernel")
         at = (timeline.lane == lane) & (timeline.kind == kind)
-        assert timeline.start_s[at] == pytest.approx([expected])
+        assert timeline.start_s[at] == pytest.approx([COPY_S / 8 + GOLDEN_RATIO * every])

@@ -37,8 +37,9 @@ def pages() -> Pages:
 def test_every_second_block_of_a_megabyte_takes_a_new_page():
     """Half a page is there; then one page for two blocks."""
     costs = pages()
-    taken = [costs.take(name, MIB) for name in "abcde"]
-    assert taken == pytest.approx([1e-6, 40e-6, 1e-6, 40e-6, 1e-6], rel=1e-3)
+    seconds, taken = zip(*(costs.take(name, MIB) for name in "abcde"), strict=True)
+    assert seconds == pytest.approx([1e-6, 40e-6, 1e-6, 40e-6, 1e-6], rel=1e-3)
+    assert taken == (0, 2 * MIB, 0, 2 * MIB, 0)
 
 
 def test_last_block_of_a_page_gives_it_back():
@@ -53,8 +54,27 @@ def test_last_block_of_a_page_gives_it_back():
 def test_large_blocks_have_pages_of_their_own_and_wait_for_the_device():
     """Waking up after the wait comes on top."""
     costs = pages()
-    assert costs.take("x", 2 * MIB) == pytest.approx(40e-6, rel=1e-3)
+    assert costs.take("x", 2 * MIB) == (pytest.approx(40e-6, rel=1e-3), 2 * MIB)
     assert costs.give("x", 2 * MIB, waited=True) == pytest.approx(40e-6, rel=1e-3)
+
+
+@pytest.mark.parametrize("take", [
+    ops.Malloc("x", 32 * MIB),
+    *(ops.MallocAsync("x", 32 * MIB, "a", pool) for pool in ("driver", "caching")),
+])  # fmt: skip
+def test_new_memory_is_cleared_by_the_engine_of_copies_to_the_device(take):
+    """For 10 L: a copy in waits for that, one out does not; nor does one into memory that a pool has kept."""
+    profile = textbook(copy__clear_rate=32 * MIB / (10 * COPY_S), pool__chunk=32 * MIB)
+    pools = (ops.Pool("driver", release_threshold=1 << 40), ops.Pool("caching", "caching"))
+    copies = {way: ops.MemcpyAsync(way, MIB, "b") for way in ("h2d", "d2h")}
+    for calls, expected in (
+        ([take, copies["h2d"]], 11.0), ([take, copies["d2h"]], 1.0), ([copies["h2d"], take, copies["h2d"]], 12.0),
+    ):  # fmt: skip
+        assert total(calls, profile=profile, pools=pools) == pytest.approx(expected * COPY_S, rel=5e-3)
+    if isinstance(take, ops.MallocAsync):
+        again = ops.MallocAsync("y", 32 * MIB, "a", take.pool)
+        calls = [take, ops.FreeAsync("x", "a"), ops.HostWork(20 * COPY_S), again, copies["h2d"]]
+        assert total(calls, profile=profile, pools=pools) == pytest.approx(21.0 * COPY_S, rel=5e-3)
 
 
 @pytest.mark.parametrize(("kernel", "rounds"), [(FULL, 2.0), (ops.Work(ops.FixedCost(COPY_S)), 1.0)])

@@ -9,6 +9,7 @@ import pytest
 from gpusim.deadlock import Deadlock
 from gpusim.errors import DoesNotFit, GpusimError
 from gpusim.host import simulate_host
+from gpusim.host.handover import GOLDEN_RATIO
 from gpusim.program import host as ops
 from tests.host.profiles import textbook
 
@@ -76,11 +77,11 @@ def test_both_directions_slow_each_other_down_while_both_are_at_work():
 
 
 def test_a_queue_that_waits_for_another_engine_looks_only_now_and_then():
-    """A kernel of 10 behind a copy of L < 10: its first look comes 10 after it was enqueued, so T = 10 + 10."""
+    """A kernel of 10 behind a copy of L / 8 starts between two looks, 10 apart; between kernels nobody looks."""
     retry = textbook(stream__retry=10e-6)
     short = ops.MemcpyAsync("h2d", MIB // 8, "a")
     kernel = ops.Launch(ops.Work(ops.FixedCost(10e-6)), "a")
-    assert total([short, kernel], profile=retry) == pytest.approx(20e-6)
+    assert total([short, kernel], profile=retry) == pytest.approx(COPY_S / 8 + GOLDEN_RATIO * 10e-6 + 10e-6)
     assert total([kernel, kernel], profile=retry) == pytest.approx(20e-6)
 
 
