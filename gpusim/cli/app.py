@@ -82,11 +82,24 @@ def compare(
     timeline: Annotated[
         str | None, typer.Option("--timeline", help="Which timeline of --measured, if it holds several.")
     ] = None,
+    total: Annotated[str | None, typer.Option("--total", help="What you measured in all, as 3.82ms.")] = None,
 ) -> None:
-    """Compare a scenario with its recording, or with --measured; exit 1 if it is outside the claimed band."""
+    """Compare a scenario with its recording, --measured or --total; exit 1 if it is outside the claimed band."""
     from gpusim.cli import scenario_commands
 
-    raise typer.Exit(scenario_commands.compare(scenario, set_, device, json, exact, measured, timeline))
+    given = scenario_commands.Measured(measured, timeline, total)
+    raise typer.Exit(scenario_commands.compare(scenario, set_, device, json, exact, given))
+
+
+@app.command()
+def check(
+    scenarios: Annotated[list[Path], typer.Argument(help="Scenario files (YAML).", metavar="SCENARIO...")],
+    json: Json = False,
+) -> None:
+    """Check scenario files, deadlocks and hazards included, and predict nothing; exit 2 if one is wrong."""
+    from gpusim.cli import scenario_commands
+
+    raise typer.Exit(scenario_commands.check(scenarios, json))
 
 
 @app.command()
@@ -257,7 +270,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _fail(message: str) -> None:
-    # Control characters of a hostile file must not reach the terminal.
-    clean = "".join(char if char.isprintable() or char == "\n" else "�" for char in message)
-    sys.stderr.write(f"error: {clean}\n")
+    from gpusim.cli.output import print_error
+
+    print_error(message)
     raise SystemExit(2)

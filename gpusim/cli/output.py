@@ -16,13 +16,19 @@ from rich.text import Text
 from gpusim.scenario.parallel import Progress
 from gpusim.units import format_quantity
 
-__all__ = ["console", "print_json", "print_table", "progress_bar", "seconds", "share", "signed"]
+__all__ = ["console", "print_error", "print_json", "print_table", "progress_bar", "seconds", "share", "signed"]
 
 
 def console() -> Console:
     """Where tables go; plain text when stdout is not a terminal."""
     width = None if sys.stdout.isatty() else 160
     return Console(file=sys.stdout, highlight=False, width=width)
+
+
+def print_error(message: str) -> None:
+    """On stderr; control characters of a hostile file must not reach the terminal."""
+    clean = "".join(char if char.isprintable() or char == "\n" else "�" for char in message)
+    sys.stderr.write(f"error: {clean}\n")
 
 
 def print_json(data: Any) -> None:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from gpusim.cli.advice import print_advice
 from gpusim.cli.inputs import single_scenario
-from gpusim.cli.output import console, print_json, print_table, seconds, share, signed
+from gpusim.cli.output import console, print_error, print_json, print_table, seconds, share, signed
 from gpusim.errors import GpusimError
 from gpusim.files import write_atomically
-from gpusim.scenario import Answer, Scenario, advise, answer, predict
-from gpusim.timeline import Timeline
+from gpusim.scenario import Answer, Scenario, advise, answer, load, predict
+from gpusim.timeline import Timeline, TimelineBuilder
 from gpusim.timeline.export import to_chrome_json, to_csv
 from gpusim.timeline.metrics import busy_by_lane, summary, wait_by_reason
-from gpusim.units import format_quantity
+from gpusim.units import format_quantity, parse
 from gpusim.validation import (
     Comparison,
     MetricError,
@@ -27,13 +28,22 @@ from gpusim.validation import (
     steps_told,
 )
 
-__all__ = ["compare", "export", "run"]
+__all__ = ["Measured", "check", "compare", "export", "run"]
 
 _NAMES = {
     "total_s": "total", "period_s": "period per tile", "exposed_s": "exposed copy time",
     "hidden_fraction": "hidden fraction of copy time",
 }  # fmt: skip
 """What people read for the metrics of a timeline, in this order."""
+@dataclass(frozen=True)
+class Measured:
+    """What the command line says was measured: a file and its timeline, or a total time with its unit."""
+
+    file: Path | None = None
+    timeline: str | None = None
+    total: str | None = None
+
+
 _FEW_ASSUMED = 12
 """Quantities that are told by their names."""
 
@@ -158,23 +168,11 @@ def compare(
     device: str | None,
     json: bool,
     exact: bool,
-    measured: Path | None,
-    name: str | None,
+    measured: Measured,
 ) -> int:
-    """Compare one scenario with its recording, or with timeline ``name`` of the file ``measured``; the exit code."""
+    """Compare one scenario with its recording, or with what was ``measured``; the exit code."""
     scenario = single_scenario(path, assignments, device)
-    about: dict[str, Any] = {}
-    if measured is None:
-        if name is not None:
-            raise GpusimError("--timeline names a timeline of a file; say which with --measured FILE")
-        recording = measurement_of(scenario, required=True)
-        comparison = compare_with(predict(scenario, exact=exact), recording)
-    else:
-        name, timeline = read_measured(measured, scenario, name)
-        stamps = steps_told(timeline)
-        stamped = predict(scenario, exact=exact, stamps=stamps) if stamps else None
-        comparison = compare_timelines(predict(scenario, exact=exact), timeline, stamped=stamped)
-        about = {"measured": {"file": str(measured), "timeline": name, "overhead": timeline.meta.get("overhead")}}
+    comparison, about = _compared(scenario, exact, measured)
     if json:
         print_json({"scenario": scenario.resolved(), "device": scenario.device, **about, **comparison.as_dict()})
     else:
@@ -191,10 +189,60 @@ def compare(
                 f"the hidden fraction is that of kernels that take time stamps; predicted without: {without}"
             )
         overhead = comparison.measured.meta.get("overhead")
-        if measured is not None and overhead is not None:
+        if measured.file is not None and overhead is not None:
             console().print(f"with its time stamps the kernel took {overhead:+.1%} longer; the total is without them")
         console().print(f"verdict: {comparison.told}", markup=False)
     return 0 if comparison.within else 1
+
+
+def _compared(scenario: Scenario, exact: bool, given: Measured) -> tuple[Comparison, dict[str, Any]]:
+    """The comparison, and what is said of the measurement besides."""
+    if given.total is not None:
+        if given.file is not None:
+            raise GpusimError("--total is a time, and --measured a file that says it; one of them is enough")
+        total_s = _total_s(given.total)
+        timeline = TimelineBuilder().build(source="measured", device=scenario.device, total_s=total_s)
+        return compare_timelines(predict(scenario, exact=exact), timeline), {"measured": {"total_s": total_s}}
+    if given.file is None:
+        if given.timeline is not None:
+            raise GpusimError("--timeline names a timeline of a file; say which with --measured FILE")
+        recording = measurement_of(scenario, required=True)
+        return compare_with(predict(scenario, exact=exact), recording), {}
+    name, timeline = read_measured(given.file, scenario, given.timeline)
+    stamps = steps_told(timeline)
+    stamped = predict(scenario, exact=exact, stamps=stamps) if stamps else None
+    about = {"file": str(given.file), "timeline": name, "overhead": timeline.meta.get("overhead")}
+    return compare_timelines(predict(scenario, exact=exact), timeline, stamped=stamped), {"measured": about}
+
+
+def _total_s(text: str) -> float:
+    try:
+        total_s = parse(text, "time")
+    except GpusimError as error:
+        raise GpusimError(f"--total: {error}") from None
+    if total_s <= 0.0:
+        raise GpusimError(f"--total: {text!r} is no time in which anything runs (allowed: one such as 3.82ms)")
+    return total_s
+
+
+def check(paths: Sequence[Path], json: bool) -> int:
+    """Load and run each of ``paths``; tells what is wrong with them, and the exit code."""
+    wrong: dict[str, str | None] = {}
+    for path in paths:
+        try:
+            predict(load(path), trace=False)
+            wrong[str(path)] = None
+        except GpusimError as error:
+            wrong[str(path)] = str(error)
+    if json:
+        print_json({"files": [{"file": file, "error": error} for file, error in wrong.items()]})
+    else:
+        for file, error in wrong.items():
+            if error is None:
+                console().print(f"{file}: fine", markup=False)
+            else:
+                print_error(error)
+    return 2 if any(wrong.values()) else 0
 
 
 def export(

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from gpusim.errors import listing, nearest
 from gpusim.scenario.kernel_schema import MAX_TILES, RoleSpec, SpelledKernel, TileTotal
 from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals, turn_of
-from gpusim.scenario.op_lists import as_written, length
+from gpusim.scenario.op_lists import as_run, as_written, length
 from gpusim.scenario.op_schema import REPEAT
 from gpusim.scenario.schedule_schema import MAX_EVERY
 
@@ -24,6 +24,8 @@ EVERY_TILE = ("acquire", "tma_load", "wait", "release", "producer_commit", "cp_a
 """Words that fill, free or count the stages of a ring, tile by tile."""
 MOST_DEALT = 1_000_000
 """CTAs of unequal tiles, each of which is placed for itself."""
+SETTLED = 3
+"""Tiles after which no further load is under way at the same time."""
 MOST_OPS = 10_000
 """Ops of a list with its repeats written out; with more a prediction takes minutes."""
 
@@ -62,6 +64,7 @@ def problems(kernel: SpelledKernel) -> Iterator[Problem]:
                     below = (*place, *path, "times")
                     yield Problem(below, "is a mean, but the loop is in no other", "a whole number, or 15.5 in a loop")
         yield from _group_problems(role, ("roles", role_name, "per_tile"))
+        yield from _wait_problems(role, ("roles", role_name))
     yield from _turn_problems(kernel)
 
 
@@ -116,6 +119,33 @@ def _group_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
                     f"commit_group: {{ahead: {ahead[0]}}}",
                 )  # fmt: skip
             ahead.clear()
+
+
+def _wait_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
+    """Waits that leave as many loads under way as there ever are, and so wait for nothing."""
+    if any(length(getattr(role, part)) > MOST_OPS for part in ("prologue", "per_tile", "epilogue")):
+        return
+    most: dict[tuple, tuple[int, int]] = {}
+    loads = (spec for _, word, spec in as_run(role.per_tile) if word == "load" and not spec.wait)
+    ahead = [spec.ahead for spec in loads if isinstance(spec.ahead, int)]
+    under_way = 0
+    for part in ("prologue", *("per_tile",) * SETTLED, "epilogue"):
+        if part == "per_tile":
+            # Those of the first tiles have been asked for before.
+            under_way, ahead = under_way + sum(ahead), []
+        for path, word, spec in as_run(getattr(role, part)):
+            if word == "load":
+                under_way = 0 if spec.wait else under_way + 1
+            elif word == "wait_loads":
+                here = (*place, part, *path)
+                most[here] = spec.pending, max(under_way, most.get(here, (0, 0))[1])
+                under_way = min(under_way, spec.pending)
+    for path, (pending, found) in most.items():
+        if pending >= found and pending:
+            yield Problem(
+                path, f"leaves {pending} loads under way, and never are there more than {found}: it waits for none",
+                f"at most {max(found - 1, 0)}; each load op is one, whatever its bytes",
+            )  # fmt: skip
 
 
 def _turn_problems(kernel: SpelledKernel) -> Iterator[Problem]:

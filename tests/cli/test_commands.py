@@ -313,3 +313,22 @@ def test_kernel_that_cannot_be_measured_is_an_error(gpusim, path, monkeypatch):
     code, _, err = gpusim("measure", path)
     assert code == 2
     assert "could not be measured: 3 CTAs fit" in err
+
+
+def test_check_tells_of_every_file_what_is_wrong(gpusim, path, tmp_path):
+    """Deadlocks too, which only a run finds; one wrong file makes the exit code."""
+    text = path.read_text(encoding="utf-8")
+    assert "{release: input}" in text
+    stuck, odd = tmp_path / "stuck.yaml", tmp_path / "odd.yaml"
+    stuck.write_text(text.replace(", {release: input}", ""), encoding="utf-8")
+    odd.write_text("question: q\nkernel: 3\x1b\n", encoding="utf-8")
+    code, out, err = gpusim("check", path, stuck, odd)
+    assert (code, out) == (2, f"{path}: fine\n")
+    assert re.search(r"error: .*deadlock", err)
+    assert f"error: {odd}" in err
+    assert "\x1b" not in err
+    assert gpusim("check", path)[0] == 0
+    code, out, _ = gpusim("check", path, stuck, "--json")
+    first, second = json.loads(out)["files"]
+    assert (code, first) == (2, {"file": str(path), "error": None})
+    assert "deadlock" in second["error"]

@@ -189,3 +189,25 @@ def test_a_name_without_a_file(gpusim, path):
     code, _, err = gpusim("compare", path, "--timeline", "run")
     assert code == 2
     assert "say which with --measured FILE" in err
+
+
+def test_a_total_is_enough(gpusim, path):
+    """With its unit; no file has to be made of it."""
+    predicted = predict(load(path)).total_s
+    code, out, _ = gpusim("compare", path, "--total", f"{1.02e6 * predicted}us", "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["metrics"]["total_s"]["error"] == pytest.approx(1 / 1.02 - 1)
+    assert gpusim("compare", path, "--total", f"{2e6 * predicted}us")[0] == 1
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    (["--total", "0.4"], r"--total: '0.4' has no unit \(allowed: s, ms, us"),
+    (["--total", "0ms"], "--total: '0ms' is no time in which anything runs"),
+    (["--total", "4 KiB"], "--total: '4 KiB' is a "),
+    (["--total", "1ms", "--measured", "x"], "one of them is enough"),
+])  # fmt: skip
+def test_a_total_that_is_none_is_refused(gpusim, path, options, message):
+    code, out, err = gpusim("compare", path, *options)
+    assert (code, out) == (2, "")
+    assert re.match(f"error: .*{message}", err)

@@ -80,8 +80,6 @@ def test_every_field_of_an_op_can_be_said(word):
         ("{load: {bytes: 4 KiB, scatter: 64}}", Load(4096, scatter=64, tile=0)),
         ("{store: {bytes: 1 KiB, stride: 128 B, width: 8}}", Store(1024, width=8, stride=128, tile=0)),
         ("wait_loads", WaitLoads(tile=0)),
-        ("{wait_loads: 2}", WaitLoads(2, tile=0)),
-        ("{wait_loads: {pending: 3}}", WaitLoads(3, tile=0)),
         ("{store: {bytes: 1 KiB, scatter: 32}}", Store(1024, scatter=32, tile=0)),
         ("{store: {bytes: 1 KiB, stride: 32, completed: 1}}", Store(1024, stride=32, completed=1.0, tile=0)),
         ("{store_shared: {ring: input, bytes: 0}}", StoreShared(0, ring="input", tile=0)),
@@ -95,6 +93,18 @@ def test_every_field_of_an_op_can_be_said(word):
 def test_what_was_said_reaches_the_op(spelled, step, expected):
     """With its unit taken off."""
     assert only_op(spelled, step) == expected
+
+
+@pytest.mark.parametrize("written", ["wait_loads: 1", "wait_loads: {pending: 1}"])
+def test_loads_may_be_spared_as_long_as_there_are_more(spelled, written):
+    """Of two ops under way one; of one, also where it was asked for in the prologue, none is left to wait for."""
+    load = "{load: {bytes: 4 KiB, wait: false}}"
+    text = spelled.replace("{wait: input}, ", f"{{wait: input}}, {load}, {load}, {{{written}}}, wait_loads, ")
+    assert list(loads(text).program().roles[1].body(1))[3] == WaitLoads(1, tile=0)
+    with pytest.raises(ScenarioError, match=r"wait_loads: leaves 1 loads under way, .* more than 1: .*at most 0"):
+        loads(text.replace(f"{load}, ", "", 1))
+    ahead = load.replace("wait: false", "wait: false, ahead: 1")
+    assert loads(text.replace(f"{load}, {load}", ahead).replace(", wait_loads, ", ", ")).program()
 
 
 def test_shared_memory_outside_the_ring_is_no_read_of_it(spelled):

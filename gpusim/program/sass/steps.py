@@ -14,7 +14,7 @@ from itertools import islice, takewhile
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.loops import Part
 from gpusim.program.sass.registers import loaded, touched
-from gpusim.program.sass.words import NO_MODEL, Stated, stated, word_of
+from gpusim.program.sass.words import NO_MODEL, Stated, field_of, stated, word_of
 
 __all__ = ["NO_WAIT", "Step", "steps_of"]
 
@@ -119,7 +119,7 @@ class _UnderWay:
 
     def ops(self) -> int:
         """How many ops state the loads left: one for each width of a step."""
-        return len({(id(step), one.opcode) for step, one, _ in self._loads})
+        return len({(id(step), field_of(one)) for step, one, _ in self._loads})
 
     def _waits(self, one: Instruction) -> int:
         """So many of the oldest have to be there before ``one``."""

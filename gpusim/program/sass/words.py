@@ -13,7 +13,7 @@ from gpusim.program.sass.float_chains import float_chains
 from gpusim.program.sass.listing import Instruction, count
 from gpusim.program.sass.shared_loads import loads_ahead
 
-__all__ = ["NO_MODEL", "UNMODELLED", "Stated", "stated", "word_of"]
+__all__ = ["NO_MODEL", "UNMODELLED", "Stated", "field_of", "stated", "word_of"]
 
 NO_MODEL = "no model"
 _OTHER = ("compute", "other (setup where nothing hides it)")
@@ -141,6 +141,11 @@ def _rank(field: str, stems: Sequence[str]) -> int:
 def word_of(instruction: Instruction) -> str:
     """The op that states an instruction, or that there is no model of it."""
     return _place(instruction)[0]
+
+
+def field_of(instruction: Instruction) -> str:
+    """The field of that op which counts it."""
+    return _place(instruction)[1]
 
 
 def _place(instruction: Instruction) -> tuple[str, str]:
