@@ -35,6 +35,10 @@ _NAMES = {
     "hidden_fraction": "hidden fraction of copy time",
 }  # fmt: skip
 """What people read for the metrics of a timeline, in this order."""
+_FEW_ASSUMED = 12
+"""Quantities that are told by their names."""
+
+
 @dataclass(frozen=True)
 class Measured:
     """What the command line says was measured: a file and its timeline, or a total time with its unit."""
@@ -42,10 +46,6 @@ class Measured:
     file: Path | None = None
     timeline: str | None = None
     total: str | None = None
-
-
-_FEW_ASSUMED = 12
-"""Quantities that are told by their names."""
 
 
 def run(path: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool, advice: bool) -> None:

@@ -20,7 +20,7 @@ _ONLY_FOR: dict[str, tuple[str, ...]] = {
     "copy.d2d": ("d2d", "MemsetAsync"), "copy.d2d_bandwidth": ("d2d",), "copy.d2d_overhead": ("d2d",),
     "copy.d2h": ("d2h",), "copy.h2d": ("h2d",), "copy.memset": ("MemsetAsync",), "copy.p2p": ("p2p",),
     "graph.": ("GraphLaunch",),
-    "host.acquire": ("AcquireSlot",), "host.slot_wake": ("AcquireSlot",), "wake.slot": ("AcquireSlot",),
+    "host.acquire": ("AcquireSlot", "ReleaseSlot"), "host.slot_wake": ("AcquireSlot",), "wake.slot": ("AcquireSlot",),
     "host.after_func": ("HostFunc",), "host.func_steals": ("HostFunc",), "host.host_func": ("HostFunc",),
     "host.cache_": ("caching",),
     "host.free_async": ("FreeAsync",), "host.malloc_async": ("driver",),

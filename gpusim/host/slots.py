@@ -1,8 +1,8 @@
-"""Rings of slots: a thread takes one before it uses a buffer, a host function gives it back behind the last use."""
+"""Rings of slots: a thread takes one before it uses a buffer; a host function, or a thread, gives one back."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 
 from gpusim.engine import Event, Simulation
 from gpusim.host.work import Item
@@ -18,6 +18,11 @@ class SlotRing:
         self._sim, self._spec, self._items = sim, spec, items
         self._free = spec.count
         self._waiting: deque[Event] = deque()
+        self._to_come: Counter[str] = Counter()
+
+    def expect(self, lane: str) -> None:
+        """A host thread has one to give back later."""
+        self._to_come[lane] += 1
 
     @property
     def name(self) -> str:
@@ -26,12 +31,13 @@ class SlotRing:
 
     @property
     def satisfiers(self) -> list[str]:
-        """The functions that have yet to give a slot back."""
-        return [
+        """The functions and threads that have yet to give a slot back."""
+        functions = [
             item.name
             for item in self._items
             if isinstance(item.op, HostFunc) and item.op.releases == self._spec.name and not item.finished
         ]
+        return [*functions, *self._to_come]
 
     def take(self) -> Event | None:
         """Take a slot; or the event that a slot has been given to who asked."""
@@ -41,8 +47,10 @@ class SlotRing:
         self._waiting.append(self._sim.event())
         return self._waiting[-1]
 
-    def give(self) -> None:
-        """Give a slot back; who waits longest gets it."""
+    def give(self, lane: str = "") -> None:
+        """Give a slot back, a host thread what was expected of its ``lane``; who waits longest gets it."""
+        if lane:
+            self._to_come = +(self._to_come - Counter((lane,)))
         if self._waiting:
             self._waiting.popleft().succeed()
         else:

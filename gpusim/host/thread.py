@@ -27,8 +27,11 @@ class HostThreadModel:
         self._shared, self._ops = shared, thread.ops
         self._caller = Caller(shared.sim, shared.device.streams, thread.name, number, record)
         self._calls: Calls = {HostWork: self._host_work}
-        for group in (StreamCalls, WaitCalls, MemoryCalls):
-            self._calls |= group(shared, self._caller).calls
+        waits = WaitCalls(shared, self._caller)
+        for group in (StreamCalls(shared, self._caller), waits, MemoryCalls(shared, self._caller)):
+            self._calls |= group.calls
+        for op in thread.ops:
+            waits.expect(op)
 
     def run(self) -> Generator:
         """Make all calls. Raises GpusimError for a call the runtime would reject."""

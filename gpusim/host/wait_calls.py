@@ -1,6 +1,7 @@
-"""Calls that wait for the device, or for a slot that it gives back.
+"""Calls that wait for the device, or for a slot that it or another thread gives back.
 
 Models: synchronisation with a stream, an event or all streams, and that driver pools then give memory back; waking up.
+  Giving a slot back costs what taking one does, and who waits for it wakes up as behind a host function.
 Source: CUDA Runtime API; realkernels.microbench.host (calls, cpp).
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Generator
 from gpusim.errors import GpusimError
 from gpusim.host.caller import Caller, Calls
 from gpusim.host.shared import Shared
+from gpusim.host.slots import SlotRing
 from gpusim.host.work import Item
 from gpusim.program import host as ops
 
@@ -27,6 +29,7 @@ class WaitCalls:
             ops.EventSync: self._event_sync,
             ops.DeviceSync: self._device_sync,
             ops.AcquireSlot: self._acquire_slot,
+            ops.ReleaseSlot: self._release_slot,
         }
 
     def _stream_sync(self, op: ops.StreamSync) -> Generator:
@@ -49,10 +52,23 @@ class WaitCalls:
         for pool in self._shared.pools.values():
             yield from caller.busy("alloc", pool.release(), chunk)
 
-    def _acquire_slot(self, op: ops.AcquireSlot) -> Generator:
-        ring = self._shared.device.slots.get(op.slots)
+    def expect(self, op: ops.HostOp) -> None:
+        """Tell who waits for a slot that this thread will give one back."""
+        if isinstance(op, ops.ReleaseSlot):
+            self._ring(op.slots).expect(self._caller.lane)
+
+    def _ring(self, slots: str) -> SlotRing:
+        ring = self._shared.device.slots.get(slots)
         if ring is None:
-            raise GpusimError(f"slots {op.slots!r} are not declared")
+            raise GpusimError(f"slots {slots!r} are not declared")
+        return ring
+
+    def _release_slot(self, op: ops.ReleaseSlot) -> Generator:
+        yield from self._caller.busy("issue", self._costs.call("acquire"), op.chunk)
+        self._ring(op.slots).give(self._caller.lane)
+
+    def _acquire_slot(self, op: ops.AcquireSlot) -> Generator:
+        ring = self._ring(op.slots)
         yield from self._caller.busy("issue", self._costs.call("acquire"), op.chunk)
         given = ring.take()
         if given is not None:

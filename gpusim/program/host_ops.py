@@ -27,6 +27,7 @@ __all__ = [
     "Memcpy",
     "MemcpyAsync",
     "MemsetAsync",
+    "ReleaseSlot",
     "StreamOp",
     "StreamSync",
     "StreamWaitEvent",
@@ -200,6 +201,14 @@ class AcquireSlot:
 
 
 @dataclass(frozen=True, slots=True)
+class ReleaseSlot:
+    """The thread gives one of ``slots`` back."""
+
+    slots: str
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class StreamSync:
     """cudaStreamSynchronize."""
 
@@ -236,5 +245,5 @@ StreamOp = MemcpyAsync | MemsetAsync | Launch | EventRecord | StreamWaitEvent | 
 
 HostOp = (
     StreamOp | HostWork | Malloc | Free | MallocAsync | FreeAsync | MallocHost | FreeHost | Memcpy
-    | AcquireSlot | StreamSync | EventSync | DeviceSync | GraphLaunch
+    | AcquireSlot | ReleaseSlot | StreamSync | EventSync | DeviceSync | GraphLaunch
 )  # fmt: skip

@@ -22,6 +22,8 @@ __all__ = ["host_problems"]
 
 MAX_OPS = 100_000
 _CAPTURED = (*DIRECTIONS, "memset", "launch", "record", "wait_event", "host_func", REPEAT)
+_DEFAULT_STREAM = frozenset({"0", "default", "legacy", "null", "NULL"})
+"""What people call the stream that CUDA has without being asked for one."""
 _OF_EARLIER = ("wait_event", "sync_event", "free", "free_async", "free_host")
 """Words that wait for or give back what an earlier chunk made; the first chunks, which have none, leave them out."""
 
@@ -34,6 +36,7 @@ def host_problems(host: SpelledHost) -> Iterator[Problem]:
             if word not in _CAPTURED:
                 yield Problem(place, f"{word} cannot be captured into a graph", listing(_CAPTURED))
             yield from _names(host, word, args, place, in_chunks=False)
+    yield from _unused(host)
     count = 0
     for name, thread in host.threads.items():
         for index, stream in enumerate(thread.deal or ()):
@@ -47,6 +50,21 @@ def host_problems(host: SpelledHost) -> Iterator[Problem]:
                 yield from _names(host, word, args, ("threads", name, part, *path), in_chunks=part == "per_chunk")
     if count <= MAX_OPS:
         yield from order_problems(host)
+
+
+def _unused(host: SpelledHost) -> Iterator[Problem]:
+    """Pools that nothing takes memory from, while what is allocated comes from the undeclared one."""
+    named = {
+        args.pool
+        for thread in host.threads.values()
+        for part in PARTS
+        for _, word, args in as_written(getattr(thread, part))
+        if word == "malloc_async"
+    }
+    for name in host.pools:
+        if name not in named and named & DEFAULT_POOL.keys() - host.pools.keys():
+            text = "is a pool that nothing takes memory from; all comes from the default one"
+            yield Problem(("pools", name), text, f"malloc_async with pool: {name}")
 
 
 def _names(host: SpelledHost, word: str, args: Any, path: tuple, *, in_chunks: bool) -> Iterator[Problem]:
@@ -73,9 +91,7 @@ def _names(host: SpelledHost, word: str, args: Any, path: tuple, *, in_chunks: b
 
 def _unknown(kind: str, name: str, known: Mapping[str, Any], path: tuple) -> Problem:
     there_is, section = ("there are no", kind) if kind == "slots" else ("there is no", f"{kind}s")
-    return Problem(
-        path,
-        f"{there_is} {kind} {name!r}",
-        listing(known) or f"none; declare it under {section}",
-        nearest(name, known),
-    )
+    allowed = listing(known) or f"none; declare it under {section}"
+    if kind == "stream" and name in _DEFAULT_STREAM:
+        allowed += "; CUDA's default stream is one that is declared as default: {kind: legacy}"
+    return Problem(path, f"{there_is} {kind} {name!r}", allowed, nearest(name, known))

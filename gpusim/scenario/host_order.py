@@ -31,6 +31,7 @@ def order_problems(host: SpelledHost) -> Iterator[Problem]:
         captured = list(calls_of_graph(host, name))
         # A graph's events are its own, and a capture is refused where a stream waits for one that is not yet recorded.
         yield from _waits_for_nothing({name: captured}, once_is_enough=True)
+        yield from _never_joined(name, captured)
     yield from _waits_for_nothing({name: list(calls_of_thread(host, name, TURNS)) for name in host.threads})
     yield from _buffer_problems({name: list(calls_of_thread(host, name)) for name in host.threads})
 
@@ -56,6 +57,30 @@ def _waits_for_nothing(threads: Threads, *, once_is_enough: bool = False) -> Ite
             else:
                 vain.setdefault(call.path, call)
         yield from (_vain(call, written, by_thread) for path, call in vain.items() if once_is_enough or path not in met)
+
+
+def _never_joined(graph: str, calls: list[Call]) -> Iterator[Problem]:
+    """Streams that forked from the first one, with calls that it never waits for: such a capture is refused."""
+    seen: dict[str, dict[str, int]] = defaultdict(dict)
+    recorded: dict[str, dict[str, int]] = {}
+    last: dict[str, Call] = {}
+    for number, call in enumerate(calls, 1):
+        known = seen[call.stream]
+        if call.word == "wait_event":
+            for stream, until in recorded.get(call.names["event"], {}).items():
+                known[stream] = max(known.get(stream, 0), until)
+        elif call.word == "record":
+            recorded[call.names["event"]] = dict(known)
+        else:
+            known[call.stream] = number
+            last[call.stream] = call
+    origin = calls[0].stream
+    for stream, call in last.items():
+        if origin in seen[stream] and seen[origin].get(stream, 0) < seen[stream][stream]:
+            yield Problem(
+                call.path, f"stream {stream!r} forks from graph {graph!r}, and {origin!r} does not wait for this",
+                f"a record in {stream!r} behind it, and a wait_event for that in {origin!r}",
+            )  # fmt: skip
 
 
 def _vain(call: Call, written: dict[str, None], by_thread: dict[str, set[str]]) -> Problem:

@@ -77,6 +77,7 @@ def _op(kernels: Mapping[str, ops.Work | KernelProgram], call: Call) -> Any:
         "free_host": lambda: ops.FreeHost(names["buffer"], chunk),
         "host_func": lambda: ops.HostFunc(stream, spec.seconds, names["releases"], spec.syncs or "", chunk),
         "acquire": lambda: ops.AcquireSlot(names["slots"], chunk),
+        "release": lambda: ops.ReleaseSlot(names["slots"], chunk),
         "work": lambda: ops.HostWork(spec.seconds, chunk=chunk),
         "sync_stream": lambda: ops.StreamSync(stream, chunk),
         "sync_event": lambda: ops.EventSync(names["event"], chunk),

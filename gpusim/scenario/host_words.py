@@ -127,7 +127,7 @@ class Function(OnStream):
 
 
 class SlotArgs(Args):
-    """Wait for a free slot and take it."""
+    """Take a slot, or give one back."""
 
     slots: Chunked
     """One of `slots`."""
@@ -181,6 +181,9 @@ HOST_OPS: dict[str, OpWord] = {
         Function, "releases", about="cudaLaunchHostFunc: a function of the host, called in the stream's order."
     ),
     "acquire": OpWord(SlotArgs, "slots", about="Wait until a slot is free and take it, as with a semaphore."),
+    "release": OpWord(
+        SlotArgs, "slots", about="The thread gives a slot back, as with a semaphore; another one may wait for it."
+    ),
     "work": OpWord(Busy, "seconds", float | str, about="The thread is busy with something of its own."),
     "sync_stream": OpWord(OnStream, "stream", about="cudaStreamSynchronize."),
     "sync_event": OpWord(

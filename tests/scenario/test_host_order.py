@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from gpusim.deadlock import Deadlock
 from gpusim.errors import ProgramError, ScenarioError
 from gpusim.program import host as ops
 from gpusim.scenario import advise, from_data, loads, predict, serial_baseline
@@ -226,3 +227,65 @@ class TestWhatIsThere:
         """In the message."""
         with pytest.raises(ScenarioError, match="there are no slots 'nope'"):
             scenario(looped("{acquire: nope}"))
+
+
+FORK = "{launch: k}, {record: f}, {wait_event: {event: f, stream: s1}}, {launch: {kernel: k, stream: s1}}"
+
+
+def of_graph(*steps: str):
+    """A program that launches one graph."""
+    return scenario(
+        f"  streams: 3\n  kernels: {{k: {{duration: 1 us}}}}\n  graphs: {{g: {{ops: [{', '.join(steps)}]}}}}\n"
+        "  threads: {main: {per_chunk: [{launch_graph: g}]}}\n"
+    )
+
+
+def test_a_fork_of_a_graph_that_is_never_joined_is_refused():
+    """As by CUDA; a record before the stream's last call does not join that."""
+    for place, late in ((3, ()), (5, ("{record: {event: j, stream: s1}}", "{launch: {kernel: k, stream: s1}}",
+                                      "{wait_event: {event: j, stream: s0}}"))):  # fmt: skip
+        with pytest.raises(
+            ScenarioError, match=rf"ops\.{place}\.launch: stream 's1' forks from graph 'g', and 's0' does"
+        ):
+            of_graph(FORK, *late)
+
+
+def test_a_fork_of_a_graph_may_be_joined_by_way_of_another():
+    """Which waits for it and is waited for."""
+    by_way = "{record: {event: i, stream: s1}}, {wait_event: {event: i, stream: s2}}, {launch: {kernel: k, stream: s2}}"
+    for last, between in (("s1", ()), ("s2", (by_way,))):
+        join = f"{{record: {{event: j, stream: {last}}}}}", "{wait_event: {event: j, stream: s0}}"
+        assert predict(of_graph(FORK, *between, *join)).total_s > 0
+
+
+def test_a_pool_that_is_forgotten_at_the_allocation_is_told():
+    """All would come from another pool, silently."""
+    pool = "  pools: {mine: {kind: caching}}\n"
+    steps = "{malloc_async: {buffer: 'a#', bytes: 1 MiB%s}}, {free_async: 'a#'}"
+    with pytest.raises(ScenarioError, match=r"pools\.mine: is a pool that nothing takes memory from"):
+        calls(steps % "", more=pool)
+    assert calls(steps % ", pool: mine", more=pool)
+
+
+def test_the_default_stream_has_to_be_declared():
+    """By whatever name; the message says how."""
+    with pytest.raises(ScenarioError, match=r"there is no stream 'default' .*declared as default: \{kind: legacy\}"):
+        calls("{h2d: {bytes: 4, stream: default}}")
+    assert calls("{h2d: {bytes: 4, stream: default}}", more="  streams: {default: {kind: legacy}}\n")
+
+
+def test_threads_wake_each_other():
+    """Each of 4 items: prepared for 10, then worked on for 10 by the other thread; two may be prepared ahead."""
+    text = (
+        "  slots: {full: 0, empty: 2}\n  threads:\n"
+        "    loader: {chunks: 4, per_chunk: [{acquire: empty}, {work: 10 us}, {release: full}]}\n"
+        "    main: {chunks: 4, per_chunk: [{acquire: full}, {work: 10 us}, {release: empty}]}\n"
+    )
+    assert predict(scenario(text)).total_s == pytest.approx(50e-6)
+    assert predict(scenario(text.replace("empty: 2", "empty: 1"))).total_s == pytest.approx(80e-6)
+    with pytest.raises(Deadlock) as stuck:
+        predict(scenario(text.replace("{release: full}", "{work: 1 us}")))
+    assert "nobody ever satisfies a free slot of 'full'" in str(stuck.value)
+    with pytest.raises(Deadlock) as circle:
+        predict(scenario(text.replace("empty: 2", "empty: 0")))
+    assert "host[1] waits for a free slot of 'full' (none left); could be satisfied by host[0]" in str(circle.value)
