@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ __all__ = ["count"]
 
 ELF = b"\x7fELF"
 """How a cubin begins."""
+_USAGE = re.compile(r"Function (\S+):\s+REG:(\d+)")
 SETUP = " (setup where nothing hides it)"
 _NOT_IN_ROWS = {
     "ilp": "FFMA, FADD and FMUL under way at once: chains, or what they come to with what stands between",
@@ -43,7 +45,10 @@ def count(file: Path, function: str | None, in_order: bool, warps: int | None, j
         raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
     chosen = {name: text for name, text in found.items() if function in (None, name)}
     if warps is not None:
-        _print_drafts({name: draft(parts(sass.parse(text)), warps) for name, text in chosen.items()}, json)
+        registers = _registers(file)
+        _print_drafts(
+            {name: draft(parts(sass.parse(text)), warps, registers.get(name)) for name, text in chosen.items()}, json
+        )
         return
     data = {name: _kernel(parts(sass.parse(text)), in_order) for name, text in chosen.items()}
     if json:
@@ -119,21 +124,32 @@ def _text(file: Path) -> str:
     if str(file) == "-":
         return sys.stdin.read()
     if _is_cubin(file):
-        tool = shutil.which("cuobjdump")
-        if tool is None:
-            raise GpusimError(
-                f"{file}: is a cubin, and cuobjdump of the CUDA toolkit, which reads it, is not on the path; "
-                "give what `cuobjdump -sass` prints where it is"
-            )
-        found = subprocess.run([tool, "-sass", str(file)], capture_output=True, text=True, check=False)
-        if found.returncode:
-            raise GpusimError(f"{file}: cuobjdump cannot read it: {(found.stderr or found.stdout).strip()}")
-        return found.stdout
+        return _dumped(file, "-sass")
     try:
         return file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is no text"
         raise GpusimError(f"{file}: {reason}; it must be what `cuobjdump -sass kernel.cubin` prints") from None
+
+
+def _registers(file: Path) -> dict[str, str]:
+    """Registers per thread of each function of a cubin; nothing where only its disassembly is at hand."""
+    return dict(_USAGE.findall(_dumped(file, "-res-usage"))) if _is_cubin(file) else {}
+
+
+def _dumped(file: Path, what: str) -> str:
+    """What cuobjdump says of a cubin. Raises GpusimError."""
+    tool = shutil.which("cuobjdump")
+    if tool is None:
+        raise GpusimError(
+            f"{file}: is a cubin, and cuobjdump of the CUDA toolkit, which reads it, is not on the path; give what "
+            "`cuobjdump -sass` prints where it is, or install it (pip install nvidia-cuda-cuobjdump "
+            "nvidia-cuda-nvdisasm, whose bin folder has to be on the path)"
+        )
+    found = subprocess.run([tool, what, str(file)], capture_output=True, text=True, check=False)
+    if found.returncode:
+        raise GpusimError(f"{file}: cuobjdump cannot read it: {(found.stderr or found.stdout).strip()}")
+    return found.stdout
 
 
 def _is_cubin(file: Path) -> bool:

@@ -21,8 +21,8 @@ _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 _KIB = 1024
 
 
-def draft(parts: Sequence[Part], warps: int) -> str:
-    """The role of ``warps`` warps that ``parts``, all of one kernel, are.
+def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> str:
+    """The role of ``warps`` warps that ``parts``, all of one kernel, are; ``registers`` per thread are told if known.
 
     Its only outermost loop that moves data is over tiles; where there is none, or several, one tile is all of it.
     """
@@ -39,7 +39,8 @@ def draft(parts: Sequence[Part], warps: int) -> str:
     for key, listed in sections.items():
         if listed:
             lines += [f"{_INDENT}{key}:", *_listed(listed, found, warps, 2)]
-    return "\n".join(["all:", *lines])
+    about = [f"# registers: {registers}"] if registers else []
+    return "\n".join([*about, "all:", *lines])
 
 
 def _listed(

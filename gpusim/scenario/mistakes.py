@@ -38,6 +38,13 @@ _ELSEWHERE = {
 """Words people try in an op list for what has another name here, or none."""
 
 
+_OTHER_NAMES = {
+    "regs": "registers", "smem": "shared_bytes", "shared": "shared_bytes", "shared_memory": "shared_bytes",
+    "ctas": "grid", "tiles": "tiles_per_cta", "size": "bytes", "depth": "stages", "count": "times",
+}  # fmt: skip
+"""What people call a field that looks more like another one, or like none."""
+
+
 def of_model(error: ValidationError, model: type[BaseModel], data: Any, source: Source, prefix: Place) -> ScenarioError:
     """All mistakes of one text as one error, in the order of the file."""
     details = error.errors(include_url=False, include_input=True)
@@ -92,7 +99,9 @@ def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place
     if kind == "extra_forbidden":
         key, allowed = str(path[-1]), _field_names(model, data, path[:-1])
         elsewhere = _ELSEWHERE.get(key.casefold()) if "roles" in path else None
-        return f"unknown key{f'; {elsewhere}' if elsewhere else ''}", listing(allowed), nearest(key, allowed)
+        other = _OTHER_NAMES.get(key.casefold())
+        close = other if other in allowed else nearest(key, allowed)
+        return f"unknown key{f'; {elsewhere}' if elsewhere else ''}", listing(allowed), close
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
         # 'blocking', 'non_blocking' or 'legacy': what is between quotes is a word.

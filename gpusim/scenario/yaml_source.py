@@ -35,6 +35,10 @@ _CONSTANTS = {
 }  # fmt: skip
 
 
+_QUOTED = 'a text that has a colon and a blank in quotes, as question: "Two stages: enough?"'
+"""What most who read that mapping values are not allowed have forgotten."""
+
+
 @dataclass(frozen=True)
 class Source:
     """Where a scenario came from: a file (or a stand-in name) and the place of each value.
@@ -105,9 +109,9 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        raise ScenarioError(
-            f"not YAML: {error.problem or error.context}", file=name, line=line, column=column
-        ) from None
+        problem = f"not YAML: {error.problem or error.context}"
+        allowed = _QUOTED if "mapping values are not allowed" in problem else ""
+        raise ScenarioError(problem, file=name, line=line, column=column, allowed=allowed) from None
     except (yaml.YAMLError, ValueError) as error:
         first_line = (str(error) or type(error).__name__).splitlines()[0]
         raise ScenarioError(f"not YAML: {first_line}", file=name) from None

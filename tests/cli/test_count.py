@@ -137,10 +137,12 @@ def test_a_cubin_is_disassembled(tmp_path, capsys, monkeypatch):
     """By cuobjdump, if there is one; without it the message says what to do."""
     cubin, tool = tmp_path / "kernel.cubin", tmp_path / "cuobjdump"
     cubin.write_bytes(b"\x7fELF\xff")
-    tool.write_text(f"#!/bin/sh\ncat <<'END'\n{ROOT}\nEND\n")
+    usage = " Function root:\n  REG:22 STACK:0 SHARED:1024 LOCAL:0\n"
+    tool.write_text(f"#!/bin/sh\n[ $1 = -sass ] && cat <<'END' || printf '{usage}'\n{ROOT}\nEND\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert list(json.loads(run(["count", str(cubin), "--json"], capsys)[1])["functions"]) == ["root"]
+    assert run(["count", str(cubin), "--draft", "8"], capsys)[1].startswith("# root\n# registers: 22\nall:\n")
     tool.unlink()
     code, _, error = run(["count", str(cubin)], capsys)
     assert code == 2

@@ -97,3 +97,16 @@ host:
 def test_what_is_no_mapping_is_said_so(section):
     """Whatever stands there instead."""
     assert "is no mapping" in str(error_of(f"question: q\ndevice: textbook\n{section}\n"))
+
+
+def test_a_colon_in_a_text_wants_quotes():
+    """YAML's own message does not say so."""
+    error = error_of(MANY.replace("question: typos", "question: two stages: enough?"))
+    assert error.line == 1
+    assert "a text that has a colon and a blank in quotes" in str(error)
+
+
+@pytest.mark.parametrize(("key", "meant"), [("regs", "registers"), ("smem", "shared_bytes"), ("ctas", "grid")])
+def test_what_others_call_a_field_is_known(key, meant):
+    """Where it looks like none, or like a wrong one."""
+    assert f"Did you mean {meant!r}?" in str(error_of(MANY.replace("grid: 132", f"grid: 132\n  {key}: 4")))

@@ -36,7 +36,8 @@ _WORDS = {
     "@!PT": ("cp_async", "masked"),
     "BAR.ARV": ("named_barrier", "id, warps, wait: false"),
     "ARRIVES": ("producer_commit", "asynchronous: true"),
-    "UBLKCP": ("tma_load or tma_store", ""), "UTMALDG": ("tma_load", "bytes of the box"),
+    "UBLKCP": ("tma_load or tma_store", ""), "UBLKCP.S": ("tma_load", ""), "UBLKCP.G": ("tma_store", ""),
+    "UTMALDG": ("tma_load", "bytes of the box"),
     "UTMASTG": ("tma_store", "bytes of the box"), "BAR": ("sync_threads or named_barrier", "id, warps"),
     "SYNCS": ("wait, acquire or mbarrier_wait", ""), "SYNCS.ARRIVE": ("release, producer_commit or arrive", ""),
     "USETMAXREG": ("set_max_nreg", "registers"),
@@ -155,6 +156,8 @@ def _place(instruction: Instruction) -> tuple[str, str]:
         root = "BAR.ARV"
     elif root == "LDS" and _ONE_ADDRESS.search(instruction.text):
         root = "LDS.U"
+    elif root == "UBLKCP" and modifiers:
+        root = f"UBLKCP.{modifiers[0]}"  # S.G: to shared memory
     elif root == "SYNCS" and "PHASECHK" not in modifiers:
         # What only sets a barrier up is an instruction like others.
         root = "SYNCS.ARRIVE" if "ARRIVE" in modifiers else "SYNCS.EXCH"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from gpusim.program.sass import Instruction, parts, steps_of
 
 
@@ -173,3 +175,12 @@ def test_a_load_of_one_address_has_a_field_of_its_own():
     (whole,) = told("LDS.128 R4, [UR4+0x70]", "LDS.128 R8, [R1+UR4]", "EXIT").values()
     ((_, numbers),) = whole
     assert numbers["lds (lds_bytes: 16, one address)"] == numbers["lds (lds_bytes: 16)"] == 1
+
+
+@pytest.mark.parametrize(("opcode", "word"), [
+    ("UBLKCP.S.G", "tma_load"), ("UBLKCP.G.S", "tma_store"), ("UBLKCP", "tma_load or tma_store"),
+])  # fmt: skip
+def test_a_bulk_copy_says_where_it_goes(opcode, word):
+    """To shared memory or from it; where a listing leaves that out both are possible."""
+    (whole,) = told("MOV R2, 0x10", f"{opcode} [UR4], [UR8], UR10").values()
+    assert [found for found, _ in whole] == ["compute", word]
