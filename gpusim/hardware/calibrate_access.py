@@ -12,7 +12,7 @@ from gpusim.hardware.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTO
 from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_loaded import LOADED_STEPS
 from gpusim.hardware.calibrate_memory import BELOW_SATURATION, stream_bandwidth
-from gpusim.hardware.calibrate_order import MIXES, in_order
+from gpusim.hardware.calibrate_order import MIXES, few_of_one, in_order
 from gpusim.hardware.merging import WARPS_OF_AN_SM, merged_part
 from gpusim.program import WARP_SIZE
 
@@ -222,4 +222,4 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-ACCESS_STEPS = (_stores, _merging, _both_ways, *LOADED_STEPS, in_order, _scattered)
+ACCESS_STEPS = (_stores, few_of_one, _merging, _both_ways, *LOADED_STEPS, in_order, _scattered)

@@ -1,4 +1,4 @@
-"""What order of address gives, from the microbenchmark `in_order`."""
+"""What order of address gives, and what mixing reads and writes costs: benches `in_order` and `few_writes`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from gpusim.hardware.benches import Benches, Measured
 from gpusim.hardware.calibrate_memory import BELOW_SATURATION
 from gpusim.hardware.loaded_latency import among_loads
 
-__all__ = ["MIXES", "in_order"]
+__all__ = ["MIXES", "few_of_one", "in_order"]
 
 MIXES = (
     ("_mostly_reads", (3, 1), "three reads to one write"),
@@ -17,6 +17,21 @@ MIXES = (
     ("_mostly_writes", (1, 3), "one read to three writes"),
 )
 """Ends of names, streams read and written, and their words."""
+FEW = {"few_writes": ((16, 1), (32, 1), (64, 1)), "few_reads": ((1, 8), (1, 16), (1, 32))}
+"""Vectors read and written where one kind is rare; with fewer writes than these L2 keeps them."""
+
+
+def few_of_one(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
+    """What a few writes among reads cost, and a few reads among writes; CTAs that stay, and those that come and go."""
+    found = {}
+    for ctas, end in (("staying", ""), ("passing", "_in_order")):
+        rates = {(row["reads"], row["writes"]): row["bytes_per_s"] for row in b.rows("few_writes", ctas=ctas)}
+        read, write = rates[1, 0], rates[0, 1]
+        for name, mixes in FEW.items():
+            losses = [1.0 - rates[r, w] * (r / read + w / write) / (r + w) for r, w in mixes]
+            what = f"few_writes ({ctas} CTAs, against each alone)"
+            found[f"hbm.mix_loss_{name}{end}"] = Measured(float(np.mean(losses)), "", what, float(np.ptp(losses)))
+    return found
 
 
 def in_order(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:

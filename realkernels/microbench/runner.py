@@ -63,6 +63,7 @@ BENCHES = (
     "gather",
     "structs",
     "hbm",
+    "few_writes",
     "in_order",
     "l2",
     "sweeps",

@@ -40,12 +40,12 @@ def test_what_the_launch_before_has_left_is_what_was_counted() -> None:
 
 def test_what_is_kept_of_rewritten_lines_is_what_was_counted() -> None:
     """Bytes that DRAM did not see of 8 to 83 MiB which every warp reads and writes back again and again."""
-    counted = rows("rewritten", "h100_sxm", op="rewrite")
+    counted = rows("rewritten", op="rewrite")
     assert len(counted) == 14
     for row in counted:
         found, kept = rewritten_hits(row["footprint_bytes"])
-        assert found == pytest.approx(1.0 - row["dram_read"], abs=0.17), row
-        assert kept == pytest.approx(1.0 - row["dram_written"], abs=0.17), row
+        assert found == pytest.approx(1.0 - row["dram_read"], abs=0.15), row
+        assert kept == pytest.approx(1.0 - row["dram_written"], abs=0.15), row
 
 
 def test_hits_of_sweeps_are_those_measured() -> None:
