@@ -13,8 +13,8 @@ from tests.recorded.predictions import assert_within, points, recorded
 
 DEVICE = "h100_sxm"
 BANDS = {
-    # The worst has three warps, ten CTAs an SM and 27 points.
-    "conv1d_async": (0.05, 0.17),
+    # The worst has three warps, ten CTAs an SM and 27 points; 0.17 until `loaded` was read again with `few_writes`.
+    "conv1d_async": (0.05, 0.18),
     "cp_async_multistage": (0.036, 0.12),
     "persistent": (0.04, 0.12),
     "register_prefetch": (0.03, 0.115),
