@@ -31,8 +31,6 @@ SPECIFIED: dict[str, dict[str, tuple[str, str]]] = {
     },
 }
 """Published figures by device name: quantity → (value, source)."""
-_LIKE = {"NVIDIA H100 80GB HBM3": "h200_sxm"}
-"""Profiles from which devices take over what was not measured on them: the host's calls, copies and streams."""
 
 _LIMITS = {"8.0": "cc80", "8.9": "cc89", "9.0": "cc90", "10.0": "cc100"}
 
@@ -78,8 +76,6 @@ def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], da
         ),
         "limits": _LIMITS[capability],
     }
-    if (like := _LIKE.get(str(device["name"]))) is not None:
-        header["like"] = like
     comment = "# Written by `gpusim calibrate` from realkernels/microbench; edit nothing by hand.\n"
     body = yaml.safe_dump(header, sort_keys=False, width=100, allow_unicode=True)
     lines = "".join(
