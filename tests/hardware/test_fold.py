@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -80,10 +81,14 @@ def test_warps_that_never_meet_are_apart():
 
 
 def test_warps_drift_where_each_waits_for_its_own_loads_only():
-    """Not those that meet in each tile, nor those that load nothing and so stay as they began."""
+    """Not those that meet in each tile, nor those that load nothing and so stay as they began.
+
+    What stands before and behind the tiles does not matter, however long it is.
+    """
     load, loop, meet = Load(512), Compute(Mix(lds=4, ffma=16)), SyncThreads()
-    for ops, drifts in (((load, loop), True), ((load, loop, meet), False), ((loop,), False)):
-        role = Role("worker", 8, lambda tiles, ops=ops: iter((meet, *ops * tiles)))
+    cases = product((((load, loop), True), ((load, loop, meet), False), ((loop,), False)), ((), (loop,) * 7, (meet,)))
+    for (ops, drifts), epilogue in cases:
+        role = Role("worker", 8, lambda tiles, ops=ops, last=epilogue: iter((meet, *ops * tiles, *last)))
         groups, _ = group_warps(kernel(role, grid=8 * 132), 8)
         assert {group.drifts for slot in groups for group in slot} == {drifts}
 
