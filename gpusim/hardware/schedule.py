@@ -4,8 +4,8 @@ Models: a warp that can issue goes on until it pauses; then the oldest CTA whose
   pause of an older one a younger one goes on until that pauses itself, for which the older one has to wait. What older
   CTAs leave is for the younger ones: all of it for those that pause after every instruction, and of those that
   seldom do as much as is free when they happen to want it. A few warps get on equally, whatever their age. The
-  fullest pipe of a scheduler is given in the same order. Within a CTA warps that can issue take little from those that
-  wait for each instruction, which get on in the gaps.
+  fullest pipe of half rate and the one of special functions are given in the same order. Within a CTA warps that can
+  issue take little from those that wait for each instruction, which get on in the gaps.
 Omits: that a warp comes behind the others after an instruction which the compiler has marked to yield; the order among
   the warps of one CTA; where in a loop its pauses are.
 Source: realkernels.microbench (fairness, turns, steps, mixed, short_ctas).
@@ -82,14 +82,14 @@ class Sharing:
         alone = [each for cta in ctas for each in self._alone(cta)]
         found: list[float] = []
         even = 0
-        slots = pipe = 1.0
+        slots, pipes = 1.0, [1.0, 1.0]
         room = min(self._most, sum(group.number for group in groups))
         for cta in ctas:
             here, behind = len(found), len(found) + len(cta)
             younger = _Wanted.of(groups[behind:], alone[behind:])
             own = zip(cta, alone[here:behind], strict=True)
             wanted = [_interrupted(group, each, younger) for group, each in own]
-            part = _part(cta, wanted, slots, pipe)
+            part = _part(cta, wanted, slots, pipes)
             issued = part * _sum(wanted, [group.cost.taken for group in cta])
             number = sum(group.number for group in cta)
             # Of the few that get on equally an older CTA gets no more than its share, unless younger ones want less.
@@ -102,7 +102,7 @@ class Sharing:
                 even = len(found)
             room -= number
             slots = _rest(slots - part * _sum(wanted, [group.cost.claimed for group in cta]))
-            pipe = _rest(pipe - part * _sum(wanted, [group.cost.pipe_part for group in cta]))
+            pipes = [_rest(left - part * cycles) for left, cycles in zip(pipes, _of_pipes(cta, wanted), strict=True)]
         return _evened(groups, found, even)
 
     def _alone(self, cta: Sequence[Group]) -> list[float]:
@@ -149,16 +149,23 @@ def _evened(groups: Sequence[Group], slots: Sequence[float], first: int) -> list
     return [*even, *slots[first:]]
 
 
-def _part(cta: Sequence[Group], wanted: Sequence[float], slots: float, pipe: float) -> float:
-    """Part of what a CTA's groups want that they get of the ``slots`` and the ``pipe`` which older CTAs leave."""
+def _part(cta: Sequence[Group], wanted: Sequence[float], slots: float, pipes: Sequence[float]) -> float:
+    """Part of what a CTA's groups want that they get of the ``slots`` and the ``pipes`` which older CTAs leave."""
     need = _sum(wanted, [group.cost.claimed for group in cta])
     part = slots / need if need > slots else 1.0
     if slots < 1.0:
         # Single instructions wait for the next free slot; pieces find one free as often as chance has it.
         by_chance = 1.0 - 1.0 / _Wanted.of(cta, wanted).piece
         part *= 1.0 - by_chance * (1.0 - min(max(slots, need), 1.0))
-    wanted_pipe = _sum(wanted, [group.cost.pipe_part for group in cta])
-    return pipe / wanted_pipe if part * wanted_pipe > pipe else part
+    for left, cycles in zip(pipes, _of_pipes(cta, wanted), strict=True):
+        if part * cycles > left:
+            part = left / cycles
+    return part
+
+
+def _of_pipes(cta: Sequence[Group], wanted: Sequence[float]) -> list[float]:
+    """Cycles of each pipe, of half rate and of special functions, that ``wanted`` issue slots take."""
+    return [_sum(wanted, parts) for parts in zip(*(group.cost.pipe_parts for group in cta), strict=True)]
 
 
 def _sum(wanted: Sequence[float], parts: Sequence[float]) -> float:

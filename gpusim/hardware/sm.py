@@ -2,7 +2,7 @@
 
 Models: four warp schedulers (equal ones are simulated once), each issuing one warp
   instruction a clock to the warps of all resident CTAs; one load-store unit, one data path of shared memory and L1,
-  one unit for constants and one for mbarriers for the whole SM; the fullest pipe of each scheduler; CTA slots
+  one unit for constants and one for mbarriers for the whole SM; two pipes of each scheduler; CTA slots
   that take the next CTA when one has ended.
 Omits: the order among the warps of one CTA; how far CTAs of many tiles drift apart.
 Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mixed, lds, pipes, ldg, cpasync, launch).
@@ -106,7 +106,10 @@ class Sm:
         clock = profile.clock_hz
         self._clock = clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
-        self._pipes = [Capacity(f"{self.name}.pipe", clock) for _ in range(scheduler_classes)]
+        self._pipes = [
+            [Capacity(f"{self.name}.{kind}", clock) for kind in ("half_rate", "special")]
+            for _ in range(scheduler_classes)
+        ]
         self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
         self._lsu = Capacity(f"{self.name}.lsu", clock)
         self._constants = Capacity(f"{self.name}.constants", clock)
@@ -147,8 +150,8 @@ class Sm:
 
     def _demand(self, cost: ComputeCost, group: WarpGroup, apart_s: float) -> _Demand:
         uses = [(self._issue[group.scheduler_class], cost.taken)]
-        if cost.pipe:
-            uses.append((self._pipes[group.scheduler_class], cost.pipe_part))
+        pipes = self._pipes[group.scheduler_class]
+        uses += [(pipe, part) for pipe, part in zip(pipes, cost.pipe_parts, strict=True) if part]
         each = group.schedulers / cost.all_slots
         if cost.data:
             uses.append((self._data, each * cost.data))

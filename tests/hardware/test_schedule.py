@@ -118,6 +118,13 @@ def test_a_busy_pipe_is_given_to_the_oldest_first():
     assert shared(1, (1, integers), (1, integers)) == pytest.approx([0.25, 0.25 / 4.0])
 
 
+def test_special_functions_have_a_pipe_of_their_own():
+    """They take nothing of what integers want, who keep one of half rate busy, and are given as those are."""
+    integers, special = code(0.25, pipe=80.0), code(0.25, special=80.0)
+    assert shared(1, (1, integers), (1, special)) == pytest.approx(shared(1, (1, code(0.25)), (1, code(0.25))))
+    assert shared(1, (1, special), (1, special)) == pytest.approx([0.25, 0.25 / 4.0])
+
+
 def turn_program(row: dict, tiles: int) -> KernelProgram:
     """The kernel of a row of the bench `turns`, counted from its machine code."""
     turn, inner = Counter(row["sass_turn"]), Counter(row["sass_loop"])
