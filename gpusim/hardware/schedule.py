@@ -89,7 +89,8 @@ class Sharing:
             younger = _Wanted.of(groups[behind:], alone[behind:])
             own = zip(cta, alone[here:behind], strict=True)
             wanted = [_interrupted(group, each, younger) for group, each in own]
-            part = _part(cta, wanted, slots, pipes)
+            busy = _of_pipes(cta, wanted)
+            part = _part(cta, wanted, slots, pipes, busy)
             issued = part * _sum(wanted, [group.cost.taken for group in cta])
             number = sum(group.number for group in cta)
             # Of the few that get on equally an older CTA gets no more than its share, unless younger ones want less.
@@ -102,7 +103,7 @@ class Sharing:
                 even = len(found)
             room -= number
             slots = _rest(slots - part * _sum(wanted, [group.cost.claimed for group in cta]))
-            pipes = [_rest(left - part * cycles) for left, cycles in zip(pipes, _of_pipes(cta, wanted), strict=True)]
+            pipes = [_rest(left - part * cycles) for left, cycles in zip(pipes, busy, strict=True)]
         return _evened(groups, found, even)
 
     def _alone(self, cta: Sequence[Group]) -> list[float]:
@@ -149,15 +150,20 @@ def _evened(groups: Sequence[Group], slots: Sequence[float], first: int) -> list
     return [*even, *slots[first:]]
 
 
-def _part(cta: Sequence[Group], wanted: Sequence[float], slots: float, pipes: Sequence[float]) -> float:
-    """Part of what a CTA's groups want that they get of the ``slots`` and the ``pipes`` which older CTAs leave."""
+def _part(
+    cta: Sequence[Group], wanted: Sequence[float], slots: float, pipes: Sequence[float], busy: Sequence[float]
+) -> float:
+    """Part of what a CTA's groups want that they get of the ``slots`` and the ``pipes`` which older CTAs leave.
+
+    ``busy``: cycles of each pipe that they want.
+    """
     need = _sum(wanted, [group.cost.claimed for group in cta])
     part = slots / need if need > slots else 1.0
     if slots < 1.0:
         # Single instructions wait for the next free slot; pieces find one free as often as chance has it.
         by_chance = 1.0 - 1.0 / _Wanted.of(cta, wanted).piece
         part *= 1.0 - by_chance * (1.0 - min(max(slots, need), 1.0))
-    for left, cycles in zip(pipes, _of_pipes(cta, wanted), strict=True):
+    for left, cycles in zip(pipes, busy, strict=True):
         if part * cycles > left:
             part = left / cycles
     return part

@@ -19,7 +19,7 @@ __all__ = ["OTHERS", "host_profile", "host_profile_text", "write_host_profile"]
 OTHERS: dict[str, tuple[str, str, str]] = {
     "copy.engines": ("3", "specified", "device properties: asyncEngineCount"),
     "copy.channels": ("4", "assumed", "as on an H200"),
-    "copy.clear_rate": ("450 GB/s", "assumed", "as on an H100"),
+    "copy.clear_rate": ("474.5 GB/s", "assumed", "as on an H100"),
     "copy.d2d_block": ("4 KiB", "assumed", "bytes per block (0: an engine); what comes behind 4 MiB waits for the end"),
     "copy.d2d_enough": ("0.58", "assumed", "as on an H200: the part of its blocks with which a copy has its full rate"),
     "copy.d2d_threads": ("256", "assumed", "as on an H200: per block"),
