@@ -140,6 +140,20 @@ def test_a_laptop_screen_holds_the_page_without_a_sideways_scroll(watched):
     )
 
 
+@pytest.mark.parametrize("width", [900, 1280])
+def test_buttons_and_numbers_are_never_cut(watched, width):
+    """At the least width that the page has, too."""
+    watched.page.set_viewport_size({"width": width, "height": 800})
+    page = watched.open("?scenario=ring")
+    cut = page.evaluate(
+        """() => [...document.querySelectorAll('.header button, .header button *, .toolbar button, .card-value')]
+            .filter(part => part.offsetParent && (part.scrollWidth > part.clientWidth + 1
+                                                  || part.getBoundingClientRect().right > innerWidth))
+            .map(part => part.textContent)"""
+    )
+    assert cut == []
+
+
 @pytest.mark.parametrize("width", [1000, 1400])
 def test_advice_is_never_cut(watched, width):
     watched.page.set_viewport_size({"width": width, "height": 900})
