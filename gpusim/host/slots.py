@@ -50,7 +50,7 @@ class SlotRing:
     def give(self, lane: str = "") -> None:
         """Give a slot back, a host thread what was expected of its ``lane``; who waits longest gets it."""
         if lane:
-            self._to_come = +(self._to_come - Counter((lane,)))
+            self._to_come -= Counter((lane,))
         if self._waiting:
             self._waiting.popleft().succeed()
         else:
