@@ -19,7 +19,7 @@ from gpusim.errors import DoesNotFit
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, KernelProgram
 
-__all__ = ["Occupancy", "allocated_registers", "allocated_shared", "occupancy", "resident_ctas", "shared_memory"]
+__all__ = ["Occupancy", "allocated_shared", "occupancy", "registers_of_warp", "resident_ctas", "shared_memory"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,17 +61,17 @@ def shared_memory(program: KernelProgram, profile: DeviceProfile) -> int:
     return max(share, ceil(program.shared_bytes / unit) * unit)
 
 
-def allocated_registers(profile: DeviceProfile, threads: int, registers: int) -> float:
+def _checked_registers(profile: DeviceProfile, threads: int, registers: int) -> float:
     """Registers of a CTA of ``threads`` threads with ``registers`` each, as the check counts whether it fits at all.
 
     There its warps are a multiple of the schedulers.
     """
     schedulers = int(profile.value("sm.schedulers"))
     warps = ceil(ceil(threads / WARP_SIZE) / schedulers) * schedulers
-    return _registers_of_warp(profile, registers) * warps
+    return registers_of_warp(profile, registers) * warps
 
 
-def _registers_of_warp(profile: DeviceProfile, registers: int) -> float:
+def registers_of_warp(profile: DeviceProfile, registers: int) -> float:
     """Registers that are allocated to a warp whose threads use ``registers`` each."""
     unit = profile.value("sm.register_allocation_unit")
     return ceil(registers * WARP_SIZE / unit) * unit
@@ -105,7 +105,7 @@ def resident_ctas(
         "use fewer stages or a smaller tile",
     )  # fmt: skip
     demand_fits(
-        "per CTA", allocated_registers(profile, threads, registers), value("sm.registers"), "registers",
+        "per CTA", _checked_registers(profile, threads, registers), value("sm.registers"), "registers",
         "use fewer warps or fewer registers per thread",
     )  # fmt: skip
 
@@ -115,7 +115,7 @@ def resident_ctas(
     }
     if registers:
         schedulers = int(value("sm.schedulers"))
-        per_scheduler = (value("sm.registers") // schedulers) // _registers_of_warp(profile, registers)
+        per_scheduler = (value("sm.registers") // schedulers) // registers_of_warp(profile, registers)
         limits["registers"] = int(per_scheduler * schedulers // warps)
     shared = allocated_shared(profile, shared_bytes)
     limits["shared_memory"] = int(value("sm.shared_memory") // shared) if shared else int(inf)

@@ -19,7 +19,7 @@ from math import ceil
 import numpy as np
 
 from gpusim.engine import Event, Simulation
-from gpusim.hardware.occupancy import allocated_registers, allocated_shared, resident_ctas
+from gpusim.hardware.occupancy import allocated_shared, registers_of_warp, resident_ctas
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.block_times import BlockTimes, Placed
 from gpusim.program import WARP_SIZE
@@ -91,9 +91,9 @@ class BlockScheduler:
 
     def _need(self, work: Work, limit: int) -> np.ndarray:
         """What one block takes, at least a share that keeps to the exact occupancy rules."""
-        registers = allocated_registers(self._profile, work.threads, work.registers)
-        shared = allocated_shared(self._profile, work.shared_bytes)
-        need = np.array([ceil(work.threads / WARP_SIZE), 1.0, registers, shared])
+        warps = ceil(work.threads / WARP_SIZE)
+        registers = registers_of_warp(self._profile, work.registers) * warps
+        need = np.array([warps, 1.0, registers, allocated_shared(self._profile, work.shared_bytes)])
         # Rounding inside the register file may allow fewer blocks than the sums say.
         if np.floor(self._full / need).min() > limit:
             need[2] = max(need[2], self._full[2] / limit)

@@ -1,11 +1,10 @@
 """Device memory by pool: who gets a freed block, when a pool asks the OS, and when it gives back.
 
-Models: a driver pool hands out a free block that was freed on the same stream, or whose free is known to have
-  happened (complete, or ordered before by events); else it grows, by at least ``pool.chunk``. Blocks are split. Whole
-  chunks that are free, above the threshold, go back at a synchronisation. A caching allocator keeps blocks by stream
-  and grows by cudaMalloc.
-Omits: fragmentation of the address space, merging of neighbours that were never one block.
-Source: CUDA C++ Programming Guide (stream-ordered memory allocator); realkernels.microbench.host (alloc).
+Models: a driver pool is one range of addresses that grows at its end, in chunks of ``pool.chunk``. It hands out free
+  neighbours that were freed on the same stream, or whose free is known to have happened (complete, or ordered before by
+  events); else it grows by what is missing behind the free end. Chunks that are free, above the threshold, go back at a
+  synchronisation. A caching allocator keeps blocks by stream and grows by cudaMalloc of what is wanted.
+Source: CUDA C++ Programming Guide (stream-ordered memory allocator); realkernels.microbench.host (alloc: arena).
 """
 
 from __future__ import annotations
@@ -21,19 +20,17 @@ __all__ = ["MemoryPool", "Taken"]
 
 
 @dataclass(eq=False, slots=True)
-class _Chunk:
-    """What the OS gave in one go; it goes back as a whole. ``used`` bytes of it are allocated."""
-
-    size: int
-    used: int = 0
-
-
-@dataclass(eq=False, slots=True)
 class _Block:
-    chunk: _Chunk
+    """Free bytes from address ``at`` on."""
+
+    at: int
     size: int
     stream: str
     freed: Item | None
+
+    @property
+    def end(self) -> int:
+        return self.at + self.size
 
     @property
     def quiet(self) -> bool:
@@ -59,8 +56,16 @@ class MemoryPool:
         # A driver pool asks for more than it needs, a caching allocator for what is wanted.
         self._chunk = 0 if pool.kind == "caching" else int(costs.profile.value("pool.chunk"))
         self._free: list[_Block] = []
-        self._used: dict[str, tuple[_Chunk, int]] = {}
-        self.reserved = 0
+        """In the order of their addresses, as all lists here."""
+        self._chunks: list[tuple[int, int]] = []
+        """What the OS gave, first and end address; each goes back as a whole."""
+        self._used: dict[str, tuple[int, int]] = {}
+        """Address and size of each buffer."""
+
+    @property
+    def reserved(self) -> int:
+        """Bytes that the OS gave and did not get back."""
+        return sum(end - at for at, end in self._chunks)
 
     @property
     def caching(self) -> bool:
@@ -69,62 +74,89 @@ class MemoryPool:
 
     def take(self, name: str, size: int, stream: str, ordered: set[Item]) -> Taken:
         """Allocate; ``ordered`` are items known to come before anything enqueued on ``stream`` now."""
-        block = self._find(size, stream, ordered)
-        costs = self._costs
-        if block is None:
-            return self._grow(name, size, stream)
-        self._free.remove(block)
-        if block.size > size:
-            self._free.append(_Block(block.chunk, block.size - size, block.stream, block.freed))
-        self._use(name, block.chunk, size)
-        return Taken(costs.call("cache_hit" if self.caching else "malloc_async"), 0)
+        fitting = [run for run in self._runs(stream, ordered) if run[-1].end - run[0].at >= size]
+        run = min(fitting, key=lambda run: run[-1].end - run[0].at, default=None)
+        grown, seconds = 0, self._costs.call("cache_hit" if self.caching else "malloc_async")
+        if run is None:
+            run, grown, os_seconds = self._grow(name, size, stream, ordered)
+            seconds += os_seconds
+        at = run[0].at
+        for block in run:
+            self._free.remove(block)
+            if block.end > at + size:
+                left = max(at + size, block.at)
+                self._free.append(_Block(left, block.end - left, block.stream, block.freed))
+        self._settle()
+        self._used[name] = at, size
+        return Taken(seconds, grown)
 
-    def _use(self, name: str, chunk: _Chunk, size: int) -> None:
-        chunk.used += size
-        self._used[name] = (chunk, size)
+    def _runs(self, stream: str, ordered: set[Item]) -> list[list[_Block]]:
+        """Neighbours of which ``stream`` may have all.
 
-    def _find(self, size: int, stream: str, ordered: set[Item]) -> _Block | None:
-        fitting = [block for block in self._free if block.size >= size]
-        own = [block for block in fitting if block.stream == stream]
-        if self.caching:
-            return min(own, key=lambda b: b.size, default=None)
-        known = [b for b in fitting if b.quiet or b.freed in ordered]
-        # A block that another stream has yet to free is taken only when the OS has no more memory,
-        # which is not modelled: the pool grows instead.
-        return min(own or known, key=lambda b: b.size, default=None)
+        A block that another stream has yet to free is taken only when the OS has no more memory, which is not modelled:
+        the pool grows instead.
+        """
+        runs: list[list[_Block]] = []
+        for block in self._free:
+            known = block.quiet or block.freed in ordered
+            if block.stream == stream or (known and not self.caching):
+                if runs and runs[-1][-1].end == block.at:
+                    runs[-1].append(block)
+                else:
+                    runs.append([block])
+        return runs
 
-    def _grow(self, name: str, size: int, stream: str) -> Taken:
-        rounded = max(-(-size // self._granularity) * self._granularity, self._chunk)
+    def _grow(self, name: str, size: int, stream: str, ordered: set[Item]) -> tuple[list[_Block], int, float]:
+        """Ask the OS; returns free neighbours of ``size`` bytes at least, what it gave, and the host's time."""
+        end, seconds = self._end(), 0.0
+        tail = [run for run in self._runs(stream, ordered) if self._chunk and run[-1].end == end]
+        wanted = size - sum(run[-1].end - run[0].at for run in tail)
+        unit = self._chunk or self._granularity
+        grown = -(-wanted // unit) * unit
         limit = self.pool.limit
         if limit is not None and self._chunk:
             # CUDA rounds up maxSize too: a pool of at most 8 MiB holds 32 MiB, one of 40 holds 64 (tried on an H100).
             limit = -(-limit // self._chunk) * self._chunk
-        seconds = 0.0
-        if limit is not None and self.reserved + rounded > limit:
-            seconds += self._give_back("alloc.device_free", 0)
-            if self.reserved + rounded > limit:
+        if limit is not None and self.reserved + grown > limit:
+            seconds = self._give_back("alloc.device_free", 0)
+            if self.reserved + grown > limit:
                 raise ProgramError(
-                    f"pool {self.pool.name!r} has no room for {name!r}: {self.reserved + rounded:,} bytes are needed, "
+                    f"pool {self.pool.name!r} has no room for {name!r}: {self.reserved + grown:,} bytes are needed, "
                     f"{limit:,} are allowed; free buffers earlier or raise the limit",
                     ("pools", self.pool.name),
                 )
-        self.reserved += rounded
-        chunk = _Chunk(rounded)
-        self._use(name, chunk, size)
-        if rounded > size:
-            self._free.append(_Block(chunk, rounded - size, stream if self.caching else "", None))
-        os_call = "alloc.device" if self.caching else "pool.grow"
-        seconds += self._costs.sized(os_call, rounded)
-        return Taken(seconds + self._costs.call("cache_hit" if self.caching else "malloc_async"), rounded)
+            tail, end = [], self._end()
+        # What a caching allocator got in one go has no neighbours.
+        at = end if self._chunk else end + 1
+        step = unit if self._chunk else grown
+        self._chunks += [(first, first + step) for first in range(at, at + grown, step)]
+        new = _Block(at, grown, stream if self.caching else "", None)
+        self._free.append(new)
+        seconds += self._costs.sized("alloc.device" if self.caching else "pool.grow", grown)
+        return [*(tail[0] if tail else []), new], grown, seconds
+
+    def _end(self) -> int:
+        return self._chunks[-1][1] if self._chunks else 0
 
     def give(self, name: str, stream: str, freed: Item | None) -> float:
         """Free; returns the host's time. Raises GpusimError for what is not allocated here."""
-        chunk, size = self._used.pop(name, (None, 0))
-        if chunk is None:
+        if name not in self._used:
             raise GpusimError(f"buffer {name!r} is freed but not allocated from pool {self.pool.name!r}")
-        chunk.used -= size
-        self._free.append(_Block(chunk, size, stream, freed))
+        at, size = self._used.pop(name)
+        self._free.append(_Block(at, size, stream, freed))
+        self._settle()
         return self._costs.call("cache_give" if self.caching else "free_async")
+
+    def _settle(self) -> None:
+        """Put free blocks in order, and those together that are the same to everybody."""
+        blocks, self._free = sorted(self._free, key=lambda block: block.at), []
+        for block in blocks:
+            before = self._free[-1] if self._free else None
+            same = before is not None and before.end == block.at and before.stream == block.stream
+            if same and before.quiet and block.quiet:
+                before.size += block.size
+            else:
+                self._free.append(block)
 
     def release(self) -> float:
         """Give back what is free above the threshold, at a synchronisation; returns the host's time."""
@@ -133,15 +165,20 @@ class MemoryPool:
         return self._give_back("pool.release", self.pool.release_threshold)
 
     def _give_back(self, os_call: str, keep: int) -> float:
-        """Return whole chunks that nobody uses, down to ``keep`` bytes."""
-        seconds = 0.0
-        for chunk in dict.fromkeys(block.chunk for block in self._free):
-            blocks = [block for block in self._free if block.chunk is chunk]
+        """Return chunks that nobody uses, the last one first, down to ``keep`` bytes; the host's time."""
+        given = 0
+        for at, end in reversed(self._chunks):
             if self.reserved <= keep:
                 break
-            if chunk.used or not all(block.quiet for block in blocks):
+            inside = [block for block in self._free if block.quiet and block.at < end and block.end > at]
+            if sum(min(block.end, end) - max(block.at, at) for block in inside) < end - at:
                 continue
-            self._free = [block for block in self._free if block.chunk is not chunk]
-            self.reserved -= chunk.size
-            seconds += self._costs.sized(os_call, chunk.size)
-        return seconds
+            self._chunks.remove((at, end))
+            for block in inside:
+                self._free.remove(block)
+                for first, last in ((block.at, at), (end, block.end)):
+                    if last > first:
+                        self._free.append(_Block(first, last - first, block.stream, block.freed))
+            given += end - at
+        self._settle()
+        return self._costs.sized(os_call, given) if given else 0.0

@@ -13,10 +13,13 @@ NOTES = {
     "hit": "the pool holds a free block of this size; miss: it holds nothing",
     "where": "new memory of the device or of a pool that grows, or kept by a pool; the time is that of a copy of 1 MiB "
     "to the device and of the wait for it, right behind the allocating call (take_s)",
+    "arena": "MiB that a pool has from the OS after each step",
     "lead": "how many frees are in flight before the same sizes are asked for again",
 }
 DEVICE_SIZES = (4 * KIB, 256 * KIB, MIB, 2 * MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)
 HOST_SIZES = (4 * KIB, 64 * KIB, MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB)
+RESERVED = 5
+"""cudaMemPoolAttrReservedMemCurrent."""
 POOL_SIZES = (64 * KIB, MIB, 2 * MIB, 16 * MIB, 64 * MIB, 256 * MIB)
 
 
@@ -218,4 +221,37 @@ def _caching(lab: Lab) -> Iterator[dict]:
         yield {"kind": "caching_free_all", "part": "give", "bytes": size, "blocks": 9, **spread(frees)}
 
 
-SECTIONS = (_plain, _half_pages, _cleared, _thresholds, _growing, _release, _reuse, _caching)
+ARENA = {
+    "growing": [step for size in (2, 8, 16, 32, 48, 64, 96, 40) for step in (size, -size)],
+    "side by side": [4] * 8 + [-4] * 8 + [32],
+    "across two": [20, 20, -20, -20, 40, 20, -40, -20, 60, 33],
+    "holes": [4] * 8 + [-4, 0] * 4 + [8, 4, 4, 12],
+    "giving back": [20, 20, 20, -20, -20, 0, 12, 40],
+}
+"""MiB that are taken from a pool and given back, the oldest first (a 0 behind it: and another one is passed over)."""
+
+
+def _arena(lab: Lab) -> Iterator[dict]:
+    """How much a pool has from the OS after each step, all of which are complete before the next one."""
+    runtime, (stream,) = lab.runtime, lab.streams(1)
+    for threshold in (0, 1 << 60):
+        for name, steps in ARENA.items():
+            pool, held, reserved = _pool(runtime, threshold), [], []
+            for size in steps:
+                if size > 0:
+                    held.append(runtime.mallocFromPoolAsync(size * MIB, pool, stream.ptr))
+                elif size < 0:
+                    runtime.freeAsync(held.pop(0), stream.ptr)
+                else:
+                    held.append(held.pop(0))
+                stream.synchronize()
+                reserved.append(runtime.memPoolGetAttribute(pool, RESERVED) // MIB)
+            yield {"kind": "arena", "name": name, "threshold": "max" if threshold else "0", "steps_mib": steps,
+                   "reserved_mib": reserved}  # fmt: skip
+            for pointer in held:
+                runtime.freeAsync(pointer, stream.ptr)
+            stream.synchronize()
+            runtime.memPoolDestroy(pool)
+
+
+SECTIONS = (_arena, _plain, _half_pages, _cleared, _thresholds, _growing, _release, _reuse, _caching)

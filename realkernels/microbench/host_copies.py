@@ -16,6 +16,8 @@ NOTES = {
     "seconds": "one copy or memset of the row, from the slope between a short and a long row (device time only)",
     "alone_s / together_s": "a row of copies each way between two stamps, alone and with the other direction running",
     "copy_beside": "a copy within the device and a kernel, first_s and second_s from a common start to the end of each",
+    "behind": "first_s and last_s: a kernel that waits for what comes before the copy, its first and last block; "
+    "end_s: the kernel behind the copy; all from the end of what comes before",
     "call_s": "the host is inside the call; total_s: until a synchronisation behind it has returned",
 }
 GIB = 1024 * MIB
@@ -143,6 +145,33 @@ def _same_direction(lab: Lab, kind: int, count: int) -> dict:
     }
 
 
+def _behind(lab: Lab) -> Iterator[dict]:
+    """When a kernel of another stream starts that could start right behind the beginning of a copy or memset."""
+    main, other = lab.streams(2)
+    for way in ("d2d", "memset"):
+        for size in (16 * MIB, 64 * MIB, 128 * MIB, 256 * MIB):
+            for grid, block in ((1, 32), (66, 1024), (132, 1024)):
+                rows = []
+                for _ in range(5):
+                    go = lab.cupy.cuda.Event(disable_timing=True)
+                    with lab.released([main, other], 2e-3):
+                        lab.kernel(main, 0, KERNEL_S)
+                        go.record(main)
+                        if way == "d2d":
+                            lab.copy(main, D2D, size)
+                        else:
+                            lab.runtime.memsetAsync(lab.device, 0, size, main.ptr)
+                        lab.kernel(main, 1, KERNEL_S)
+                        other.wait_event(go)
+                        lab.kernel(other, 2, KERNEL_S, grid, block)
+                    first, last = lab.stamps(3)
+                    begin = last[0] + KERNEL_S
+                    rows.append((first[2] - begin, last[2] - begin, first[1] - begin))
+                first_s, last_s, end_s = np.median(rows, axis=0)
+                yield {"kind": "behind", "way": way, "bytes": size, "grid": grid, "block": block,
+                       "first_s": float(first_s), "last_s": float(last_s), "end_s": float(end_s)}  # fmt: skip
+
+
 def _pageable(lab: Lab) -> Iterator[dict]:
     """Asynchronous copies of ordinary memory on an idle device: how long the host is held, and the whole."""
     (stream,) = lab.streams(1)
@@ -240,6 +269,6 @@ def _order(lab: Lab) -> Iterator[dict]:
 
 
 SECTIONS = (
-    _sizes, _memset_sizes, _both_directions, _order, _pageable, _pageable_chunks, _pageable_overlap,
+    _sizes, _memset_sizes, _both_directions, _behind, _order, _pageable, _pageable_chunks, _pageable_overlap,
     *host_beside.SECTIONS,
 )  # fmt: skip

@@ -12,7 +12,6 @@ from gpusim.scenario import loads, predict
 WORK = ops.Work(ops.FixedCost(1e-6))
 LAUNCH = ops.Launch(WORK, "s")
 OF_A_COPY = ["copy.d2d_block"]
-OF_NEW_MEMORY = ["copy.clear_rate"]
 
 
 def assumed(calls: list, device: str = "h200_sxm", api: str = "cupy", graphs: tuple = ()) -> list[str]:
@@ -32,7 +31,7 @@ def assumed(calls: list, device: str = "h200_sxm", api: str = "cupy", graphs: tu
         ([ops.HostFunc("s")], "cupy", []),
         ([ops.HostFunc("s")], "cuda", ["host.cuda.func_steals"]),
         ([ops.MallocAsync("b", 4, "s", "p")], "cuda", []),
-        ([ops.MallocAsync("b", 4, "s", "p"), ops.MemcpyAsync("h2d", 4, "s")], "cuda", OF_NEW_MEMORY),
+        ([ops.MallocAsync("b", 4, "s", "p"), ops.MemcpyAsync("h2d", 4, "s")], "cuda", []),
         ([ops.MallocAsync("b", 4, "s", "c")], "cuda", ["host.cuda.cache_give", "host.cuda.cache_hit"]),
     ],
 )

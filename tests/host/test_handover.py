@@ -31,7 +31,7 @@ def periods() -> dict[tuple[str, int, int], float]:
 
 
 @pytest.mark.parametrize(("pattern", "mean", "worst"), [
-    ("both", 0.06, 0.16), ("in_kernel", 0.035, 0.09), ("out_kernel", 0.03, 0.08), ("all", 0.055, 0.11),
+    ("both", 0.06, 0.16), ("in_kernel", 0.035, 0.09), ("out_kernel", 0.03, 0.085), ("all", 0.055, 0.11),
 ])  # fmt: skip
 def test_periods_are_those_measured(periods, pattern, mean, worst):
     """15 periods of 1, 2, 3, 4 and 8 streams each.

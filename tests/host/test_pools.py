@@ -1,0 +1,74 @@
+"""What pools hold after each step, against the device's own count."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from gpusim.hardware import load_profile
+from gpusim.host.costs import HostCosts
+from gpusim.host.pools import MemoryPool
+from gpusim.program.host import Pool
+from realkernels import microbench
+
+MIB = 1 << 20
+RUN = Path(microbench.__file__).parent / "recorded" / "h200_sxm" / "host" / "2026-11-26_1" / "host_alloc.json"
+ARENAS = [row for row in json.loads(RUN.read_text(encoding="utf-8"))["rows"] if row["kind"] == "arena"]
+INTO_A_HOLE = ("giving back", "0")
+"""Its last step: the device had filled the hole of the chunk that went back; here pools grow at their end only."""
+
+
+def pool(**options) -> MemoryPool:
+    return MemoryPool(Pool("pool", **options), HostCosts(load_profile("h200_sxm"), "cupy"))
+
+
+@pytest.mark.parametrize("row", ARENAS, ids=lambda row: f"{row['name']}, threshold {row['threshold']}")
+def test_a_driver_pool_holds_what_the_device_says(row):
+    """Neighbours are put together, growth is what is missing behind the free end, chunks of 32 MiB go back."""
+    mine = pool(release_threshold=0 if row["threshold"] == "0" else 1 << 60)
+    held, reserved = [], []
+    for step, size in enumerate(row["steps_mib"]):
+        if size > 0:
+            mine.take(str(step), size * MIB, "s0", set())
+            held.append(str(step))
+        elif size < 0:
+            mine.give(held.pop(0), "s0", None)
+        else:
+            held.append(held.pop(0))
+        mine.release()
+        reserved.append(mine.reserved // MIB)
+    last = -1 if (row["name"], row["threshold"]) == INTO_A_HOLE else None
+    assert reserved[:last] == row["reserved_mib"][:last]
+
+
+def test_blocks_that_others_may_still_use_are_no_neighbours():
+    """A free that another stream has yet to come to is in the way; the stream itself goes on with its own."""
+
+    class Pending:
+        finished = False
+
+    mine = pool(release_threshold=1 << 60)
+    for name in "ab":
+        mine.take(name, 16 * MIB, "one", set())
+    mine.give("a", "one", None)
+    mine.give("b", "one", Pending())
+    assert mine.take("other", 32 * MIB, "two", set()).grown == 32 * MIB
+    assert mine.take("own", 16 * MIB, "one", set()).grown == 0
+
+
+def test_a_caching_allocator_puts_the_halves_of_a_block_together_again():
+    """But not two blocks that cudaMalloc gave apart, nor those of another stream."""
+    mine = pool(kind="caching")
+    mine.take("whole", 8 * MIB, "one", set())
+    mine.give("whole", "one", None)
+    assert [mine.take(name, 4 * MIB, "one", set()).grown for name in "ab"] == [0, 0]
+    for name in "ab":
+        mine.give(name, "one", None)
+    assert mine.take("again", 8 * MIB, "one", set()).grown == 0
+    assert mine.take("more", 4 * MIB, "one", set()).grown == 4 * MIB
+    for name in ("again", "more"):
+        mine.give(name, "one", None)
+    assert mine.take("both", 12 * MIB, "one", set()).grown == 12 * MIB
+    assert mine.take("other", 4 * MIB, "two", set()).grown == 4 * MIB
