@@ -46,11 +46,9 @@ def count(file: Path, function: str | None, in_order: bool, warps: int | None, j
     chosen = {name: text for name, text in found.items() if function in (None, name)}
     if warps is not None:
         registers = _registers(file)
-        _print_drafts(
-            {name: draft(parts(sass.parse(text)), warps, registers.get(name)) for name, text in chosen.items()}, json
-        )
+        _print_drafts({name: draft(_parts(text), warps, registers.get(name)) for name, text in chosen.items()}, json)
         return
-    data = {name: _kernel(parts(sass.parse(text)), in_order) for name, text in chosen.items()}
+    data = {name: _kernel(_parts(text), in_order) for name, text in chosen.items()}
     if json:
         print_json({"functions": data})
         return
@@ -68,6 +66,10 @@ def count(file: Path, function: str | None, in_order: bool, warps: int | None, j
     for kind, note in notes.items():
         if note:
             out.print(f"no model: {kind}: {note}", markup=False, soft_wrap=True)
+
+
+def _parts(text: str) -> list[Part]:
+    return parts(sass.with_addresses(sass.parse(text)))
 
 
 def _print_drafts(drafts: dict[str, str], json: bool) -> None:

@@ -16,6 +16,7 @@ __all__ = ["draft"]
 
 _INDENT = "  "
 _WIDTH = re.compile(r"\(\w+: (\d+)")
+_STRIDE = re.compile(r"stride: (\d+)")
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 _KIB = 1024
@@ -61,12 +62,12 @@ def _listed(
 def _ops(step: Step, warps: int) -> Iterator[str]:
     word, numbers = step.word, {row.field: row.number for row in step.rows if not row.note and row.field}
     if word in ("load", "store", "cp_async"):
-        yield from _accesses(word, numbers, warps)
+        yield from _accesses(word, step.rows, warps)
     elif word == "compute":
         yield from _computed(step.rows)
     elif word in _ALL:
         yield f"- {word}: {numbers['pending']:g}" if "pending" in numbers else f"- {word}{_ALL[word]}"
-    elif word == "named_barrier" and numbers:
+    elif word == "named_barrier" and "id" in numbers:
         arrives = {"wait": "false"} if numbers.pop(NO_WAIT, 0) else {}
         yield f"- named_barrier: {_flow(numbers | arrives)}"
     elif word in ("sync_threads", "commit_group"):
@@ -75,17 +76,26 @@ def _ops(step: Step, warps: int) -> Iterator[str]:
         yield f"# - {word}"
 
 
-def _accesses(word: str, numbers: Mapping[str, float], warps: int) -> Iterator[str]:
-    """An op for each width."""
-    masked = {"masked": numbers["masked"]} if "masked" in numbers else {}
-    for field, count in numbers.items():
-        if width := _WIDTH.search(field):
-            wide = int(width[1])
-            about: dict[str, Any] = {"bytes": _bytes(count * WARP_SIZE * wide * warps), "width": wide, **masked}
+def _accesses(word: str, rows: Sequence[Stated], warps: int) -> Iterator[str]:
+    """An op for each width, and for each distance between lanes."""
+    masked = {row.field: row.number for row in rows if row.field == "masked"}
+    for row in rows:
+        if width := _WIDTH.search(row.field):
+            wide, stride = int(width[1]), _STRIDE.search(row.field)
+            about: dict[str, Any] = {"bytes": _bytes(row.number * WARP_SIZE * wide * warps), "width": wide, **masked}
             masked = {}
+            if stride:
+                about["stride"] = int(stride[1])
             if word == "load":
                 about["wait"] = "false"
-            yield f"- {word}: {_flow(about)}" + ("  # its ring?" if word == "cp_async" else "")
+            notes = ["its ring?"] if word == "cp_async" else []
+            if "one address" in row.field:
+                notes.append("one address for all lanes")
+            if row.addresses > 1 and word != "store":
+                notes.append(f"{row.addresses} addresses: pieces?")
+            if row.predicated:
+                notes.append(f"{row.predicated} of {row.number:g} predicated: count lanes and turns that take part")
+            yield f"- {word}: {_flow(about)}" + (f"  # {'; '.join(notes)}" if notes else "")
 
 
 def _computed(rows: Sequence[Stated]) -> Iterator[str]:

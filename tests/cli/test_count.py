@@ -288,6 +288,41 @@ def test_a_draft_is_a_role_that_runs(tmp_path, capsys):
     assert gpusim.predict(scenario, trace=False).total_s > 0
 
 
+NARROW = """
+        Function : narrow
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   S2R R1, SR_CTAID.X ;
+        /*0020*/                   IMAD.WIDE R4, R0, 0x4, R8 ;
+        /*0030*/                   IMAD.WIDE R6, R1, 0x4, R8 ;
+        /*0040*/                   LDG.E R10, desc[UR4][R6.64] ;
+        /*0050*/                   ISETP.GE.AND P0, PT, R0, 0x20, PT ;
+        /*0060*/                   @P0 IADD3 R6, R6, 0x4, RZ ;
+        /*0070*/                   LDG.E R11, desc[UR4][R6.64] ;
+        /*0080*/                   LDG.E.U8 R12, desc[UR4][R4.64] ;
+        /*0090*/                   MOV R8, c[0x0][0x210] ;
+        /*00a0*/                   FADD R10, R10, R11 ;
+        /*00b0*/                   FADD R10, R10, R12 ;
+        /*00c0*/                   STG.E desc[UR4][R4.64], R10 ;
+        /*00d0*/                   @!P0 STG.E desc[UR4][R4.64+0x4], R10 ;
+        /*00e0*/                   BAR.ARV R2, 0x100 ;
+        /*00f0*/                   EXIT ;
+"""
+
+
+def test_a_draft_says_which_lanes_an_access_is_of(tmp_path, capsys):
+    """One address for all lanes, bytes side by side, those that only some execute; a barrier that a register names."""
+    file = tmp_path / "narrow.sass"
+    file.write_text(NARROW.replace("/*0090*/                   MOV R8", "/*0008*/                   MOV R8"))
+    out = run(["count", str(file), "--draft", "4"], capsys)[1]
+    lines = [line.strip() for line in out.splitlines()]
+    assert "- load: {bytes: 512, width: 4, stride: 1, wait: false}  # one address for all lanes" in lines
+    assert "- load: {bytes: 512, width: 4, wait: false}" in lines  # where some lanes have gone on by a word
+    assert "- load: {bytes: 512, width: 4, stride: 1, wait: false}" in lines  # of one byte each
+    assert "- store: {bytes: 1 KiB, width: 4}  # 1 of 2 predicated: count lanes and turns that take part" in lines
+    assert "# - named_barrier" in lines
+    yaml.safe_load(out)
+
+
 def test_what_only_a_loop_uses_is_waited_for_before_it(tmp_path, capsys):
     """A load that the loop does not repeat is there in its first turn."""
     once = [line for line in SUM.splitlines() if "0080" not in line]

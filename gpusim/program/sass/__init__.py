@@ -2,6 +2,7 @@
 
 from gpusim.program.sass.alone import cycles_alone
 from gpusim.program.sass.dispatch import Stalls, dispatch_stalls
+from gpusim.program.sass.lanes import with_addresses
 from gpusim.program.sass.listing import (
     Instruction,
     Loop,
@@ -38,4 +39,5 @@ __all__ = [
     "parts",
     "stated",
     "steps_of",
+    "with_addresses",
 ]

@@ -30,12 +30,14 @@ class Instruction:
     """One line: its address, opcode with modifiers and whole text.
 
     ``stall``: cycles until the warp's next instruction, as the compiler has set them; None without machine code.
+    ``one_address``: a load that wants the same address in all lanes (`gpusim.program.sass.lanes`).
     """
 
     address: int
     opcode: str
     text: str
     stall: int | None = None
+    one_address: bool = False
 
     @staticmethod
     def of(text: str, address: int = 0, stall: int | None = None) -> Instruction:
@@ -46,6 +48,11 @@ class Instruction:
         if words[0] == "@!PT":
             opcode = f"@!PT.{opcode}"
         return Instruction(address, opcode, text, stall)
+
+    @property
+    def predicated(self) -> bool:
+        """Whether only some lanes or turns execute it."""
+        return self.text.startswith("@") and not self.text.startswith("@!PT")
 
     @property
     def root(self) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from gpusim.program.sass.listing import Instruction
 
-__all__ = ["loaded", "read", "touched", "written"]
+__all__ = ["addressed", "loaded", "read", "touched", "written"]
 
 _REGISTERS = re.compile(r"\bR(\d+)(\.64)?")
 _WORDS = {"64": 2, "128": 4}
@@ -21,6 +21,13 @@ def loaded(one: Instruction) -> range:
     match = _REGISTERS.search(one.text)
     first = int(match[1]) if match else 0
     return range(first, first + _words(one)) if match else range(0)
+
+
+def addressed(one: Instruction) -> Iterator[int]:
+    """Registers that make the address of an access."""
+    for operand in re.findall(r"\[([^\]]*)\]", one.text):
+        for first, wide in _REGISTERS.findall(operand):
+            yield from range(int(first), int(first) + (2 if wide else 1))
 
 
 def touched(one: Instruction) -> Iterator[int]:

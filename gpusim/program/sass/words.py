@@ -11,6 +11,7 @@ from gpusim.program.sass.dispatch import dispatch_stalls
 from gpusim.program.sass.families import FP32, SPECIAL
 from gpusim.program.sass.float_chains import float_chains
 from gpusim.program.sass.listing import Instruction, count
+from gpusim.program.sass.registers import addressed
 from gpusim.program.sass.shared_loads import loads_ahead
 
 __all__ = ["NO_MODEL", "UNMODELLED", "Stated", "field_of", "stated", "word_of"]
@@ -21,6 +22,10 @@ _INTERLEAVED = ("compute", "interleaved")
 _NO_WAIT = 2
 """Cycles up to which the next instruction is none that waits for the result."""
 
+_NARROW = {", stride: 1": {"U8", "S8"}, ", stride: 2": {"U16", "S16"}}
+"""Accesses of one and of two bytes a lane."""
+ONE_ADDRESS = ", stride: 1, one address"
+"""The nearest to lanes that all want the same word."""
 _ONE_ADDRESS = re.compile(r"\[UR\d+(\+-?0x[0-9a-f]+)?\]")
 """Of a uniform register, so that all lanes want the same words."""
 
@@ -31,7 +36,7 @@ _WORDS = {
     "LDL": ("compute", "lds (lds_bytes: {}, reads: false)"),
     "STS": ("compute", "sts (sts_bytes: {})"), "STL": ("compute", "sts (sts_bytes: {})"),
     **dict.fromkeys(SPECIAL, ("compute", "mufu")),
-    "LDG": ("load", "bytes (width: {})"), "STG": ("store", "bytes (width: {})"),
+    "LDG": ("load", "bytes (width: {}{})"), "STG": ("store", "bytes (width: {}{})"),
     "LDGSTS": ("cp_async", "bytes (width: {})"), "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
     "@!PT": ("cp_async", "masked"),
     "BAR.ARV": ("named_barrier", "id, warps, wait: false"),
@@ -88,6 +93,10 @@ class Stated:
     number: float
     opcodes: dict[str, int]
     note: str = ""
+    predicated: int = 0
+    """How many of them only some lanes or turns execute."""
+    addresses: int = 1
+    """Registers from which they count their addresses."""
 
 
 def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[Instruction] = ()) -> list[Stated]:
@@ -102,7 +111,15 @@ def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[
             found.setdefault(_place(instruction), []).append(instruction)
     fields = list(dict.fromkeys(field for _, field in (*_WORDS.values(), _OTHER, _INTERLEAVED)))
     rows = [
-        Stated(word, field, len(those), count(those), UNMODELLED[field][1] if word == NO_MODEL else "")
+        Stated(
+            word,
+            field,
+            len(those),
+            count(those),
+            UNMODELLED[field][1] if word == NO_MODEL else "",
+            sum(one.predicated for one in those),
+            max(len({tuple(addressed(one)) for one in those}), 1),
+        )
         for (word, field), those in found.items()
     ]
     rank, stems = list(order), [field.split("{")[0] for field in fields]
@@ -163,12 +180,18 @@ def _place(instruction: Instruction) -> tuple[str, str]:
         root = "SYNCS.ARRIVE" if "ARRIVE" in modifiers else "SYNCS.EXCH"
     if root in _WORDS:
         word, field = _WORDS[root]
-        return word, field.format(_width(modifiers))
+        return word, field.format(_width(modifiers), *_stride(instruction, modifiers))
     if root in _KIND:
         return NO_MODEL, _KIND[root]
     # Without machine code nobody knows what waits.
     apart = instruction.stall is not None and instruction.stall <= _NO_WAIT
     return _INTERLEAVED if apart else _OTHER
+
+
+def _stride(instruction: Instruction, modifiers: Sequence[str]) -> tuple[str]:
+    """What a field says of lanes nearer to each other than their accesses are wide, or all at one address."""
+    narrow = next((stride for stride, names in _NARROW.items() if names.intersection(modifiers)), "")
+    return (ONE_ADDRESS if instruction.one_address else narrow,)
 
 
 def _width(modifiers: Sequence[str]) -> int:
