@@ -46,7 +46,10 @@ def _bytes(value: Any) -> int:
 
 
 def _seconds(value: Any) -> float:
-    return parse(value, "time", bare=True)
+    seconds = parse(value, "time", bare=True)
+    if isinstance(value, int | float) and seconds >= 1.0:
+        raise ValueError(f"a plain number is seconds, and {value:g} s is long: write {value:g} us, or {value:g} s")
+    return seconds
 
 
 Count = Annotated[int, BeforeValidator(whole_number, json_schema_input_type=int)]
@@ -62,7 +65,7 @@ ByteCount = Annotated[int, BeforeValidator(_bytes, json_schema_input_type=int | 
 """Bytes: a plain number or text with a unit, "16 KiB"."""
 
 Seconds = Annotated[float, BeforeValidator(_seconds, json_schema_input_type=float | str)]
-"""Seconds: a plain number or text with a unit, "12 us"."""
+"""Seconds: a plain number below 1 or text with a unit, "12 us"."""
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$", max_length=40)]
 """A name that can stand in a lane."""

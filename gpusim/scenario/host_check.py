@@ -13,7 +13,7 @@ from gpusim.program.host import BETWEEN_DEVICE_MEMORY, DIRECTIONS
 from gpusim.scenario.chunk_names import speaks_of_earlier
 from gpusim.scenario.host_calls import PARTS
 from gpusim.scenario.host_order import order_problems
-from gpusim.scenario.host_schema import DEFAULT_POOL, SpelledHost
+from gpusim.scenario.host_schema import DEFAULT_POOL, SpelledHost, ThreadSpec
 from gpusim.scenario.kernel_check import Problem
 from gpusim.scenario.op_lists import as_written, length
 from gpusim.scenario.op_schema import REPEAT
@@ -42,6 +42,7 @@ def host_problems(host: SpelledHost) -> Iterator[Problem]:
         for index, stream in enumerate(thread.deal or ()):
             if stream not in host.streams:
                 yield _unknown("stream", stream, host.streams, ("threads", name, "deal", index))
+        yield from _half_named(host, name, thread)
         count += length(thread.prologue) + thread.chunks * length(thread.per_chunk) + length(thread.epilogue)
         if count > MAX_OPS:
             yield Problem(("threads", name, "chunks"), f"{count:,} calls in all", f"at most {MAX_OPS:,}")
@@ -65,6 +66,20 @@ def _unused(host: SpelledHost) -> Iterator[Problem]:
         if name not in named and named & DEFAULT_POOL.keys() - host.pools.keys():
             text = "is a pool that nothing takes memory from; all comes from the default one"
             yield Problem(("pools", name), text, f"malloc_async with pool: {name}")
+
+
+def _half_named(host: SpelledHost, name: str, thread: ThreadSpec) -> Iterator[Problem]:
+    """Calls that go round all streams beside others that name one: of the former the name has been forgotten."""
+    if thread.deal is not None or len(host.streams) == 1 or thread.chunks == 1:
+        return
+    calls = [(path, word, args) for path, word, args in as_written(thread.per_chunk) if hasattr(args, "stream")]
+    dealt = [(path, word) for path, word, args in calls if args.stream is None]
+    if dealt and len(dealt) < len(calls):
+        path, word = dealt[0]
+        count = len(host.streams)
+        text = f"{word} names no stream, so each chunk's goes to another of all {count}, while other calls name theirs"
+        place = ("threads", name, "per_chunk", *path)
+        yield Problem(place, text, "a stream for it, or deal: [the streams to go round]")
 
 
 def _names(host: SpelledHost, word: str, args: Any, path: tuple, *, in_chunks: bool) -> Iterator[Problem]:

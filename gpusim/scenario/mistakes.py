@@ -15,6 +15,7 @@ from gpusim.scenario.host_words import HOST_STEPS
 from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, TileTotal
 from gpusim.scenario.op_schema import REPEAT, STEPS
 from gpusim.scenario.op_words import OpWord
+from gpusim.scenario.other_names import closest
 from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, TechniqueKernel
 from gpusim.scenario.yaml_source import Place, Source
 
@@ -36,13 +37,6 @@ _ELSEWHERE = {
     "atomic": _ATOMIC, "atomics": _ATOMIC, "atomic_add": _ATOMIC, "atom": _ATOMIC, "red": _ATOMIC,
 }  # fmt: skip
 """Words people try in an op list for what has another name here, or none."""
-
-
-_OTHER_NAMES = {
-    "regs": "registers", "smem": "shared_bytes", "shared": "shared_bytes", "shared_memory": "shared_bytes",
-    "ctas": "grid", "tiles": "tiles_per_cta", "size": "bytes", "depth": "stages", "count": "times",
-}  # fmt: skip
-"""What people call a field that looks more like another one, or like none."""
 
 
 def of_model(error: ValidationError, model: type[BaseModel], data: Any, source: Source, prefix: Place) -> ScenarioError:
@@ -99,8 +93,7 @@ def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place
     if kind == "extra_forbidden":
         key, allowed = str(path[-1]), _field_names(model, data, path[:-1])
         elsewhere = _ELSEWHERE.get(key.casefold()) if "roles" in path else None
-        other = _OTHER_NAMES.get(key.casefold())
-        close = other if other in allowed else nearest(key, allowed)
+        close = closest(key, allowed)
         return f"unknown key{f'; {elsewhere}' if elsewhere else ''}", listing(allowed), close
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]

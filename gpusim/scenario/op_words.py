@@ -8,8 +8,9 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, create_model, model_validator
 
-from gpusim.errors import listing, nearest
+from gpusim.errors import listing
 from gpusim.scenario.fields import Model
+from gpusim.scenario.other_names import closest
 
 __all__ = ["OpWord", "chosen", "step_model"]
 
@@ -71,7 +72,7 @@ def _not_an_op(value: Any, words: Mapping[str, OpWord], example: str) -> str:
         return f"expected one op, such as {example}, not {words_given} in one step: each op is a step of its own"
     if not isinstance(value, str):
         return f"expected one op, such as {example}"
-    close = nearest(value, words)
+    close = closest(value, words)
     return f"unknown op {value[:40]!r}" + (f"; did you mean {close!r}?" if close else "")
 
 

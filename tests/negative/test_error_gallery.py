@@ -341,9 +341,9 @@ def test_overwritten_stage_is_explained(refused):
         (wrong("16 KiB", "160 KiB"), "scenario.yaml:3:1: kernel: "),
         (wrong("        - release: input\n", ""), "scenario.yaml:3:1: kernel: deadlock"),
         (HOST, "scenario.yaml:3:1: host: deadlock"),
-        (HOST.replace("acquire: ring", "launch: k") + "  kernels: {k: {duration: 1 us, threads: 999, registers: 99}}\n",
-         ": host.kernels.k: k needs"),
-        (HOST.replace("acquire: ring", "launch_graph: g") + "  kernels: {k: {duration: 1 us}}\n"
+        (HOST.replace("acquire: ring", "launch: {kernel: k, stream: b}")
+         + "  kernels: {k: {duration: 1 us, threads: 999, registers: 99}}\n", ": host.kernels.k: k needs"),
+        (HOST.replace("acquire: ring", "launch_graph: {graph: g, stream: a}") + "  kernels: {k: {duration: 1 us}}\n"
          "  graphs: {g: {ops: [{launch: k}, {launch: {kernel: k, stream: b}}]}}\n", ": host.graphs.g: graph 'g'"),
     ],
 )  # fmt: skip
