@@ -17,6 +17,7 @@ from gpusim.hardware.calibrate_access import ACCESS_STEPS
 from gpusim.hardware.calibrate_alignment import ALIGNMENT_STEPS
 from gpusim.hardware.calibrate_memory import HOP_INSTRUCTIONS, MEMORY_STEPS
 from gpusim.hardware.calibrate_schedule import SCHEDULE_STEPS
+from gpusim.hardware.calibrate_walk import WALK_STEPS
 from gpusim.program import WARP_SIZE
 from gpusim.program.sass import Instruction, dispatch_stalls
 
@@ -294,6 +295,6 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 _STEPS = (
-    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, *MEMORY_STEPS, *ALIGNMENT_STEPS,
-    *ACCESS_STEPS, _launch,
+    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, *WALK_STEPS, *MEMORY_STEPS,
+    *ALIGNMENT_STEPS, *ACCESS_STEPS, _launch,
 )  # fmt: skip

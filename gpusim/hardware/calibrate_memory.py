@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from gpusim.hardware.benches import Benches, Measured
-from gpusim.hardware.imbalance import expected_maximum
 from gpusim.hardware.loaded_latency import among_loads
 
 __all__ = ["BELOW_SATURATION", "HOP_INSTRUCTIONS", "MEMORY_STEPS", "stream_bandwidth"]
@@ -69,12 +68,8 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         ),
         "tma.bandwidth": Measured(rate, "B/cycle", "tma (ring, L2, one SM)", abs(1 / per_byte - rate)),
         "tma.l2_latency": Measured(latency_in_l2, "cycles", "tma (latency, L2)"),
-        "dram.latency": Measured(one, "cycles", "tma (latency, DRAM less L2, one line)"),
         "dram.latency_many_lines": Measured(many, "cycles", "tma (latency, DRAM less L2, 64 lines and more)"),
         "dram.many_lines": Measured(float(scale), "", "tma (latency against lines)"),
-        "dram.latency_jitter": Measured(
-            _jitter(b), "cycles", "tma (latency, DRAM: 10 % to 90 % range as a standard deviation)"
-        ),
     }
 
 
@@ -93,20 +88,6 @@ def _together(b: Benches, _: dict) -> dict[str, Measured]:
         parts.append(max(first / second, 0.0) if second > 0.0 else 0.0)
     source = "together (32 and 64 KiB, one SM)"
     return {"tma.side_by_side": Measured(float(np.mean(parts)), "", source, float(np.std(parts)))}
-
-
-def _jitter(b: Benches) -> float:
-    rows = [row for row in b.rows("tma", kind="latency", source="dram") if row["bytes"] >= 1024]
-    return float(np.mean([(row["cycles_p90"] - row["cycles_p10"]) / 2.563 for row in rows]))
-
-
-def _drift(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """Excess per load of the slowest CTA over the mean, beyond what its random walk explains."""
-    turns, ctas = 200, b.sms("burst")
-    walk = expected_maximum(ctas) * found["dram.latency_jitter"].value / turns**0.5
-    excess = [row["period_max"] - row["period_cycles"] - walk
-              for row in b.rows("burst", ctas_per_sm=1) if row["bytes"] <= 16384]  # fmt: skip
-    return {"dram.drift": Measured(float(np.median(excess)), "cycles", "burst (slowest CTA)", float(np.std(excess)))}
 
 
 def _lsu(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
@@ -234,4 +215,4 @@ def _best(error: Callable[[float], float], candidates: Iterable[float]) -> float
     return min(candidates, key=error)
 
 
-MEMORY_STEPS = (_tma, _tma_store, _together, _drift, _lsu, _memory)
+MEMORY_STEPS = (_tma, _tma_store, _together, _lsu, _memory)

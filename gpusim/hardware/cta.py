@@ -133,11 +133,16 @@ class Parts:
     listed: dict[tuple[str, int], tuple[Op, ...]]
     turn: int
     """Tiles after which loads are as late as before."""
+    tiles: int | None
+    """Those of each CTA of the launch, of which a run may do fewer; None if they are unequal."""
 
     @staticmethod
-    def of(program: KernelProgram) -> Parts:
-        """The parts of ``program``, found by listing the ops of a CTA with two tiles, or with a turn of them."""
-        parts = Parts({}, {}, {}, {}, stride_of(program))
+    def of(program: KernelProgram, tiles: int | None = None) -> Parts:
+        """The parts of ``program``, found by listing the ops of a CTA with two tiles, or with a turn of them.
+
+        ``tiles``: see there.
+        """
+        parts = Parts({}, {}, {}, {}, stride_of(program), tiles)
         for role in program.roles:
             for op in role.body(max(2, program.turn)):
                 if isinstance(op, TmaLoad | ProducerCommit):
@@ -215,9 +220,9 @@ class Cta:
         self.tiles -= missing
         del self.done_s[self.tiles :]
 
-    def late(self, tile: int) -> float:
-        """How late the loads of a tile are by chance: -1 to 1."""
-        return self._late[tile % len(self._late)]
+    def late(self, tile: int, place: int) -> float:
+        """How late the load in ``place`` 0, 1, … of those of a tile is by chance: -1 to 1."""
+        return jitter.of_place(self._late, tile, place)
 
     def named_barrier(self, number: int, warps: int) -> CountingBarrier:
         """The barrier of ``bar.sync number`` with ``warps`` warps."""

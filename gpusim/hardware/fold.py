@@ -2,9 +2,9 @@
 
 The cost of a prediction must follow the work's structure, not its size. Two exact
 symmetries are used: warps of one role on schedulers that carry the same load, and SMs that
-are given the same CTAs. Warps of a few CTAs that never meet are not kept together: each takes
-its turn at memory as soon as its own data are there, so that one lane stands for one of them on
-each scheduler. SMs that do without the last of their CTAs are simulated with those that run it;
+are given the same CTAs. Warps of a few CTAs that do not meet from one tile to the next are not kept
+together: each takes its turn at memory as soon as its own data are there, so that one lane stands for
+one of them on each scheduler. SMs that do without the last of their CTAs are simulated with those that run it;
 the memory system knows how many want it.
 """
 
@@ -46,11 +46,13 @@ class WarpGroup:
     last: int
     """Number in its CTA of the last of them."""
     typical: bool = True
-    """Whether they stand for the role: of groups that never meet, only the middle one does."""
+    """Whether they stand for the role: of groups that get out of step, only the middle one does."""
     loose: bool = False
     """Whether the role's warps wait for their own loads only, at least from the second tile on."""
     drifts: bool = False
     """Whether the role's warps get out of step by that."""
+    apart: int = 0
+    """Number of the group among those of its role that get out of step with each other."""
 
     @property
     def elects(self) -> bool:
@@ -90,7 +92,7 @@ def group_warps(
     groups: list[list[WarpGroup]] = [[] for _ in range(slots)]
     for number, role in enumerate(program.roles):
         drifts, never_meets = _drifts(role), _never_meets(role)
-        apart = few and role.warps > schedulers and never_meets
+        apart = few and role.warps > schedulers and (never_meets or drifts)
         for slot in range(slots):
             places = _places([[load.get((slot, number), []) for load in loads] for loads in classes], apart)
             groups[slot] += _groups(role, places, apart, drifts or never_meets, drifts)
@@ -149,6 +151,7 @@ def _groups(role: Role, places: Sequence[_Place], apart: bool, loose: bool, drif
             typical=not apart or position == len(places) // 2,
             loose=loose,
             drifts=drifts,
+            apart=position if apart else 0,
         )
         for position, place in enumerate(places)
     ]

@@ -8,18 +8,20 @@ Models: all SMs of a class are simulated as one, with mean latencies. Real ones 
   Where all write the same lines of L2 again and again, some of its slices have more of them than others, and so have
   some SMs to wait longer: the more lines each has, the less.
 Omits: correlation between CTAs of one SM; which lines lie in which slice.
-Source: realkernels.microbench (tma: spread of the latency; burst: slowest against mean CTA; local: slowest SM).
+Source: realkernels.microbench (walk: ends of warps and CTAs; tma: spread of the latency; local: slowest SM).
 """
 
 from __future__ import annotations
 
-from math import ceil, log, pi, sqrt
+from math import ceil, hypot, sqrt
+from statistics import NormalDist
 
 from gpusim.hardware.access import LINE_BYTES
 from gpusim.hardware.cta import Cta
+from gpusim.hardware.loaded_latency import slowest
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.traffic import Traffic
-from gpusim.program import KernelProgram, Store
+from gpusim.program import CpAsync, KernelProgram, Load, NamedBarrier, Store, SyncThreads, TmaLoad
 
 __all__ = ["expected_maximum", "lateness_cycles", "lateness_s", "rewriting_part"]
 
@@ -30,21 +32,21 @@ else; assumed."""
 
 
 def expected_maximum(count: float) -> float:
-    """Expected maximum of ``count`` standard normal numbers (first order; 0 below two)."""
+    """Expected maximum of ``count`` standard normal numbers (Blom's approximation; 0 below two)."""
     if count < 2:
         return 0.0
-    leading = sqrt(2.0 * log(count))
-    return max(leading - (log(log(count)) + log(4.0 * pi)) / (2.0 * leading), 0.0)
+    return NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
 
 
 def lateness_cycles(waits: float, ctas: float, jitter: float, drift: float, load: float) -> float:
     """Cycles by which the last of ``ctas`` CTAs ends after the mean one.
 
     ``waits``: loads each CTA waited for; ``jitter``: standard deviation of one load's latency;
-    ``drift``: mean excess per load of the worst-placed SM; ``load``: utilisation of HBM.
+    ``drift``: that of the mean latencies of SMs; ``load``: utilisation of HBM. Ends differ as much whatever the load
+    (`walk`, up to 0.84), but what some leave of a busy HBM the others have, so that they end before the common end that
+    is simulated: by the square of the load, which leaves half of it there.
     """
-    walk = expected_maximum(ctas) * jitter * sqrt(waits)
-    return (walk + drift * waits) * max(1.0 - load, 0.0)
+    return expected_maximum(ctas) * hypot(jitter * sqrt(waits), drift * waits) * max(1.0 - load * load, 0.0)
 
 
 def rewriting_part(lines: float, waves: float, spread: float, load: float) -> float:
@@ -68,10 +70,27 @@ def lateness_s(
     missing = 0 if program.equal_tiles is None else program.equal_tiles - last.tiles
     waits = last.waits + last.later_waits * missing / max(last.tiles - 1 - last.tiles // 2, 1)
     load = traffic.read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
-    cycles = lateness_cycles(
-        waits, program.grid, profile.value("dram.latency_jitter"), profile.value("dram.drift"), min(load, 1.0)
+    many = profile.value("dram.latency_jitter_many_lines")
+    lines = _waited_lines(program)
+    jitter = (
+        slowest((profile.value("dram.latency_jitter"), many), lines, profile.value("dram.many_lines")) if lines else 0
     )
+    cycles = lateness_cycles(waits, program.grid, jitter, profile.value("dram.drift"), min(load, 1.0))
     return profile.seconds(cycles) + end_s * _rewriting(program, profile, resident, end_s)
+
+
+def _waited_lines(program: KernelProgram) -> float:
+    """Lines of 128 bytes from DRAM that one wait is for: most of those of an op, 0 if L2 has all."""
+    most = 0.0
+    for role in program.roles:
+        ops = list(role.body(program.turn))
+        # Who does not meet the others waits for his own.
+        own = 1 if any(isinstance(op, SyncThreads | NamedBarrier) for op in ops) else role.warps
+        for op in ops:
+            if isinstance(op, Load | CpAsync | TmaLoad):
+                parts = op.copies if isinstance(op, TmaLoad) else own
+                most = max(most, op.bytes * (1.0 - op.l2_hit) / parts / LINE_BYTES)
+    return max(most, 1.0) if most else 0.0
 
 
 def _rewriting(program: KernelProgram, profile: DeviceProfile, resident: int, end_s: float) -> float:

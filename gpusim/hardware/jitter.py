@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-__all__ = ["LEAST_TURN", "of_loads", "of_start"]
+__all__ = ["LEAST_TURN", "of_loads", "of_place", "of_start"]
 
 LEAST_TURN = 8
 """Tiles: so many different amounts at least. With fewer CTAs fall into a rhythm sooner, with more a steady state takes
@@ -37,6 +37,39 @@ def of_loads(age: int, turn: int) -> tuple[float, ...]:
     order = sorted(range(turn), key=lambda level: _scattered(age * turn + level))
     first = order.index(int(turn * _evenly(age, _GOLDEN)))
     return tuple((2.0 * level + 1.0) / turn - 1.0 for level in order[first:] + order[:first])
+
+
+def of_place(lates: tuple[float, ...], tile: int, place: int) -> float:
+    """How late of the ``lates`` of a CTA the load in ``place`` 0, 1, … of those of ``tile`` is.
+
+    Loads of one tile lie far from each other, so that each is late by a chance of its own: by what is another tile's of
+    the first.
+    """
+    shifts = _shifts(lates)
+    return lates[(tile + shifts[place % len(shifts)]) % len(lates)]
+
+
+@lru_cache(maxsize=4096)
+def _shifts(lates: tuple[float, ...]) -> tuple[int, ...]:
+    """By how many tiles further on the loads behind a tile's first one take theirs.
+
+    One after the other so that the latest of n is as late on average as of n chances that are spread evenly over -1 to
+    1: by (n - 1) / (n + 1).
+    """
+    turn = len(lates)
+    found, left, latest = [0], set(range(1, turn)), list(lates)
+
+    def with_one(shift: int) -> list[float]:
+        return [max(late, lates[(tile + shift) % turn]) for tile, late in enumerate(latest)]
+
+    while left:
+        count = len(found) + 1
+        mean = (count - 1.0) / (count + 1.0)
+        best = min(sorted(left), key=lambda shift: abs(sum(with_one(shift)) / turn - mean))
+        latest = with_one(best)
+        left.remove(best)
+        found.append(best)
+    return tuple(found)
 
 
 def _evenly(number: int, step: float) -> float:

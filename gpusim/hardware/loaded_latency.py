@@ -4,7 +4,7 @@ Models: latency to DRAM, where a copy of many lines waits for its slowest one an
   hits in the far half of L2; loads that wait for those of other SMs, and for writes.
 Omits: the two halves of L2 unless the footprint is known, translation misses, channel conflicts beyond
   what the measured latencies hold.
-Source: realkernels.microbench (tma, burst, loaded, meeting, in_order, latency); see the profile.
+Source: realkernels.microbench (tma, walk, burst, loaded, meeting, in_order, latency); see the profile.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from gpusim.hardware.recent_load import RecentLoad
 
 __all__ = ["LoadedLatency", "among_loads", "among_writes", "slowest"]
 
+EVEN = 3.0**0.5
+"""Half the width of an even spread, in standard deviations."""
 QUEUE_ROUNDING = 0.05
 """Keeps the queue finite at full load, where a closed system of SMs cannot wait for ever."""
 
@@ -53,9 +55,9 @@ class LoadedLatency:
         value = profile.value
         self._hbm = hbm
         self._recent = recent
-        # Of an even spread with the same standard deviation.
-        self.jitter_s = 3.0**0.5 * profile.seconds_of("dram.latency_jitter")
-        """By how much the latency of a load from DRAM varies at most, either way."""
+        self._deviation_s = tuple(
+            profile.seconds_of(key) for key in ("dram.latency_jitter", "dram.latency_jitter_many_lines")
+        )
         # Each half of L2 keeps what its SMs read as far as it can; the rest is in the other half.
         footprint = demand.footprint_bytes
         far = max(1.0 - value("l2.capacity") / 2.0 / footprint, 0.0) if footprint else 0.0
@@ -73,17 +75,28 @@ class LoadedLatency:
         self._crowded = 0.0
         """`among_writes` at the last load."""
 
+    def deviation_s(self, lines: float) -> float:
+        """Standard deviation of the latency of the slowest of ``lines`` side by side in DRAM."""
+        return slowest(self._deviation_s, max(lines, 1.0), self._many_lines)
+
+    def jitter_s(self, lines: float) -> float:
+        """By how much that latency varies at most, either way: of an even spread with the same standard deviation."""
+        return EVEN * self.deviation_s(lines)
+
     def _busy(self) -> tuple[float, float]:
         """Utilisation by everything and by writes alone of the time that HBM has at this mix of both."""
         load, writes = self._recent.seen()
         left = self._hbm.limit_now or 1.0
         return min(load / left, 1.0), min(writes / left, 1.0)
 
-    def dram_latency_s(self, amount: float, lines: float) -> float:
-        """Latency beyond that of L2 of ``amount`` bytes from DRAM, until the slowest of ``lines`` is there."""
+    def dram_latency_s(self, amount: float, lines: float, pieces: float = 1.0) -> float:
+        """Latency beyond that of L2 of ``amount`` bytes from DRAM, until the slowest of ``lines`` is there.
+
+        These lie in so many ``pieces`` far from each other.
+        """
         load, _ = self._busy()
         crowd_s = among_loads(load, self._share_s_per_byte * amount, *self._among_loads)
-        return self._dram_s[0] + self.spread_s(lines) + crowd_s
+        return self._dram_s[0] + self.spread_s(lines, pieces) + crowd_s
 
     def behind_writes_s(self, lines: float) -> float:
         """What writes of all SMs to DRAM add to the latency of the slowest of ``lines``, from wherever they come."""
@@ -98,10 +111,14 @@ class LoadedLatency:
         """
         return self._crowded * self._between_warps * (self._queued_s(lines) - self._queued_s(own))
 
-    def spread_s(self, lines: float) -> float:
-        """By how much the slowest of ``lines`` comes later than one line."""
+    def spread_s(self, lines: float, pieces: float = 1.0) -> float:
+        """By how much the slowest of ``lines`` in so many ``pieces`` comes later than one line."""
         one, many = self._dram_s
-        return slowest((0.0, many - one), max(lines, 1.0), self._many_lines)
+        each, pieces = max(lines / pieces, 1.0), min(pieces, max(lines, 1.0))
+        # Pieces are early or late by chances of their own: of n numbers that are spread evenly over -1 to 1 the largest
+        # is (n - 1) / (n + 1) on average.
+        slowest_piece_s = self.jitter_s(each) * (pieces - 1.0) / (pieces + 1.0) if pieces > 1.0 else 0.0
+        return slowest((0.0, many - one), each, self._many_lines) + slowest_piece_s
 
     def _queued_s(self, lines: float) -> float:
         """How long the slowest of ``lines`` waits for writes where these take all that is left of HBM."""

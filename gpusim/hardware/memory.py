@@ -96,7 +96,7 @@ class Memory:
             value(f"{unit}.unaligned_{kind}_efficiency") for unit in ("tma", "lsu") for kind in ("sector", "line")
         )
         full_s = read / self._read_bytes_per_s / worst + written / self._write_bytes_per_s
-        drift_s = WIDTH * profile.seconds_of("dram.latency_jitter")
+        drift_s = WIDTH * profile.seconds_of("dram.latency_jitter_many_lines")
         apart = _mean_drift(full_s, drift_s, demand.rounds) / full_s if full_s else 1.0
         self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)
         self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * read)

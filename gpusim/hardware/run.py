@@ -70,7 +70,7 @@ def run_once(
     profile, resident_ctas = launch.profile, launch.fits.ctas_per_sm
     builder = TimelineBuilder() if launch.trace else None
     sim = Simulation()
-    parts = Parts.of(program)
+    parts = Parts.of(program, launch.program.equal_tiles)
     sms = int(profile.value("sm.count"))
     groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")), sms)
     classes = place_ctas(program, sms, resident_ctas, dealt, beside=launch.beside, most=launch.most_classes)

@@ -102,7 +102,7 @@ class Sm:
         """The units for operations on mbarriers, and for ends of groups of cp.async."""
         self.at_once = 1
         """How many CTAs it has at the same time."""
-        self._hand_out = HandOut(profile, memory.latency.jitter_s if memory.round_bytes else 0.0)
+        self._hand_out = HandOut(profile, memory.latency.jitter_s(1.0) if memory.round_bytes else 0.0)
         clock = profile.clock_hz
         self._clock = clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from gpusim.engine import Capacity, Event, FifoServer
 from gpusim.hardware.access import DENSE, LINE_BYTES, SECTOR_BYTES, WIDEST, Access
+from gpusim.hardware.alignment import Alignment
 from gpusim.hardware.load_store import LoadStoreQueue
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.merging import WARPS_OF_AN_SM, merged_part
@@ -84,18 +85,7 @@ class SmMemory:
             )
             for unit in ("tma", "lsu")
         }
-        self._rates = {
-            path: tuple(clock * profile.value(f"{key}bandwidth") for key in keys)
-            for path, keys in (
-                ("tma", ("tma.off_sector_", "tma.off_line_", "tma.")),
-                ("cp_async", ("lsu.cp_async_off_sector_", "lsu.cp_async_off_line_", "lsu.")),
-                ("ldg", ("lsu.ldg_off_line_", "lsu.ldg_off_line_", "lsu.")),
-            )
-        }
-        """Bytes per second of what starts off a sector, off a line, and on one."""
-        self._under_way = tuple(
-            profile.value(f"lsu.cp_async_{place}under_way") for place in ("off_sector_", "off_line_", "")
-        )
+        self._alignment = Alignment(profile)
         self._near_s = {
             "tma": profile.seconds_of("tma.l2_latency"),
             "ldg": profile.seconds_of("lsu.ldg_l2_latency"),
@@ -125,12 +115,14 @@ class SmMemory:
         slowest_of: float | None = None,
         access: Access = DENSE,
         completed: float = 0.0,
+        pieces: float = 1.0,
         late: float = 0.0,
     ) -> Event:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
 
         ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched for a
-        byte that is wanted; ``completed``: see `Memory.reads`. ``late``: by chance, -1 to 1.
+        byte that is wanted; ``completed``: see `Memory.reads`. What is waited for lies in so many ``pieces`` far from
+        each other. ``late``: by chance, -1 to 1.
         """
         server = self._copies_of(origin.cta) if path == "tma" else self._lsu_loads
         missed = amount * (1.0 - l2_hit)
@@ -139,13 +131,13 @@ class SmMemory:
             efficiency, rate, off_line = self._misaligned(path, align, missed * origin.part)
         uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency, completed)]
         if path == "tma":
-            uses.append((self._tma, max(self._rates["tma"][-1] / rate, 1.0)))
+            uses.append((self._tma, max(self._alignment.aligned_rate("tma") / rate, 1.0)))
         lines = (amount if slowest_of is None else slowest_of) * access.lines
-        latency_s: Callable[[], float] = partial(self._latency_s, path, missed, lines, l2_hit, late)
+        latency_s: Callable[[], float] = partial(self._latency_s, path, missed, lines, pieces, l2_hit, late)
         if path == "ldg":
             left = self._memory.sim.event()
             self.l1.add(left, amount * access.lines * LINE_BYTES)
-            latency_s = partial(self._leaving_s, latency_s, lines, l2_hit, left)
+            latency_s = partial(self._leaving_s, latency_s, lines, pieces, l2_hit, left)
         arrival = server.request(
             amount * access.fetched,
             uses,
@@ -170,10 +162,10 @@ class SmMemory:
             off_line = missed * self._multiplicity
             if not self._memory.add_off_line(off_line):
                 efficiency = 1.0
-        return efficiency, self._mean_rate(path, align), off_line
+        return efficiency, self._alignment.rate(path, align), off_line
 
-    def _latency_s(self, path: str, missed: float, lines: float, l2_hit: float, late: float) -> float:
-        """Seconds from when a load has been served until the slowest of its ``lines`` is there.
+    def _latency_s(self, path: str, missed: float, lines: float, pieces: float, l2_hit: float, late: float) -> float:
+        """Seconds from when a load has been served until the slowest of its ``lines`` in ``pieces`` is there.
 
         ``missed``: bytes of it that come from DRAM; of the lines that are waited for there may be none among these.
         """
@@ -182,40 +174,45 @@ class SmMemory:
         hit_s = self._near_s[path] + (1.0 - from_dram) * latency.far_s + latency.behind_writes_s(lines)
         if not missed:
             return hit_s
-        by_chance_s = late * latency.jitter_s
-        return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, lines * (1.0 - l2_hit)))
+        fetched = lines * (1.0 - l2_hit)
+        by_chance_s = late * latency.jitter_s(fetched / pieces)
+        return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, fetched, pieces))
 
-    def _leaving_s(self, latency_s: Callable[[], float], lines: float, l2_hit: float, left: Event) -> float:
+    def _leaving_s(
+        self, latency_s: Callable[[], float], lines: float, pieces: float, l2_hit: float, left: Event
+    ) -> float:
         """The latency of a load; its lines leave their room in L1, ``left``, as they come, not when all have come."""
         slowest_s = latency_s()
-        typical_s = slowest_s - self._apart_s(lines, 1.0, l2_hit)
+        typical_s = slowest_s - self._apart_s((lines, pieces), (1.0, 1.0), l2_hit)
         self._memory.sim.call_at(max(typical_s, 0.0), lambda _event: left.succeed())
         return slowest_s
 
     def take_in(self, path: str, count: float, width: int, align: int) -> float:
         """Seconds until ``count`` instructions of ``width`` bytes per lane are in the load-store unit or its queue."""
-        rate = self._rates[path][-1] if align >= LINE_BYTES else self._mean_rate(path, align)
-        return self.queue.take(count, WARP_SIZE * width / rate)
-
-    def _mean_rate(self, path: str, align: int) -> float:
-        """Bytes per second of copies that start at each multiple of ``align`` in a line equally often."""
-        return _mean(self._rates[path], align)
+        return self.queue.take(count, WARP_SIZE * width / self._alignment.rate(path, align))
 
     def copies_room(self, amount: float, align: int) -> float:
         """Part of the room for cp.async under way that ``amount`` bytes take."""
-        return amount / _mean(self._under_way, align)
+        return amount / self._alignment.room(align)
 
-    def spread_s(self, amount: float, own: float, l2_hit: float, access: Access) -> float:
-        """How much later the slowest of ``amount`` bytes arrive than those ``own`` bytes that one warp waits for."""
-        return self._apart_s(amount * access.lines, own * access.lines, l2_hit)
+    def spread_s(self, amount: float, pieces: float, warps: int, l2_hit: float, access: Access) -> float:
+        """How much later the slowest of ``amount`` bytes in ``pieces`` come than what one of ``warps`` waits for."""
+        lines = amount * access.lines
+        return self._apart_s((lines, pieces), (lines / warps, max(pieces / warps, 1.0)), l2_hit)
 
-    def _apart_s(self, lines: float, own: float, l2_hit: float) -> float:
-        """How much later the slowest of ``lines`` arrives than that of ``own``, both in units of `_latency_s`."""
+    def _apart_s(self, all_: tuple[float, float], own: tuple[float, float], l2_hit: float) -> float:
+        """How much later the slowest of ``all_`` lines and pieces arrives than that of ``own``, as in `_latency_s`."""
         latency = self._memory.latency
-        apart_s = latency.apart_behind_writes_s(lines, own)
+        (lines, pieces), (own_lines, own_pieces) = all_, own
+        apart_s = latency.apart_behind_writes_s(lines, own_lines)
         if (missed := 1.0 - l2_hit) > 0.0:
-            apart_s += latency.spread_s(lines * missed) - latency.spread_s(own * missed)
+            apart_s += latency.spread_s(lines * missed, pieces) - latency.spread_s(own_lines * missed, own_pieces)
         return apart_s
+
+    def deviation_s(self, lines: float, l2_hit: float) -> float:
+        """Standard deviation of the latency of ``lines`` that a warp waits for; 0 if they come from L2."""
+        missed = lines * (1.0 - l2_hit)
+        return self._memory.latency.deviation_s(missed) if missed else 0.0
 
     def store(
         self,
@@ -252,7 +249,11 @@ class SmMemory:
         The event: their source has been read, ``latency_s`` after the unit is done with them.
         """
         server, rate = self._copies_of(origin.cta), self._bulk_store_rate
-        uses = [(self._port, 1.0), *self._memory.writes(DENSE, 0.0), (self._tma, self._rates["tma"][-1] / rate)]
+        uses = [
+            (self._port, 1.0),
+            *self._memory.writes(DENSE, 0.0),
+            (self._tma, self._alignment.aligned_rate("tma") / rate),
+        ]
         served = self._served(server, amount, origin)
         done = server.request(amount, uses, rate=rate, part=origin.part, latency_s=latency_s, served=served)
         done.callbacks.append(self._stored)
@@ -277,14 +278,3 @@ class SmMemory:
             trace(server.name, "transfer", start_s, end_s, tile=tile, stage=stage, bytes=int(amount), cause=cause)
 
         return draw
-
-
-def _mean(at: tuple[float, float, float], align: int) -> float:
-    """The mean of ``at``, bytes per second or per room, for copies that start at multiples of ``align`` equally often.
-
-    ``at``: of those that start off a sector, off a line and on one.
-    """
-    off_sector, off_line, whole = at
-    starts = max(LINE_BYTES // max(align, SECTOR_BYTES), 1)
-    per_byte = (1.0 / whole + (starts - 1.0) / off_line) / starts
-    return 1.0 / (per_byte if align >= SECTOR_BYTES else (per_byte + 1.0 / off_sector) / 2.0)

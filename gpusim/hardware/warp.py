@@ -20,6 +20,7 @@ from gpusim.errors import HazardError
 from gpusim.hardware.costs import MemoryBatch
 from gpusim.hardware.cta import Cta
 from gpusim.hardware.fold import WarpGroup
+from gpusim.hardware.imbalance import expected_maximum
 from gpusim.hardware.sm_memory import Origin
 from gpusim.hardware.warp_barriers import BARRIER_HANDLERS
 from gpusim.hardware.warp_copies import COPY_HANDLERS
@@ -66,12 +67,18 @@ class WarpLane:
         """Seconds from one of the warps to the next: they get what all want at once one after the other."""
         self.late_s = 0.0
         """How much later than this lane, which is a typical warp, it will be at the next barrier."""
+        self.deviation_s = 0.0
+        """Standard deviation of what its loads take."""
+        self._met = 0
+        """Loads it had waited for when it last met other warps."""
         self.open: list[tuple[CpAsync, Event]] = []
         """cp.async copies that belong to no group yet, with their arrival."""
         self.groups: deque[list[Event]] = deque()
         self.stores: deque[Event] = deque()
         self.copied: tuple[str, int] | None = None
         """Ring and tile of the last bulk load."""
+        self._loaded, self._place = -1, 0
+        """Tile of the last load, and how many of this tile came before it."""
         self._step: tuple[TimeStamp, float] | None = None
         """The last time stamp, and when it was taken; from the first one on the lane shows no more than stamps do."""
 
@@ -86,7 +93,7 @@ class WarpLane:
                 done[op.tile] = sim.now
                 self._waits_by_tile[op.tile] = self.waits
         # Its CTA ends with the slowest warp.
-        yield from self.spend("wait", self.late_s, -1, reason="copy_in_flight")
+        yield from self.spend("wait", self.fall_behind(), -1, reason="copy_in_flight")
         self._end_step()
         if self.open:
             ring, tile = self.open[0][0].ring, self.open[0][0].tile
@@ -150,6 +157,37 @@ class WarpLane:
     def instructions(self, amount: float, width: int) -> float:
         """Warp instructions of one warp that move its part of ``amount`` bytes of the role."""
         return amount / (self.role.warps * WARP_SIZE * width)
+
+    def late(self, tile: int) -> float:
+        """How late the next load of ``tile`` is by chance: -1 to 1; of warps that are out of step each its own."""
+        self._place = self._place + 1 if tile == self._loaded else 0
+        self._loaded = tile
+        return self.cta.late(tile, self._place + self.group.apart)
+
+    def finds(self, tile: int, chance: float) -> bool:
+        """Whether the last load of ``tile`` finds all that the warps want: by so much of a ``chance``."""
+        return chance > 0.0 and 0.5 * (self.cta.late(tile, self._place + self.group.apart + 1) + 1.0) < chance
+
+    def fall_behind(self) -> float:
+        """How much later than this lane, which is a typical warp, the slowest meets the others; it starts anew then.
+
+        Warps that have not met for many loads are apart by a random walk.
+        """
+        late_s, group = self.late_s, self.group
+        if group.loose and group.typical:
+            waits = self.waits - self._met + self._left_out()
+            late_s = max(late_s, expected_maximum(self.role.warps) * self.deviation_s * waits**0.5)
+        self.late_s, self._met = 0.0, self.waits
+        return late_s
+
+    def _left_out(self) -> float:
+        """Loads that it would have waited for in tiles which the run leaves out, once it has done the others."""
+        tiles, waits = self.cta.tiles, self._waits_by_tile
+        missing = (self.cta.parts.tiles or tiles) - tiles
+        if missing <= 0 or tiles < 2 or not waits[tiles - 1]:
+            return 0.0
+        half = tiles // 2
+        return missing * (waits[tiles - 1] - waits[half]) / max(tiles - 1 - half, 1)
 
     def origin(self, tile: int, stage: int = -1) -> Origin:
         """Who asks memory for something, if these warps do now."""

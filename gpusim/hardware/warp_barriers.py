@@ -86,9 +86,8 @@ def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) ->
     sim = lane.sim
     start = sim.now
     lane.owe(lane.cost.sync_issue_slots)
-    if lane.late_s > 0.0:
-        yield sim.timeout(lane.late_s)
-        lane.late_s = 0.0
+    if (late_s := lane.fall_behind()) > 0.0:
+        yield sim.timeout(late_s)
     # The barrier takes one warp's arrival after another, and lets one after another go when all are there.
     cta, warps, cost = lane.cta, lane.group.warps, lane.cost
     cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * max(cost.sync_arrive_s - lane.apart_s, 0.0)

@@ -57,10 +57,10 @@ def issue(
 
 
 def fetch(
-    lane: WarpLane, op: Load | CpAsync | TmaLoad, path: str, amount: float, stage: int = -1, **more: Any
+    lane: WarpLane, op: Load | CpAsync | TmaLoad, path: str, amount: float, late: float, stage: int = -1, **more: Any
 ) -> Event:
-    """The arrival of ``amount`` bytes of ``op``; ``more``: see `SmMemory.load`."""
-    origin, late = lane.origin(op.tile, stage), lane.cta.late(op.tile)
+    """The arrival of ``amount`` bytes of ``op``; ``late`` and ``more``: see `SmMemory.load`."""
+    origin = lane.origin(op.tile, stage)
     return lane.sm.memory.load(path, amount, op.l2_hit, _alignment(op), origin, late=late, **more)
 
 
@@ -68,7 +68,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     start = lane.sim.now
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
-    amount, copies = op.bytes * lane.share, lane.sm.memory.copies
+    amount, copies, late = op.bytes * lane.share, lane.sm.memory.copies, lane.late(op.tile)
     ring.begin_write(lane.lane, op.tile, amount)
     room = lane.sm.memory.copies_room(amount, _alignment(op))
     # What finds room is on its way while the rest waits for it.
@@ -77,7 +77,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     for _ in range(parts):
         yield from copies.room(room / parts, start)
         yield from issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)
-        arrival = fetch(lane, op, "cp_async", amount / parts, stage)
+        arrival = fetch(lane, op, "cp_async", amount / parts, late, stage, pieces=max(op.pieces / parts, 1.0))
         copies.add(arrival, room / parts)
         lane.open.append((op, arrival))
     lane.mark("issue", start, op.tile, stage)
@@ -123,10 +123,11 @@ def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
 def wait_group(lane: WarpLane, op: WaitGroup) -> Generator:
     start = lane.sim.now
     lane.owe(lane.cost.sync_issue_slots)
+    before = lane.waits
     while len(lane.groups) > op.pending:
         for arrival in lane.groups.popleft():
             if not arrival.processed:
-                lane.waits += 1
+                lane.waits = before + 1
                 yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", Request(lane.lane), op.tile)
     lane.mark("wait", start, op.tile, reason="copy_in_flight")
 
@@ -147,7 +148,7 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
         # Those of the first lanes arrive while the others are asked for.
         parts, code = min(op.copies, PARTS), op.copies * cost.tma_issue_elected_slots
         amounts = [op.bytes * (part + 1) // parts - op.bytes * part // parts for part in range(parts)]
-    rest = max(code - cost.tma_submit_slots, 0.0) / len(amounts)
+    rest, late = max(code - cost.tma_submit_slots, 0.0) / len(amounts), lane.late(op.tile)
     for amount in amounts:
         ring.begin_write(lane.lane, op.tile, amount)
     # The thread is busy for longer than it takes until the copy unit has the request.
@@ -156,7 +157,7 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     for amount in amounts:
         if op.copies > 1:
             yield lane.issue_code(rest)
-        arrival = fetch(lane, op, "tma", amount, stage)
+        arrival = fetch(lane, op, "tma", amount, late, stage, pieces=op.copies / len(amounts))
         _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)
     if op.copies == 1:
         yield lane.issue_code(rest)

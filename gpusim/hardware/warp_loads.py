@@ -52,13 +52,20 @@ def load(lane: WarpLane, op: Load) -> Generator:
     taken = missed * share * access.lines * LINE_BYTES
     parts = min(max(ceil(taken * PARTS / memory.l1.size), 1), MOST_PARTS) if taken > memory.l1.size / 2 else 1
     count = lane.instructions(op.bytes, op.width) / parts
-    loading = LoadUnderWay()
+    loading, late = LoadUnderWay(), lane.late(op.tile)
+    lines = op.bytes / lane.role.warps * access.lines
+    held = lane.finds(op.tile, op.l1_hit ** max(lines, 1.0))
     for _ in range(parts):
         yield from issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, passes)
         if not missed:
             loading.arrivals.append(lane.sim.timeout(lane.cost.l1_latency_s))
             continue
-        ask = partial(_ask, lane, op, start, parts, loading)
+        ask = partial(_ask, lane, op, start, parts, loading, late)
+        if held:
+            # These warps have all they want; what is asked for is others'.
+            loading.arrivals.append(lane.sim.timeout(lane.cost.l1_latency_s))
+            ask()
+            continue
         if memory.l1.free(taken / parts):
             loading.arrivals.append(ask())
             continue
@@ -75,14 +82,16 @@ def load(lane: WarpLane, op: Load) -> Generator:
         lane.mark("issue", start, op.tile)
 
 
-def _ask(lane: WarpLane, op: Load, start: float, parts: int, loading: LoadUnderWay) -> Event:
+def _ask(lane: WarpLane, op: Load, start: float, parts: int, loading: LoadUnderWay, late: float) -> Event:
     """Ask memory for one of the ``parts`` of ``op``, which began at ``start`` and has room in L1; its arrival."""
     memory, access = lane.sm.memory, access_of(op.width, op.stride, op.scatter)
     missed = op.bytes * (1.0 - op.l1_hit) / parts
     # Each warp waits for its own lines only.
-    own, wanted = missed / lane.role.warps, missed * lane.share
-    arrival = fetch(lane, op, "ldg", wanted, slowest_of=own, access=access, completed=op.completed)
-    late_s = memory.spread_s(missed, own, op.l2_hit, access)
+    warps, wanted = lane.role.warps, missed * lane.share
+    own, pieces = missed / warps, max(op.pieces / warps, 1.0)
+    arrival = fetch(lane, op, "ldg", wanted, late, slowest_of=own, pieces=pieces, access=access, completed=op.completed)
+    lane.deviation_s = max(lane.deviation_s, memory.deviation_s(own * access.lines, op.l2_hit))
+    late_s = memory.spread_s(missed, float(op.pieces), warps, op.l2_hit, access)
     arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
     if not op.wait and lane.trace is not None:
         arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(wanted), lane.last_interval))
@@ -104,11 +113,13 @@ def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _
 
 
 def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
+    before = lane.waits
     while len(lane.loads) > pending:
         loading = lane.loads.popleft()
         for arrival in loading.arrivals:
             if not arrival.processed:
-                lane.waits += 1
+                # What is under way at the same time is one wait, however many loads it is.
+                lane.waits = before + 1
                 yield from lane.sim.wait(arrival, lane.lane, "copy_in_flight", Request(lane.lane), tile)
                 lane.apart_s = ARRIVALS_APART_S
         lane.slowest_s = max(lane.slowest_s, loading.slowest_s)

@@ -65,7 +65,8 @@ class Load:
     one warp, ``masked`` its loads that no lane executes; ``l1_hit`` is
     the fraction of bytes found in L1, ``l1_wavefronts`` how often one instruction passes its data path where all are
     (0: as the addresses say), ``l2_hit`` the fraction of the others found in L2. ``completed``: fraction of the bytes
-    around which other loads read the rest, so that DRAM opens what they lie in once for all.
+    around which other loads read the rest, so that DRAM opens what they lie in once for all. The bytes lie in so many
+    ``pieces`` far from each other, of the role's warps together.
     One of no bytes for which nothing blocks takes no time, but `WaitLoads` counts it.
     """
 
@@ -78,6 +79,7 @@ class Load:
     l1_wavefronts: float = 0.0
     l2_hit: float = 0.0
     completed: float = 0.0
+    pieces: int = 1
     align: int = 0
     stride: int = 0
     scatter: int = 0
@@ -109,6 +111,7 @@ class CpAsync:
     """``cp.async`` (LDGSTS) of ``bytes`` into a ring stage, ``width`` bytes per lane.
 
     ``masked``: loads of each warp that no lane executes; the assembler puts three before each run of LDGSTS.
+    ``pieces``: as of `Load`.
     """
 
     ring: str
@@ -117,6 +120,7 @@ class CpAsync:
     other: float = 0.0
     masked: float = 0.0
     l2_hit: float = 0.0
+    pieces: int = 1
     align: int = 0
     tile: int = -1
 

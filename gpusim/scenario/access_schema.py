@@ -87,6 +87,10 @@ class ThreadFetch(Fetch):
     """Address instructions of one warp, of which each waits for the one before, as `setup` of compute."""
     masked: Amount = 0.0
     """Loads of one warp that no lane executes: the assembler puts three `@!PT LDS` before each run of LDGSTS."""
+    pieces: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=2**20)] = 1
+    """Places far from each other in which the bytes of all the role's warps lie: rows of a matrix, a part for each
+    warp. The slowest of several comes later than that of as many bytes side by side. Loads that are ops of their own
+    are always taken for such."""
 
 
 class ThroughRegisters(Schedule):
@@ -127,6 +131,10 @@ class RegisterLoad(ThroughRegisters):
     """With a stride or scatter: fraction of the bytes around which other loads, of other CTAs perhaps, read the rest at
     about the same time, so that DRAM opens what they lie in once for all. What passes from L2 to the SM stays as it
     is."""
+    pieces: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=2**20)] = 1
+    """Places far from each other in which the bytes of all the role's warps lie: rows of a matrix, a part for each
+    warp. The slowest of several comes later than that of as many bytes side by side. Loads that are ops of their own
+    are always taken for such."""
     align: Align = 0
     """Largest power of two that divides every address it starts at, in bytes; below 128 it costs bandwidth. 0: that of
     its bytes, as when equal tiles lie one behind the other."""

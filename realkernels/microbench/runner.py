@@ -64,6 +64,7 @@ BENCHES = (
     "structs",
     "hbm",
     "few_writes",
+    "walk",
     "in_order",
     "l2",
     "sweeps",

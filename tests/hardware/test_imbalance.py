@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from statistics import fmean
 
 import numpy as np
@@ -12,11 +13,11 @@ from gpusim.hardware.imbalance import expected_maximum, lateness_cycles, rewriti
 from tests.bench_rows import rows
 
 
-@pytest.mark.parametrize("count", [20, 132, 528, 5000])
+@pytest.mark.parametrize("count", [2, 8, 20, 132, 528, 5000])
 def test_expected_maximum_of_normal_numbers(count):
-    """Against the mean over 2000 seeded draws; the first-order formula is low by 8 % for 20, 4 % for 132."""
+    """Against the mean over 2000 seeded draws."""
     draws = np.random.default_rng(7).standard_normal((2000, count)).max(axis=1)
-    assert expected_maximum(count) == pytest.approx(fmean(draws), rel=0.08)
+    assert expected_maximum(count) == pytest.approx(fmean(draws), rel=0.06, abs=0.06)
 
 
 @pytest.mark.parametrize("count", [0, 1])
@@ -27,11 +28,14 @@ def test_one_cta_is_not_late(count):
 
 
 def test_walk_grows_with_the_root_and_drift_with_the_number_of_waits():
-    """Four times the waits: twice the walk, four times the drift."""
+    """Four times the waits: twice the walk, four times the drift; they add up as chances do."""
     walk = [lateness_cycles(waits, 132, jitter=100, drift=0, load=0) for waits in (25, 100)]
     drift = [lateness_cycles(waits, 132, jitter=0, drift=3, load=0) for waits in (25, 100)]
     assert walk[1] == pytest.approx(2 * walk[0])
-    assert drift == pytest.approx([75, 300])
+    assert drift[1] == pytest.approx(4 * drift[0])
+    assert drift[0] == pytest.approx(75 * expected_maximum(132))
+    both = lateness_cycles(25, 132, jitter=100, drift=3, load=0)
+    assert both == pytest.approx(math.hypot(walk[0], drift[0]))
 
 
 def test_walk_is_the_expected_maximum_of_a_sum():
@@ -40,10 +44,24 @@ def test_walk_is_the_expected_maximum_of_a_sum():
     assert lateness_cycles(50, 132, jitter=100, drift=0, load=0) == pytest.approx(fmean(sums), rel=0.06)
 
 
-@pytest.mark.parametrize(("load", "share"), [(0.0, 1.0), (0.5, 0.5), (1.0, 0.0), (1.2, 0.0)])
+@pytest.mark.parametrize(("load", "share"), [(0.0, 1.0), (0.5, 0.75), (1.0, 0.0), (1.2, 0.0)])
 def test_saturated_memory_evens_the_sms_out(load, share):
     """What one SM leaves is used by the others."""
     assert lateness_cycles(50, 132, 100, 3, load) == pytest.approx(share * lateness_cycles(50, 132, 100, 3, 0.0))
+
+
+def test_the_last_cta_is_as_late_as_on_the_h200():
+    """Single warps that load and never meet, 16 to 1024 times, pieces of 128 and 512 bytes: within 20 % on average."""
+    h200 = load_profile("h200_sxm")
+    jitter, drift = (h200.value(f"dram.{key}") for key in ("latency_jitter", "drift"))
+    ratios = [
+        lateness_cycles(row["turns"], 132, jitter, drift, 0.0) / (row["last_cycles"] - row["cta_cycles"])
+        for row in rows("walk", source="dram", streams=1, meeting=False, warps=1, ctas=132)
+        if (row["order"], row["turns"]) != ("parts", 16)  # some have to wait for a translation
+    ]
+    assert len(ratios) > 20
+    assert fmean(abs(ratio - 1) for ratio in ratios) < 0.2
+    assert fmean(ratios) == pytest.approx(1.0, abs=0.1)
 
 
 @pytest.mark.parametrize(("load", "waves", "expected"), [(1.0, 1, 0.4), (0.7, 1, 0.2), (0.5, 1, 0.0), (1.0, 4, 0.1)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import exp
 from statistics import fmean
 
@@ -14,6 +15,7 @@ from gpusim.hardware.demand import Demand
 from gpusim.hardware.loaded_latency import among_loads
 from gpusim.hardware.memory import Memory
 from gpusim.program import (
+    WARP_SIZE,
     CommitGroup,
     Compute,
     CpAsync,
@@ -234,6 +236,48 @@ def test_the_slowest_warp_of_a_cta_is_as_late_as_measured():
     for warps in (1, 2, 4, 8, 16):
         late = (latency.spread_s(4.0 * warps) - latency.spread_s(4.0)) * profile.clock_hz
         assert late == pytest.approx(meeting["dram", warps] - meeting["l2", warps], abs=40), warps
+
+
+@pytest.mark.parametrize("order", ["in turn", "anywhere", "parts"])
+@pytest.mark.parametrize("lane_bytes", [4, 16])
+def test_a_turn_waits_for_the_slowest_of_pieces_far_apart(order, lane_bytes):
+    """Eight warps that meet, each with a piece of its own: side by side, or far from each other."""
+    h200 = load_profile("h200_sxm")
+    (row,) = rows("walk", source="dram", lane_bytes=lane_bytes, order=order, streams=1, meeting=True, ctas=132, warps=8,
+                  turns=256)  # fmt: skip
+    (alone,) = rows("walk", source="dram", lane_bytes=lane_bytes, order=order, streams=1, meeting=True, ctas=132,
+                    warps=1, turns=256)  # fmt: skip
+    latency = Memory(Simulation(), h200, 132, Demand(1e6, 10)).latency
+    lines, pieces = lane_bytes * WARP_SIZE / 128, 1.0 if order == "in turn" else 8.0
+    later = (latency.spread_s(8 * lines, pieces) - latency.spread_s(lines)) * h200.clock_hz
+    # The barrier of eight warps takes longer than that of one, too.
+    barrier = 7 * (h200.value("barrier.arrive_per_warp") + h200.value("barrier.release_per_warp"))
+    assert later + barrier == pytest.approx(row["turn_cycles"] - alone["turn_cycles"], abs=60)
+
+
+@pytest.mark.parametrize("streams", [2, 4])
+def test_a_warp_waits_for_the_slowest_of_its_streams(streams):
+    """Loads that are ops of their own are late by chances of their own; from L2 none is."""
+    h200 = load_profile("h200_sxm")
+
+    def turn(count):
+        loads = [Load(128, width=4, wait=False) for _ in range(count)]
+
+        def body(tiles):
+            for tile in range(tiles):
+                yield from (replace(one, tile=tile) for one in loads)
+                yield WaitLoads(tile=tile)
+
+        program = kernel(Role("worker", 1, body), tiles=64, grid=132)
+        return simulate_kernel(program, h200, exact=True, trace=False).total_s / 64 * h200.clock_hz
+
+    def measured(source, count):
+        alike = {"lane_bytes": 4, "order": "anywhere", "meeting": False, "ctas": 132, "warps": 1, "turns": 256}
+        return rows("walk", source=source, streams=count, **alike)[0]["load_cycles"]
+
+    later = measured("dram", streams) - measured("dram", 1) - measured("l2", streams) + measured("l2", 1)
+    issue = (streams - 1) * h200.value("lsu.ldg_interval")
+    assert turn(streams) - turn(1) - issue == pytest.approx(later, abs=50)
 
 
 def test_a_barrier_behind_loads_waits_for_the_slowest_warp():

@@ -39,7 +39,7 @@ def _cases():
     yield "tma waves and tiles", padded(tma_ring(3, tiles=120, grid=132 * 20 + 40), 2), h200
     yield "cp.async three stages", padded(cp_async_ring(3, tiles=300, grid=264, warps=5), 2), h200
     yield "cp.async many waves", padded(cp_async_ring(2, tiles=6, grid=132 * 30), 3), slow
-    yield "sync loop", padded(sync_loop(tiles=200, grid=528), 4), h200
+    yield "sync loop", padded(sync_loop(tiles=200, grid=396), 3), h200
     yield (
         "fewer turns missing than repeat at once",
         *real("sync_tile", tile_bytes=32768, fma_per_element=0, warps=16, ctas_per_sm=1, grid=128, tiles_per_cta=109),
