@@ -18,11 +18,20 @@ Calls = dict[type, Callable[[Any], Generator]]
 
 
 class Caller:
-    """What every call does with its thread. ``name`` is the thread's in the program."""
+    """What every call does with its thread. ``name`` is the thread's in the program, which may be ``warm`` there."""
 
-    def __init__(self, sim: Simulation, streams: Streams, name: str, number: int, record: Recorder | None) -> None:
+    def __init__(
+        self,
+        sim: Simulation,
+        streams: Streams,
+        name: str,
+        number: int,
+        record: Recorder | None,
+        warm: bool = False,
+    ) -> None:
         self._sim, self._streams, self._name, self._record = sim, streams, name, record
         self.lane = f"host[{number}]"
+        self.warm = warm
 
     def stream(self, name: str) -> StreamState:
         """The stream that this thread calls ``name``. Raises GpusimError for an undeclared one."""

@@ -2,8 +2,8 @@
 
 Models: the cost of every such call, and what it costs more that is the first of its kind after a host function has run
   on the driver's thread; threads that keep each other out of the runtime; the first launch of a new thread (those of a
-  program with several are new, the only thread of a program has launched before); calls that block (full queues,
-  cudaMemcpy); staging of pageable memory inside the call.
+  program with several are new unless they are warm, the only thread of a program has launched before); calls that block
+  (full queues, cudaMemcpy); staging of pageable memory inside the call.
 Omits: which of the threads that want to get in is let in (here: who came first); what the creation of a thread's own
   stream takes (3 us in C++, nothing that could be told from the rest in Python).
 Source: CUDA Runtime API (stream synchronization behavior); realkernels.microbench.host (calls, cpp, rules).
@@ -41,7 +41,7 @@ class StreamCalls:
         self._sim, self._device, self._costs = shared.sim, shared.device, shared.costs
         self._functions_seen: dict[str, int] = {}
         """How many host functions had run when each kind of call was made last."""
-        self._new = len(shared.program.threads) > 1
+        self._new = len(shared.program.threads) > 1 and not caller.warm
         """Whether the thread has not launched yet."""
         self.calls: Calls = {
             ops.Launch: self._launch,

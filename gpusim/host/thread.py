@@ -25,7 +25,7 @@ class HostThreadModel:
 
     def __init__(self, shared: Shared, thread: HostThread, number: int, record: Recorder | None) -> None:
         self._shared, self._ops = shared, thread.ops
-        self._caller = Caller(shared.sim, shared.device.streams, thread.name, number, record)
+        self._caller = Caller(shared.sim, shared.device.streams, thread.name, number, record, thread.warm)
         self._calls: Calls = {HostWork: self._host_work}
         waits = WaitCalls(shared, self._caller)
         for group in (StreamCalls(shared, self._caller), waits, MemoryCalls(shared, self._caller)):

@@ -101,10 +101,11 @@ class Graph:
 
 @dataclass(frozen=True, slots=True)
 class HostThread:
-    """One thread of the host and the calls it makes."""
+    """One thread of the host and the calls it makes; a ``warm`` one has launched kernels before."""
 
     name: str
     ops: tuple[HostOp, ...]
+    warm: bool = False
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,9 @@ class ThreadSpec(Model):
     """How often `per_chunk` runs."""
     deal: list[Name] | None = None
     """Streams that the chunks go to in turn; default: all, in the order in which they are declared."""
+    warm: bool = False
+    """Of several threads: it has launched kernels before, as one of a pool that is kept alive. The first launch of a
+    new thread takes longer."""
     prologue: list[HostStep] = []
     """Calls made once, before the first chunk."""
     per_chunk: list[HostStep] = []

@@ -27,7 +27,10 @@ def build_host(host: SpelledHost, kernel_of: KernelOf) -> ops.HostProgram:
         for name, spec in host.kernels.items()
     }
     build = partial(_op, kernels)
-    threads = tuple(ops.HostThread(name, tuple(map(build, calls_of_thread(host, name)))) for name in host.threads)
+    threads = tuple(
+        ops.HostThread(name, tuple(map(build, calls_of_thread(host, name))), spec.warm)
+        for name, spec in host.threads.items()
+    )
     graphs = tuple(ops.Graph(name, tuple(map(build, calls_of_graph(host, name)))) for name in host.graphs)
     chunks = max(thread.chunks for thread in host.threads.values())
     return ops.HostProgram(

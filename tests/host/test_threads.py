@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpusim.errors import RecordingError
+from gpusim.host import simulate_host
 from gpusim.host.benches import HostBenches
 from gpusim.host.calibrate import host_runs, measure_host_quantities
 from gpusim.program import host as ops
@@ -34,6 +35,13 @@ def test_first_launches_of_new_threads_queue(threads, kind):
     streams = tuple(ops.Stream(f"s{i}", kind) for i in range(threads))
     each = [launches(f"s{i}", 2) for i in range(threads)]
     assert total(*each, profile=PROFILE, streams=streams) == pytest.approx((threads * 105 + 1) * US)
+
+
+def test_a_thread_that_is_kept_alive_has_launched_before():
+    """Two threads of three launches each: all six calls one after the other."""
+    threads = tuple(ops.HostThread(name, tuple(launches(name, 3)), warm=True) for name in "ab")
+    program = ops.HostProgram("test", threads, tuple(ops.Stream(name, "non_blocking") for name in "ab"))
+    assert simulate_host(program, PROFILE).total_s == pytest.approx((6 * 5 + 1) * US)
 
 
 def test_a_thread_whose_others_have_ended_begins_alone():
