@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Demand", "kept_part"]
+__all__ = ["Demand", "kept_part", "mixed_part"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,22 @@ class Demand:
     """Part of the gain of reads in order of address, 0..1."""
     kept: float = 0.0
     """Part of what is written that never gets to HBM (`kept_part`), 0..1."""
+    mixed: float = 1.0
+    """Part of what is written that costs HBM its turns from reads to writes (`mixed_part`), 0..1."""
     round_written_bytes: float = 0.0
     """Bytes that a round writes."""
     reads_per_write: float = 0.0
     """Bytes read from HBM for each one written."""
+
+
+def mixed_part(written_bytes: float, profile: DeviceProfile) -> float:
+    """Part of what a kernel writes that costs HBM turns from reads to writes, if L2 held nothing of the kind before.
+
+    Until as much has been written as L2 has room for, what does go to DRAM costs none.
+    """
+    if not written_bytes:
+        return 1.0
+    return max(1.0 - profile.value("l2.written_capacity") / written_bytes, 0.0)
 
 
 def kept_part(read_bytes: float, written_bytes: float, profile: DeviceProfile) -> float:

@@ -25,6 +25,10 @@ _MANY_CTAS = 6
 recorded kernels without a barrier come out as far off as before (on average within 0.01 %)."""
 
 
+_LEAST_TILES = 1e-6
+"""How long a CTA has its slot, in tiles, that has none: else the next one would get the same slot, and so on."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WarpGroup:
     """Warps in one CTA slot that one simulated lane stands for; compared by identity."""
@@ -220,7 +224,7 @@ def place_ctas(
         busy_until, slot, sm = heappop(slots)
         tiles = program.tiles_of(cta)
         lists[sm].append(tiles)
-        heappush(slots, (busy_until + tiles + beside, slot, sm))
+        heappush(slots, (busy_until + max(tiles + beside, _LEAST_TILES), slot, sm))
     by_work: dict[tuple[int, ...], list[int]] = {}
     for sm, tiles in enumerate(lists):
         if tiles:

@@ -71,9 +71,9 @@ class Memory:
         reads = demand.reads_per_write
         taken_in = (1.0 + filled * reads) / value("l2.write_bandwidth") - reads / self._read_bytes_per_s
         self._write_weight = (1.0 - kept) / self._write_bytes_per_s + kept * max(taken_in, 0.0)
-        to_dram = 1.0 - kept
+        mixed = demand.mixed
         self._mix_loss = tuple(
-            to_dram * ((1.0 - in_order) * value(name) + in_order * value(f"{name}_in_order")) for name in MIX_LOSSES
+            mixed * ((1.0 - in_order) * value(name) + in_order * value(f"{name}_in_order")) for name in MIX_LOSSES
         )
 
     def _weigh_l2(self, profile: DeviceProfile, demand: Demand) -> None:

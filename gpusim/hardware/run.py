@@ -37,6 +37,8 @@ class Launch:
     """What all CTAs read and write."""
     kept: float
     """Part of the writes, 0..1, that stays in L2."""
+    mixed: float
+    """Part of the writes, 0..1, that costs HBM turns from reads to writes."""
     trace: bool
     """Whether intervals are recorded."""
     beside: float = 0.0
@@ -104,6 +106,7 @@ def _demand(launch: Launch, resident: int) -> Demand:
         writes_in_order=writes_in_order(traffic.cta_written_bytes, resident, traffic.ctas),
         reads_in_order=reads_in_order(program, traffic, resident),
         kept=launch.kept,
+        mixed=launch.mixed,
         round_written_bytes=resident * traffic.tile_written_bytes,
         reads_per_write=traffic.missed_bytes / traffic.written_bytes if traffic.written_bytes else 0.0,
     )

@@ -13,7 +13,7 @@ from typing import Any
 from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.capability import check_capability
 from gpusim.hardware.cta import LISTED_TILES
-from gpusim.hardware.demand import kept_part
+from gpusim.hardware.demand import kept_part, mixed_part
 from gpusim.hardware.fold import deal_evenly
 from gpusim.hardware.imbalance import lateness_s
 from gpusim.hardware.last_wave import deal_left_over, older_get_ahead
@@ -74,7 +74,8 @@ def simulate_kernel(
     fits = occupancy(program, profile)
     traffic = Traffic.of(program)
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
-    launch = Launch(program, profile, fits, traffic, kept, trace)
+    mixed = mixed_part(traffic.written_bytes, profile) if clean else 1.0
+    launch = Launch(program, profile, fits, traffic, kept, mixed, trace)
     run, cuts = _run_short(launch, exact)
     end_s = max(
         max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
@@ -123,7 +124,9 @@ def _beside_tiles(launch: Launch) -> float:
         (sm,) = run_once(replace(launch, trace=False), alike, None).sms
         took_s.append(sm.ended_s[-1] - sm.ended_s[resident - 1])
     tile_s = (took_s[1] - took_s[0]) / few
-    return max(took_s[0] / tile_s - few, 0.0) if tile_s > 0.0 else 0.0
+    # No CTA ends before the next one could have begun, not even one without a tile.
+    least = launch.profile.seconds_of("cta.restart") / tile_s if tile_s > 0.0 else 0.0
+    return max(took_s[0] / tile_s - few, least) if tile_s > 0.0 else 0.0
 
 
 def _run_open(launch: Launch, shape: Shape, few: int) -> tuple[Run, list[Cut]]:

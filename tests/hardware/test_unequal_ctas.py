@@ -25,3 +25,15 @@ def test_a_few_sms_stand_for_all(name):
     assert few.meta["occupancy"]["resident"] == 1
     assert few.meta["total_s"] == pytest.approx(all_of_them.meta["total_s"], rel=0.01)
     assert len(few.meta["sm_classes"]) == 12 < len(all_of_them.meta["sm_classes"])
+
+
+@pytest.mark.parametrize("tiles", [132, 528, 819, 1056])
+def test_ctas_without_a_tile_take_their_time_too(tiles):
+    """Half of 1056 CTAs with nothing to do are not all one SM's: as quick as if all had a tile, or quicker."""
+    profile = load_profile("h200_sxm")
+    lists = [1] * tiles + [0] * (1056 - tiles)
+    some, all_of_them = (
+        simulate_kernel(tma_ring(1, tiles=each, grid=1056), profile, trace=False).meta["total_s"]
+        for each in (tuple(lists), 1)
+    )
+    assert 0.4 * all_of_them < some <= 1.02 * all_of_them
