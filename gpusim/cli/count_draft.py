@@ -17,6 +17,7 @@ __all__ = ["draft"]
 _INDENT = "  "
 _WIDTH = re.compile(r"\(\w+: (\d+)")
 _STRIDE = re.compile(r"stride: (\d+)")
+_WAITS = ("wait_loads", "wait_group", "wait, acquire or mbarrier_wait", "bulk_wait")
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 _KIB = 1024
@@ -25,12 +26,12 @@ _KIB = 1024
 def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> str:
     """The role of ``warps`` warps that ``parts``, all of one kernel, are; ``registers`` per thread are told if known.
 
-    Its only outermost loop that moves data is over tiles; where there is none, or several, one tile is all of it.
+    The only outermost loop is over tiles if it moves data, or of several the only one that waits for copies; where
+    there is none, one tile is all of it.
     """
     found = {part.name: (part, steps_of(part, parts)) for part in parts}
-    outermost = [part.name for part, _ in found.values() if part.is_loop and part.inside is None]
     rest = next((listed for part, listed in found.values() if not part.is_loop), [])
-    loop = outermost[0] if len(outermost) == 1 and found[outermost[0]][0].moves else None
+    loop = _over_tiles(found)
     lines = [f"{_INDENT}warps: {warps}"]
     at = next((number for number, step in enumerate(rest) if step.word == loop), None)
     if loop is None or at is None:
@@ -44,6 +45,26 @@ def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> st
     return "\n".join([*about, "all:", *lines])
 
 
+def _over_tiles(found: Mapping[str, tuple[Part, list[Step]]]) -> str | None:
+    """The loop over tiles among those ``found``, if it can be told."""
+    outermost = [part for part, _ in found.values() if part.is_loop and part.inside is None and part.moves]
+    others = [part for part, _ in found.values() if part.is_loop and part.inside is None and not part.moves]
+    if others or len(outermost) > 1:
+        outermost = [part for part in outermost if _waits(part.name, found)]
+    return outermost[0].name if len(outermost) == 1 else None
+
+
+def _waits(name: str, found: Mapping[str, tuple[Part, list[Step]]]) -> bool:
+    """Whether the loop ``name``, or one inside it, waits for copies or loads."""
+    return any(step.word in _WAITS or (step.word in found and _waits(step.word, found)) for step in found[name][1])
+
+
+def _fills(name: str, found: Mapping[str, tuple[Part, list[Step]]]) -> bool:
+    """Whether the loop ``name`` asks for copies and waits for none, as one that fills a ring."""
+    words = {step.word for step in found[name][1]}
+    return bool(words & {"cp_async", "tma_load"}) and not _waits(name, found)
+
+
 def _listed(
     listed: Sequence[Step], found: Mapping[str, tuple[Part, list[Step]]], warps: int, depth: int
 ) -> Iterator[str]:
@@ -51,7 +72,8 @@ def _listed(
     space = _INDENT * depth
     for step in listed:
         if step.word in found:
-            yield f"{space}- repeat:  # {step.word}: how often?"
+            fills = " Or, if it fills the ring: `ahead` on the copies in per_tile" if _fills(step.word, found) else ""
+            yield f"{space}- repeat:  # {step.word}: how often?{fills}"
             yield f"{space}    times: 1"
             yield f"{space}    ops:"
             yield from _listed(found[step.word][1], found, warps, depth + 3)
@@ -94,7 +116,7 @@ def _accesses(word: str, rows: Sequence[Stated], warps: int) -> Iterator[str]:
             if row.addresses > 1 and word != "store":
                 notes.append(f"{row.addresses} addresses: pieces?")
             if row.predicated:
-                notes.append(f"{row.predicated} of {row.number:g} predicated: count lanes and turns that take part")
+                notes.append(f"{row.predicated} of {row.number:g} predicated: count what takes part")
             yield f"- {word}: {_flow(about)}" + (f"  # {'; '.join(notes)}" if notes else "")
 
 

@@ -318,7 +318,7 @@ def test_a_draft_says_which_lanes_an_access_is_of(tmp_path, capsys):
     assert "- load: {bytes: 512, width: 4, stride: 1, wait: false}  # one address for all lanes" in lines
     assert "- load: {bytes: 512, width: 4, wait: false}" in lines  # where some lanes have gone on by a word
     assert "- load: {bytes: 512, width: 4, stride: 1, wait: false}" in lines  # of one byte each
-    assert "- store: {bytes: 1 KiB, width: 4}  # 1 of 2 predicated: count lanes and turns that take part" in lines
+    assert "- store: {bytes: 1 KiB, width: 4}  # 1 of 2 predicated: count what takes part" in lines
     assert "# - named_barrier" in lines
     yaml.safe_load(out)
 
@@ -333,13 +333,53 @@ def test_what_only_a_loop_uses_is_waited_for_before_it(tmp_path, capsys):
     assert words == ["compute", "load", "wait_loads", "repeat", "compute", "store", "compute"]
 
 
-def test_a_draft_of_several_loops_is_one_list(tmp_path, capsys):
-    """Each as a repeat, one within the other; what has no word that machine code knows is a comment."""
+def test_of_several_loops_the_one_that_waits_is_over_tiles(tmp_path, capsys):
+    """One within it, and one behind it, as a repeat; what has no word that machine code knows is a comment."""
     file = tmp_path / "kernel.sass"
     file.write_text(NESTED)
     out = run(["count", str(file), "--draft", "1"], capsys)[1]
-    outer, after = (op["repeat"] for op in yaml.safe_load(out)["all"]["per_tile"] if "repeat" in op)
-    assert [next(iter(op)) for op in outer["ops"]] == ["compute", "repeat", "compute"]
+    role = yaml.safe_load(out)["all"]
+    assert [next(iter(op)) for op in role["per_tile"]] == ["compute", "repeat", "compute"]
+    (after,) = (op["repeat"] for op in role["epilogue"] if "repeat" in op)
     assert [next(iter(op)) for op in after["ops"]] == ["store", "compute"]
     assert "# - wait, acquire or mbarrier_wait" in out
     assert "no model: 1 atomics" in out
+
+
+FILLED = """
+        Function : filled
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64] ;
+        /*0020*/                   LDGDEPBAR ;
+        /*0030*/               @P0 BRA 0x10 ;
+        /*0040*/                   DEPBAR.LE SB0, 0x1 ;
+        /*0050*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0060*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64] ;
+        /*0070*/                   LDGDEPBAR ;
+        /*0080*/                   LDS.128 R8, [R3] ;
+        /*0090*/                   FFMA R4, R8, R9, R4 ;
+        /*00a0*/               @P1 BRA 0x40 ;
+        /*00b0*/                   EXIT ;
+"""
+
+
+def test_a_loop_that_fills_a_ring_stands_before_the_tiles(tmp_path, capsys):
+    """It asks for copies and waits for none; what it may be instead is said."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(FILLED)
+    out = run(["count", str(file), "--draft", "4"], capsys)[1]
+    role = yaml.safe_load(out)["all"]
+    assert [op for op in role["prologue"] if "repeat" in op]
+    words = [op if isinstance(op, str) else next(iter(op)) for op in role["per_tile"]]
+    assert words == ["wait_group", "sync_threads", "cp_async", "commit_group", "compute"]
+    assert "`ahead`" in out
+
+
+def test_several_loops_that_wait_are_one_list(tmp_path, capsys):
+    """Producer and consumer, or two passes: which of them is over tiles nobody knows."""
+    file = tmp_path / "kernel.sass"
+    first, *others = FILLED.split("LDGDEPBAR")
+    file.write_text("LDGDEPBAR".join([f"{first}DEPBAR.LE SB0, 0x0{others[0]}", *others[1:]]))
+    role = yaml.safe_load(run(["count", str(file), "--draft", "4"], capsys)[1])["all"]
+    assert set(role) == {"warps", "per_tile"}
+    assert len([op for op in role["per_tile"] if "repeat" in op]) == 2
