@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from gpusim.errors import GpusimError
 
@@ -28,6 +28,11 @@ class Blocked:
     satisfied_by: tuple[str, ...] = ()
     tile: int = -1
     progress: str = ""
+
+    def renamed(self, names: Mapping[str, str]) -> Blocked:
+        """The same with lanes called by their ``names``, as far as they have some."""
+        by = tuple(names.get(lane, lane) for lane in self.satisfied_by)
+        return replace(self, lane=names.get(self.lane, self.lane), satisfied_by=by)
 
     def __str__(self) -> str:
         at = f" at tile {self.tile}" if self.tile >= 0 else ""

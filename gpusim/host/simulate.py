@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
+from gpusim.deadlock import Deadlock
 from gpusim.engine import Simulation
 from gpusim.errors import ProgramError
 from gpusim.hardware.profile import DeviceProfile
@@ -40,7 +41,11 @@ def simulate_host(
     threads = [HostThreadModel(shared, thread, i, record) for i, thread in enumerate(program.threads)]
     ended: list[float] = []
     sim.process(_all(sim, threads, ended))
-    sim.run()
+    try:
+        sim.run()
+    except Deadlock as error:
+        names = {f"host[{number}]": f"thread {thread.name!r}" for number, thread in enumerate(program.threads)}
+        raise Deadlock(error.at_s, [entry.renamed(names) for entry in error.blocked]) from None
     meta = {
         "source": "predicted", "device": profile.recordings, "program": program.name, "host": host, "exact": exact,
         "total_s": ended[0], "assumed": assumed_of(program, profile, host),

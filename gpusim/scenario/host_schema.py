@@ -15,7 +15,16 @@ from gpusim.scenario.fields import ByteCount, Count, Model, Name, Number
 from gpusim.scenario.host_words import HostStep, Size, Time
 from gpusim.scenario.kernel_schema import SpelledKernel, TechniqueKernel
 
-__all__ = ["DEFAULT_POOL", "GraphSpec", "PoolSpec", "SpelledHost", "StreamSpec", "ThreadSpec", "WorkSpec"]
+__all__ = [
+    "CHUNKED_KEY",
+    "DEFAULT_POOL",
+    "GraphSpec",
+    "PoolSpec",
+    "SpelledHost",
+    "StreamSpec",
+    "ThreadSpec",
+    "WorkSpec",
+]
 
 MAX_CHUNKS = 4096
 
@@ -75,8 +84,9 @@ class GraphSpec(Model):
     """Calls that were captured into a graph."""
 
     ops: Annotated[list[HostStep], Field(min_length=1, max_length=2000)]
-    """Copies, `memset`, launches, `record`, `wait_event`, `host_func`. The stream of the first becomes the one that the
-    graph is launched into; others fork from it and join it by events, which are the graph's own."""
+    """Copies, `memset`, launches, `record`, `wait_event`, `host_func`, and `repeat` of these. The stream of the
+    first becomes the one that the graph is launched into; others fork from it and join it by events, which are the
+    graph's own."""
 
 
 class ThreadSpec(Model):
@@ -111,7 +121,8 @@ HostKernel = Annotated[
 ]
 
 
-ChunkedKey = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*#?$", max_length=40)]
+CHUNKED_KEY = r"^[A-Za-z_][A-Za-z0-9_]*#?$"
+ChunkedKey = Annotated[str, Field(pattern=CHUNKED_KEY, max_length=40)]
 """A name; with ``#`` at its end one for each chunk."""
 DEFAULT_POOL = {"default": PoolSpec()}
 """The pool that is there without being declared, as in CUDA."""

@@ -14,9 +14,10 @@ from gpusim.scenario.fields import ByteCount, Count, Model, Name, Seconds
 from gpusim.scenario.op_schema import MAX_TIMES, REPEAT
 from gpusim.scenario.op_words import OpWord, step_model
 
-__all__ = ["HOST_OPS", "HOST_STEPS", "HostStep", "OnStream", "Size", "Time"]
+__all__ = ["CHUNKED", "HOST_OPS", "HOST_STEPS", "HostStep", "OnStream", "Size", "Time"]
 
-Chunked = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(#(-[1-9][0-9]{0,3})?)?$", max_length=40)]
+CHUNKED = r"^[A-Za-z_][A-Za-z0-9_]*(#(-[1-9][0-9]{0,3})?)?$"
+Chunked = Annotated[str, Field(pattern=CHUNKED, max_length=40)]
 """A name; ``#`` at its end becomes the number of the chunk, ``#-2`` that of the chunk two before."""
 Size = Annotated[ByteCount, Field(gt=0, le=2**40)]
 Time = Annotated[Seconds, Field(ge=0, le=3600)]

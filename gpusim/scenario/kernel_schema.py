@@ -63,6 +63,9 @@ class BarrierSpec(Model):
 
     arrivals: Annotated[Count, Field(ge=1, le=1024)]
     """Arrivals that complete a phase."""
+    stages: Annotated[Count, Field(ge=1, le=64)] = 1
+    """So many barriers, an array of which tile t has number t modulo that, as one for each stage of a ring; phases then
+    go on every so many tiles."""
 
 
 class TileTotal(Model):

@@ -80,7 +80,11 @@ def build_kernel(kernel: SpelledKernel) -> KernelProgram:
     forgets to release stops the pipeline, as it would on the device.
     """
     rings = tuple(_ring(kernel, name) for name in kernel.rings)
-    barriers = tuple(ops.Barrier(name, spec.arrivals) for name, spec in kernel.barriers.items())
+    barriers = tuple(
+        ops.Barrier(_stage_of(name, spec.stages, stage), spec.arrivals)
+        for name, spec in kernel.barriers.items()
+        for stage in range(spec.stages)
+    )
     guarded = _words_on_rings(kernel, ("acquire", "tma_load", "wait", "release", "producer_commit"))
     mbarriers = sum(2 * ring.stages for ring in rings if ring.name in guarded) + len(barriers)
     tiles = kernel.tiles_per_cta
@@ -210,16 +214,41 @@ class _Maker:
         return self.op(**self.arguments, tile=tile)
 
 
+def _stage_of(barrier: str, stages: int, turn: int) -> str:
+    """The name of the barrier that ``turn`` 0, 1, … has among the ``stages`` of an array."""
+    return barrier if stages == 1 else f"{barrier}[{turn % stages}]"
+
+
 @dataclass(frozen=True, slots=True)
 class _PhaseMaker:
     barrier: str
+    stages: int
     phase: int | None
     lag: int
     every: int
 
     def __call__(self, tile: int) -> Op:
-        phase = tile // self.every if self.phase is None else self.phase
-        return ops.Wait(self.barrier, max(phase - self.lag, -1), tile=tile)
+        turn = tile // self.every
+        if self.phase is None:
+            turn -= self.lag
+            phase = turn // self.stages
+        else:
+            phase = self.phase - self.lag
+        return ops.Wait(_stage_of(self.barrier, self.stages, turn), max(phase, -1), tile=tile)
+
+
+@dataclass(frozen=True, slots=True)
+class _ArrivalMaker:
+    """An arrival, perhaps with ``bytes`` to come, at one barrier of an array."""
+
+    barrier: str
+    stages: int
+    bytes: int | None
+    every: int
+
+    def __call__(self, tile: int) -> Op:
+        name = _stage_of(self.barrier, self.stages, tile // self.every)
+        return ops.Arrive(name, tile) if self.bytes is None else ops.ExpectTx(name, self.bytes, tile)
 
 
 _OPS: dict[str, type] = {
@@ -227,15 +256,17 @@ _OPS: dict[str, type] = {
     "load": ops.Load, "wait_loads": ops.WaitLoads, "store_shared": ops.StoreShared, "store": ops.Store,
     "cp_async": ops.CpAsync, "commit_group": ops.CommitGroup, "wait_group": ops.WaitGroup,
     "producer_commit": ops.ProducerCommit, "tma_store": ops.TmaStore, "bulk_wait": ops.BulkWait,
-    "sync_threads": ops.SyncThreads, "named_barrier": ops.NamedBarrier, "arrive": ops.Arrive,
-    "expect_tx": ops.ExpectTx, "set_max_nreg": ops.SetMaxNReg,
+    "sync_threads": ops.SyncThreads, "named_barrier": ops.NamedBarrier, "set_max_nreg": ops.SetMaxNReg,
 }  # fmt: skip
-"""The op of each word whose fields have the names of the op's own; `_maker` builds the two others."""
+"""The op of each word whose fields have the names of the op's own; `_maker` builds the others."""
 
 
 def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Callable[[int], Op]:
     if word == "mbarrier_wait":
-        return _PhaseMaker(spec.barrier, spec.phase, spec.lag, spec.every)
+        return _PhaseMaker(spec.barrier, kernel.barriers[spec.barrier].stages, spec.phase, spec.lag, spec.every)
+    if word in ("arrive", "expect_tx"):
+        stages, amount = kernel.barriers[spec.barrier].stages, getattr(spec, "bytes", None)
+        return _ArrivalMaker(spec.barrier, stages, amount, spec.every)
     if word == "compute":
         implied = read if spec.lds and spec.reads is None else None
         return _Maker(ops.Compute, mix=Mix(**_same(Mix, spec)), reads=spec.reads or implied)

@@ -10,8 +10,9 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from gpusim.errors import ScenarioError, listing, nearest
-from gpusim.scenario.host_schema import GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
-from gpusim.scenario.host_words import HOST_STEPS
+from gpusim.scenario.fields import NAME
+from gpusim.scenario.host_schema import CHUNKED_KEY, GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
+from gpusim.scenario.host_words import CHUNKED, HOST_STEPS
 from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, TileTotal
 from gpusim.scenario.op_schema import REPEAT, STEPS
 from gpusim.scenario.op_words import OpWord
@@ -20,6 +21,14 @@ from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, Tec
 from gpusim.scenario.yaml_source import Place, Source
 
 __all__ = ["in_one", "of_model", "shown"]
+
+_PLAIN_NAME = "letters, digits and _, not a digit first"
+_NAMES = {
+    NAME: f"{_PLAIN_NAME}; nothing here is numbered by the chunk (streams: `deal` sends chunks round them)",
+    CHUNKED_KEY: f"{_PLAIN_NAME}, and # at the end for the chunk's number",
+    CHUNKED: f"{_PLAIN_NAME}, and at the end # for the chunk's number or #-n for that of the one n before",
+}
+"""What names look like, by the pattern that they do not fit."""
 
 MOST = 10
 """Mistakes that one message lists."""
@@ -104,6 +113,8 @@ def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place
         return f"{given} is no list", f"a list, also of one: [{given.strip(QUOTE)}]", None
     if kind == "model_type":
         return f"{given} is no mapping", listing(_field_names(model, data, path)), None
+    if kind == "string_pattern_mismatch":
+        return f"{given} is no name", _NAMES[str(context["pattern"])], None
     messages = {
         "missing": "is missing",
         "value_error": str(context.get("error", "")),

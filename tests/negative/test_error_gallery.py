@@ -169,7 +169,7 @@ GALLERY = {
         HOST,
         [
             "nothing can go on",
-            "host[0] waits for a free slot of 'ring' (none left); nobody ever satisfies it",
+            "thread 'main' waits for a free slot of 'ring' (none left); nobody ever satisfies it",
             "add what is missing",
         ],
     ),

@@ -159,4 +159,4 @@ def test_circle_through_a_ring_is_named():
     with pytest.raises(Deadlock, match="cycle: ") as caught:
         predict(scenario(host))
     assert "ring" in str(caught.value)
-    assert "host[0]" in str(caught.value)
+    assert "thread 'main'" in str(caught.value)

@@ -7,7 +7,20 @@ import pytest
 
 from gpusim import program as ops
 from gpusim.errors import HazardError, ScenarioError
-from gpusim.program import Compute, Load, Mix, Op, Release, Store, StoreShared, TmaLoad, Wait, WaitFull, WaitLoads
+from gpusim.program import (
+    Arrive,
+    Compute,
+    Load,
+    Mix,
+    Op,
+    Release,
+    Store,
+    StoreShared,
+    TmaLoad,
+    Wait,
+    WaitFull,
+    WaitLoads,
+)
 from gpusim.scenario import loads, predict
 from gpusim.scenario.op_schema import OPS
 
@@ -318,6 +331,20 @@ class TestOpsOfSomeTiles:
         text = self.ITEMS.replace("LAST", waits).replace("  rings:", "  barriers: {item: {arrivals: 4}}\n  rings:")
         program = loads(text).program()
         assert [op.phase for op in program.roles[1].body(12) if isinstance(op, Wait)] == [0, 1, 2]
+        assert predict(loads(text)).total_s > 0
+
+    def test_an_array_of_barriers_is_taken_in_turn(self):
+        """Tile t has number t modulo 3, whose phases go on every third tile; one tile earlier is another of them."""
+        waits = "{arrive: item}, {mbarrier_wait: item}, {mbarrier_wait: {barrier: item, lag: 1}}"
+        text = self.ITEMS.replace("LAST", waits)
+        text = text.replace("  rings:", "  barriers: {item: {arrivals: 4, stages: 3}}\n  rings:")
+        program = loads(text).program()
+        assert [barrier.name for barrier in program.barriers] == ["item[0]", "item[1]", "item[2]"]
+        ops = list(program.roles[1].body(5))
+        assert [op.barrier for op in ops if isinstance(op, Arrive)] == [f"item[{t % 3}]" for t in range(5)]
+        waited = [(op.barrier, op.phase) for op in ops if isinstance(op, Wait)]
+        assert waited[::2] == [("item[0]", 0), ("item[1]", 0), ("item[2]", 0), ("item[0]", 1), ("item[1]", 1)]
+        assert waited[1::2] == [("item[2]", -1), *waited[:-2:2]]
         assert predict(loads(text)).total_s > 0
 
 

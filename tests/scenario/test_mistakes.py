@@ -110,3 +110,37 @@ def test_a_colon_in_a_text_wants_quotes():
 def test_what_others_call_a_field_is_known(key, meant):
     """Where it looks like none, or like a wrong one."""
     assert f"Did you mean {meant!r}?" in str(error_of(MANY.replace("grid: 132", f"grid: 132\n  {key}: 4")))
+
+
+HOST = """\
+question: typos
+device: textbook
+host:
+  streams: 2
+  kernels: {k: {duration: DURATION}}
+  threads: {main: {chunks: 3, per_chunk: [{launch: {kernel: k, stream: s0}}, STEP]}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("duration", "step", "told"),
+    [
+        ("20", "{sync_stream: s0}", "a plain number is seconds, and 20 s is long: write 20 us, or 20 s"),
+        ("0.02", "{sync_stream: s0}", "0.02 s is long"),
+        ("20 us", '{sync_stream: "s#"}', "streams: `deal` sends chunks round them"),
+        ("20 us", '{sync_event: "e#+1"}', "#-n for that of the one n before"),
+        ("20 us", "sync", "unknown op 'sync'; did you mean 'sync_stream'?"),
+        ("20 us", "{callback: s0}", "Did you mean 'host_func'?"),
+        ("20 us", "{event_query: e}", "Did you mean 'sync_event'?"),
+        ("20 us", "{h2d: 1 MiB}", "h2d names no stream, so each chunk's goes to another of all 2"),
+    ],
+)
+def test_what_is_easily_meant_otherwise_in_a_host_program(duration, step, told):
+    """A unit that was left out, a stream that was, words and numbers that CUDA or English have and this has not."""
+    assert told in str(error_of(HOST.replace("DURATION", duration).replace("STEP", step)))
+
+
+def test_streams_that_others_go_round_can_be_told():
+    """With ``deal``; and seconds below the limit are a plain number."""
+    text = HOST.replace("DURATION", "2e-5").replace("STEP", "{h2d: 1 MiB}")
+    assert loads(text.replace("{chunks: 3", "{chunks: 3, deal: [s1]")).program().threads[0].ops
