@@ -37,7 +37,8 @@ class Step(NamedTuple):
 
 def of_host(host: SpelledHost) -> list[Iterator[Proposal]]:
     """Proposals by lever for a host program, its spelled-out kernels left as they are."""
-    return [_slots(host, name) for name in host.slots] + [
+    # Of a queue that begins empty nobody may take more than has been put in.
+    return [_slots(host, name) for name, count in host.slots.items() if count] + [
         _streams(host), _chunks(host), _pinned(host), _allocation(host),
     ]  # fmt: skip
 

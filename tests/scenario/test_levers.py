@@ -292,6 +292,13 @@ def test_levers_of_a_spelled_host_program():
     assert not [change for change in changes(named) if change.startswith("streams")]
 
 
+def test_a_queue_that_begins_empty_is_no_lever():
+    """One more in it would be a request that nobody has made."""
+    found = changes(load(SCENARIOS[0].parent / "own_requests.yaml"))
+    assert "slots of empty 3 → 4" in found
+    assert not [change for change in found if change.startswith("slots of full")]
+
+
 def test_a_technique_inside_a_host_program_has_its_levers():
     """Named by the kernel."""
     assert "tiles: stages 3 → 4" in changes(load(SCENARIOS[0].parent / "own_two_level.yaml"))
