@@ -45,15 +45,8 @@ def _bytes(value: Any) -> int:
     return parse_bytes(value)
 
 
-_LONG_S = 0.01
-"""Plain numbers from here on are more likely of another unit."""
-
-
 def _seconds(value: Any) -> float:
-    seconds = parse(value, "time", bare=True)
-    if isinstance(value, int | float) and seconds >= _LONG_S:
-        raise ValueError(f"a plain number is seconds, and {value:g} s is long: write {value:g} us, or {value:g} s")
-    return seconds
+    return parse(value, "time", bare=True)
 
 
 Count = Annotated[int, BeforeValidator(whole_number, json_schema_input_type=int)]
@@ -69,7 +62,7 @@ ByteCount = Annotated[int, BeforeValidator(_bytes, json_schema_input_type=int | 
 """Bytes: a plain number or text with a unit, "16 KiB"."""
 
 Seconds = Annotated[float, BeforeValidator(_seconds, json_schema_input_type=float | str)]
-"""Seconds: a plain number below 0.01 or text with a unit, "12 us"."""
+"""Seconds: a plain number or text with a unit, "12 us"."""
 
 NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
 Name = Annotated[str, Field(pattern=NAME, max_length=40)]

@@ -6,9 +6,9 @@ chunk two before (`gpusim.scenario.chunk_names`).
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from gpusim.scenario.fields import ByteCount, Count, Model, Name, Seconds
 from gpusim.scenario.op_schema import MAX_TIMES, REPEAT
@@ -20,7 +20,19 @@ CHUNKED = r"^[A-Za-z_][A-Za-z0-9_]*(#(-[1-9][0-9]{0,3})?)?$"
 Chunked = Annotated[str, Field(pattern=CHUNKED, max_length=40)]
 """A name; ``#`` at its end becomes the number of the chunk, ``#-2`` that of the chunk two before."""
 Size = Annotated[ByteCount, Field(gt=0, le=2**40)]
-Time = Annotated[Seconds, Field(ge=0, le=3600)]
+
+_LONG_S = 0.01
+"""Plain numbers from here on are more likely of another unit."""
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, int | float) and not isinstance(value, bool) and value >= _LONG_S:
+        raise ValueError(f"a plain number is seconds, and {value:g} s is long: write {value:g} us, or {value:g} s")
+    return value
+
+
+Time = Annotated[Seconds, Field(ge=0, le=3600), BeforeValidator(_short)]
+"""How long a call takes; its field's name tells no unit, so that long ones spell it out."""
 
 
 class Args(Model):
