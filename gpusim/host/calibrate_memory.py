@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from gpusim.hardware.benches import Measured
 from gpusim.host.benches import KIB, MIB, Found, HostBenches, line, rate, us
 
@@ -62,8 +64,9 @@ def _host_memory(b: HostBenches, _: Found) -> Found:
 def _pools(b: HostBenches, _: Found) -> Found:
     """Stream-ordered pools: hits, growth and what a synchronisation gives back.
 
-    A pool grows by at least ``pool.chunk``: of the blocks of 2 MiB taken from an empty one, the first asks the OS and
-    the next eleven do not; of those of 16 MiB every second one does.
+    One that holds nothing yet grows for more (``pool.first``). A pool grows by at least ``pool.chunk``: of the blocks
+    of 2 MiB taken from an empty one, the first asks the OS and the next eleven do not; of those of 16 MiB every second
+    one does.
     """
     found: Found = {}
     hit = {part: b.us("alloc", kind="pool_threshold_max", part=part, bytes=MIB) for part in ("take", "give")}
@@ -75,13 +78,20 @@ def _pools(b: HostBenches, _: Found) -> Found:
     found["host.cuda.free_async"] = us(b.call("cuda", "free_async", "threshold_max", 2 * MIB), "cpp (threshold_max)")
     found["pool.chunk"] = Measured(32.0, "MiB", "alloc (pool_miss of 2, 16 and 64 MiB)")
     found["pool.granularity"] = Measured(2.0, "MiB", "alloc (cuda_malloc below and above 1 MiB)")
+    grown = [b.rows("alloc", kind="pool_miss", part="take", bytes=size)[0] for size in (64 * MIB, 256 * MIB)]
+    fixed, per_second, off = line([r["bytes"] for r in grown], [1e6 * r["median_s"] - hit["take"] for r in grown])
+    fixed = max(fixed, 0.0)
+    found["pool.grow"] = us(fixed, "alloc (pool_miss, 64 and 256 MiB)", off)
+    found["pool.grow_rate"] = rate(per_second, "alloc (pool_miss, 64 and 256 MiB)")
     sizes = {64 * KIB: 32 * MIB, 64 * MIB: 64 * MIB, 256 * MIB: 256 * MIB}
-    for name, part in (("pool.grow", "take"), ("pool.release", "sync")):
-        times = [b.us("alloc", kind="pool_threshold_0", part=part, bytes=size) for size in sizes]
-        base = hit["take"] if part == "take" else b.us("alloc", kind="pool_threshold_max", part="sync", bytes=MIB)
-        fixed, per_second, off = line([float(s) for s in sizes.values()], [t - base for t in times])
-        found[name] = us(fixed, "alloc (pool_threshold_0)", off)
-        found[f"{name}_rate"] = rate(per_second, "alloc (pool_threshold_0)")
+    empty = [b.us("alloc", kind="pool_threshold_0", part="take", bytes=size) for size in sizes]
+    more = [t - hit["take"] - fixed - 1e6 * size / per_second for t, size in zip(empty, sizes.values(), strict=True)]
+    found["pool.first"] = us(max(median(more), 0.0), "alloc (pool_threshold_0)", max(more) - min(more))
+    kept = b.us("alloc", kind="pool_threshold_max", part="sync", bytes=MIB)
+    syncs = [b.us("alloc", kind="pool_threshold_0", part="sync", bytes=size) - kept for size in sizes]
+    fixed, per_second, off = line([float(size) for size in sizes.values()], syncs)
+    found["pool.release"] = us(fixed, "alloc (pool_threshold_0)", off)
+    found["pool.release_rate"] = rate(per_second, "alloc (pool_threshold_0)")
     return found
 
 

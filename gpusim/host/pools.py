@@ -2,14 +2,16 @@
 
 Models: a driver pool is one range of addresses that grows at its end, in chunks of ``pool.chunk``. It hands out free
   neighbours that were freed on the same stream, or whose free is known to have happened (complete, or ordered before by
-  events); else it grows by what is missing behind the free end. Chunks that are free, above the threshold, go back at a
-  synchronisation. A caching allocator keeps blocks by stream and grows by cudaMalloc of what is wanted.
+  events); else it grows by what is missing behind the free end. It looks which frees are complete only as it allocates
+  and at a synchronisation; until then neighbours that were freed on the same stream are one block, free behind the last
+  of them. Chunks that are free, above the threshold, go back at a synchronisation. A caching allocator keeps blocks by
+  stream and grows by cudaMalloc of what is wanted.
 Source: CUDA C++ Programming Guide (stream-ordered memory allocator); realkernels.microbench.host (alloc: arena).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpusim.errors import GpusimError, ProgramError
 from gpusim.host.costs import HostCosts
@@ -27,15 +29,20 @@ class _Block:
     size: int
     stream: str
     freed: Item | None
+    """What its stream had to do before; None: nothing."""
+    turn: int
+    """Number of its free."""
+    quiet: bool
+    """Whether the pool has seen that nothing on the device can still touch it."""
 
     @property
     def end(self) -> int:
         return self.at + self.size
 
-    @property
-    def quiet(self) -> bool:
-        """Whether nothing on the device can still touch it."""
-        return self.freed is None or self.freed.finished
+    def part(self, first: int, last: int) -> _Block:
+        """What of it lies between two addresses."""
+        at = max(first, self.at)
+        return replace(self, at=at, size=min(last, self.end) - at)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +68,7 @@ class MemoryPool:
         """What the OS gave, first and end address; each goes back as a whole."""
         self._used: dict[str, tuple[int, int]] = {}
         """Address and size of each buffer."""
+        self._frees = 0
 
     @property
     def reserved(self) -> int:
@@ -74,6 +82,7 @@ class MemoryPool:
 
     def take(self, name: str, size: int, stream: str, ordered: set[Item]) -> Taken:
         """Allocate; ``ordered`` are items known to come before anything enqueued on ``stream`` now."""
+        self._look()
         fitting = [run for run in self._runs(stream, ordered) if run[-1].end - run[0].at >= size]
         run = min(fitting, key=lambda run: run[-1].end - run[0].at, default=None)
         grown, seconds = 0, self._costs.call("cache_hit" if self.caching else "malloc_async")
@@ -84,8 +93,7 @@ class MemoryPool:
         for block in run:
             self._free.remove(block)
             if block.end > at + size:
-                left = max(at + size, block.at)
-                self._free.append(_Block(left, block.end - left, block.stream, block.freed))
+                self._free.append(block.part(at + size, block.end))
         self._settle()
         self._used[name] = at, size
         return Taken(seconds, grown)
@@ -130,9 +138,11 @@ class MemoryPool:
         at = end if self._chunk else end + 1
         step = unit if self._chunk else grown
         self._chunks += [(first, first + step) for first in range(at, at + grown, step)]
-        new = _Block(at, grown, stream if self.caching else "", None)
+        new = _Block(at, grown, stream if self.caching else "", None, 0, True)
         self._free.append(new)
         seconds += self._costs.sized("alloc.device" if self.caching else "pool.grow", grown)
+        if not self.caching and len(self._chunks) == grown // unit:
+            seconds += self._costs.profile.value("pool.first")
         return [*(tail[0] if tail else []), new], grown, seconds
 
     def _end(self) -> int:
@@ -143,18 +153,25 @@ class MemoryPool:
         if name not in self._used:
             raise GpusimError(f"buffer {name!r} is freed but not allocated from pool {self.pool.name!r}")
         at, size = self._used.pop(name)
-        self._free.append(_Block(at, size, stream, freed))
+        self._frees += 1
+        self._free.append(_Block(at, size, stream, freed, self._frees, False))
         self._settle()
         return self._costs.call("cache_give" if self.caching else "free_async")
 
+    def _look(self) -> None:
+        """See which frees are complete."""
+        for block in self._free:
+            block.quiet = block.quiet or block.freed is None or block.freed.finished
+
     def _settle(self) -> None:
-        """Put free blocks in order, and those together that are the same to everybody."""
+        """Put free blocks in order, and neighbours that were freed on one stream together."""
         blocks, self._free = sorted(self._free, key=lambda block: block.at), []
         for block in blocks:
             before = self._free[-1] if self._free else None
             same = before is not None and before.end == block.at and before.stream == block.stream
-            if same and before.quiet and block.quiet:
-                before.size += block.size
+            if same and before.quiet == block.quiet:
+                last = max(before, block, key=lambda block: block.turn)
+                self._free[-1] = replace(last, at=before.at, size=before.size + block.size)
             else:
                 self._free.append(block)
 
@@ -162,6 +179,7 @@ class MemoryPool:
         """Give back what is free above the threshold, at a synchronisation; returns the host's time."""
         if self.caching:
             return 0.0
+        self._look()
         return self._give_back("pool.release", self.pool.release_threshold)
 
     def _give_back(self, os_call: str, keep: int) -> float:
@@ -176,9 +194,8 @@ class MemoryPool:
             self._chunks.remove((at, end))
             for block in inside:
                 self._free.remove(block)
-                for first, last in ((block.at, at), (end, block.end)):
-                    if last > first:
-                        self._free.append(_Block(first, last - first, block.stream, block.freed))
+                outside = [block.part(*ends) for ends in ((block.at, at), (end, block.end)) if ends[1] > ends[0]]
+                self._free += outside
             given += end - at
         self._settle()
         return self._costs.sized(os_call, given) if given else 0.0

@@ -45,17 +45,57 @@ def test_a_driver_pool_holds_what_the_device_says(row):
 
 def test_blocks_that_others_may_still_use_are_no_neighbours():
     """A free that another stream has yet to come to is in the way; the stream itself goes on with its own."""
-
-    class Pending:
-        finished = False
-
     mine = pool(release_threshold=1 << 60)
     for name in "ab":
         mine.take(name, 16 * MIB, "one", set())
     mine.give("a", "one", None)
-    mine.give("b", "one", Pending())
+    mine.give("b", "one", Work())
     assert mine.take("other", 32 * MIB, "two", set()).grown == 32 * MIB
     assert mine.take("own", 16 * MIB, "one", set()).grown == 0
+
+
+class Work:
+    """What the device has yet to do before a free."""
+
+    finished = False
+
+
+def three_neighbours() -> MemoryPool:
+    mine = pool(release_threshold=1 << 60)
+    for name in ("p", "q", "end"):
+        mine.take(name, 32 * MIB, "asks", set())
+    return mine
+
+
+@pytest.mark.parametrize("looks", ["not at all", "to synchronise", "to allocate"])
+def test_neighbours_freed_on_one_stream_are_one_block_until_the_pool_looks(looks):
+    """Tried on an H200: whose first half is complete does not matter unless that was seen before the second free."""
+    mine, first, second = three_neighbours(), Work(), Work()
+    mine.give("p", "frees", first)
+    first.finished = True
+    if looks == "to synchronise":
+        mine.release()
+    elif looks == "to allocate":
+        mine.take("more", 96 * MIB, "asks", set())
+    mine.give("q", "frees", second)
+    assert mine.take("other", 32 * MIB, "asks", set()).grown == (32 * MIB if looks == "not at all" else 0)
+    assert mine.take("own", 32 * MIB, "frees", set()).grown == 0
+
+
+def test_what_an_event_says_of_a_block_holds_until_its_neighbour_is_freed():
+    """Tried on an H200: who waits for the first free gets it, but not when more was freed behind the event."""
+    for later in (False, True):
+        mine, first, second = three_neighbours(), Work(), Work()
+        mine.give("p", "frees", first)
+        if later:
+            mine.give("q", "frees", second)
+        assert mine.take("again", 32 * MIB, "asks", {first}).grown == (32 * MIB if later else 0)
+
+
+def test_an_empty_pool_grows_for_more():
+    mine = pool(release_threshold=1 << 60)
+    first, second = (mine.take(name, 32 * MIB, "one", set()).seconds for name in "ab")
+    assert first - second == pytest.approx(load_profile("h200_sxm").value("pool.first"))
 
 
 def test_a_caching_allocator_puts_the_halves_of_a_block_together_again():
