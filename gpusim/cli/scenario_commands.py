@@ -72,6 +72,7 @@ def _run_data(result: Answer, comparison: Comparison | None) -> dict[str, Any]:
         "predicted": result.predicted(),
         "lanes": busy_by_lane(result.timeline),
         "waits": wait_by_reason(result.timeline),
+        "doubts": list(result.scenario.doubts()),
     }
     if comparison is not None:
         data["measured"] = summary(comparison.measured)
@@ -104,6 +105,8 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
             out.print(f"{text}: {format_quantity(values[name], dimension)}")
     if values["assumed"]:
         out.print(_assumed(values["assumed"], result.scenario.device), markup=False)
+    for doubt in result.scenario.doubts():
+        out.print(f"doubtful: {doubt}", markup=False, soft_wrap=True)
     if comparison:
         out.print(f"verdict: {comparison.told}", markup=False)
 
@@ -226,23 +229,27 @@ def _total_s(text: str) -> float:
 
 
 def check(paths: Sequence[Path], json: bool) -> int:
-    """Load and run each of ``paths``; tells what is wrong with them, and the exit code."""
-    wrong: dict[str, str | None] = {}
+    """Load and run each of ``paths``; tells what is wrong or doubtful about them, and the exit code."""
+    found: list[dict[str, Any]] = []
     for path in paths:
         try:
-            predict(load(path), trace=False)
-            wrong[str(path)] = None
+            scenario = load(path)
+            predict(scenario, trace=False)
+            found.append({"file": str(path), "error": None, "doubts": list(scenario.doubts())})
         except GpusimError as error:
-            wrong[str(path)] = str(error)
+            found.append({"file": str(path), "error": str(error), "doubts": []})
     if json:
-        print_json({"files": [{"file": file, "error": error} for file, error in wrong.items()]})
+        print_json({"files": found})
     else:
-        for file, error in wrong.items():
-            if error is None:
-                console().print(f"{file}: fine", markup=False)
+        for each in found:
+            if each["error"] is not None:
+                print_error(each["error"])
+            elif each["doubts"]:
+                for doubt in each["doubts"]:
+                    console().print(f"{each['file']}: doubtful: {doubt}", markup=False, soft_wrap=True)
             else:
-                print_error(error)
-    return 2 if any(wrong.values()) else 0
+                console().print(f"{each['file']}: fine", markup=False)
+    return 2 if any(each["error"] for each in found) else 0
 
 
 def export(

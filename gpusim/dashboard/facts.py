@@ -114,6 +114,9 @@ def badges_of(
     else:
         badges.append(Badge(scenario.device, "plain", "Device profile of the prediction."))
     badges += _lane_badges(measured)
+    doubts = scenario.doubts()
+    if doubts:
+        badges.append(Badge(counted(len(doubts), "doubt"), "warn", ". ".join(doubts)))
     assumed = list(predicted.meta.get("assumed", ()))
     if assumed:
         count = counted(len(assumed), "assumed quantity")

@@ -2,6 +2,7 @@
 
 from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, SyncThreads, Wait
 from gpusim.program.check import check_program
+from gpusim.program.doubts import doubts
 from gpusim.program.kernel import WARP_SIZE, Barrier, KernelProgram, Ring, Role
 from gpusim.program.mix import Mix
 from gpusim.program.ops import (
@@ -56,5 +57,6 @@ __all__ = [
     "WaitGroup",
     "WaitLoads",
     "check_program",
+    "doubts",
     "with_time_stamps",
 ]

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from gpusim.errors import TechniqueError
 from gpusim.hardware.occupancy import occupancy
 from gpusim.hardware.profile import DeviceProfile, load_profile
-from gpusim.program import KernelProgram
+from gpusim.program import KernelProgram, doubts
 from gpusim.program.host import HostProgram
 from gpusim.scenario.host_spec import build_host
 from gpusim.scenario.kernel_schema import SpelledKernel, TechniqueKernel
@@ -91,6 +91,11 @@ class Scenario:
         if self.model.host is not None:
             return build_host(self.model.host, self._host_kernel)
         return self._spelled(self.model.kernel)
+
+    def doubts(self) -> tuple[str, ...]:
+        """What a kernel leaves to luck, in sentences (`gpusim.program.doubts`); of host programs nothing."""
+        program = self.program()
+        return tuple(doubts(program)) if isinstance(program, KernelProgram) else ()
 
     def _host_kernel(self, kernel: TechniqueKernel | SpelledKernel, place: tuple[str, ...]) -> KernelProgram:
         if isinstance(kernel, SpelledKernel):

@@ -330,5 +330,19 @@ def test_check_tells_of_every_file_what_is_wrong(gpusim, path, tmp_path):
     assert gpusim("check", path)[0] == 0
     code, out, _ = gpusim("check", path, stuck, "--json")
     first, second = json.loads(out)["files"]
-    assert (code, first) == (2, {"file": str(path), "error": None})
+    assert (code, first) == (2, {"file": str(path), "error": None, "doubts": []})
     assert "deadlock" in second["error"]
+
+
+def test_doubts_are_told_and_are_no_error(gpusim, tmp_path):
+    """By ``check``, ``run`` and both as JSON."""
+    text = STAGES.with_name("software_pipelining.yaml").read_text(encoding="utf-8")
+    path = tmp_path / "doubtful.yaml"
+    path.write_text(re.sub(r"^ *- sync_threads.*\n", "", text, flags=re.MULTILINE), encoding="utf-8")
+    code, out, err = gpusim("check", path)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{path}: doubtful: role ")
+    assert "fine" not in out
+    assert "doubtful: role " in gpusim("run", path)[1]
+    assert "sync_threads" in json.loads(gpusim("run", path, "--json")[1])["doubts"][0]
+    assert "sync_threads" in json.loads(gpusim("check", path, "--json")[1])["files"][0]["doubts"][0]

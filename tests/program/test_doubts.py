@@ -1,0 +1,76 @@
+"""What a kernel leaves to luck is told, and nothing of kernels that do not."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from gpusim.scenario import load, loads
+
+ROOT = Path(__file__).parents[2]
+SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml")) + sorted((ROOT / "realkernels" / "everyday").rglob("*.yaml"))
+KERNEL = """
+question: Do all meet?
+device: h200_sxm
+kernel:
+  grid: 132
+  tiles_per_cta: 8
+  rings: {tile: {stages: 2, bytes: 4 KiB}}
+  roles:
+    all:
+      warps: 4
+      per_tile:
+        - {cp_async: {ring: tile, bytes: 4 KiB, ahead: full}}
+        - commit_group: {ahead: full}
+        - {wait_group: 1}
+        - sync_threads
+        - {compute: {reads: tile, ffma: 64}}
+        - sync_threads
+"""
+
+
+def doubts(old: str = "", new: str = "") -> tuple[str, ...]:
+    assert old in KERNEL
+    return loads(KERNEL.replace(old, new, 1) if old else KERNEL).doubts()
+
+
+@pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)
+def test_shipped_kernels_leave_nothing_to_luck(path):
+    """Techniques, kernels that are spelled out and those of SASS."""
+    assert load(path).doubts() == ()
+
+
+def test_warps_that_meet_are_without_doubt():
+    assert doubts() == ()
+
+
+def test_who_reads_what_others_copied_has_to_meet_them():
+    """Without the barrier in front of the read."""
+    (told,) = doubts("        - sync_threads\n        - {compute", "        - {compute")
+    assert re.search("role 'all' reads tile 0 of ring 'tile', which its 4 warps filled.*sync_threads.*private", told)
+
+
+def test_who_copies_over_what_others_read_has_to_meet_them():
+    """Without the one behind it."""
+    (told,) = doubts("ffma: 64}}\n        - sync_threads", "ffma: 64}}")
+    assert re.search("fills ring 'tile' with tile 2 where its 4 warps read tile 0", told)
+
+
+@pytest.mark.parametrize(
+    "change", [("bytes: 4 KiB}}\n  roles", "bytes: 4 KiB, private: true}}\n  roles"), ("warps: 4", "warps: 1")]
+)
+def test_warps_that_keep_to_themselves_need_not_meet(change):
+    """A ring of which each warp has its own part, and a warp alone."""
+    text = KERNEL.replace("        - sync_threads\n", "").replace(*change)
+    assert loads(text).doubts() == ()
+
+
+@pytest.mark.parametrize(("size", "part"), [("2 KiB", True), ("3 KiB", True), ("3328", False)])
+def test_stages_that_no_tile_fills(size, part):
+    """Up to three quarters; beyond, what is missing may be a halo."""
+    told = doubts("{cp_async: {ring: tile, bytes: 4 KiB", f"{{cp_async: {{ring: tile, bytes: {size}")
+    assert bool(told) is part
+    if part:
+        assert "ring 'tile' has stages of 4096 bytes, and no tile brings more than" in told[0]
