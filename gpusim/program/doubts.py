@@ -10,7 +10,19 @@ from collections.abc import Iterator
 
 from gpusim.program.barrier_ops import NamedBarrier, SyncThreads, Wait
 from gpusim.program.kernel import KernelProgram, Ring, Role
-from gpusim.program.ops import Acquire, CommitGroup, Compute, CpAsync, Op, StoreShared, TmaLoad, WaitFull, WaitGroup
+from gpusim.program.ops import (
+    Acquire,
+    BulkWait,
+    CommitGroup,
+    Compute,
+    CpAsync,
+    Op,
+    StoreShared,
+    TmaLoad,
+    TmaStore,
+    WaitFull,
+    WaitGroup,
+)
 
 __all__ = ["doubts"]
 
@@ -31,6 +43,7 @@ def doubts(program: KernelProgram) -> Iterator[str]:
     for role, ops in bodies.items():
         if role.warps > 1:
             yield from _unmet(role, ops, rings)
+        yield from _still_stored(role, ops, rings)
     yield from _part_filled(list(bodies.values()), rings)
 
 
@@ -72,6 +85,27 @@ def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
             f"role {role.name!r} {did}, and no barrier lets them wait for each other; put sync_threads in front, or "
             "say private: true of the ring if each warp reads only what it filled"
         )
+
+
+def _still_stored(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
+    """Bulk copies into a stage that a bulk store of the same role may still read: ``bulk_wait`` spares too many."""
+    under_way: deque[TmaStore] = deque()
+    told: set[str] = set()
+    for op in ops:
+        if isinstance(op, TmaStore) and op.ring in rings:
+            under_way.append(op)
+        elif isinstance(op, BulkWait):
+            while len(under_way) > op.pending:
+                under_way.popleft()
+        elif isinstance(op, TmaLoad) and op.ring in rings and op.ring not in told:
+            stages = rings[op.ring].stages
+            same = [at.tile for at in under_way if at.ring == op.ring and (at.tile - op.tile) % stages == 0]
+            if same:
+                told.add(op.ring)
+                yield (
+                    f"role {role.name!r} copies tile {op.tile} into ring {op.ring!r} where its tma_store of tile "
+                    f"{same[0]} may still read; put a bulk_wait in front that leaves fewer pending"
+                )
 
 
 def _part_filled(bodies: list[list[Op]], rings: dict[str, Ring]) -> Iterator[str]:

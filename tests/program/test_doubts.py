@@ -74,3 +74,19 @@ def test_stages_that_no_tile_fills(size, part):
     assert bool(told) is part
     if part:
         assert "ring 'tile' has stages of 4096 bytes, and no tile brings more than" in told[0]
+
+
+@pytest.mark.parametrize(("pending", "lax"), [(0, False), (1, False), (2, True)])
+def test_a_stage_that_a_bulk_store_may_still_read(pending, lax):
+    """Three stages in place: tile t + 2 goes where t - 1 came from, whose store is the last but one."""
+    ops = ["wait: tile", "compute: {ffma: 64}", "sync_threads", "tma_store: tile", f"bulk_wait: {pending}"]
+    ops.append("tma_load: {ring: tile, ahead: 2}")
+    head, _ = KERNEL.replace("stages: 2", "stages: 3").split("        - {cp_async")
+    told = loads(
+        head + "".join(f"        - {{{op}}}\n" for op in ops).replace("{sync_threads}", "sync_threads")
+    ).doubts()
+    assert bool(told) is lax
+    if lax:
+        assert re.search(
+            "copies tile 3 into ring 'tile' where its tma_store of tile 0 may still read.*bulk_wait", told[0]
+        )
