@@ -87,7 +87,7 @@ _REASON_LABEL = {
     "copy_engine_busy": "wait: copy engine",
     "host_sync": "wait: host sync",
     "launch": "wait: launch",
-    "memory_pool": "wait: memory pool",
+    "memory_pool": "wait: slot",
     "store_drain": "wait: stores",
 }
 

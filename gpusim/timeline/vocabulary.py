@@ -63,7 +63,7 @@ REASON_MEANING: dict[Reason, str] = {
     "copy_engine_busy": "a copy waits for its copy engine, which serves another one",
     "host_sync": "a thread of the host waits for the device",
     "launch": "a warp has not begun, or a call of the host waits for room in its stream or for another thread's call",
-    "memory_pool": "a thread of the host waits for a free buffer of a pool",
+    "memory_pool": "a thread of the host waits for a slot: a free buffer of a pool, or an entry of a queue",
     "store_drain": "a warp waits until its stores have left",
 }
 """Each reason as a sentence."""
