@@ -93,11 +93,16 @@ class RingState:
         """``lane`` reads ``tile``. Raises HazardError if the stage does not hold it whole."""
         stage, all_held = self.stage(tile), self._of(lane)
         if all_held.tile[stage] != tile:
-            held = "nothing" if all_held.tile[stage] < 0 else f"tile {all_held.tile[stage]}"
+            other = all_held.tile[stage]
+            remedy = "check the order of wait, release and acquire, and their phase"
+            if other > tile:
+                remedy = (
+                    "a copy in front of the read may run at most stages - 1 tiles ahead (`ahead: full`), one behind it "
+                    f"and a barrier all stages; else {remedy}"
+                )
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
-                what=f"stage read although it holds {held}",
-                remedy="check the order of wait, release and acquire, and their phase",
+                what=f"stage read although it holds {'nothing' if other < 0 else f'tile {other}'}", remedy=remedy,
             )  # fmt: skip
         if all_held.writing[stage]:
             raise HazardError(

@@ -31,6 +31,7 @@ from gpusim.program import (
     Wait,
     WaitFull,
     WaitLoads,
+    doubts,
 )
 from gpusim.timeline.metrics import hidden_fraction
 from tests.negative.pipelines import (
@@ -74,6 +75,12 @@ class TestHazard:
         error = hazard(one_role(*ops, rings=(Ring(RING, 2, SIZE),)))
         assert error.what == f"copies bring {2 * SIZE} bytes of one tile to a stage of {SIZE}"
         assert "`ahead`" in error.remedy
+
+    def test_a_copy_that_runs_too_far_ahead(self):
+        """As far as there are stages, in front of the read: the tile that is read next has been copied over."""
+        error = hazard(worker(ahead=2))
+        assert error.what == "stage read although it holds tile 2"
+        assert "`ahead: full`" in error.remedy
 
     def test_a_tile_that_is_copied_in_parts(self):
         """Two halves fill a stage; the next tile that uses it begins anew."""
@@ -235,8 +242,9 @@ class TestNotSeenYet:
     """Known gaps: broken programs that run without a complaint. A test that fails here is progress: move it up."""
 
     def test_warps_of_one_role_without_syncthreads(self):
-        """Every warp waits for its own copies only, but warps that do the same are one lane here."""
+        """Every warp waits for its own copies only, but warps that do the same are one lane here: a doubt, no error."""
         assert run(worker(sync=False)).total_s > 0
+        assert any("sync_threads" in doubt for doubt in doubts(worker(sync=False)))
 
     def test_wait_left_out_where_the_copy_is_long_there(self):
         """A race that this timing wins: tile 3 is read without a wait, after 1000 cycles of other work."""
