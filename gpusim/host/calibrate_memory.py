@@ -62,34 +62,41 @@ def _host_memory(b: HostBenches, _: Found) -> Found:
 
 
 def _pools(b: HostBenches, _: Found) -> Found:
-    """Stream-ordered pools: hits, growth and what a synchronisation gives back.
+    """Stream-ordered pools: hits, and what a pool asks the OS for.
 
-    One that holds nothing yet grows for more (``pool.first``). A pool grows by at least ``pool.chunk``: of the blocks
-    of 2 MiB taken from an empty one, the first asks the OS and the next eleven do not; of those of 16 MiB every second
-    one does.
+    It grows by at least ``pool.chunk``: of the blocks of 2 MiB taken from an empty one, the first asks the OS and the
+    next eleven do not; of those of 16 MiB every second one does.
     """
     found: Found = {}
-    hit = {part: b.us("alloc", kind="pool_threshold_max", part=part, bytes=MIB) for part in ("take", "give")}
-    found["host.cupy.malloc_async"] = us(hit["take"], "alloc (pool_threshold_max)")
-    found["host.cupy.free_async"] = us(hit["give"], "alloc (pool_threshold_max)")
-    found["host.cuda.malloc_async"] = us(
-        b.call("cuda", "malloc_async", "threshold_max", 2 * MIB), "cpp (threshold_max)"
-    )
-    found["host.cuda.free_async"] = us(b.call("cuda", "free_async", "threshold_max", 2 * MIB), "cpp (threshold_max)")
+    for call, part in (("malloc_async", "take"), ("free_async", "give")):
+        hit = b.us("alloc", kind="pool_threshold_max", part=part, bytes=MIB)
+        found[f"host.cupy.{call}"] = us(hit, "alloc (pool_threshold_max)")
+        found[f"host.cuda.{call}"] = us(b.call("cuda", call, "threshold_max", 2 * MIB), "cpp (threshold_max)")
     found["pool.chunk"] = Measured(32.0, "MiB", "alloc (pool_miss of 2, 16 and 64 MiB)")
     found["pool.granularity"] = Measured(2.0, "MiB", "alloc (cuda_malloc below and above 1 MiB)")
+    return found
+
+
+def _growth(b: HostBenches, _: Found) -> Found:
+    """What a pool takes to grow, how much more if it holds nothing yet, and what a synchronisation takes to give back.
+
+    With threshold 0 each take finds the pool empty; the least that it asks for is ``pool.chunk``.
+    """
+    found: Found = {}
+    hit = b.us("alloc", kind="pool_threshold_max", part="take", bytes=MIB)
     grown = [b.rows("alloc", kind="pool_miss", part="take", bytes=size)[0] for size in (64 * MIB, 256 * MIB)]
-    fixed, per_second, off = line([r["bytes"] for r in grown], [1e6 * r["median_s"] - hit["take"] for r in grown])
+    fixed, per_second, off = line([r["bytes"] for r in grown], [1e6 * r["median_s"] - hit for r in grown])
     fixed = max(fixed, 0.0)
     found["pool.grow"] = us(fixed, "alloc (pool_miss, 64 and 256 MiB)", off)
     found["pool.grow_rate"] = rate(per_second, "alloc (pool_miss, 64 and 256 MiB)")
-    sizes = {64 * KIB: 32 * MIB, 64 * MIB: 64 * MIB, 256 * MIB: 256 * MIB}
-    empty = [b.us("alloc", kind="pool_threshold_0", part="take", bytes=size) for size in sizes]
-    more = [t - hit["take"] - fixed - 1e6 * size / per_second for t, size in zip(empty, sizes.values(), strict=True)]
+    asked = {64 * KIB: 32 * MIB, 64 * MIB: 64 * MIB, 256 * MIB: 256 * MIB}
+    takes, syncs = (
+        [b.us("alloc", kind="pool_threshold_0", part=part, bytes=size) for size in asked] for part in ("take", "sync")
+    )
+    more = [t - hit - fixed - 1e6 * size / per_second for t, size in zip(takes, asked.values(), strict=True)]
     found["pool.first"] = us(max(median(more), 0.0), "alloc (pool_threshold_0)", max(more) - min(more))
-    kept = b.us("alloc", kind="pool_threshold_max", part="sync", bytes=MIB)
-    syncs = [b.us("alloc", kind="pool_threshold_0", part="sync", bytes=size) - kept for size in sizes]
-    fixed, per_second, off = line([float(size) for size in sizes.values()], syncs)
+    nothing = b.us("alloc", kind="pool_threshold_max", part="sync", bytes=MIB)
+    fixed, per_second, off = line([float(size) for size in asked.values()], [t - nothing for t in syncs])
     found["pool.release"] = us(fixed, "alloc (pool_threshold_0)", off)
     found["pool.release_rate"] = rate(per_second, "alloc (pool_threshold_0)")
     return found
@@ -215,4 +222,4 @@ def _dispatch(b: HostBenches, _: Found) -> Found:
     }
 
 
-STEPS = (_rules, _dispatch, _device_memory, _host_memory, _clearing, _pools, _caching, _pageable)
+STEPS = (_rules, _dispatch, _device_memory, _host_memory, _clearing, _pools, _growth, _caching, _pageable)

@@ -137,12 +137,12 @@ class MemoryPool:
         # What a caching allocator got in one go has no neighbours.
         at = end if self._chunk else end + 1
         step = unit if self._chunk else grown
+        if not self.caching and not self._chunks:
+            seconds += self._costs.profile.value("pool.first")
         self._chunks += [(first, first + step) for first in range(at, at + grown, step)]
         new = _Block(at, grown, stream if self.caching else "", None, 0, True)
         self._free.append(new)
         seconds += self._costs.sized("alloc.device" if self.caching else "pool.grow", grown)
-        if not self.caching and len(self._chunks) == grown // unit:
-            seconds += self._costs.profile.value("pool.first")
         return [*(tail[0] if tail else []), new], grown, seconds
 
     def _end(self) -> int:

@@ -25,6 +25,13 @@ __device__ __forceinline__ long long cycles_after(u32 value, u32 *sink) {
     return t;
 }
 
+// Stamp once `v` is there, by a predicate that depends on it; needs no shared memory.
+__device__ __forceinline__ long long cycles_with(u32 v) {
+    long long t = 0;
+    asm volatile("{.reg .pred p; setp.ne.u32 p, %1, 0x12345677; @p mov.u64 %0, %%clock64;}" : "+l"(t) : "r"(v) : "memory");
+    return t;
+}
+
 __device__ __forceinline__ u64 nanoseconds() {
     u64 t;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t)::"memory");

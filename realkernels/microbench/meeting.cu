@@ -8,13 +8,6 @@ using Lane = uint4;
 using Lane = u32;
 #endif
 
-// The clock once `v` is there: a stamp that does not depend on it would be taken before.
-__device__ __forceinline__ long long cycles_with(u32 v) {
-    long long t = 0;
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %1, 0x12345677; @p mov.u64 %0, %%clock64;}" : "+l"(t) : "r"(v) : "memory");
-    return t;
-}
-
 // out per warp: sums over the turns, until its own data are there and until all have met; and the whole time.
 extern "C" __global__ void __launch_bounds__(512)
 meeting(long long *out, const Lane *source, Lane *target, int turns, u64 mask, int pause) {

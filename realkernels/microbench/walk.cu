@@ -17,13 +17,6 @@ __device__ __forceinline__ void load(u32 &x, const u32 *from) {
 }
 #endif
 
-// The clock once `v` is there: a stamp that does not depend on it would be taken before.
-__device__ __forceinline__ long long cycles_with(u32 v) {
-    long long t = 0;
-    asm volatile("{.reg .pred p; setp.ne.u32 p, %1, 0x12345677; @p mov.u64 %0, %%clock64;}" : "+l"(t) : "r"(v) : "memory");
-    return t;
-}
-
 // out per warp: cycles from its first load to its last, and of single loads the sum and the sum of squares; SM.
 // Each turn waits for STREAMS pieces, `apart` lanes from each other.
 // ORDER 0: all warps read consecutive pieces in turn, 1: pieces anywhere, 2: each warp a part of its own, piece by piece.
