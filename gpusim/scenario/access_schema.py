@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from gpusim.scenario.fields import ByteCount, Name, Number, whole_number
+from gpusim.scenario.fields import ByteCount, Count, Name, Number
 from gpusim.scenario.schedule_schema import Amount, Fraction, Schedule, Size, Width
 from gpusim.units import parse_bytes
 
@@ -33,6 +33,7 @@ def _align(value: Any) -> int:
 
 Align = Annotated[int, BeforeValidator(_align, json_schema_input_type=int | str)]
 Distance = Annotated[ByteCount, Field(le=2**30)]
+Pieces = Annotated[Count, Field(ge=1, le=2**20)]
 
 
 class OnRing(Schedule):
@@ -70,7 +71,7 @@ class Fetch(OnRingBytes):
 class BulkFetch(Fetch):
     """A copy by the copy unit (cp.async.bulk)."""
 
-    copies: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=4096)] = 1
+    copies: Annotated[Count, Field(ge=1, le=4096)] = 1
     """Copies of one stage that the lanes of a warp issue together, each an equal part of the bytes (rows of a gather):
     the compiler makes a loop over those lanes of them."""
 
@@ -87,7 +88,7 @@ class ThreadFetch(Fetch):
     """Address instructions of one warp, of which each waits for the one before, as `setup` of compute."""
     masked: Amount = 0.0
     """Loads of one warp that no lane executes: the assembler puts three `@!PT LDS` before each run of LDGSTS."""
-    pieces: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=2**20)] = 1
+    pieces: Pieces = 1
     """Places far from each other in which the bytes of all the role's warps lie: rows of a matrix, a part for each
     warp. The slowest of several comes later than that of as many bytes side by side. Loads that are ops of their own
     are always taken for such."""
@@ -131,7 +132,7 @@ class RegisterLoad(ThroughRegisters):
     """With a stride or scatter: fraction of the bytes around which other loads, of other CTAs perhaps, read the rest at
     about the same time, so that DRAM opens what they lie in once for all. What passes from L2 to the SM stays as it
     is."""
-    pieces: Annotated[int, BeforeValidator(whole_number), Field(ge=1, le=2**20)] = 1
+    pieces: Pieces = 1
     """Places far from each other in which the bytes of all the role's warps lie: rows of a matrix, a part for each
     warp. The slowest of several comes later than that of as many bytes side by side. Loads that are ops of their own
     are always taken for such."""
