@@ -116,7 +116,7 @@ def badges_of(
     badges += _lane_badges(measured)
     doubts = scenario.doubts()
     if doubts:
-        badges.append(Badge(counted(len(doubts), "doubt"), "warn", ". ".join(doubts)))
+        badges.append(Badge(counted(len(doubts), "doubt"), "warn", " · ".join(doubts)))
     assumed = list(predicted.meta.get("assumed", ()))
     if assumed:
         count = counted(len(assumed), "assumed quantity")

@@ -64,7 +64,7 @@ _WAIT = {
     "barrier": ("#c6cad1", "#565c66"),
     "cta_slot": ("#dfe6d6", "#4a5540"),
     "stream_order": ("#d9dbe9", "#464a63"),
-    "event": ("#e9dfc9", "#5f553d"),
+    "event": ("#dccbbb", "#55483a"),
     "copy_engine_busy": ("#f0d8b8", "#6e5532"),
     "host_sync": ("#cfe5e3", "#35575a"),
     "launch": ("#efe9c4", "#625d35"),
