@@ -21,6 +21,8 @@ _WAITS = ("wait_loads", "wait_group", "wait, acquire or mbarrier_wait", "bulk_wa
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 _KIB = 1024
+_SECTOR = 32
+"""Bytes that are fetched for a few lanes."""
 
 
 def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> str:
@@ -70,23 +72,41 @@ def _listed(
 ) -> Iterator[str]:
     """The ops of steps, a line each, loops with their own."""
     space = _INDENT * depth
-    for step in listed:
-        if step.word in found:
-            fills = " Or, if it fills the ring: `ahead` on the copies in per_tile" if _fills(step.word, found) else ""
-            yield f"{space}- repeat:  # {step.word}: how often?{fills}"
+    for at, step in enumerate(listed):
+        if _of_a_copy(listed, at):
+            yield from (f"{space}# {line[2:]}: addresses, within the cost of the copy" for line in _ops(step, 1))
+        elif step.word in found:
+            fills = " Or, if it fills the ring: `ahead` on the copies in per_tile." if _fills(step.word, found) else ""
+            alone = _by_one_warp(step, warps)
+            own = " By one warp; perhaps a role of its own" if alone else ""
+            yield f"{space}- repeat:  # {step.word}: how often?{fills}{own}"
             yield f"{space}    times: 1"
             yield f"{space}    ops:"
-            yield from _listed(found[step.word][1], found, warps, depth + 3)
+            yield from _listed(found[step.word][1], found, 1 if alone else warps, depth + 3)
         else:
             yield from (space + line for line in _ops(step, warps))
 
 
+def _of_a_copy(listed: Sequence[Step], at: int) -> bool:
+    """Whether a step computes what a bulk copy needs: between the announcement or another copy and that copy."""
+    if listed[at].word != "compute" or not 0 < at < len(listed) - 1:
+        return False
+    around = listed[at - 1].word in ("expect_tx", "tma_load") and listed[at + 1].word == "tma_load"
+    return around and not any(row.field.startswith(("ffma", "mufu", "lds", "sts")) for row in listed[at].rows)
+
+
+def _by_one_warp(step: Step, warps: int) -> bool:
+    """Whether of ``warps`` only the first executes a step."""
+    return warps > 1 and step.threads is not None and step.threads <= WARP_SIZE
+
+
 def _ops(step: Step, warps: int) -> Iterator[str]:
     word, numbers = step.word, {row.field: row.number for row in step.rows if not row.note and row.field}
+    some = {"warps": 1} if _by_one_warp(step, warps) else {}
     if word in ("load", "store", "cp_async"):
-        yield from _accesses(word, step.rows, warps)
+        yield from _accesses(step, 1 if some else warps, some)
     elif word == "compute":
-        yield from _computed(step.rows)
+        yield from _computed(step.rows, some)
     elif word in _ALL:
         yield f"- {word}: {numbers['pending']:g}" if "pending" in numbers else f"- {word}{_ALL[word]}"
     elif word == "named_barrier" and "id" in numbers:
@@ -94,24 +114,33 @@ def _ops(step: Step, warps: int) -> Iterator[str]:
         yield f"- named_barrier: {_flow(numbers | arrives)}"
     elif word in ("sync_threads", "commit_group"):
         yield f"- {word}"
+    elif word == "expect_tx":
+        yield "# - expect_tx: a part of tma_load"
     else:
         yield f"# - {word}"
 
 
-def _accesses(word: str, rows: Sequence[Stated], warps: int) -> Iterator[str]:
-    """An op for each width, and for each distance between lanes."""
-    masked = {row.field: row.number for row in rows if row.field == "masked"}
-    for row in rows:
+def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
+    """An op for each width, and for each distance between lanes, of ``warps`` warps; ``some``: if they are not all."""
+    word = step.word
+    masked = {row.field: row.number for row in step.rows if row.field == "masked"}
+    for row in step.rows:
         if width := _WIDTH.search(row.field):
             wide, stride = int(width[1]), _STRIDE.search(row.field)
-            about: dict[str, Any] = {"bytes": _bytes(row.number * WARP_SIZE * wide * warps), "width": wide, **masked}
+            lanes = min(step.threads or WARP_SIZE, WARP_SIZE)
+            each = max(lanes * wide, _SECTOR)
+            about: dict[str, Any] = {"bytes": _bytes(row.number * each * warps), "width": wide, **masked, **some}
+            if lanes < WARP_SIZE:
+                about["other"] = row.number
             masked = {}
-            if stride:
+            if stride and lanes == WARP_SIZE:
                 about["stride"] = int(stride[1])
             if word == "load":
                 about["wait"] = "false"
             notes = ["its ring?"] if word == "cp_async" else []
-            if "one address" in row.field:
+            if lanes < WARP_SIZE:
+                notes.append(f"{lanes} lanes: whole sectors" if lanes > 1 else "one lane: a sector each")
+            elif "one address" in row.field:
                 notes.append("one address for all lanes")
             if row.addresses > 1 and word != "store":
                 notes.append(f"{row.addresses} addresses: pieces?")
@@ -120,8 +149,8 @@ def _accesses(word: str, rows: Sequence[Stated], warps: int) -> Iterator[str]:
             yield f"- {word}: {_flow(about)}" + (f"  # {'; '.join(notes)}" if notes else "")
 
 
-def _computed(rows: Sequence[Stated]) -> Iterator[str]:
-    """One op, and one for each further width of stores."""
+def _computed(rows: Sequence[Stated], some: Mapping[str, int]) -> Iterator[str]:
+    """One op, and one for each further width of stores; ``some``: of which warps, if not of all."""
     numbers: dict[str, Any] = {}
     loads: list[tuple[float, int, float]] = []
     stores: list[dict[str, float]] = []
@@ -147,9 +176,9 @@ def _computed(rows: Sequence[Stated]) -> Iterator[str]:
     if stores:
         numbers |= stores.pop(0)
     if numbers:
-        yield f"- compute: {_flow(numbers)}" + (f"  # not in it, no model: {', '.join(notes)}" if notes else "")
+        yield f"- compute: {_flow(numbers | some)}" + (f"  # not in it, no model: {', '.join(notes)}" if notes else "")
     for further in stores:
-        yield f"- compute: {_flow(further)}"
+        yield f"- compute: {_flow(further | some)}"
 
 
 def _loaded(found: Sequence[tuple[float, int, float]]) -> dict[str, float]:

@@ -15,7 +15,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from gpusim.hardware.closed_queue import both_in_turn, for_scheduler
-from gpusim.hardware.fold import WarpGroup
+from gpusim.hardware.warp_groups import WarpGroup
 
 __all__ = ["ComputeCost"]
 

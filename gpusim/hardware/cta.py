@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
 from gpusim.errors import HazardError
 from gpusim.hardware import jitter
-from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.periodic import stride_of
+from gpusim.hardware.warp_groups import WarpGroup
 from gpusim.program import Arrive, ExpectTx, KernelProgram, Op, ProducerCommit, Release, Ring, Role, TmaLoad
 
 __all__ = ["LISTED_TILES", "Cta", "Parts", "RingState"]

@@ -12,13 +12,14 @@ from gpusim.engine import Simulation
 from gpusim.hardware.address_order import reads_in_order, writes_in_order
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.demand import Demand
-from gpusim.hardware.fold import group_warps, place_ctas
 from gpusim.hardware.memory import Memory
 from gpusim.hardware.occupancy import Occupancy
 from gpusim.hardware.open_end import OpenEnd
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
+from gpusim.hardware.sm_classes import place_ctas
 from gpusim.hardware.traffic import Traffic
+from gpusim.hardware.warp_groups import group_warps
 from gpusim.hardware.waves import Waves
 from gpusim.program import KernelProgram
 from gpusim.timeline import TimelineBuilder

@@ -14,7 +14,6 @@ from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.capability import check_capability
 from gpusim.hardware.cta import LISTED_TILES
 from gpusim.hardware.demand import kept_part, mixed_part
-from gpusim.hardware.fold import deal_evenly
 from gpusim.hardware.imbalance import lateness_s
 from gpusim.hardware.last_wave import deal_left_over, older_get_ahead
 from gpusim.hardware.occupancy import occupancy
@@ -32,6 +31,7 @@ from gpusim.hardware.periodic import (
 )
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.run import Launch, Run, run_once
+from gpusim.hardware.sm_classes import deal_evenly
 from gpusim.hardware.stretch import stretch
 from gpusim.hardware.traffic import Traffic
 from gpusim.hardware.waves import Waves

@@ -20,7 +20,6 @@ from gpusim.hardware.compute import ComputeModel
 from gpusim.hardware.compute_cost import ComputeCost
 from gpusim.hardware.costs import InstructionCosts, MemoryBatch
 from gpusim.hardware.cta import Cta, Parts
-from gpusim.hardware.fold import SmClass, WarpGroup
 from gpusim.hardware.hand_out import HandOut
 from gpusim.hardware.l1 import l1_bytes
 from gpusim.hardware.memory import Memory
@@ -28,8 +27,10 @@ from gpusim.hardware.occupancy import shared_memory
 from gpusim.hardware.open_end import OpenEnd
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.schedule import Group, Sharing
+from gpusim.hardware.sm_classes import SmClass
 from gpusim.hardware.sm_memory import SmMemory
 from gpusim.hardware.warp import WarpLane
+from gpusim.hardware.warp_groups import WarpGroup
 from gpusim.hardware.waves import Waves
 from gpusim.program import KernelProgram, Mix, Op, Role
 from gpusim.timeline import Recorder

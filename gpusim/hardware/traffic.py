@@ -51,5 +51,5 @@ def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, flo
             elif isinstance(op, Store | TmaStore):
                 written += op.bytes
             elif isinstance(op, Compute):
-                flop += 2.0 * op.mix.ffma * WARP_SIZE * role.warps
+                flop += 2.0 * op.mix.ffma * WARP_SIZE * (op.warps or role.warps)
     return read, missed, written, flop

@@ -19,13 +19,25 @@ from gpusim.engine import Event
 from gpusim.errors import HazardError
 from gpusim.hardware.costs import MemoryBatch
 from gpusim.hardware.cta import Cta
-from gpusim.hardware.fold import WarpGroup
 from gpusim.hardware.imbalance import expected_maximum
 from gpusim.hardware.sm_memory import Origin
 from gpusim.hardware.warp_barriers import BARRIER_HANDLERS
 from gpusim.hardware.warp_copies import COPY_HANDLERS
+from gpusim.hardware.warp_groups import WarpGroup
 from gpusim.hardware.warp_loads import LOAD_HANDLERS, LoadUnderWay
-from gpusim.program import WARP_SIZE, Compute, CpAsync, Mix, Op, SetMaxNReg, TimeStamp
+from gpusim.program import (
+    WARP_SIZE,
+    Compute,
+    CpAsync,
+    Load,
+    Mix,
+    Op,
+    PartOfRole,
+    SetMaxNReg,
+    Store,
+    StoreShared,
+    TimeStamp,
+)
 
 if TYPE_CHECKING:
     from gpusim.hardware.sm import Sm
@@ -43,8 +55,6 @@ class WarpLane:
         self.cta = cta
         self.group = group
         self.role = group.role
-        self.share = group.warps / group.role.warps
-        """Part of the role's bytes that these warps move."""
         self.lane = f"{cta.lane}.{group.lane}"
         self.trace = sm.trace
         self._begin_s = begin_s
@@ -154,9 +164,21 @@ class WarpLane:
         if entering is not None and not entering.processed:
             yield entering
 
-    def instructions(self, amount: float, width: int) -> float:
-        """Warp instructions of one warp that move its part of ``amount`` bytes of the role."""
-        return amount / (self.role.warps * WARP_SIZE * width)
+    def executes(self, op: PartOfRole) -> bool:
+        """Whether these warps are among those that execute ``op``."""
+        return op.warps is None or self.group.first < op.warps
+
+    def among(self, op: PartOfRole) -> int:
+        """How many warps execute ``op``."""
+        return self.role.warps if op.warps is None else min(op.warps, self.role.warps)
+
+    def share(self, op: PartOfRole) -> float:
+        """Part of the bytes of ``op`` that these warps move."""
+        return self.group.warps / self.among(op)
+
+    def instructions(self, op: Load | Store | StoreShared | CpAsync) -> float:
+        """Warp instructions with which one warp moves its part of the bytes of ``op``."""
+        return op.bytes / (self.among(op) * WARP_SIZE * op.width)
 
     def late(self, tile: int) -> float:
         """How late the next load of ``tile`` is by chance: -1 to 1; of warps that are out of step each its own."""
@@ -196,6 +218,8 @@ class WarpLane:
     # -- ops --------------------------------------------------------------------------
 
     def _compute(self, op: Compute) -> Generator:
+        if not self.executes(op):
+            return
         start = self.sim.now
         ring = self.cta.rings[op.reads] if op.reads else None
         if ring is not None:

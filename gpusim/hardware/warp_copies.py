@@ -65,15 +65,17 @@ def fetch(
 
 
 def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
+    if not lane.executes(op):
+        return
     start = lane.sim.now
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
-    amount, copies, late = op.bytes * lane.share, lane.sm.memory.copies, lane.late(op.tile)
+    amount, copies, late = op.bytes * lane.share(op), lane.sm.memory.copies, lane.late(op.tile)
     ring.begin_write(lane.lane, op.tile, amount)
     room = lane.sm.memory.copies_room(amount, _alignment(op))
     # What finds room is on its way while the rest waits for it.
     parts = 1 if copies.free(room) else PARTS
-    count = lane.instructions(op.bytes, op.width) / parts
+    count = lane.instructions(op) / parts
     for _ in range(parts):
         yield from copies.room(room / parts, start)
         yield from issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)

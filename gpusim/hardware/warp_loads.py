@@ -39,11 +39,13 @@ class LoadUnderWay:
 
 
 def load(lane: WarpLane, op: Load) -> Generator:
-    if not op.bytes and not op.wait:
+    executes = lane.executes(op)
+    if not op.wait and not (op.bytes and executes):
         lane.loads.append(LoadUnderWay())
+    if not executes or not (op.bytes or op.wait):
         return
     start = lane.sim.now
-    memory, share = lane.sm.memory, lane.share
+    memory, share = lane.sm.memory, lane.share(op)
     access = access_of(op.width, op.stride, op.scatter)
     passes = access.passes(op.l1_hit, op.l1_wavefronts / (WARP_SIZE * op.width))
     # What L1 holds already is there before anything from L2; only what it lacks is asked for.
@@ -51,9 +53,9 @@ def load(lane: WarpLane, op: Load) -> Generator:
     # More than L1 has room for goes out as earlier lines come in; in parts, so that it begins at once.
     taken = missed * share * access.lines * LINE_BYTES
     parts = min(max(ceil(taken * PARTS / memory.l1.size), 1), MOST_PARTS) if taken > memory.l1.size / 2 else 1
-    count = lane.instructions(op.bytes, op.width) / parts
+    count = lane.instructions(op) / parts
     loading, late = LoadUnderWay(), lane.late(op.tile)
-    lines = op.bytes / lane.role.warps * access.lines
+    lines = op.bytes / lane.among(op) * access.lines
     held = lane.finds(op.tile, op.l1_hit ** max(lines, 1.0))
     for _ in range(parts):
         yield from issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, passes)
@@ -87,7 +89,7 @@ def _ask(lane: WarpLane, op: Load, start: float, parts: int, loading: LoadUnderW
     memory, access = lane.sm.memory, access_of(op.width, op.stride, op.scatter)
     missed = op.bytes * (1.0 - op.l1_hit) / parts
     # Each warp waits for its own lines only.
-    warps, wanted = lane.role.warps, missed * lane.share
+    warps, wanted = lane.among(op), missed * lane.share(op)
     own, pieces = missed / warps, max(op.pieces / warps, 1.0)
     arrival = fetch(lane, op, "ldg", wanted, late, slowest_of=own, pieces=pieces, access=access, completed=op.completed)
     lane.deviation_s = max(lane.deviation_s, memory.deviation_s(own * access.lines, op.l2_hit))
@@ -134,11 +136,13 @@ def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
 
 
 def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
+    if not lane.executes(op):
+        return
     start = lane.sim.now
     ring = lane.cta.rings[op.ring] if op.ring else None
     if ring is not None:
         ring.begin_write(lane.lane, op.tile)
-    count = lane.instructions(op.bytes, op.width)
+    count = lane.instructions(op)
     yield from lane.reach_shared_memory()
     yield lane.issue(Mix(sts=count, sts_bytes=op.width, other=op.other, masked=op.masked))
     if ring is not None:
@@ -147,11 +151,13 @@ def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
 
 
 def store(lane: WarpLane, op: Store) -> Generator:
+    if not lane.executes(op):
+        return
     start = lane.sim.now
-    count = lane.instructions(op.bytes, op.width)
+    count = lane.instructions(op)
     access = access_of(op.width, op.stride, op.scatter)
     yield lane.issue_memory(MemoryBatch(count, op.other, 0.0, access.passes(), op.width, lane.cost.ldg))
-    memory, share = lane.sm.memory, op.bytes * lane.share
+    memory, share = lane.sm.memory, op.bytes * lane.share(op)
     memory.store(
         share, lane.origin(op.tile), access=access, l2_hit=op.l2_hit, completed=op.completed,
         each=WARP_SIZE * op.width, crowded=not lane.group.loose,

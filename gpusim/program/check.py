@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from gpusim.errors import HazardError, ProgramError, listing, nearest
 from gpusim.program.barrier_ops import Arrive, ExpectTx, Wait
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
-from gpusim.program.ops import Compute, CpAsync, Load, Op, SetMaxNReg, TmaLoad, TmaStore, WaitLoads
+from gpusim.program.ops import Compute, CpAsync, Load, Op, PartOfRole, SetMaxNReg, TmaLoad, TmaStore, WaitLoads
 
 __all__ = ["check_program"]
 
@@ -116,6 +116,8 @@ def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
         yield f"{where}: {op.bytes} bytes do not fit a stage of ring {name!r} ({rings[name].bytes} bytes)"
     elif isinstance(op, TmaLoad | TmaStore) and rings[name].private:
         yield f"{where}: ring {name!r} is private, but one thread asks for a bulk copy for all; leave private out"
+    if isinstance(op, PartOfRole) and op.warps is not None and not 1 <= op.warps <= role.warps:
+        yield f"{where}: {op.warps} warps are to execute it; the role has {role.warps}"
     barriers = {barrier.name for barrier in program.barriers}
     if isinstance(op, Arrive | ExpectTx | Wait) and op.barrier not in barriers:
         yield f"{where}: there is no barrier {op.barrier!r}{_known(op.barrier, barriers)}"

@@ -8,6 +8,8 @@ role (all its warps of one CTA together); instruction counts are those of one wa
 address it starts at, in bytes; of ``cp.async``, that divides the distance from source to
 destination. 0 stands for that of ``bytes``, as when equal tiles lie one behind the other.
 
+``warps`` on an op says that only the first so many of the role execute it; its bytes are then theirs together.
+
 On a load or store through registers ``stride`` is the distance in bytes from one lane's address to the next
 lane's; 0 stands for ``width``, neighbours side by side. With ``scatter`` neighbouring lanes share blocks of so many
 bytes (of one lane alone, if that is less than two widths), and each block lies anywhere.
@@ -31,6 +33,7 @@ __all__ = [
     "CpAsync",
     "Load",
     "Op",
+    "PartOfRole",
     "ProducerCommit",
     "Release",
     "SetMaxNReg",
@@ -46,7 +49,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Compute:
-    """Execute ``mix`` on every warp of the role.
+    """Execute ``mix`` on every warp of the role, or on the first ``warps`` of them.
 
     ``reads`` names the ring whose stage is read (for hazard checks).
     """
@@ -54,6 +57,7 @@ class Compute:
     mix: Mix
     tile: int = -1
     reads: str | None = None
+    warps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class Load:
     the fraction of bytes found in L1, ``l1_wavefronts`` how often one instruction passes its data path where all are
     (0: as the addresses say), ``l2_hit`` the fraction of the others found in L2. ``completed``: fraction of the bytes
     around which other loads read the rest, so that DRAM opens what they lie in once for all. The bytes lie in so many
-    ``pieces`` far from each other, of the role's warps together.
+    ``pieces`` far from each other, of the role's warps together. The first ``warps`` of the role execute it; None: all.
     One of no bytes for which nothing blocks takes no time, but `WaitLoads` counts it.
     """
 
@@ -83,6 +87,7 @@ class Load:
     align: int = 0
     stride: int = 0
     scatter: int = 0
+    warps: int | None = None
     tile: int = -1
 
 
@@ -96,13 +101,14 @@ class WaitLoads:
 
 @dataclass(frozen=True, slots=True)
 class StoreShared:
-    """``st.shared`` of ``bytes`` from registers, ``width`` bytes per lane; ``masked`` as of `Load`."""
+    """``st.shared`` of ``bytes`` from registers, ``width`` bytes per lane; ``masked`` and ``warps`` as of `Load`."""
 
     bytes: int
     width: int = 16
     other: float = 0.0
     masked: float = 0.0
     ring: str | None = None
+    warps: int | None = None
     tile: int = -1
 
 
@@ -111,7 +117,7 @@ class CpAsync:
     """``cp.async`` (LDGSTS) of ``bytes`` into a ring stage, ``width`` bytes per lane.
 
     ``masked``: loads of each warp that no lane executes; the assembler puts three before each run of LDGSTS.
-    ``pieces``: as of `Load`.
+    ``pieces``, ``warps``: as of `Load`.
     """
 
     ring: str
@@ -122,6 +128,7 @@ class CpAsync:
     l2_hit: float = 0.0
     pieces: int = 1
     align: int = 0
+    warps: int | None = None
     tile: int = -1
 
 
@@ -221,7 +228,7 @@ class Store:
     ``l2_hit``: fraction that is overwritten or dropped in L2 and never reaches DRAM; ``completed``: fraction whose
     sectors, written in part, other stores complete before L2 gives them up, of the same thread if they are near enough
     to meet in L1. ``again``: distinct bytes of one CTA, if it writes the same ones again and again, as spilled
-    registers; 0 if not.
+    registers; 0 if not. ``warps``: as of `Load`.
     """
 
     bytes: int
@@ -232,6 +239,7 @@ class Store:
     again: int = 0
     stride: int = 0
     scatter: int = 0
+    warps: int | None = None
     tile: int = -1
 
 
@@ -242,6 +250,9 @@ class SetMaxNReg:
     registers: int
     tile: int = -1
 
+
+PartOfRole = Compute | Load | StoreShared | CpAsync | Store
+"""Ops that the first ``warps`` of a role may execute alone, where a branch keeps the others from them."""
 
 Op = (
     Compute | Load | WaitLoads | StoreShared | CpAsync | CommitGroup | WaitGroup | Acquire

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from gpusim.scenario.fields import ByteCount, Count, Name, Number
-from gpusim.scenario.schedule_schema import Amount, Fraction, Schedule, Size, Width
+from gpusim.scenario.schedule_schema import Amount, Fraction, PartOfRole, Schedule, Size, Width
 from gpusim.units import parse_bytes
 
 __all__ = [
@@ -76,7 +76,7 @@ class BulkFetch(Fetch):
     the compiler makes a loop over those lanes of them."""
 
 
-class ThreadFetch(Fetch):
+class ThreadFetch(Fetch, PartOfRole):
     """A copy issued by threads (cp.async)."""
 
     align: Align = 0
@@ -94,7 +94,7 @@ class ThreadFetch(Fetch):
     are always taken for such."""
 
 
-class ThroughRegisters(Schedule):
+class ThroughRegisters(PartOfRole):
     """ld.global or st.global: what one instruction of a warp looks like."""
 
     width: Width = 16
@@ -141,7 +141,7 @@ class RegisterLoad(ThroughRegisters):
     its bytes, as when equal tiles lie one behind the other."""
 
 
-class SharedStore(Schedule):
+class SharedStore(PartOfRole):
     """st.shared from registers."""
 
     ring: Name | None = None

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gpusim.scenario.fields import Name, Number
-from gpusim.scenario.schedule_schema import Amount, Schedule, Width
+from gpusim.scenario.schedule_schema import Amount, PartOfRole, Width
 
 __all__ = ["ComputeMix"]
 
 
-class ComputeMix(Schedule):
+class ComputeMix(PartOfRole):
     """Instruction counts of one warp for one tile, and the parallelism among them."""
 
     ffma: Amount = 0.0

@@ -14,7 +14,7 @@ from gpusim.scenario.kernel_schema import MAX_TILES, RoleSpec, SpelledKernel, Ti
 from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals, turn_of
 from gpusim.scenario.op_lists import as_run, as_written, length
 from gpusim.scenario.op_schema import REPEAT
-from gpusim.scenario.schedule_schema import MAX_EVERY
+from gpusim.scenario.schedule_schema import MAX_EVERY, PartOfRole
 
 __all__ = ["Problem", "problems"]
 
@@ -60,6 +60,9 @@ def problems(kernel: SpelledKernel) -> Iterator[Problem]:
             for path, word, spec in as_written(steps):
                 if word != REPEAT:
                     yield from _op_problems(kernel, part, word, spec, (*place, *path))
+                    if isinstance(spec, PartOfRole) and (spec.warps or 0) > role.warps:
+                        below = (*place, *path, "warps")
+                        yield Problem(below, f"is {spec.warps}, the role has {role.warps}", f"at most {role.warps}")
                 elif REPEAT not in path[:-1] and spec.times != int(spec.times):
                     below = (*place, *path, "times")
                     yield Problem(below, "is a mean, but the loop is in no other", "a whole number, or 15.5 in a loop")

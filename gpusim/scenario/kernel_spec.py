@@ -269,7 +269,7 @@ def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Cal
         return _ArrivalMaker(spec.barrier, stages, amount, spec.every)
     if word == "compute":
         implied = read if spec.lds and spec.reads is None else None
-        return _Maker(ops.Compute, mix=Mix(**_same(Mix, spec)), reads=spec.reads or implied)
+        return _Maker(ops.Compute, mix=Mix(**_same(Mix, spec)), reads=spec.reads or implied, warps=spec.warps)
     arguments = _same(_OPS[word], spec)
     if "bytes" in arguments:
         arguments["bytes"] = ring_bytes(kernel, spec)

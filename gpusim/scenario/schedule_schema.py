@@ -15,7 +15,7 @@ from pydantic import BeforeValidator, Field
 
 from gpusim.scenario.fields import ByteCount, Count, Model, Number, whole_number
 
-__all__ = ["MAX_EVERY", "Amount", "Fraction", "Schedule", "Size", "Width"]
+__all__ = ["MAX_EVERY", "Amount", "Fraction", "PartOfRole", "Schedule", "Size", "Width"]
 
 MAX_AHEAD = 64
 MAX_EVERY = 1024
@@ -51,3 +51,11 @@ class Schedule(Model):
     """The op runs for every so-manyth tile of the CTA only (per_tile, no op that fills or frees a stage)."""
     offset: Annotated[Count, Field(ge=0, lt=MAX_EVERY)] = 0
     """The first of these tiles, below `every`: with `every: 8` 7 for the last one of each eight."""
+
+
+class PartOfRole(Schedule):
+    """An op that a branch may keep some warps of the role from."""
+
+    warps: Annotated[Count, Field(ge=1, le=32)] | None = None
+    """How many warps execute it, the first ones of the role; the others go on. Its bytes are then theirs. Default: all
+    of them."""

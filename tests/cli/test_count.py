@@ -383,3 +383,39 @@ def test_several_loops_that_wait_are_one_list(tmp_path, capsys):
     role = yaml.safe_load(run(["count", str(file), "--draft", "4"], capsys)[1])["all"]
     assert set(role) == {"warps", "per_tile"}
     assert len([op for op in role["per_tile"] if "repeat" in op]) == 2
+
+
+ELECTED = """
+        Function : elected
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0020*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [R7+URZ], R6 ;
+        /*0030*/                   LDS.128 R8, [R3] ;
+        /*0040*/                   FFMA R4, R8, R9, R4 ;
+        /*0050*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0060*/               @P0 BRA 0x00d0 ;
+        /*0070*/                   LDG.E R10, desc[UR4][R12.64] ;
+        /*0080*/                   IADD3 R10, R10, 0x1, RZ ;
+        /*0090*/                   SYNCS.ARRIVE.TRANS64 RZ, [R7+URZ], R5 ;
+        /*00a0*/                   UIADD3 UR4, UR4, 0x10, URZ ;
+        /*00b0*/                   UBLKCP.S.G [UR4], [UR6], UR8 ;
+        /*00c0*/                   STG.E desc[UR4][R12.64], R10 ;
+        /*00d0*/                   IADD3 R3, R3, 0x10, RZ ;
+        /*00e0*/               @P2 BRA 0x20 ;
+        /*00f0*/                   EXIT ;
+"""
+
+
+def test_a_draft_says_what_one_warp_executes(tmp_path, capsys):
+    """Thread 0 asks for the next copy: of its loads sectors count, and what the copy's cost contains is a comment."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(ELECTED)
+    out = run(["count", str(file), "--draft", "8"], capsys)[1]
+    lines = [line.strip() for line in out.splitlines()]
+    assert "- load: {bytes: 32, width: 4, warps: 1, other: 1, wait: false}  # one lane: a sector each" in lines
+    assert "- store: {bytes: 32, width: 4, warps: 1, other: 1}  # one lane: a sector each" in lines
+    assert "# - expect_tx: a part of tma_load" in lines
+    assert sum(line.startswith("# compute: {setup: 1}: addresses") for line in lines) == 1
+    role = yaml.safe_load(out)["all"]
+    computed = [op["compute"] for op in role["per_tile"] if "compute" in op]
+    assert [op.get("warps") for op in computed] == [None, None, 1, None]

@@ -61,7 +61,10 @@ def run(case, profile=H200, **options):
 @quick
 @given(cases())
 def test_bytes_are_conserved(case):
-    """What the copy units of an SM transferred is what its CTAs asked for (`test_fold` counts the CTAs of all SMs)."""
+    """What the copy units of an SM transferred is what its CTAs asked for.
+
+    `test_sm_classes` counts the CTAs of all SMs.
+    """
     timeline = run(case)
     each = (timeline.meta["bytes_read"] + timeline.meta["bytes_written"]) / case.program.grid
     for entry in timeline.meta["sm_classes"]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.fold import place_ctas
+from gpusim.hardware.sm_classes import place_ctas
 from gpusim.hardware.waves import Waves
 from tests.tile_programs import kernel, padded, technique, textbook, tma_ring
 

@@ -15,6 +15,7 @@ from gpusim.program.sass.listing import (
 from gpusim.program.sass.loops import Part, parts
 from gpusim.program.sass.shared_loads import SharedLoads, loads_ahead
 from gpusim.program.sass.steps import NO_WAIT, Step, steps_of
+from gpusim.program.sass.threads import with_threads
 from gpusim.program.sass.words import NO_MODEL, UNMODELLED, Stated, stated
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "stated",
     "steps_of",
     "with_addresses",
+    "with_threads",
 ]

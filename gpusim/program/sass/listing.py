@@ -30,7 +30,8 @@ class Instruction:
     """One line: its address, opcode with modifiers and whole text.
 
     ``stall``: cycles until the warp's next instruction, as the compiler has set them; None without machine code.
-    ``one_address``: a load that wants the same address in all lanes (`gpusim.program.sass.lanes`).
+    ``one_address``: a load that wants the same address in all lanes (`gpusim.program.sass.lanes`). ``threads``: so many
+    of a CTA's first threads come to it, where a branch keeps the others from it (`gpusim.program.sass.threads`).
     """
 
     address: int
@@ -38,6 +39,7 @@ class Instruction:
     text: str
     stall: int | None = None
     one_address: bool = False
+    threads: int | None = None
 
     @staticmethod
     def of(text: str, address: int = 0, stall: int | None = None) -> Instruction:

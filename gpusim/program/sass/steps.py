@@ -32,10 +32,14 @@ _REGISTER = re.compile(r"\bU?R\d")
 
 @dataclass(frozen=True)
 class Step:
-    """One op of the list: its word, and what its fields state. A loop inside stands there by its name."""
+    """One op of the list: its word, and what its fields state. A loop inside stands there by its name.
+
+    ``threads``: so many of a CTA's first threads execute it, if a branch keeps the others from it.
+    """
 
     word: str
     rows: tuple[Stated, ...] = ()
+    threads: int | None = None
 
 
 @dataclass
@@ -54,7 +58,7 @@ class _Gathered:
         for word, those in (("compute", self.before), *parts, ("compute", self.behind)):
             if those:
                 behind = [*body[body.index(those[-1]) + 1 :], *(body if loop else ())]
-                yield Step(word, tuple(stated(those, behind=behind[:_FAR])))
+                yield Step(word, tuple(stated(those, behind=behind[:_FAR])), those[0].threads)
 
     def add(self, word: str, one: Instruction) -> None:
         """A further access of the same kind, or something computed."""
@@ -179,7 +183,11 @@ def _steps(
     """
     body, loop = part.body, part.is_loop
     ahead, now, committed = list(loops), _Gathered(), commits[-1] if commits else ""
+    threads = body[0].threads if body else None
     for at, one in enumerate(body):
+        if one.threads != threads:
+            yield from now.told(body, loop)
+            now, threads = _Gathered(), one.threads
         committed = one.opcode if one.opcode in _COMMITS else committed
         word = _COMMITS[committed] if one.opcode.startswith("DEPBAR") and committed else word_of(one)
         if ahead and one.address > ahead[0].first:
@@ -189,7 +197,7 @@ def _steps(
             inner = ahead.pop(0)
             if under_way.waited_by(loops[inner]):
                 yield _wait(under_way)
-            yield Step(inner.name)
+            yield Step(inner.name, threads=_most_threads(loops[inner]))
         if under_way.needed(one, takewhile(_computes, islice(body, at + 1, None))):
             yield from now.told(body, loop, under_way.of(now))
             now = _Gathered()
@@ -201,10 +209,16 @@ def _steps(
         if word in _COMPUTED or word in _GATHERED:
             now.add(word, one)
         else:
-            yield Step(*_alone(word, one))
+            yield Step(*_alone(word, one), one.threads)
         if word == "load":
             under_way.add(now, one)
     yield from now.told(body, loop)
+
+
+def _most_threads(body: Sequence[Instruction]) -> int | None:
+    """How many threads execute something of ``body``; None for all."""
+    limits = [one.threads for one in body]
+    return None if None in limits else max(filter(None, limits), default=None)
 
 
 def _wait(under_way: _UnderWay) -> Step:

@@ -45,6 +45,7 @@ _WORDS = {
     "UTMALDG": ("tma_load", "bytes of the box"),
     "UTMASTG": ("tma_store", "bytes of the box"), "BAR": ("sync_threads or named_barrier", "id, warps"),
     "SYNCS": ("wait, acquire or mbarrier_wait", ""), "SYNCS.ARRIVE": ("release, producer_commit or arrive", ""),
+    "SYNCS.EXPECT": ("expect_tx", "bytes"),
     "USETMAXREG": ("set_max_nreg", "registers"),
 }  # fmt: skip
 """Word and field of a scenario that state an opcode; {} is the width of its access."""
@@ -177,7 +178,9 @@ def _place(instruction: Instruction) -> tuple[str, str]:
         root = f"UBLKCP.{modifiers[0]}"  # S.G: to shared memory
     elif root == "SYNCS" and "PHASECHK" not in modifiers:
         # What only sets a barrier up is an instruction like others.
-        root = "SYNCS.ARRIVE" if "ARRIVE" in modifiers else "SYNCS.EXCH"
+        root = (
+            "SYNCS.EXCH" if "ARRIVE" not in modifiers else "SYNCS.EXPECT" if _announces(instruction) else "SYNCS.ARRIVE"
+        )
     if root in _WORDS:
         word, field = _WORDS[root]
         return word, field.format(_width(modifiers), *_stride(instruction, modifiers))
@@ -186,6 +189,11 @@ def _place(instruction: Instruction) -> tuple[str, str]:
     # Without machine code nobody knows what waits.
     apart = instruction.stall is not None and instruction.stall <= _NO_WAIT
     return _INTERLEAVED if apart else _OTHER
+
+
+def _announces(instruction: Instruction) -> bool:
+    """Whether an arrival says how many bytes are to come: in its last operand."""
+    return "A1T0" not in instruction.opcode and not instruction.text.rstrip(" ;").endswith("RZ")
 
 
 def _stride(instruction: Instruction, modifiers: Sequence[str]) -> tuple[str]:
