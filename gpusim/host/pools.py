@@ -116,34 +116,40 @@ class MemoryPool:
 
     def _grow(self, name: str, size: int, stream: str, ordered: set[Item]) -> tuple[list[_Block], int, float]:
         """Ask the OS; returns free neighbours of ``size`` bytes at least, what it gave, and the host's time."""
-        end, seconds = self._end(), 0.0
-        tail = [run for run in self._runs(stream, ordered) if self._chunk and run[-1].end == end]
-        wanted = size - sum(run[-1].end - run[0].at for run in tail)
-        unit = self._chunk or self._granularity
-        grown = -(-wanted // unit) * unit
+        seconds = 0.0
+        tail, grown = self._missing(size, stream, ordered)
         limit = self.pool.limit
         if limit is not None and self._chunk:
             # CUDA rounds up maxSize too: a pool of at most 8 MiB holds 32 MiB, one of 40 holds 64 (tried on an H100).
-            limit = -(-limit // self._chunk) * self._chunk
+            limit = _whole(limit, self._chunk)
         if limit is not None and self.reserved + grown > limit:
             seconds = self._give_back("alloc.device_free", 0)
+            # The free end may have gone back, or may now begin elsewhere.
+            tail, grown = self._missing(size, stream, ordered)
             if self.reserved + grown > limit:
                 raise ProgramError(
                     f"pool {self.pool.name!r} has no room for {name!r}: {self.reserved + grown:,} bytes are needed, "
                     f"{limit:,} are allowed; free buffers earlier or raise the limit",
                     ("pools", self.pool.name),
                 )
-            tail, end = [], self._end()
         # What a caching allocator got in one go has no neighbours.
-        at = end if self._chunk else end + 1
-        step = unit if self._chunk else grown
+        at = self._end() if self._chunk else self._end() + 1
+        step = self._chunk or grown
         if not self.caching and not self._chunks:
             seconds += self._costs.profile.value("pool.first")
         self._chunks += [(first, first + step) for first in range(at, at + grown, step)]
         new = _Block(at, grown, stream if self.caching else "", None, 0, True)
         self._free.append(new)
         seconds += self._costs.sized("alloc.device" if self.caching else "pool.grow", grown)
-        return [*(tail[0] if tail else []), new], grown, seconds
+        return [*tail, new], grown, seconds
+
+    def _missing(self, size: int, stream: str, ordered: set[Item]) -> tuple[list[_Block], int]:
+        """The free end that ``stream`` may have, and the bytes that the OS has to add behind it for ``size``."""
+        end = self._end()
+        tails = [run for run in self._runs(stream, ordered) if self._chunk and run[-1].end == end]
+        tail = tails[0] if tails else []
+        there = tail[-1].end - tail[0].at if tail else 0
+        return tail, _whole(size - there, self._chunk or self._granularity)
 
     def _end(self) -> int:
         return self._chunks[-1][1] if self._chunks else 0
@@ -199,3 +205,8 @@ class MemoryPool:
             given += end - at
         self._settle()
         return self._costs.sized(os_call, given) if given else 0.0
+
+
+def _whole(size: int, unit: int) -> int:
+    """``size`` rounded up to whole units."""
+    return -(-size // unit) * unit

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import random
 from pathlib import Path
 
 import pytest
 
+from gpusim.errors import ProgramError
 from gpusim.hardware import load_profile
 from gpusim.host.costs import HostCosts
 from gpusim.host.pools import MemoryPool
@@ -112,3 +114,55 @@ def test_a_caching_allocator_puts_the_halves_of_a_block_together_again():
         mine.give(name, "one", None)
     assert mine.take("both", 12 * MIB, "one", set()).grown == 12 * MIB
     assert mine.take("other", 4 * MIB, "two", set()).grown == 4 * MIB
+
+
+def test_a_pool_at_its_limit_hands_out_what_the_os_gave():
+    """Free chunks go back for the sake of the limit; the free end, part of a chunk in use, stays and is counted in."""
+    mine = pool(limit=96 * MIB)
+    mine.take("a", 32 * MIB, "one", set())
+    mine.take("b", 20 * MIB, "one", set())
+    mine.give("a", "one", None)
+    mine.take("c", 70 * MIB, "one", set())
+    assert within_chunks(mine)
+    assert mine.reserved == 96 * MIB
+
+
+@pytest.mark.parametrize("kind", ["driver", "caching"])
+@pytest.mark.parametrize("limit", [None, 96 * MIB, 160 * MIB])
+def test_buffers_never_overlap_and_lie_in_what_the_os_gave(kind, limit):
+    """Whatever is taken and freed, in whichever order."""
+    draw = random.Random(1)
+    for _ in range(60):
+        mine, held = pool(kind=kind, limit=limit, release_threshold=draw.choice((0, 1 << 60))), []
+        for number in range(30):
+            if held and draw.random() < 0.5:
+                mine.give(held.pop(draw.randrange(len(held))), draw.choice(("one", "two")), None)
+            else:
+                try:
+                    mine.take(str(number), draw.randrange(1, 90) * MIB, draw.choice(("one", "two")), set())
+                    held.append(str(number))
+                except ProgramError:
+                    assert limit is not None
+            if draw.random() < 0.2:
+                mine.release()
+            assert within_chunks(mine)
+
+
+def within_chunks(mine: MemoryPool) -> bool:
+    """Whether used and free blocks together are what the OS gave, each byte once."""
+    blocks = [(at, at + size) for at, size in mine._used.values()] + [(b.at, b.end) for b in mine._free]
+    merged: list[list[int]] = []
+    for at, end in sorted(blocks):
+        if merged and at < merged[-1][1]:
+            return False
+        if merged and at == merged[-1][1]:
+            merged[-1][1] = end
+        else:
+            merged.append([at, end])
+    given: list[list[int]] = []
+    for at, end in sorted(mine._chunks):
+        if given and at == given[-1][1]:
+            given[-1][1] = end
+        else:
+            given.append([at, end])
+    return merged == given
