@@ -8,26 +8,38 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from gpusim.timeline.timeline import Timeline
 from gpusim.timeline.vocabulary import KINDS, REASONS
 
 __all__ = ["to_chrome_json", "to_csv"]
 
+_ROUNDING_S = 1e-12
+"""Intervals that overlap by no more than this follow each other."""
+
 
 def to_chrome_json(timelines: Mapping[str, Timeline]) -> str:
     """Chrome trace events, one process per timeline and one thread per lane; times in µs.
 
-    Intervals of one lane do not overlap, so complete ("X") events lose nothing.
+    Viewers draw complete ("X") events of a thread that overlap as calls of one another. Lanes whose intervals
+    overlap, such as the loads that a warp has under way, have as many threads as it takes to keep them apart.
     """
     events: list[dict[str, Any]] = []
     for process, (name, timeline) in enumerate(timelines.items(), start=1):
         events.append({"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}})
-        for thread, lane in enumerate(timeline.lanes, start=1):
-            events.append({"ph": "M", "name": "thread_name", "pid": process, "tid": thread, "args": {"name": lane}})
-            events.append(
-                {"ph": "M", "name": "thread_sort_index", "pid": process, "tid": thread, "args": {"sort_index": thread}}
-            )
-        events += [_event(process, timeline, index) for index in range(len(timeline))]
+        track = _tracks(timeline)
+        most = np.zeros(len(timeline.lanes), dtype=np.int64)
+        np.maximum.at(most, timeline.lane, track)
+        threads: dict[tuple[int, int], int] = {}
+        for lane, title in enumerate(timeline.lanes):
+            for number in range(int(most[lane]) + 1):
+                thread = threads[lane, number] = len(threads) + 1
+                shown = f"{title} ({number + 1})" if number else title
+                for kind, told in (("thread_name", {"name": shown}), ("thread_sort_index", {"sort_index": thread})):
+                    events.append({"ph": "M", "name": kind, "pid": process, "tid": thread, "args": told})
+        places = zip(timeline.lane.tolist(), track.tolist(), strict=True)
+        events += [_event(process, threads[place], timeline, index) for index, place in enumerate(places)]
     other = {
         name: {"total_s": timeline.total_s, "source": timeline.meta.get("source")}
         for name, timeline in timelines.items()
@@ -35,7 +47,21 @@ def to_chrome_json(timelines: Mapping[str, Timeline]) -> str:
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ns", "otherData": other}, separators=(",", ":"))
 
 
-def _event(process: int, timeline: Timeline, index: int) -> dict[str, Any]:
+def _tracks(timeline: Timeline) -> np.ndarray:
+    """Which of its lane's threads each interval is on: the first one that is free when it starts."""
+    track = np.zeros(len(timeline), dtype=np.int64)
+    lane, ends = -1, []
+    columns = zip(timeline.lane.tolist(), timeline.start_s.tolist(), timeline.end_s.tolist(), strict=True)
+    for index, (of, start, end) in enumerate(columns):
+        if of != lane:
+            lane, ends = of, []
+        free = next((number for number, busy in enumerate(ends) if start >= busy - _ROUNDING_S), len(ends))
+        ends[free : free + 1] = [end]
+        track[index] = free
+    return track
+
+
+def _event(process: int, thread: int, timeline: Timeline, index: int) -> dict[str, Any]:
     interval = timeline[index]
     details = {"tile": interval.tile, "stage": interval.stage, "bytes": interval.bytes, "reason": interval.reason}
     return {
@@ -43,7 +69,7 @@ def _event(process: int, timeline: Timeline, index: int) -> dict[str, Any]:
         "name": f"{interval.kind}: {interval.reason}" if interval.reason else interval.kind,
         "cat": interval.kind,
         "pid": process,
-        "tid": int(timeline.lane[index]) + 1,
+        "tid": thread,
         "ts": interval.start_s * 1e6,
         "dur": interval.duration_s * 1e6,
         "args": {name: value for name, value in details.items() if value not in (-1, "")},
