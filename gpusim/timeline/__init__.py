@@ -1,7 +1,7 @@
 """Timelines: intervals on lanes, the same type for predicted and measured, and their metrics."""
 
 from gpusim.timeline.recorder import Recorder
-from gpusim.timeline.timeline import Interval, Timeline, TimelineBuilder
+from gpusim.timeline.timeline import COLUMNS, Interval, Timeline, TimelineBuilder
 from gpusim.timeline.vocabulary import KINDS, REASONS, Kind, Reason
 
-__all__ = ["KINDS", "REASONS", "Interval", "Kind", "Reason", "Recorder", "Timeline", "TimelineBuilder"]
+__all__ = ["COLUMNS", "KINDS", "REASONS", "Interval", "Kind", "Reason", "Recorder", "Timeline", "TimelineBuilder"]

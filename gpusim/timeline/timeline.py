@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from gpusim.timeline.vocabulary import KINDS, REASONS, Kind, Reason
 
-__all__ = ["Interval", "Timeline", "TimelineBuilder"]
+__all__ = ["COLUMNS", "Interval", "Timeline", "TimelineBuilder"]
 
+COLUMNS = ("lane", "kind", "start_s", "end_s", "reason", "tile", "stage", "bytes", "cause")
+"""The columns of a `Timeline`, in the order of the rows that a builder collects."""
 _KIND_ID = {kind: i for i, kind in enumerate(KINDS)}
 _REASON_ID = {reason: i for i, reason in enumerate(REASONS)}
 
@@ -112,11 +114,7 @@ class Timeline:
 
     def with_meta(self, **meta: Any) -> Timeline:
         """A copy of the timeline with entries of ``meta`` added or replaced."""
-        columns = {name: getattr(self, name) for name in _COLUMNS}
-        return Timeline(lanes=self.lanes, meta={**self.meta, **meta}, **columns)
-
-
-_COLUMNS = ("lane", "kind", "start_s", "end_s", "reason", "tile", "stage", "bytes", "cause")
+        return replace(self, meta={**self.meta, **meta})
 
 
 class TimelineBuilder:
@@ -155,7 +153,7 @@ class TimelineBuilder:
 
 def _from_rows(lanes: tuple[str, ...], rows: Sequence[tuple], meta: Mapping[str, Any]) -> Timeline:
     """A sorted `Timeline` of rows (lane, kind, start, end, reason, tile, stage, bytes, cause)."""
-    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(_COLUMNS))
+    table = np.array(rows, dtype=np.float64).reshape(len(rows), len(COLUMNS))
     order = np.lexsort((table[:, 2], table[:, 0]))
     position = np.empty(len(order), dtype=np.int64)
     position[order] = np.arange(len(order))

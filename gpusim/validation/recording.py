@@ -25,7 +25,7 @@ import numpy as np
 
 from gpusim.errors import RecordingError
 from gpusim.files import write_atomically
-from gpusim.timeline import KINDS, REASONS, Timeline
+from gpusim.timeline import COLUMNS, KINDS, REASONS, Timeline
 
 __all__ = [
     "TIMELINES", "TOTALS", "TotalRow", "Totals", "device_folder", "find_total", "is_stale", "list_timelines",
@@ -35,7 +35,6 @@ __all__ = [
 TOTALS = "totals.json"
 TIMELINES = "timelines.npz"
 
-_COLUMNS = ("lane", "kind", "start_s", "end_s", "reason", "tile", "stage", "bytes", "cause")
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _FOLDERS = {
     "NVIDIA H200": "h200_sxm", "NVIDIA H100 80GB HBM3": "h100_sxm", "NVIDIA A100-SXM4-80GB": "a100_sxm",
@@ -171,7 +170,7 @@ def save_timeline(path: Path, name: str, timeline: Timeline) -> None:
     path = Path(path)
     arrays, metas = _open_timelines(path) if path.exists() else ({}, {})
     metas[name] = {"lanes": list(timeline.lanes), "meta": dict(timeline.meta)}
-    for column in _COLUMNS:
+    for column in COLUMNS:
         arrays[f"{name}.{column}"] = getattr(timeline, column)
     text = json.dumps(metas, allow_nan=False).encode()
     arrays["meta"] = np.frombuffer(text, dtype=np.uint8)
@@ -192,7 +191,7 @@ def load_timeline(path: Path, name: str) -> Timeline:
     if name not in metas:
         raise RecordingError(f"no timeline {name!r} in it (it has {', '.join(metas) or 'none'})", path=path)
     try:
-        columns = {column: arrays[f"{name}.{column}"] for column in _COLUMNS}
+        columns = {column: arrays[f"{name}.{column}"] for column in COLUMNS}
         lanes, meta = tuple(metas[name]["lanes"]), metas[name]["meta"]
     except KeyError as error:
         raise RecordingError(f"timeline {name!r} lacks {error}", path=path) from error
