@@ -15,7 +15,7 @@ __all__ = ["Bins", "bin_shares"]
 
 @dataclass(frozen=True)
 class Bins:
-    """Seconds-free time shares: ``time_us[row, bin, c]`` is the time of ``categories[c]``."""
+    """Time per row, bin and category: ``time_us[row, bin, c]`` is that of ``categories[c]``, in µs."""
 
     edges_us: np.ndarray
     categories: list[int]

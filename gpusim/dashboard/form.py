@@ -147,7 +147,7 @@ def _spelled(base: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Field]
 def _label(words: Sequence[str]) -> str:
     """The field first where it is deep inside: what comes last is cut off where there is no room.
 
-    That a number of instructions is one of `compute` is left out: no other op has such.
+    The word `compute` is dropped: only its fields are instruction counts.
     """
     said = [word.replace("_", " ") for word in words]
     return " ".join(said) if len(said) < 3 else " · ".join(word for word in reversed(said) if word != "compute")

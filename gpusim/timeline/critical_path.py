@@ -1,4 +1,4 @@
-"""The chain of intervals that set the duration: shorten none of them and nothing gets faster.
+"""The chain of intervals that sets the duration: unless one of them gets shorter, the total does not.
 
 Walked back from the last end: a wait leads to what released it, work to what came
 before it on its lane. The prediction knows the cause of every wait; for a measured
