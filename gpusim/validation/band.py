@@ -36,6 +36,10 @@ class KnownGap:
     reason: str
     device: str | None = None
 
+    def __post_init__(self) -> None:
+        if not (isinstance(self.params, dict) and isinstance(self.reason, str)):
+            raise TypeError(f"params are names with values, a reason is a text: {self.params!r}, {self.reason!r}")
+
     def covers(self, device: str, params: Mapping[str, Any]) -> bool:
         """Whether a case with these parameters on this device is one of them."""
         same_device = self.device in (None, device)
@@ -54,5 +58,5 @@ def known_gaps(folder: Path) -> tuple[KnownGap, ...]:
     try:
         entries = yaml.safe_load(path.read_text(encoding="utf-8")) or []
         return tuple(KnownGap(**entry) for entry in entries)
-    except (yaml.YAMLError, TypeError) as error:
+    except (yaml.YAMLError, TypeError, ValueError) as error:
         raise RecordingError(f"not a list of {{params, reason}}: {error}", path=path) from None

@@ -19,6 +19,12 @@ from gpusim.validation.recording import device_folder, list_timelines, load_time
 
 __all__ = ["read_measured"]
 
+_NUMBERS = (
+    "overhead", "period_s", "hidden_fraction", "bytes_read", "bytes_written", "flop", "peak_bytes_per_s",
+    "peak_flop_per_s", "hbm_busy", "launch_s",
+)  # fmt: skip
+"""What metrics read besides the total."""
+
 
 def read_measured(path: Path, scenario: Scenario, name: str | None = None) -> tuple[str, Timeline]:
     """The timeline called ``name`` in ``path`` (or the only one) with its name, its device as a profile is called.
@@ -30,7 +36,7 @@ def read_measured(path: Path, scenario: Scenario, name: str | None = None) -> tu
     found = list_timelines(path)
     name = _chosen(path, found, name)
     timeline = load_timeline(path, name)
-    problem = _problem(timeline.meta, scenario)
+    problem = _unusable(timeline.meta) or _foreign(timeline.meta, scenario)
     if problem:
         raise RecordingError(f"timeline {name!r} {problem}", path=path)
     device = timeline.meta.get("device")
@@ -53,13 +59,21 @@ def _chosen(path: Path, found: Mapping[str, Any], name: str | None) -> str:
     return name
 
 
-def _problem(meta: Mapping[str, Any], scenario: Scenario) -> str:
-    """What speaks against comparing a timeline with ``meta`` with the scenario, or nothing."""
+def _unusable(meta: Mapping[str, Any]) -> str:
+    """What speaks against comparing a timeline with ``meta`` with anything, or nothing."""
     if meta.get("source") != "measured":
         return f"is not a measured one (its source is {meta.get('source')!r})"
     total_s = meta.get("total_s")
     if not (isinstance(total_s, int | float) and math.isfinite(total_s) and total_s > 0):
         return f"has no run time of the kernel (total_s is {total_s!r}, expected seconds)"
+    for name in _NUMBERS:
+        if name in meta and not (isinstance(meta[name], int | float) and math.isfinite(meta[name])):
+            return f"says that its {name} is {meta[name]!r}, which is no number"
+    return ""
+
+
+def _foreign(meta: Mapping[str, Any], scenario: Scenario) -> str:
+    """What speaks against comparing a timeline with ``meta`` with the scenario, or nothing."""
     device = meta.get("device")
     if device is not None and device_folder(str(device)) != (wanted := scenario.recorded_device):
         return f"was measured on {device} ({device_folder(str(device))}), the scenario is for {wanted}"
@@ -68,5 +82,7 @@ def _problem(meta: Mapping[str, Any], scenario: Scenario) -> str:
     if meta["technique"] != scenario.technique.name:
         return f"is of {meta['technique']}, the scenario of {scenario.technique.name}"
     measured, wanted = meta.get("params", {}), dataclasses.asdict(scenario.params)
+    if not isinstance(measured, Mapping):
+        return f"has parameters without names: {measured!r}"
     different = [f"{key}={measured.get(key)!r}" for key, value in wanted.items() if measured.get(key) != value]
     return f"was measured with other parameters: {', '.join(different)}" if different else ""

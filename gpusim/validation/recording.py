@@ -35,6 +35,8 @@ __all__ = [
 TOTALS = "totals.json"
 TIMELINES = "timelines.npz"
 
+_TIMES = ("start_s", "end_s")
+"""The columns that are floating-point numbers; all others are whole ones."""
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _FOLDERS = {
     "NVIDIA H200": "h200_sxm", "NVIDIA H100 80GB HBM3": "h100_sxm", "NVIDIA A100-SXM4-80GB": "a100_sxm",
@@ -95,13 +97,18 @@ class Totals:
         data = _read_json(Path(path))
         try:
             rows = [TotalRow(**row) for row in data["rows"]]
-            totals = cls(data["technique"], dict(data["meta"]), rows)
+            technique, meta = data["technique"], data["meta"]
         except (KeyError, TypeError) as error:
             raise RecordingError(f"not a totals file ({error})", path=path) from error
-        for row in totals.rows:
-            if not (isinstance(row.total_s, int | float) and math.isfinite(row.total_s) and row.total_s > 0):
-                raise RecordingError(f"total_s of {dict(row.params)} is {row.total_s!r}, not a time", path=path)
-        return totals
+        if not (isinstance(meta, dict) and all(isinstance(row.params, dict) for row in rows)):
+            raise RecordingError("not a totals file (meta and params are objects)", path=path)
+        for row in rows:
+            if not (_is_time(row.total_s) and row.total_s > 0):
+                raise RecordingError(f"total_s of {row.params} is {row.total_s!r}, not a time", path=path)
+            for name in ("min_s", "max_s", "iqr_s"):
+                if not _is_time(getattr(row, name)):
+                    raise RecordingError(f"{name} of {row.params} is {getattr(row, name)!r}, not a time", path=path)
+        return cls(technique, meta, rows)
 
     def save(self, path: Path) -> None:
         """Write atomically, one row a line, so that a re-measured point is a one-line change."""
@@ -195,14 +202,31 @@ def load_timeline(path: Path, name: str) -> Timeline:
         lanes, meta = tuple(metas[name]["lanes"]), metas[name]["meta"]
     except KeyError as error:
         raise RecordingError(f"timeline {name!r} lacks {error}", path=path) from error
-    size = columns["lane"].shape
-    bounds = {"lane": len(lanes), "kind": len(KINDS), "reason": len(REASONS)}
-    for column, values in columns.items():
-        if values.ndim != 1 or values.shape != size or values.dtype.kind not in "if":
-            raise RecordingError(f"timeline {name!r}: column {column} has the wrong shape or type", path=path)
-        if column in bounds and values.size and not (values.min() >= 0 and values.max() < bounds[column]):
-            raise RecordingError(f"timeline {name!r}: column {column} is out of range", path=path)
+    problem = _problem(columns, len(lanes))
+    if problem:
+        raise RecordingError(f"timeline {name!r}: {problem}", path=path)
     return Timeline(lanes=lanes, meta=meta, **columns)
+
+
+def _problem(columns: Mapping[str, np.ndarray], lanes: int) -> str:
+    """What makes columns none of a timeline, or nothing: metrics and figures take all of it for granted."""
+    shape = columns["lane"].shape
+    size = columns["lane"].size
+    bounds = {"lane": (0, lanes), "kind": (0, len(KINDS)), "reason": (0, len(REASONS)), "cause": (-1, size)}
+    for column, values in columns.items():
+        if len(shape) != 1 or values.shape != shape or values.dtype.kind != ("f" if column in _TIMES else "i"):
+            return f"column {column} has the wrong shape or type"
+        least, end = bounds.get(column, (None, None))
+        if size and end is not None and not (values.min() >= least and values.max() < end):
+            return f"column {column} is out of range"
+    start, end = (columns[column] for column in _TIMES)
+    if not (np.isfinite(start).all() and np.isfinite(end).all()):
+        return "a time is not finite"
+    if not (end >= start).all():
+        return "an interval ends before it starts"
+    if (np.lexsort((start, columns["lane"])) != np.arange(size)).any():
+        return "its intervals are not sorted by lane and start"
+    return ""
 
 
 def _open_timelines(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
@@ -218,9 +242,17 @@ def _open_timelines(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
 
 def _metas(text: bytes) -> dict[str, Any]:
     metas = json.loads(text)
-    if not all(isinstance(entry["lanes"], list) and isinstance(entry["meta"], dict) for entry in metas.values()):
-        raise ValueError("its meta says something else")
+    for entry in metas.values():
+        lanes = entry["lanes"]
+        if not (isinstance(lanes, list) and all(isinstance(lane, str) for lane in lanes)):
+            raise ValueError("its lanes are no list of names")
+        if not isinstance(entry["meta"], dict):
+            raise TypeError("its meta says something else")
     return metas
+
+
+def _is_time(value: Any) -> bool:
+    return isinstance(value, int | float) and math.isfinite(value) and value >= 0
 
 
 def _read_json(path: Path) -> dict[str, Any]:

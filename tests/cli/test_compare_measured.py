@@ -123,6 +123,8 @@ def test_a_file_without_a_device_is_taken_at_its_word(compare, measure):
     ({"source": "predicted"}, "timeline 'run' is not a measured one (its source is 'predicted')"),
     ({"total_s": None}, "timeline 'run' has no run time of the kernel (total_s is None, expected seconds)"),
     ({"total_s": 0.0}, "total_s is 0.0"),
+    ({"overhead": "little"}, "timeline 'run' says that its overhead is 'little', which is no number"),
+    ({"bytes_read": None}, "its bytes_read is None"),
 ])  # fmt: skip
 def test_a_foreign_timeline_is_refused(refused, measure, meta, message):
     """Measured elsewhere, not measured at all, or without a time."""
@@ -132,6 +134,7 @@ def test_a_foreign_timeline_is_refused(refused, measure, meta, message):
 @pytest.mark.parametrize(("meta", "message"), [
     ({"technique": "three_role"}, "is of three_role, the scenario of sync_tile"),
     ({"technique": "sync_tile", "params": {"tile_bytes": 4096}}, "other parameters: tile_bytes=4096, "),
+    ({"technique": "sync_tile", "params": [4096]}, "has parameters without names: [4096]"),
 ])  # fmt: skip
 def test_a_timeline_of_another_technique_is_refused(refused, measure, tmp_path, meta, message):
     """Or of the same one with other parameters, which are named."""

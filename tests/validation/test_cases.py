@@ -38,10 +38,13 @@ def test_declared_gap_is_a_known_gap(made, params):
     assert comparison.gap == "made up as well"
 
 
-def test_broken_gap_file_is_an_error(made, params):
+@pytest.mark.parametrize(
+    "text", ["- {parms: {}}", "- {params: [1], reason: r}", "- {params: {}, reason: 3}", "3", "- {reason: r}", "a: 1"]
+)
+def test_broken_gap_file_is_an_error(made, params, text):
     """Not a silent pass."""
     made.record(params(), 1e-5)
-    (made.technique.folder / "known_gaps.yaml").write_text("- {parms: {}}\n")
+    (made.technique.folder / "known_gaps.yaml").write_text(f"{text}\n")
     with pytest.raises(RecordingError, match="known_gaps"):
         compare(loads(TEXT))
 

@@ -150,7 +150,14 @@ def test_a_truncated_file_is_an_error_not_a_crash(tmp_path, keep) -> None:
 
 @pytest.mark.parametrize(
     "content",
-    ["[]", "{}", '{"technique": "t", "meta": {}, "rows": [{}]}', "null", '{"rows": 3, "technique": 1, "meta": 2}'],
+    [
+        "[]",
+        "{}",
+        '{"technique": "t", "meta": {}, "rows": [{}]}',
+        "null",
+        '{"rows": 3, "technique": 1, "meta": 2}',
+        '{"technique": "t", "meta": "abc", "rows": []}',
+    ],
 )
 def test_json_that_is_no_totals_file_is_an_error(tmp_path, content) -> None:
     """Valid JSON of another shape."""
@@ -167,6 +174,52 @@ def test_a_total_that_is_no_time_is_an_error(tmp_path, value) -> None:
     (tmp_path / TOTALS).write_text(text.replace("nan", "NaN"))
     with pytest.raises(RecordingError):
         Totals.load(tmp_path / TOTALS)
+
+
+@pytest.mark.parametrize(("before", "after"), [
+    ('"params": {"tile_bytes": 4096, "stages": 2}', '"params": [1]'), ('"iqr_s": 0.0', '"iqr_s": "small"'),
+    ('"min_s": 0.0001', '"min_s": -1'), ('"max_s": 0.0001', '"max_s": null'),
+])  # fmt: skip
+def test_a_row_that_says_something_else_is_an_error(tmp_path, before, after) -> None:
+    """Parameters have names, and times are numbers."""
+    Totals("t", {}, [row()]).save(tmp_path / TOTALS)
+    text = (tmp_path / TOTALS).read_text()
+    assert before in text
+    (tmp_path / TOTALS).write_text(text.replace(before, after))
+    with pytest.raises(RecordingError):
+        Totals.load(tmp_path / TOTALS)
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "words"),
+    [
+        ("lane", [0.0, 0.0, 1.0], "lane has the wrong shape or type"),
+        ("tile", [0.5, 1.0, 2.0], "tile has the wrong shape or type"),
+        ("start_s", [0, 0, 0], "start_s has the wrong shape or type"),
+        ("cause", [-1, 3, -1], "cause is out of range"),
+        ("cause", [-2, -1, -1], "cause is out of range"),
+        ("kind", [0, 99, 0], "kind is out of range"),
+        ("start_s", [0.0, float("nan"), 0.0], "not finite"),
+        ("end_s", [float("inf"), 2e-6, 1e-6], "not finite"),
+        ("end_s", [-1.0, 2e-6, 1e-6], "ends before it starts"),
+        ("start_s", [1.5e-6, 0.0, 0.0], "ends before"),
+        ("lane", [1, 0, 0], "not sorted"),
+    ],
+)
+def test_columns_that_metrics_could_not_read_are_an_error(tmp_path, column, values, words) -> None:
+    """A file may come from anybody's probe."""
+    timeline = some_timeline()
+    assert len(timeline) == 3
+    save_timeline(tmp_path / TIMELINES, "one", replace(timeline, **{column: np.array(values)}))
+    with pytest.raises(RecordingError, match=words):
+        load_timeline(tmp_path / TIMELINES, "one")
+
+
+def test_lanes_without_names_are_an_error(tmp_path) -> None:
+    """Everything else reads them as text."""
+    save_timeline(tmp_path / TIMELINES, "one", replace(some_timeline(), lanes=(1, 2)))
+    with pytest.raises(RecordingError, match="lanes"):
+        load_timeline(tmp_path / TIMELINES, "one")
 
 
 def test_objects_in_a_timeline_file_are_not_unpickled(tmp_path) -> None:
