@@ -61,6 +61,9 @@ def _waits_for_nothing(threads: Threads, *, once_is_enough: bool = False) -> Ite
 
 def _never_joined(graph: str, calls: list[Call]) -> Iterator[Problem]:
     """Streams that forked from the first one, with calls that it never waits for: such a capture is refused."""
+    # Waits for an earlier chunk are no calls in a graph; where there are only these, that is the mistake.
+    if not calls:
+        return
     seen: dict[str, dict[str, int]] = defaultdict(dict)
     recorded: dict[str, dict[str, int]] = {}
     last: dict[str, Call] = {}

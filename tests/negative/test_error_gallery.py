@@ -192,6 +192,10 @@ GALLERY = {
         HOST + "        - wait_event: {event: done, stream: b}\n",
         ["scenario.yaml:12:24", "per_chunk.2.wait_event.event", "event 'done' is waited for but never recorded"],
     ),
+    "graph of nothing but waits for earlier chunks": (
+        HOST + '  graphs: {g: {ops: [{wait_event: "e#-1"}]}}\n',
+        ["scenario.yaml:12:", "graphs.g.ops.0.wait_event.event", "has no chunks before it"],
+    ),
     "buffer that another word frees": (
         HOST + '        - malloc: {buffer: "own#", bytes: 4}\n        - free_async: "own#"\n',
         ["scenario.yaml:13:", "buffer 'own0' is allocated by malloc, so free_async cannot free it", "allowed: free)"],
