@@ -11,7 +11,7 @@ program is an error, an event exists from its first record, a buffer from its al
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from gpusim.program.host_ops import (
     AcquireSlot,
@@ -44,6 +44,7 @@ from gpusim.program.host_parts import (
     TO_OR_FROM_HOST,
     Buffer,
     FixedCost,
+    Place,
     Pool,
     RooflineCost,
     Slots,
@@ -79,6 +80,7 @@ __all__ = [
     "Memcpy",
     "MemcpyAsync",
     "MemsetAsync",
+    "Place",
     "Pool",
     "ReleaseSlot",
     "RooflineCost",
@@ -123,7 +125,6 @@ class HostProgram:
     pools: tuple[Pool, ...] = ()
     slots: tuple[Slots, ...] = ()
     graphs: tuple[Graph, ...] = ()
-    notes: dict[str, float] = field(default_factory=dict)
 
     @property
     def waits_in_chunks(self) -> bool:

@@ -13,6 +13,7 @@ __all__ = [
     "Buffer",
     "Direction",
     "FixedCost",
+    "Place",
     "Pool",
     "RooflineCost",
     "Slots",
@@ -62,8 +63,9 @@ class Pool:
     ``driver``: a stream-ordered CUDA pool; what is free above ``release_threshold`` bytes
     goes back to the OS when the host synchronises. ``caching``: an allocator in the host's
     language that keeps freed blocks by stream and calls cudaMalloc when it has none that fits.
-    ``limit`` bounds the bytes of a caching allocator (None: the device's memory): beyond it the
-    allocator synchronises the device and frees what it holds.
+    ``limit`` bounds the bytes that it holds (None: the device's memory); that of a driver pool is
+    rounded up to whole chunks. A pool that needs more gives back what is free, and fails if that
+    is not enough.
     """
 
     name: str
@@ -74,7 +76,7 @@ class Pool:
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """``count`` tokens that a host thread takes and a host function gives back."""
+    """``count`` tokens that a host thread takes and a host function, or a thread, gives back."""
 
     name: str
     count: int

@@ -7,6 +7,7 @@ cost of the launch that a measured program makes.
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import singledispatchmethod
@@ -40,7 +41,7 @@ class CallMaker:
         self.program = program
         self.pointers = Pointers(program, arena)
         self.streams = {stream.name: _stream(stream) for stream in program.streams}
-        self.slots = _semaphores(program)
+        self.slots = semaphores(program)
         self.pools = {pool.name: self.pointers.pool(pool) for pool in program.pools}
         self._kernels = dict(kernels or {})
         self._events: dict[str, Any] = {}
@@ -230,6 +231,10 @@ class CallMaker:
         return self.slots[op.slots].acquire
 
     @call.register
+    def _(self, op: ops.ReleaseSlot) -> Call:
+        return self.slots[op.slots].release
+
+    @call.register
     def _(self, op: ops.StreamSync) -> Call:
         return self.streams[op.stream].synchronize
 
@@ -268,7 +273,18 @@ def _stream(stream: ops.Stream) -> Any:
     return cupy.cuda.Stream(non_blocking=stream.kind == "non_blocking", priority=stream.priority or None)
 
 
-def _semaphores(program: ops.HostProgram) -> dict[str, Any]:
-    import threading
-
+def semaphores(program: ops.HostProgram) -> dict[str, threading.Semaphore]:
+    """The slots of a program, by name."""
     return {slots.name: threading.Semaphore(slots.count) for slots in program.slots}
+
+
+def put_back(program: ops.HostProgram, slots: Mapping[str, threading.Semaphore]) -> None:
+    """Give each of ``slots`` the count with which ``program`` begins, while nobody uses them.
+
+    The semaphores themselves stay, because calls hold them.
+    """
+    for spec in program.slots:
+        while slots[spec.name].acquire(blocking=False):
+            pass
+        if spec.count:
+            slots[spec.name].release(spec.count)

@@ -56,10 +56,9 @@ class Arena:
             part = words[start : start + len(block)]
             part[:] = block[: len(part)]
 
-    def block(self, place: str) -> int:
-        return {"device": lambda: self.device, "pinned": lambda: self.pinned, "pageable": lambda: self.pageable}[
-            place
-        ]()
+    def block(self, place: ops.Place) -> int:
+        """Address of the block of a place."""
+        return getattr(self, place)
 
 
 def host_view(pointer: int, size: int) -> np.ndarray:
@@ -116,9 +115,16 @@ class Pointers:
 
 
 class DriverPool:
-    """A CUDA memory pool of its own, so that no other program's memory is in it."""
+    """A CUDA memory pool of its own, so that no other program's memory is in it.
+
+    Raises ValueError for one with a limit, which CuPy's ``MemPoolProps`` cannot say.
+    """
 
     def __init__(self, pool: ops.Pool) -> None:
+        if pool.limit is not None:
+            raise ValueError(
+                f"pool {pool.name!r} has a limit, which CuPy cannot set; this program is for the model only"
+            )
         from cupy.cuda import runtime
 
         self._runtime = runtime

@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from gpusim.program import host as ops
-from realkernels._harness.host_calls import Call, CallMaker, let_go
+from realkernels._harness.host_calls import Call, CallMaker, let_go, put_back
 from realkernels._harness.host_memory import Arena
 from realkernels._harness.host_oracle import expected, mismatches
 
@@ -83,6 +83,7 @@ class HostRunner:
         """Empty pools and put back slots, so that each run starts like the first."""
         for pool in self._maker.pools.values():
             pool.empty()
+        put_back(self.program, self._maker.slots)
 
     def check(self) -> str:
         """Run once and compare host memory with the oracle; "" or what is wrong."""
