@@ -127,8 +127,11 @@ def enough(name: str, old: Any, new: Any, noun: str = "") -> str:
 
 
 def _singular(noun: str) -> str:
-    first, _, rest = noun.partition(" ")
-    return noun.removesuffix("s") if noun.endswith("s") else f"{first.removesuffix('s')} {rest}"
+    """One of them: "stages in flight" and "slots of buffers" are so many stages and slots, "input stages" stages."""
+    counted, of, name = noun.partition(" of ")
+    first, blank, rest = counted.partition(" ")
+    one = counted.removesuffix("s") if counted.endswith("s") else first.removesuffix("s") + blank + rest
+    return one + of + name
 
 
 def values_to_try(name: str, value: Any, limits: Mapping[str, Any]) -> Iterator[Any]:
