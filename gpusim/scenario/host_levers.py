@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from gpusim.program.host import DIRECTIONS, TO_OR_FROM_HOST
 from gpusim.scenario.host_calls import PARTS
-from gpusim.scenario.host_schema import SpelledHost, ThreadSpec, WorkSpec
+from gpusim.scenario.host_schema import MAX_STREAMS, SpelledHost, ThreadSpec, WorkSpec
 from gpusim.scenario.lever_kinds import Proposal, enough, values_to_try, whole
 from gpusim.scenario.op_lists import as_written
 from gpusim.scenario.spelled_levers import TWICE, rewritten
@@ -26,7 +26,7 @@ KEPT = "1 TiB"
 _SIZED = (*DIRECTIONS, "memset", "memcpy", "malloc", "malloc_async", "malloc_host")
 
 
-class Step(NamedTuple):
+class PlacedCall(NamedTuple):
     """An op of a thread: dotted path from the top, list that it is in, word and arguments."""
 
     path: str
@@ -63,7 +63,7 @@ def _streams(host: SpelledHost) -> Iterator[Proposal]:
     named = any(getattr(step.args, "stream", None) for name in host.threads for step in _steps(host, name))
     if not counted or named or any(thread.deal for thread in host.threads.values()) or (old == 1 and not _sliced(host)):
         return
-    for order, new in enumerate(values_to_try("streams", old, {"ge": 1, "le": 512})):
+    for order, new in enumerate(values_to_try("streams", old, {"ge": 1, "le": MAX_STREAMS})):
         words = enough("streams", old, new)
         yield Proposal("streams", f"streams {old} → {new}", {"host.streams": new}, order=order, enough=words)
 
@@ -101,7 +101,7 @@ def _sliced(host: SpelledHost) -> bool:
     return bool(copies) and all(sizes and min(sizes) >= SLICE for sizes in copies)
 
 
-def _crosses(step: Step) -> bool:
+def _crosses(step: PlacedCall) -> bool:
     """Whether it copies from or to the host."""
     return (step.args.direction if step.word == "memcpy" else step.word) in TO_OR_FROM_HOST
 
@@ -132,9 +132,9 @@ def _allocation(host: SpelledHost) -> Iterator[Proposal]:
     yield Proposal("allocation", change, overrides)
 
 
-def _steps(host: SpelledHost, name: str, *parts: str) -> Iterator[Step]:
+def _steps(host: SpelledHost, name: str, *parts: str) -> Iterator[PlacedCall]:
     """The ops of some of a thread's lists (default: all), with those that repeats hold."""
     for part in parts or PARTS:
         for path, word, args in as_written(getattr(host.threads[name], part)):
             dotted = ".".join(map(str, ("host", "threads", name, part, *path[:-1])))
-            yield Step(dotted, part, word, args)
+            yield PlacedCall(dotted, part, word, args)

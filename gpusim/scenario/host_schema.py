@@ -18,6 +18,7 @@ from gpusim.scenario.kernel_schema import SpelledKernel, TechniqueKernel
 __all__ = [
     "CHUNKED_KEY",
     "DEFAULT_POOL",
+    "MAX_STREAMS",
     "GraphSpec",
     "PoolSpec",
     "SpelledHost",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 MAX_CHUNKS = 4096
+MAX_STREAMS = 512
 
 
 class StreamSpec(Model):
@@ -107,7 +109,7 @@ class ThreadSpec(Model):
     """Calls made once, after the last chunk."""
 
 
-def _kernel_form(value: Any) -> str:
+def _form_of_kernel(value: Any) -> str:
     if isinstance(value, dict):
         return "technique" if "technique" in value else "spelled" if "roles" in value else "work"
     return {TechniqueKernel: "technique", SpelledKernel: "spelled"}.get(type(value), "work")
@@ -117,7 +119,7 @@ HostKernel = Annotated[
     Annotated[TechniqueKernel, Tag("technique")]
     | Annotated[SpelledKernel, Tag("spelled")]
     | Annotated[WorkSpec, Tag("work")],
-    Discriminator(_kernel_form),
+    Discriminator(_form_of_kernel),
 ]
 
 
@@ -130,11 +132,13 @@ DEFAULT_POOL = {"default": PoolSpec()}
 
 def _streams(value: Any) -> Any:
     """``streams: 3`` is short for three non-blocking streams s0, s1, s2."""
-    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= 512:
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= MAX_STREAMS:
         return {f"s{i}": {} for i in range(value)}
     if isinstance(value, dict):
         return value
-    raise ValueError("expected their number (1 to 512), or a mapping by name such as {copy: {}, work: {}}")
+    raise ValueError(
+        f"expected their number (1 to {MAX_STREAMS}), or a mapping by name such as {{copy: {{}}, work: {{}}}}"
+    )
 
 
 class SpelledHost(Model):
@@ -144,7 +148,7 @@ class SpelledHost(Model):
     """Whose calls they are, and so what each costs: those of Python through CuPy, or of C++."""
     streams: Annotated[
         dict[Name, StreamSpec], BeforeValidator(_streams, json_schema_input_type=int | dict[str, StreamSpec]),
-        Field(min_length=1, max_length=512),
+        Field(min_length=1, max_length=MAX_STREAMS),
     ] = {"s0": StreamSpec()}  # fmt: skip
     """Streams by name; a number n is short for n non-blocking ones s0, s1, …."""
     kernels: dict[Name, HostKernel] = {}

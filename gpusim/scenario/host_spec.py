@@ -61,30 +61,32 @@ def _work(name: str, spec: WorkSpec) -> ops.Work:
     return ops.Work(cost, spec.blocks, spec.threads, spec.registers, spec.shared_bytes, name)
 
 
-def _op(kernels: Mapping[str, ops.Work | KernelProgram], call: Call) -> Any:
+_MAKE: dict[str, Callable[[Call, Mapping[str, ops.Work | KernelProgram]], ops.HostOp]] = {
+    "memset": lambda c, _: ops.MemsetAsync(c.args.bytes, c.stream, chunk=c.chunk),
+    "memcpy": lambda c, _: ops.Memcpy(c.args.direction, c.args.bytes, not c.args.pageable, chunk=c.chunk),
+    "launch": lambda c, kernels: ops.Launch(kernels[c.args.kernel], c.stream, chunk=c.chunk),
+    "record": lambda c, _: ops.EventRecord(c.names["event"], c.stream, c.chunk),
+    "wait_event": lambda c, _: ops.StreamWaitEvent(c.names["event"], c.stream, c.chunk),
+    "malloc": lambda c, _: ops.Malloc(c.names["buffer"], c.args.bytes, c.chunk),
+    "free": lambda c, _: ops.Free(c.names["buffer"], c.chunk),
+    "malloc_async": lambda c, _: ops.MallocAsync(c.names["buffer"], c.args.bytes, c.stream, c.args.pool, c.chunk),
+    "free_async": lambda c, _: ops.FreeAsync(c.names["buffer"], c.stream, c.chunk),
+    "malloc_host": lambda c, _: ops.MallocHost(c.names["buffer"], c.args.bytes, c.chunk),
+    "free_host": lambda c, _: ops.FreeHost(c.names["buffer"], c.chunk),
+    "host_func": lambda c, _: ops.HostFunc(c.stream, c.args.seconds, c.names["releases"], c.args.syncs or "", c.chunk),
+    "acquire": lambda c, _: ops.AcquireSlot(c.names["slots"], c.chunk),
+    "release": lambda c, _: ops.ReleaseSlot(c.names["slots"], c.chunk),
+    "work": lambda c, _: ops.HostWork(c.args.seconds, chunk=c.chunk),
+    "sync_stream": lambda c, _: ops.StreamSync(c.stream, c.chunk),
+    "sync_event": lambda c, _: ops.EventSync(c.names["event"], c.chunk),
+    "sync_device": lambda c, _: ops.DeviceSync(c.chunk),
+    "launch_graph": lambda c, _: ops.GraphLaunch(c.args.graph, c.stream, c.chunk),
+}
+"""The op of a call, by its word; copies have theirs in `_op`."""
+
+
+def _op(kernels: Mapping[str, ops.Work | KernelProgram], call: Call) -> ops.HostOp:
     """The op of a call."""
-    word, spec, chunk, stream, names = call.word, call.args, call.chunk, call.stream, call.names
-    if word in ops.DIRECTIONS:  # the words of asynchronous copies
-        return ops.MemcpyAsync(word, spec.bytes, stream, not spec.pageable, chunk=chunk)
-    make: dict[str, Callable[[], Any]] = {
-        "memset": lambda: ops.MemsetAsync(spec.bytes, stream, chunk=chunk),
-        "memcpy": lambda: ops.Memcpy(spec.direction, spec.bytes, not spec.pageable, chunk=chunk),
-        "launch": lambda: ops.Launch(kernels[spec.kernel], stream, chunk=chunk),
-        "record": lambda: ops.EventRecord(names["event"], stream, chunk),
-        "wait_event": lambda: ops.StreamWaitEvent(names["event"], stream, chunk),
-        "malloc": lambda: ops.Malloc(names["buffer"], spec.bytes, chunk),
-        "free": lambda: ops.Free(names["buffer"], chunk),
-        "malloc_async": lambda: ops.MallocAsync(names["buffer"], spec.bytes, stream, spec.pool, chunk),
-        "free_async": lambda: ops.FreeAsync(names["buffer"], stream, chunk),
-        "malloc_host": lambda: ops.MallocHost(names["buffer"], spec.bytes, chunk),
-        "free_host": lambda: ops.FreeHost(names["buffer"], chunk),
-        "host_func": lambda: ops.HostFunc(stream, spec.seconds, names["releases"], spec.syncs or "", chunk),
-        "acquire": lambda: ops.AcquireSlot(names["slots"], chunk),
-        "release": lambda: ops.ReleaseSlot(names["slots"], chunk),
-        "work": lambda: ops.HostWork(spec.seconds, chunk=chunk),
-        "sync_stream": lambda: ops.StreamSync(stream, chunk),
-        "sync_event": lambda: ops.EventSync(names["event"], chunk),
-        "sync_device": lambda: ops.DeviceSync(chunk),
-        "launch_graph": lambda: ops.GraphLaunch(spec.graph, stream, chunk),
-    }
-    return make[word]()
+    if call.word in ops.DIRECTIONS:  # the words of asynchronous copies
+        return ops.MemcpyAsync(call.word, call.args.bytes, call.stream, not call.args.pageable, chunk=call.chunk)
+    return _MAKE[call.word](call, kernels)

@@ -15,6 +15,8 @@ __all__ = ["BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel", "TechniqueKer
 MAX_GRID = 2**31 - 1  # gridDim.x
 MAX_TILES = 10_000_000
 MAX_TURN = 16
+MAX_STAGES = 64
+MAX_CTAS_PER_SM = 32
 
 
 class TechniqueKernel(Model):
@@ -29,7 +31,7 @@ class TechniqueKernel(Model):
 class RingSpec(Model):
     """A circular buffer in shared memory with a full and an empty mbarrier per stage."""
 
-    stages: Annotated[Count, Field(ge=1, le=64)]
+    stages: Annotated[Count, Field(ge=1, le=MAX_STAGES)]
     """Buffers of the ring; tile n is in stage n modulo stages."""
     bytes: Annotated[ByteCount, Field(gt=0, le=2**20)]
     """Bytes of one stage."""
@@ -63,7 +65,7 @@ class BarrierSpec(Model):
 
     arrivals: Annotated[Count, Field(ge=1, le=1024)]
     """Arrivals that complete a phase."""
-    stages: Annotated[Count, Field(ge=1, le=64)] = 1
+    stages: Annotated[Count, Field(ge=1, le=MAX_STAGES)] = 1
     """So many barriers, an array of which tile t has number t modulo that, as one for each stage of a ring; phases then
     go on every so many tiles."""
 
@@ -130,7 +132,7 @@ class SpelledKernel(Model):
     """Shared memory per CTA besides rings and barriers."""
     idle_warps: Annotated[Count, Field(ge=0, le=32)] = 0
     """Warps that exist and do nothing."""
-    ctas_per_sm: Annotated[Count, Field(ge=1, le=32)] | None = None
+    ctas_per_sm: Annotated[Count, Field(ge=1, le=MAX_CTAS_PER_SM)] | None = None
     """At most so many resident CTAs, as padding of shared memory forces it; if fewer fit, fewer run."""
     l2_warm: bool = False
     """The data was left in L2 by an earlier launch. This only records it: what is found there say the ops (l2_hit)."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from gpusim.scenario.kernel_schema import TileTotal
+from gpusim.scenario.kernel_schema import MAX_CTAS_PER_SM, MAX_STAGES, TileTotal
 from gpusim.scenario.lever_kinds import Proposal, enough, grids_to_try, shown, values_to_try, whole, with_grid
 from gpusim.scenario.op_lists import as_written
 from gpusim.scenario.op_schema import REPEAT
@@ -50,7 +50,7 @@ def _loop_count(kernel: SpelledKernel, place: str) -> dict[str, int]:
 def _stages(kernel: SpelledKernel, place: str, ring: str) -> Iterator[Proposal]:
     old = kernel.rings[ring].stages
     name = f"{ring} stages" if len(kernel.rings) > 1 else "stages"
-    for order, new in enumerate(values_to_try("stages", old, {"ge": 1, "le": 64})):
+    for order, new in enumerate(values_to_try("stages", old, {"ge": 1, "le": MAX_STAGES})):
         ahead = _run_ahead(kernel, place, ring, new - old)
         if ahead is not None:
             overrides = {f"{place}.rings.{ring}.stages": new, **ahead}
@@ -148,7 +148,7 @@ def _ctas(kernel: SpelledKernel, place: str, balance: Mapping[str, int], sms: in
     old = kernel.ctas_per_sm
     if old is None:
         return
-    for order, new in enumerate(values_to_try("ctas_per_sm", old, {"ge": 1, "le": 32})):
+    for order, new in enumerate(values_to_try("ctas_per_sm", old, {"ge": 1, "le": MAX_CTAS_PER_SM})):
         grid = with_grid({"ctas_per_sm": old, "grid": kernel.grid}, new, sms)
         if grid is not None:
             overrides = {f"{place}.ctas_per_sm": new, **{f"{place}.{name}": value for name, value in grid.items()}}
