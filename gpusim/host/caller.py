@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from gpusim.engine import Event, Simulation
-from gpusim.host.slots import SlotRing
+from gpusim.host.slots import SlotSemaphore
 from gpusim.host.streams import Streams
 from gpusim.host.work import Item, StreamState
 from gpusim.timeline import Recorder
@@ -53,10 +53,12 @@ class Caller:
         yield from self._sim.wait(item.done, self.lane, reason, item)
         self._waited(start, reason, chunk, item.row)
 
-    def until_given(self, given: Event, ring: SlotRing, wake_s: Callable[[float], float], chunk: int) -> Generator:
+    def until_given(
+        self, given: Event, slots: SlotSemaphore, wake_s: Callable[[float], float], chunk: int
+    ) -> Generator:
         """Wait for a slot, and then ``wake_s`` of the time slept to wake up."""
         start = self._sim.now
-        yield from self._sim.wait(given, self.lane, "memory_pool", ring)
+        yield from self._sim.wait(given, self.lane, "memory_pool", slots)
         yield self._sim.timeout(wake_s(self._sim.now - start))
         self._waited(start, "memory_pool", chunk)
 

@@ -22,7 +22,7 @@ from gpusim.host.costs import HostCosts
 from gpusim.host.device_copies import transfer_work
 from gpusim.host.engines import CopyEngines
 from gpusim.host.sleep import POINTS_US, Sleep
-from gpusim.host.slots import SlotRing
+from gpusim.host.slots import SlotSemaphore
 from gpusim.host.streams import Streams
 from gpusim.host.work import Item, Staged
 from gpusim.program import KernelProgram
@@ -48,7 +48,7 @@ class Device:
         self._func_wake, self._func_idle_since_s = Sleep(profile, "func"), 0.0
         self.functions = 0
         """Host functions that have run."""
-        self.slots = {slots.name: SlotRing(sim, slots, self.streams.items) for slots in program.slots}
+        self.slots = {slots.name: SlotSemaphore(sim, slots, self.streams.items) for slots in program.slots}
         self._kernels: dict[int, tuple[Work, Timeline]] = {}
         self._launches = sum(isinstance(op, Launch) for thread in program.threads for op in thread.ops)
         self.zooms: list[tuple[str, float, float, Timeline]] = []
@@ -131,7 +131,8 @@ class Device:
         """What a kernel program takes alone, and beside as many of its kind as find room."""
         if beside < 2 or self._launches < 2 or kernel.equal_tiles is None:
             return SimulatedCost(alone_s, hbm_s)
-        crowd = simulate_kernel(kernel.resized(grid=beside * kernel.grid), self.profile, trace=False, clean=False)
+        many = kernel.resized(grid=beside * kernel.grid)
+        crowd = simulate_kernel(many, self.profile, exact=self._exact, trace=False, clean=False)
         return SimulatedCost(alone_s, hbm_s, beside / (crowd.total_s - self.profile.value("launch.overhead")))
 
     def _func(self, item: Item, op: HostFunc) -> Generator:

@@ -11,7 +11,11 @@ __all__ = ["launch_graph"]
 
 
 def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
-    """Put a graph at the end of a stream. Raises GpusimError if a captured stream never joined the origin."""
+    """Put a graph at the end of a stream.
+
+    Raises ProgramError for a wait in front of its record, and for a stream that did not fork from the first one. That
+    every stream joins it again is seen to where a file is read (`gpusim.scenario.host_order`), not here.
+    """
     first = graph.ops[0].stream
     launch = streams.next_graph()
     root = [(origin.last, "stream_order")] if origin.last else []

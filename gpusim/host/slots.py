@@ -1,4 +1,4 @@
-"""Rings of slots: a thread takes one before it uses a buffer; a host function, or a thread, gives one back."""
+"""Slots as a semaphore: a thread takes one before it uses a buffer; a host function, or a thread, gives one back."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from gpusim.engine import Event, Simulation
 from gpusim.host.work import Item
 from gpusim.program.host import HostFunc, Slots
 
-__all__ = ["SlotRing"]
+__all__ = ["SlotSemaphore"]
 
 
-class SlotRing:
+class SlotSemaphore:
     """How many slots are free, and who waits for one. ``items`` is all work of the program so far."""
 
     def __init__(self, sim: Simulation, spec: Slots, items: list[Item]) -> None:

@@ -121,8 +121,7 @@ class StreamCalls:
         """A call that puts work into a stream; it blocks while the stream's queue is full."""
         stream = self._caller.stream(op.stream)
         depth = self._device.profile.value("stream.queue_depth")
-        while stream.queued and stream.queued[0].finished:
-            stream.queued.popleft()
+        stream.drop_finished()
         if len(stream.queued) >= depth:
             yield from self._caller.until(stream.queued[0], "launch", op.chunk)
         first = self._new and kind == "kernel"

@@ -51,19 +51,16 @@ class Streams:
         number, spec = self._specs[name]
         if spec.kind == "legacy":
             if self._legacy is None:
-                self._legacy = self._new(spec, f"stream[{number}]")
+                self._legacy = StreamState(spec, f"stream[{number}]")
             return self._legacy
         key = (name, thread if spec.kind == "per_thread" else "")
         if key not in self._states:
             suffix = f"@{thread}" if spec.kind == "per_thread" and self._others(name) else ""
-            self._states[key] = self._new(spec, f"stream[{number}{suffix}]")
+            self._states[key] = StreamState(spec, f"stream[{number}{suffix}]")
         return self._states[key]
 
     def _others(self, name: str) -> bool:
         return any(known == name for known, _ in self._states)
-
-    def _new(self, spec: Stream, lane: str) -> StreamState:
-        return StreamState(spec, lane, len(self._states))
 
     @property
     def all(self) -> list[StreamState]:
@@ -77,8 +74,7 @@ class Streams:
         stream.waits = []
         item = self.new_item(kind, stream, label, deps, chunk, op)
         stream.last = item
-        while stream.queued and stream.queued[0].finished:
-            stream.queued.popleft()
+        stream.drop_finished()
         stream.queued.append(item)
         self.start(item)
         return item

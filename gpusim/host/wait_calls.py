@@ -12,7 +12,7 @@ from collections.abc import Generator
 from gpusim.errors import GpusimError
 from gpusim.host.caller import Caller, Calls
 from gpusim.host.shared import Shared
-from gpusim.host.slots import SlotRing
+from gpusim.host.slots import SlotSemaphore
 from gpusim.host.work import Item
 from gpusim.program import host as ops
 
@@ -55,24 +55,24 @@ class WaitCalls:
     def expect(self, op: ops.HostOp) -> None:
         """Tell who waits for a slot that this thread will give one back."""
         if isinstance(op, ops.ReleaseSlot):
-            self._ring(op.slots).expect(self._caller.lane)
+            self._semaphore(op.slots).expect(self._caller.lane)
 
-    def _ring(self, slots: str) -> SlotRing:
-        ring = self._shared.device.slots.get(slots)
-        if ring is None:
+    def _semaphore(self, slots: str) -> SlotSemaphore:
+        semaphore = self._shared.device.slots.get(slots)
+        if semaphore is None:
             raise GpusimError(f"slots {slots!r} are not declared")
-        return ring
+        return semaphore
 
     def _release_slot(self, op: ops.ReleaseSlot) -> Generator:
         yield from self._caller.busy("issue", self._costs.call("acquire"), op.chunk)
-        self._ring(op.slots).give(self._caller.lane)
+        self._semaphore(op.slots).give(self._caller.lane)
 
     def _acquire_slot(self, op: ops.AcquireSlot) -> Generator:
-        ring = self._ring(op.slots)
+        semaphore = self._semaphore(op.slots)
         yield from self._caller.busy("issue", self._costs.call("acquire"), op.chunk)
-        given = ring.take()
+        given = semaphore.take()
         if given is not None:
-            yield from self._caller.until_given(given, ring, self._slot_wake_s, op.chunk)
+            yield from self._caller.until_given(given, semaphore, self._slot_wake_s, op.chunk)
 
     def _slot_wake_s(self, slept_s: float) -> float:
         return self._costs.call("slot_wake") + self._shared.slot_wake.extra_s(slept_s)

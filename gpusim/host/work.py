@@ -50,7 +50,6 @@ class StreamState:
 
     spec: Stream
     lane: str
-    number: int
     last: Item | None = None
     waits: list[Item] = field(default_factory=list)
     queued: deque[Item] = field(default_factory=deque)
@@ -58,6 +57,11 @@ class StreamState:
     """Last item by engine."""
     free_s: float = 0.0
     """Time in seconds until which its lane is taken."""
+
+    def drop_finished(self) -> None:
+        """Forget what is done at the head of the queue."""
+        while self.queued and self.queued[0].finished:
+            self.queued.popleft()
 
 
 @dataclass(eq=False, slots=True)
