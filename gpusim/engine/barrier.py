@@ -29,6 +29,11 @@ class CountingBarrier:
         self._count = 0
         self._event = sim.event()
 
+    def meet(self, parties: int) -> None:
+        """From now on ``parties`` end a generation, if none of this one has arrived yet."""
+        if not self._count:
+            self.parties = parties
+
     @property
     def progress(self) -> str:
         """How many of the parties are there."""
@@ -38,11 +43,11 @@ class CountingBarrier:
         """Add ``count`` arrivals; returns the event that ends this generation."""
         self._count += count
         event = self._event
-        if self._count >= self.parties:
+        while self._count >= self.parties:
             self._count -= self.parties
             self.cause = cause
-            self._event = self._sim.event()
-            event.succeed()
+            ended, self._event = self._event, self._sim.event()
+            ended.succeed()
         return event
 
 
@@ -56,6 +61,8 @@ class PhasedBarrier:
     __slots__ = ("_arrivals", "_pending", "_sim", "_waiters", "cause", "expected", "name", "phase", "satisfiers")
 
     def __init__(self, sim: Simulation, name: str, arrivals: int, satisfiers: Sequence[str] = ()) -> None:
+        if arrivals < 1:
+            raise ValueError(f"{name}: a phase takes {arrivals} arrivals; expected at least one")
         self._sim = sim
         self.name = name
         self.expected = arrivals
@@ -84,14 +91,13 @@ class PhasedBarrier:
         self._check(cause)
 
     def _check(self, cause: int) -> None:
-        if self._arrivals < self.expected or self._pending > 0.5:
-            return
-        self._arrivals -= self.expected
-        self.phase += 1
-        self.cause = cause
-        event = self._waiters.pop(self.phase - 1, None)
-        if event is not None:
-            event.succeed()
+        while self._arrivals >= self.expected and self._pending <= 0.5:
+            self._arrivals -= self.expected
+            self.phase += 1
+            self.cause = cause
+            event = self._waiters.pop(self.phase - 1, None)
+            if event is not None:
+                event.succeed()
 
     def wait(self, phase: int) -> simpy.Event:
         """The event at which ``phase`` completes (already happened if it has)."""

@@ -45,7 +45,7 @@ _ONLY_FOR: dict[str, tuple[type[Op], ...]] = {
 
 def used_of(keys: Iterable[str], program: KernelProgram) -> list[str]:
     """The quantities among ``keys`` that ``program`` depends on, or may."""
-    present = {type(op) for role in program.roles for op in role.body(program.turn)}
+    present = {type(op) for role in program.roles for op in program.sample(role)}
     return [
         key
         for key in keys

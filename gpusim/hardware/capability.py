@@ -25,7 +25,7 @@ def check_capability(program: KernelProgram, profile: DeviceProfile) -> None:
     if has >= max(needed for needed, _, _ in _NEEDS.values()):
         return
     for role in program.roles:
-        for kind in {type(op) for op in role.body(max(2, program.turn))}:
+        for kind in {type(op) for op in program.sample(role)}:
             needed, what, instead = _NEEDS.get(kind, (0.0, "", ""))
             if has < needed:
                 raise ProgramError(

@@ -149,7 +149,7 @@ class Parts:
         """
         parts = Parts({}, {}, {}, {}, stride_of(program), tiles)
         for role in program.roles:
-            for op in role.body(max(2, program.turn)):
+            for op in program.sample(role):
                 if isinstance(op, TmaLoad | ProducerCommit):
                     parts.fills.setdefault(op.ring, set()).add(role.name)
                 elif isinstance(op, Release):
@@ -235,6 +235,7 @@ class Cta:
         if barrier is None:
             name = f"{self.lane} named barrier {number}"
             barrier = self._named[number] = CountingBarrier(self._sim, name, warps)
+        barrier.meet(warps)
         return barrier
 
 

@@ -13,7 +13,7 @@ Source: CUDA Programming Guide 13 table "Technical Specifications per Compute Ca
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, inf
+from math import ceil
 
 from gpusim.errors import DoesNotFit
 from gpusim.hardware.profile import DeviceProfile
@@ -118,7 +118,8 @@ def resident_ctas(
         per_scheduler = (value("sm.registers") // schedulers) // registers_of_warp(profile, registers)
         limits["registers"] = int(per_scheduler * schedulers // warps)
     shared = allocated_shared(profile, shared_bytes)
-    limits["shared_memory"] = int(value("sm.shared_memory") // shared) if shared else int(inf)
+    if shared:
+        limits["shared_memory"] = int(value("sm.shared_memory") // shared)
     limiter = min(limits, key=lambda key: limits[key])
     ctas = limits[limiter]
     if ctas < 1:

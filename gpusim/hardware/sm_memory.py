@@ -275,6 +275,6 @@ class SmMemory:
 
         def draw(start_s: float, end_s: float) -> None:
             tile, stage, cause = origin.tile, origin.stage, origin.cause
-            trace(server.name, "transfer", start_s, end_s, tile=tile, stage=stage, bytes=int(amount), cause=cause)
+            trace(server.name, "transfer", start_s, end_s, tile=tile, stage=stage, bytes=round(amount), cause=cause)
 
         return draw

@@ -48,12 +48,13 @@ def stretch(timeline: Timeline, cut: Cut) -> Timeline:
     start, end = put(timeline.start_s), put(timeline.end_s)
     order = np.lexsort((start, timeline.lane[source]))
     tile = timeline.tile[source]
+    end = _ended(timeline, timeline.lane[source][order], start[order], end[order])
     return Timeline(
         lanes=timeline.lanes,
         lane=timeline.lane[source][order],
         kind=timeline.kind[source][order],
         start_s=start[order],
-        end_s=end[order],
+        end_s=end,
         reason=timeline.reason[source][order],
         tile=np.where((tile >= 0) & (cut.tiles and not cut.apart), tile + steps, tile)[order],
         stage=timeline.stage[source][order],
@@ -61,6 +62,18 @@ def stretch(timeline: Timeline, cut: Cut) -> Timeline:
         cause=_causes(timeline, window, ~before, order, copies),
         meta={**timeline.meta, "elided": elided or bool(timeline.meta.get("elided"))},
     )
+
+
+def _ended(timeline: Timeline, lane: np.ndarray, start: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """When sorted intervals end: at a seam, which does not quite fit, as the next one of their lane begins.
+
+    Not on lanes whose intervals overlapped before.
+    """
+    same = timeline.lane[1:] == timeline.lane[:-1]
+    overlap = same & (timeline.start_s[1:] < timeline.end_s[:-1])
+    in_turn = np.bincount(timeline.lane[:-1][overlap], minlength=len(timeline.lanes)) == 0
+    next_s = np.where((lane[1:] == lane[:-1]) & in_turn[lane[1:]], start[1:], np.inf)
+    return np.append(np.minimum(end[:-1], next_s), end[-1:])
 
 
 def _causes(timeline: Timeline, window: np.ndarray, after: np.ndarray, order: np.ndarray, copies: int) -> np.ndarray:

@@ -96,7 +96,7 @@ def _ask(lane: WarpLane, op: Load, start: float, parts: int, loading: LoadUnderW
     late_s = memory.spread_s(missed, float(op.pieces), warps, op.l2_hit, access)
     arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
     if not op.wait and lane.trace is not None:
-        arrival.callbacks.append(partial(_arrived, lane, start, op.tile, int(wanted), lane.last_interval))
+        arrival.callbacks.append(partial(_arrived, lane, start, op.tile, round(wanted), lane.last_interval))
     return arrival
 
 

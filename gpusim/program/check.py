@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from gpusim.errors import HazardError, ProgramError, listing, nearest
-from gpusim.program.barrier_ops import Arrive, ExpectTx, Wait
+from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, Wait
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
 from gpusim.program.ops import Compute, CpAsync, Load, Op, PartOfRole, SetMaxNReg, TmaLoad, TmaStore, WaitLoads
 
@@ -50,7 +50,29 @@ def _problems(program: KernelProgram) -> Iterator[str]:
             yield f"role {role.name!r} never does anything; give it ops, or count its warps as idle_warps"
         for op in ops:
             yield from _op_problems(program, role, op)
+    yield from _barrier_problems(program, bodies)
     yield from _register_problems(program, bodies)
+
+
+def _barrier_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]]]) -> Iterator[str]:
+    """Barriers on which roles do not agree: how many arrivals or warps end a phase."""
+    for barrier in program.barriers:
+        if barrier.arrivals < 1:
+            yield f"barrier {barrier.name!r} takes {barrier.arrivals} arrivals; expected at least one"
+    met: dict[int, tuple[str, set[int]]] = {}
+    for role, ops in bodies:
+        counts: dict[int, set[int]] = {}
+        for op in ops:
+            if isinstance(op, NamedBarrier):
+                counts.setdefault(op.id, set()).add(op.warps)
+        for number, warps in counts.items():
+            other, known = met.setdefault(number, (role.name, warps))
+            if known.isdisjoint(warps):
+                yield (
+                    f"named barrier {number} is met by {listing(sorted(known))} warps in role {other!r} and by "
+                    f"{listing(sorted(warps))} in role {role.name!r}; state the warps of all roles together, or give "
+                    "each role a number of its own"
+                )
 
 
 def _register_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]]]) -> Iterator[str]:

@@ -20,13 +20,13 @@ from types import ModuleType
 from typing import Any
 
 from gpusim.scenario.technique import Technique
+from realkernels.l2 import SMS
 from realkernels.padding import RESERVED_PER_CTA, SHARED_PER_SM
 
 POINTS = 96
 GROUPS = 11
 TIMELINES = 10
 
-SMS = 132
 WARPS_PER_SM = 64
 REGISTERS_PER_QUARTER = 16384
 MIN_BYTES, MAX_BYTES = 8 << 20, 6 << 30

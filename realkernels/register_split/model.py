@@ -35,8 +35,7 @@ from gpusim.program import (
     WaitFull,
     WaitLoads,
 )
-from realkernels._harness.design import SMS
-from realkernels.l2 import rewritten_hits
+from realkernels.l2 import SMS, rewritten_hits
 from realkernels.register_split import PRODUCER_WARPS, Params
 from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 

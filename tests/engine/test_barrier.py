@@ -103,8 +103,8 @@ def test_no_circle_where_somebody_has_ended():
     assert caught.value.blocked[0].progress == "phase 0 has 1 of 2 arrivals and waits for 16 more units"
 
 
-def test_same_program_gives_the_same_event_log():
-    """Ties are broken by time, priority and serial number only."""
+def test_ties_go_in_the_order_of_their_events():
+    """Who was scheduled first runs first, at every instant."""
 
     def log_of_run():
         sim = Simulation()
@@ -120,4 +120,24 @@ def test_same_program_gives_the_same_event_log():
         sim.run()
         return log
 
-    assert log_of_run() == log_of_run()
+    assert log_of_run() == [(name, at) for at in (1.0, 2.0, 3.0) for name in "abc"]
+
+
+def test_several_phases_at_once():
+    """Two arrivals beforehand end two phases when the bytes of the first have come; two of each generation likewise."""
+    sim = Simulation()
+    barrier = PhasedBarrier(sim, "full", 1)
+    barrier.arrive(1, 10)
+    barrier.arrive()
+    assert barrier.phase == 0
+    barrier.complete(10)
+    assert barrier.phase == 2
+    meeting = CountingBarrier(sim, "meeting", 2)
+    assert meeting.arrive(5).triggered
+    assert meeting.progress == "1 of 2 arrivals"
+
+
+def test_a_phase_needs_an_arrival():
+    """Without any, every phase there is would be over."""
+    with pytest.raises(ValueError, match=r"full: a phase takes 0 arrivals; expected at least one"):
+        PhasedBarrier(Simulation(), "full", 0)
