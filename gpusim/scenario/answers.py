@@ -19,7 +19,8 @@ __all__ = ["Answer", "answer"]
 class Answer:
     """A scenario, its predicted timeline, and how long the same work takes without overlap.
 
-    ``serial_s`` is None where there is no such baseline (`serial_baseline`).
+    ``serial_s`` is None where there is no such baseline (`serial_baseline`), or where it cannot run: a pipeline that
+    needs two stages waits for ever with one.
     """
 
     scenario: Scenario

@@ -16,6 +16,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
+from gpusim.errors import TechniqueError
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
 
@@ -88,11 +89,19 @@ def _load(target: str) -> Callable[..., Any]:
 
 @cache
 def techniques() -> dict[str, Technique]:
-    """All installed techniques by name, in name order."""
-    found = {}
+    """All installed techniques by name, in name order. Raises TechniqueError if two have the same one."""
+    found: dict[str, Technique] = {}
+    by: dict[str, str] = {}
     for point in entry_points(group=ENTRY_POINT_GROUP):
         loaded = point.load()
-        found |= {one.name: one for one in ([loaded] if isinstance(loaded, Technique) else loaded())}
+        for one in [loaded] if isinstance(loaded, Technique) else loaded():
+            # The same entry point may be seen twice, once for each place where its package lies.
+            if by.setdefault(one.name, point.value) != point.value:
+                raise TechniqueError(
+                    f"two techniques are called {one.name!r}, those of {by[one.name]} and {point.value}; uninstall one "
+                    "of the packages, or rename its technique"
+                )
+            found[one.name] = one
     return dict(sorted(found.items()))
 
 
