@@ -351,6 +351,8 @@ def test_words_for_what_is_enough():
     assert enough("stages", 3, 2) == "2 stages are"
     assert enough("stages", 3, 1) == "1 stage is"
     assert enough("slots", 2, 1, "slots of ring") == "1 slot of ring is"
+    assert enough("slots", 3, 1, "slots of buffers") == "1 slot of buffers is"
+    assert enough("input_stages", 2, 1) == "1 input stage is"
     assert enough("loads", 2, 1) == "1 load in flight is"
     assert enough("memory", "pinned", "pageable") == "ordinary memory is"
     assert enough("asynchronous", True, False) == "synchronous copies are"
