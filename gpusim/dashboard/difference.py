@@ -19,7 +19,8 @@ from gpusim.dashboard.track import Track
 
 __all__ = ["Scale", "difference_heat", "difference_traces", "drift_scale", "drift_traces", "hold_inside", "scale_of"]
 
-STEPS = (0.05, 0.2, 0.5, 1.0)
+BORDERS = (0.05, 0.2, 0.5)
+"""Where classes of a difference begin, in parts of what 95 of 100 differences stay below."""
 MOST_POINTS = 2500
 MOST_LABELS = 5
 RARE, FAR = 0.02, 1.0
@@ -53,16 +54,14 @@ def _nice(value: float) -> float:
 
 
 def scale_of(match: Match, theme: str) -> Scale:
-    """A scale that reaches to the 95th percentile of the duration differences."""
+    """A scale whose last class begins at half of the 95th percentile of the duration differences, rounded up."""
     spread = np.abs(match.duration_delta_us)
     spread = spread[np.isfinite(spread)]
     top = _nice(float(np.quantile(spread, 0.95)) if len(spread) else 0.0)
-    above = np.array(STEPS[:-1]) * top
+    above = np.array(BORDERS) * top
     edges = np.concatenate([-above[::-1], above])
     tones = ink(theme)
-    pick = (0, 1, 3)
-    shades = (*(tones.earlier[i] for i in reversed(pick)), tones.neutral, *(tones.later[i] for i in pick))
-    return Scale(edges, shades)
+    return Scale(edges, (*reversed(tones.earlier), tones.neutral, *tones.later))
 
 
 def difference_traces(

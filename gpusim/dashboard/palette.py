@@ -111,13 +111,13 @@ class Ink:
 
 _LIGHT = Ink(
     text="#1f2630", dim="#6b7480", grid="#e4e7eb", panel="#ffffff", edge="#2f3742", gap="#ffffff", accent="#c2185b",
-    later=("#f3c9b4", "#e58c66", "#c4502a", "#8a2c0c"),
-    earlier=("#bcdcec", "#74b3d6", "#2f7fb3", "#0f4f7f"), neutral="#dfe2e6",
+    later=("#f3c9b4", "#e58c66", "#8a2c0c"),
+    earlier=("#bcdcec", "#74b3d6", "#0f4f7f"), neutral="#dfe2e6",
 )  # fmt: skip
 _DARK = Ink(
     text="#e3e7ec", dim="#98a1ad", grid="#2c323b", panel="#191e25", edge="#d5dbe3", gap="#14181d", accent="#ff6f9f",
-    later=("#5c3a2c", "#9c5336", "#dd7446", "#ffa177"),
-    earlier=("#24455a", "#2f6f96", "#4ba1d3", "#93d2f5"), neutral="#3a414b",
+    later=("#5c3a2c", "#9c5336", "#ffa177"),
+    earlier=("#24455a", "#2f6f96", "#93d2f5"), neutral="#3a414b",
 )  # fmt: skip
 
 
