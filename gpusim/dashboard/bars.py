@@ -32,11 +32,10 @@ def partner_line(track: Track, index: int, match: Match | None, shift_us: float)
     """Start and duration of the same event on the other side, relative to this one."""
     if match is None:
         return ""
-    event = index if track.side == "predicted" else int(match.of_measured[index])
-    if event < 0 or match.of_predicted[event] < 0:
+    pair = match.of(track.side, index, shift_us)
+    if pair is None:
         return "no matching event on the other side"
-    start, duration = match.start_delta_us[event] + shift_us, match.duration_delta_us[event]
-    return f"{match.difference}: start {delta_text(start)}, duration {delta_text(duration)}"
+    return f"{match.difference}: start {delta_text(pair.start_us)}, duration {delta_text(pair.duration_us)}"
 
 
 def hover_text(track: Track, index: int, match: Match | None = None, shift_us: float = 0.0) -> str:

@@ -55,11 +55,11 @@ def _partner(case: Case, selected: Selection, shift_us: float) -> list[html.Div]
     match = case.match
     if match is None:
         return []
-    event = selected.index if selected.side == "predicted" else int(match.of_measured[selected.index])
-    if event < 0 or match.of_predicted[event] < 0:
+    pair = match.of(selected.side, selected.index, shift_us)
+    if pair is None:
         return [_fact(match.difference.capitalize(), "–", "no matching event")]
-    start, duration = match.start_delta_us[event] + shift_us, match.duration_delta_us[event]
-    return [_fact(match.difference.capitalize(), f"{delta_text(duration)} long", f"starts {delta_text(start)}")]
+    long, starts = delta_text(pair.duration_us), delta_text(pair.start_us)
+    return [_fact(match.difference.capitalize(), f"{long} long", f"starts {starts}")]
 
 
 def _cause(track: Track, index: int, shift: float) -> html.Div:

@@ -15,10 +15,18 @@ import numpy as np
 from gpusim.dashboard.track import MICRO
 from gpusim.timeline import Timeline
 
-__all__ = ["Match", "match_events"]
+__all__ = ["Match", "Pair", "match_events"]
 
 MOST_PAIRS = 4_000_000
 """So many differences fit into memory without a thought; an event that is repeated more often has no partner."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """How one event of the other side differs from the predicted one, in µs."""
+
+    start_us: float
+    duration_us: float
 
 
 @dataclass(frozen=True)
@@ -42,6 +50,13 @@ class Match:
 
     def __len__(self) -> int:
         return int((self.of_predicted >= 0).sum())
+
+    def of(self, side: str, index: int, shift_us: float = 0.0) -> Pair | None:
+        """The pair that an interval of a side is part of, if it is; ``shift_us`` moves the other side."""
+        event = index if side == "predicted" else int(self.of_measured[index])
+        if event < 0 or self.of_predicted[event] < 0:
+            return None
+        return Pair(float(self.start_delta_us[event]) + shift_us, float(self.duration_delta_us[event]))
 
     def paired(self, predicted: np.ndarray) -> np.ndarray:
         """What of the given predicted indices has a partner."""

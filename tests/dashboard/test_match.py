@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gpusim.dashboard.match import match_events
+from gpusim.dashboard.match import Pair, match_events
 from gpusim.timeline import TimelineBuilder
 
 
@@ -65,3 +65,12 @@ def test_lanes_are_matched_by_name_whatever_their_order():
 
 def test_an_empty_side_matches_nothing():
     assert len(match_events(timeline([("a", "compute", 0, 1, 0)]), TimelineBuilder().build())) == 0
+
+
+def test_a_pair_is_the_same_from_both_sides_and_moves_with_the_alignment():
+    ours = timeline([("a", "compute", 1.0, 2.0, 0), ("b", "compute", 0.0, 1.0, 0)])
+    theirs = timeline([("a", "store", 0.0, 1.0, 0), ("a", "compute", 1.5, 2.75, 0)])
+    match = match_events(ours, theirs)
+    assert match.of("predicted", 0) == match.of("measured", 1) == Pair(pytest.approx(0.5), pytest.approx(0.25))
+    assert match.of("measured", 1, 0.25) == Pair(pytest.approx(0.75), pytest.approx(0.25))
+    assert match.of("predicted", 1) is match.of("measured", 0) is None
