@@ -41,7 +41,8 @@ def advice_line(advice: Advice) -> list[Any]:
         parts = [_TITLE, verdict, html.Span(gained, className="good strong")]
     parts += [html.Span(text, className="strong") for text in advice.enough]
     if best is None:
-        held = f"held back by {advice.held_by}" if advice.held_by else "no lever gains more than 2 %"
+        nothing = f"no lever gains more than {percent(WORTH_IT, 0)}"
+        held = f"held back by {advice.held_by}" if advice.held_by else nothing
         parts.append(html.Span(held, className="advice-held"))
     others = [lever for lever in advice.levers if lever is not best]
     parts += [_tried(lever) for lever in [lever for lever in others if lever.gain >= NOTICED][:SHOWN]]

@@ -12,9 +12,11 @@ import dash_mantine_components as dmc
 from dash import dcc, html
 
 from gpusim.dashboard.case import MEASURED, UNCHANGED, Entry
+from gpusim.dashboard.figures import BAR_LIMIT
 from gpusim.dashboard.palette import FONT
 from gpusim.dashboard.panel import what_if_panel
 from gpusim.dashboard.sweep_panel import sweep_panel
+from gpusim.dashboard.view import MODES
 from gpusim.timeline import KINDS
 
 __all__ = ["KEYS", "page", "scenario_options"]
@@ -23,7 +25,7 @@ KEYS = (
     ("+  −", "zoom in, zoom out (also Ctrl + wheel, or drag over a stretch)"),
     ("←  →", "move along the time axis (also Shift + drag)"),
     ("0", "show everything (also double click)"),
-    ("1  2  3", "stacked, overlay, difference"),
+    ("1  2  3", ", ".join(MODES)),
     ("C", "critical path on and off"),
     ("W", "what if: change parameters and the device"),
     ("S", "the scenario's sweep: every point, predicted and measured"),
@@ -78,7 +80,7 @@ def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]
 
 
 def _toolbar(mode: str, shown: Mapping[str, Any]) -> html.Div:
-    modes = [{"value": m, "label": m.capitalize()} for m in ("stacked", "overlay", "difference")]
+    modes = [{"value": m, "label": m.capitalize()} for m in MODES]
     aligns = [{"value": "kernel", "label": "align: start"}, {"value": "event", "label": "align: first event"}]
     kinds = [kind for kind in KINDS if kind not in ("wait", "idle")]
     against = [{"value": word, "label": word.capitalize()} for word in (MEASURED, UNCHANGED)]
@@ -147,9 +149,9 @@ def _help() -> dmc.Modal:
         "Click an interval for its numbers and an arrow from what released it. Click a group to fold it, the dot to "
         "pin a lane, a colour of the legend to hide it. Numbers in bars are tiles or chunks. Solid upright lines are "
         "the end of a side, dotted ones that of the other side, dashed ones that of the run its lanes were recorded "
-        "in. Up to 2,000 intervals are drawn one by one; above that time is binned. Where intervals are too short to "
-        "be told apart, and where a row mixes lanes, a bin is filled by shares of the time from the bottom up, work "
-        "below waits; hovering tells all shares."
+        f"in. Up to {BAR_LIMIT:,} intervals are drawn one by one; above that time is binned. Where intervals are too "
+        "short to be told apart, and where a row mixes lanes, a bin is filled by shares of the time from the bottom "
+        "up, work below waits; hovering tells all shares."
     )
     return dmc.Modal([html.Table(html.Tbody(rows), className="keys"), html.P(more, className="dim")],
                      id="help", title="Keyboard and mouse", opened=False, size="lg")  # fmt: skip

@@ -12,6 +12,7 @@ from gpusim.dashboard.figure_layout import look
 from gpusim.dashboard.palette import LINES, ink
 from gpusim.dashboard.sweeps import Sweep, SweepRow
 from gpusim.dashboard.text import even_text, signed_percent
+from gpusim.dashboard.ticks import LONG_US
 from gpusim.dashboard.track import MICRO
 
 __all__ = ["PICK", "sweep_figure", "sweep_panel", "sweep_table"]
@@ -19,7 +20,6 @@ __all__ = ["PICK", "sweep_figure", "sweep_panel", "sweep_table"]
 PICK = "pick"
 """Type of the ids of table rows; their ``changes`` are those of the point, one a line."""
 HEIGHT = 236
-_MILLI_US = 2000.0
 _MARKS = ("● predicted", "○ measured", "★ best")
 """What the marks are, beside the axis: a legend would take the width of the lines."""
 
@@ -41,7 +41,7 @@ def sweep_figure(sweep: Sweep, theme: str) -> dict[str, Any]:
         lines = {(): [(", ".join(row.values), row) for row in sweep.rows]}
         title, others = ", ".join(sweep.labels), ()
     slowest = max((row.predicted_s or 0.0 for row in sweep.rows), default=0.0) * MICRO
-    scale, unit = (1e3, "ms") if slowest >= _MILLI_US else (MICRO, "µs")
+    scale, unit = (1e3, "ms") if slowest >= LONG_US else (MICRO, "µs")
     best = next(iter(sweep.ranked), None)
     traces = []
     for number, (rest, points) in enumerate(lines.items()):

@@ -5,11 +5,11 @@ from __future__ import annotations
 from math import ceil, floor, log10
 from typing import Any
 
-__all__ = ["round_numbers", "time_ticks"]
+__all__ = ["LONG_US", "round_numbers", "time_ticks"]
 
 MOST, LABEL_PX = 14, 75
 LONG_US = 2000.0
-"""Windows from here on are read in milliseconds."""
+"""Windows, and times of a sweep, are read in milliseconds from here on."""
 _ROUND = (1.0, 2.0, 5.0, 10.0)
 
 

@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 import pytest
 
 from gpusim.dashboard.address import address_of, view_of
+from gpusim.dashboard.advice import advice_line
 from gpusim.dashboard.case import Asked
 from gpusim.dashboard.content import draw, show_advice, show_case
 from gpusim.dashboard.server import build_app
+from gpusim.dashboard.sweep_panel import sweep_figure
 
 VIEWPORT = {"width": 1100, "height": 560, "room": 560}
 
@@ -151,6 +155,21 @@ def test_the_page_names_no_other_server(source):
     for name in ("a_view.js", "b_graph.js", "c_input.js", "style.css"):
         with client.get(f"/assets/{name}") as reply:
             assert reply.status_code == 200
+
+
+def test_the_page_names_the_numbers_that_hold(source, monkeypatch):
+    """Limits and modes have one place each; what the page says of them is made of it."""
+    monkeypatch.setattr("gpusim.dashboard.layout.BAR_LIMIT", 1234)
+    monkeypatch.setattr("gpusim.dashboard.layout.MODES", ("stacked", "apart"))
+    monkeypatch.setattr("gpusim.dashboard.advice.WORTH_IT", 0.07)
+    monkeypatch.setattr("gpusim.dashboard.sweep_panel.LONG_US", 5.0)
+    page = build_app(source).layout()
+    assert "Up to 1,234 intervals" in texts(page)
+    (modes,) = (part for part in page._traverse() if getattr(part, "id", None) == "mode")
+    assert [mode["value"] for mode in modes.data] == ["stacked", "apart"]
+    unheld = replace(source.advice(Asked("alone")), bottleneck=None)
+    assert "no lever gains more than 7 %" in texts(advice_line(unheld))
+    assert sweep_figure(source.sweep(Asked("ring")), "light")["layout"]["yaxis"]["ticksuffix"] == " ms"
 
 
 def test_every_element_that_a_callback_needs_is_on_the_page(source):
