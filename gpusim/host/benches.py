@@ -19,10 +19,15 @@ Found = dict[str, Measured]
 
 
 class HostBenches:
-    """The rows of ``host_<bench>.json``, by what they say."""
+    """The rows of ``host_<bench>.json``, by what they say.
 
-    def __init__(self, folder: Path) -> None:
+    ``restart_us``: what an SM takes from the end of a block to the next, in microseconds. No row tells it, and steps
+    that subtract it from times of kernels need it; whoever reads rows alone does not.
+    """
+
+    def __init__(self, folder: Path, restart_us: float = 0.0) -> None:
         self._folder = Path(folder)
+        self.restart_us = restart_us
         self._known: dict[str, dict[str, Any]] = {}
 
     def head(self, bench: str) -> dict[str, Any]:

@@ -41,11 +41,10 @@ def measure_host_quantities(folder: Path, cta_restart_s: float) -> Found:
 
 
 def _one_run(folder: Path, cta_restart_s: float) -> Found:
-    benches = HostBenches(folder)
-    found: Found = {"restart": Measured(cta_restart_s * 1e6, "us", "")}
+    benches = HostBenches(folder, cta_restart_s * 1e6)
+    found: Found = {}
     for step in (*DEVICE_STEPS, *FUNCTION_STEPS, *MEMORY_STEPS):
         found.update(step(benches, found))
-    del found["restart"]
     return found
 
 

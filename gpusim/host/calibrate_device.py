@@ -68,7 +68,7 @@ def _memset_calls(b: HostBenches, _: Found) -> Found:
     return found
 
 
-def _waking(b: HostBenches, found: Found) -> Found:
+def _waking(b: HostBenches, _: Found) -> Found:
     """Time from a call's end to the start on the device (CUPTI), and from the end there to the return of a wait.
 
     The second is the round trip of launch and synchronisation less everything else in it.
@@ -77,7 +77,7 @@ def _waking(b: HostBenches, found: Found) -> Found:
     starts = [1e6 * row["start_after_call_end_median_s"] for row in rows]
     start = float(np.median(starts))
     result = {"stream.start": us(start, "latency (kernels)", float(np.ptp(starts)))}
-    restart = found["restart"].value
+    restart = b.restart_us
     both = [row for name in ("stream", "device") for row in b.rows("calls", call=f"launch_and_{name}_sync")]
     trips = [1e6 * row["median_s"] for row in both if row["kernel_s"] < 1e-3]
     result["host.cupy.sync_wake"] = us(
@@ -214,7 +214,7 @@ def _front_end(b: HostBenches, found: Found) -> Found:
     64 KiB the time from kernel to kernel is a multiple of it. Half of it is lost at each hand-over of longer
     work; what is left of the mean gap, less the copy, belongs to the two hand-overs in equal parts.
     """
-    restart = found["restart"].value
+    restart = b.restart_us
     kernels = [r for r in b.rows("device", kind="kernel_kernel") if r["grid"] == 1 and r["kernel_s"] > 0]
     gaps = [1e6 * r["gap_median_s"] for r in kernels]
     result = {

@@ -48,7 +48,7 @@ def _host_functions(b: HostBenches, found: Found) -> Found:
     """
     gaps = [b.us("device", "gap_median_s", kind="kernel_host_func_kernel", count=count) for count in (1, 2)]
     there, launch = gaps[1] - gaps[0], b.call("cupy", "launch")
-    before = launch + found["stream.start"].value + found["restart"].value
+    before = launch + found["stream.start"].value + b.restart_us
     times = {
         call: {
             round(1e6 * r["kernel_s"]): 1e6 * r["median_s"] for r in b.rows("calls", call=f"launch_host_func_{call}")
@@ -63,7 +63,7 @@ def _host_functions(b: HostBenches, found: Found) -> Found:
         slot = max(times["acquire"][slept] - times["seen"][slept] - awake, 0.0)
         result[f"wake.func_{slept}us"] = us(func[slept], source)
         result[f"wake.slot_{slept}us"] = us(slot, source)
-    back = gaps[0] - found["restart"].value - there - func[POINTS_US[0]]
+    back = gaps[0] - b.restart_us - there - func[POINTS_US[0]]
     result["stream.func_kernel"] = us(max(back, 0.0), "device (kernel_host_func_kernel), calls")
     for api in ("cupy", "cuda"):
         result[f"host.{api}.host_func_run"] = us(there, "device (kernel_host_func_kernel, one and two functions)")
