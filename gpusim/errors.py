@@ -29,10 +29,17 @@ __all__ = [
 ]
 
 
+_TELLING = 3
+"""Letters from which on the beginning of a name tells which is meant."""
+
+
 def nearest(name: str, allowed: Iterable[str]) -> str | None:
-    """The allowed name that looks most like ``name``, or None when nothing does."""
+    """The allowed name that begins with ``name``, else the one that looks most like it, or None when nothing does."""
     by_fold = {choice.casefold(): choice for choice in allowed}
-    found = difflib.get_close_matches(str(name).casefold()[:100], by_fold, n=1, cutoff=0.6)
+    given = str(name).casefold()[:100]
+    # b200 looks more like h200 than h200_sxm does, and is another thing.
+    longer = [choice for choice in by_fold if choice.startswith(given)] if len(given) >= _TELLING else []
+    found = difflib.get_close_matches(given, longer or by_fold, n=1, cutoff=0.0 if longer else 0.6)
     return by_fold[found[0]] if found else None
 
 

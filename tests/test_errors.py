@@ -53,6 +53,16 @@ def test_nearest_name_ignores_case():
     assert nearest("anything", []) is None
 
 
+def test_a_beginning_wins_over_what_looks_alike():
+    """Another GPU differs in one letter, the one that is meant in its ending."""
+    devices = ["a100_sxm", "b200", "h100_sxm", "h200_sxm", "textbook"]
+    assert nearest("h200", devices) == "h200_sxm"
+    assert nearest("H100", devices) == "h100_sxm"
+    assert nearest("b20", devices) == "b200"
+    assert nearest("stage", ["input_stages", "stages_out", "stages"]) == "stages"
+    assert nearest("", devices) is None
+
+
 def test_long_listings_are_cut():
     """A message stays readable."""
     assert listing(range(3)) == "0, 1, 2"

@@ -84,8 +84,7 @@ def read_text(path: Path) -> str:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
-        siblings = [entry.name for entry in path.parent.glob("*.y*ml")] if path.parent.is_dir() else []
-        raise ScenarioError("no such file", file=path, suggestion=nearest(path.name, siblings)) from None
+        raise ScenarioError("no such file", file=path, suggestion=_like(path)) from None
     except (OSError, ValueError) as error:
         raise ScenarioError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
     if len(data) > MAX_BYTES:
@@ -94,6 +93,13 @@ def read_text(path: Path) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise ScenarioError("is not a text file", file=path, allowed="YAML in UTF-8") from None
+
+
+def _like(path: Path) -> str | None:
+    """The scenario file beside ``path`` with the nearest name; all names end alike, which says nothing."""
+    beside = {entry.stem: entry.name for entry in path.parent.glob("*.y*ml")} if path.parent.is_dir() else {}
+    stem = path.stem if path.suffix in (".yaml", ".yml") else path.name
+    return beside.get(nearest(stem, beside) or "")
 
 
 def parse_yaml(text: str, name: str) -> tuple[Any, Source]:

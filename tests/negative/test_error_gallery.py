@@ -323,6 +323,12 @@ def test_missing_file_offers_the_nearest(gpusim, tmp_path):
     assert "no such file. Did you mean 'stages.yaml'?" in err
 
 
+def test_a_file_is_not_like_another_because_of_its_ending(gpusim, tmp_path):
+    """All scenarios end in .yaml."""
+    (tmp_path / "t.yaml").write_text(GOOD)
+    assert gpusim("run", tmp_path / "nonexist.yaml")[2].endswith("no such file\n")
+
+
 def test_terminal_is_safe_from_control_characters(gpusim, tmp_path):
     """A key with an escape sequence is printed harmlessly."""
     path = tmp_path / "scenario.yaml"
