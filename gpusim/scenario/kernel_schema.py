@@ -87,7 +87,7 @@ class TileTotal(Model):
 
 
 Side = Annotated[Count, Field(ge=1, le=MAX_GRID)]
-Sides = Annotated[list[Side], Field(min_length=2, max_length=3)]
+Sides = Annotated[list[Side], Field(min_length=1, max_length=3)]
 Tiles = Annotated[Count, Field(ge=0, le=MAX_TILES)]
 TileList = Annotated[list[Tiles], Field(min_length=1)]
 _SIDES, _TILE_LIST = TypeAdapter(list[Side]), TypeAdapter(TileList)
@@ -96,8 +96,8 @@ _SIDES, _TILE_LIST = TypeAdapter(list[Side]), TypeAdapter(TileList)
 def _grid(value: Any) -> Any:
     if not isinstance(value, list):
         return value
-    if len(value) not in (2, 3):
-        raise ValueError(f"is a list of {len(value)}; expected one number, or two or three as in dim3")
+    if not 1 <= len(value) <= 3:
+        raise ValueError(f"is a list of {len(value)}; expected one to three numbers, as in dim3")
     return prod(_SIDES.validate_python(value))
 
 
@@ -114,7 +114,7 @@ class SpelledKernel(Model):
     name: Name = "kernel"
     """As it is to be called in messages and on screen."""
     grid: Annotated[Count, Field(ge=1, le=MAX_GRID), BeforeValidator(_grid, json_schema_input_type=Side | Sides)]
-    """CTAs of the launch: their number, or two or three as in dim3, of which it is the product."""
+    """CTAs of the launch: their number, or one to three as in dim3, of which it is the product."""
     tiles_per_cta: Annotated[
         list[int] | TileTotal, PlainValidator(_tiles, json_schema_input_type=Tiles | TileList | TileTotal)
     ]

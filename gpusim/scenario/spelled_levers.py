@@ -27,6 +27,7 @@ ACCUMULATORS = 0.25
 _COUNTED = ("ffma", "lds", "sts", "mufu", "register_conflicts", "pipe_stalls")
 _OVERHEAD = ("other", "interleaved", "masked", "ldc", "half_rate")
 _INSTRUCTIONS = ("ffma", "lds", "sts", "mufu", "setup", "other", "interleaved", "masked")
+_FILLS = ("acquire", "tma_load", "cp_async", "commit_group", "wait_group")
 Steps = list[tuple[str, str, Any]]
 """(dotted path of the step, word, arguments)."""
 
@@ -69,7 +70,8 @@ def _run_ahead(kernel: SpelledKernel, place: str, ring: str, more: int) -> dict[
         rings = {getattr(args, "ring", None) for _, _, args in steps} - {None}
         if ring not in rings or not any(args.ahead or word == "wait_group" for _, word, args in steps):
             continue
-        if rings != {ring} or spec.prologue:
+        # Copies and groups of the first tiles that are spelled out would have to become more as well.
+        if rings != {ring} or any(word in _FILLS for _, word, _ in as_written(spec.prologue)):
             return None
         for path, word, args in steps:
             if args.ahead not in (0, "full"):

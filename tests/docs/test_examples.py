@@ -43,7 +43,16 @@ OPS_PAGE = (ROOT / "docs" / "ops.md").read_text(encoding="utf-8")
 RMSNORM = ("-DHIDDEN=4096", "-DWARPS=8", "-DSTAGES=3")
 ROWS = 6
 """As many as find room in the buffers of the probe's own tests."""
-OWN = ("own_streaming", "own_two_rings", "own_rmsnorm", "own_rows", "own_gather", "own_sgemm", "own_ping_pong")
+OWN = (
+    "own_streaming",
+    "own_two_rings",
+    "own_rmsnorm",
+    "own_rows",
+    "own_gather",
+    "own_sgemm",
+    "own_ping_pong",
+    "own_in_place",
+)
 OWN_HOST = ("own_depth_first", "own_device_buffers")
 KERNELS = ("scale.cu", "rmsnorm.cu", "rows.cu", "gather.cu", "sgemm.cu")
 
