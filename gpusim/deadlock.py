@@ -8,8 +8,10 @@ from dataclasses import dataclass, replace
 
 from gpusim.errors import GpusimError
 
-__all__ = ["Blocked", "Deadlock"]
+__all__ = ["SLOT_OF", "Blocked", "Deadlock"]
 
+SLOT_OF = "a free slot of "
+"""How what a thread of the host waits for begins, where it is one of several slots."""
 _IN_WORDS = {"stage_full": "no free stage", "stage_empty": "no filled stage", "memory_pool": "none left"}
 """Reasons of waits whose names say what the ring is, not what is missing."""
 
@@ -19,7 +21,8 @@ class Blocked:
     """A lane that will never go on.
 
     ``waits_for`` names the object, ``satisfied_by`` the lanes that could have released it, ``progress`` how far
-    it has come ("phase 0 has 4 of 5 arrivals"). A lane may wait for the end of another one, or of itself.
+    it has come ("phase 0 has 4 of 5 arrivals"). A lane may wait for the end of another one, or of itself. ``part`` is
+    what number ``tile`` is one of: a chunk, where the lane is a thread of the host.
     """
 
     lane: str
@@ -28,14 +31,15 @@ class Blocked:
     satisfied_by: tuple[str, ...] = ()
     tile: int = -1
     progress: str = ""
+    part: str = "tile"
 
-    def renamed(self, names: Mapping[str, str]) -> Blocked:
-        """The same with lanes called by their ``names``, as far as they have some."""
+    def of_host(self, names: Mapping[str, str]) -> Blocked:
+        """The same in a host program, with lanes called by their ``names``, as far as they have some."""
         by = tuple(names.get(lane, lane) for lane in self.satisfied_by)
-        return replace(self, lane=names.get(self.lane, self.lane), satisfied_by=by)
+        return replace(self, lane=names.get(self.lane, self.lane), satisfied_by=by, part="chunk")
 
     def __str__(self) -> str:
-        at = f" at tile {self.tile}" if self.tile >= 0 else ""
+        at = f" at {self.part} {self.tile}" if self.tile >= 0 else ""
         progress = f", {self.progress}" if self.progress else ""
         why = _IN_WORDS.get(self.reason, self.reason.replace("_", " "))
         return f"{self.lane} waits{at} for {self.waits_for} ({why}{progress}){self._help}"
@@ -56,8 +60,9 @@ _NUMBERS = re.compile(r"\bsm\[\d+\]\.cta\[\d+\]|\.warp\[\d+\]")
 class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go on
     """Nothing can happen any more, and these lanes still wait.
 
-    ``cycle`` names lanes each of which waits for the next, the first one again at the end; empty if there is no
-    such circle among the ``blocked``. ``remedy`` says what to look at.
+    ``at_s`` is when; the message leaves it out, because `gpusim check` predicts no times. ``cycle`` names lanes each
+    of which waits for the next, the first one again at the end; empty if there is no such circle among the
+    ``blocked``. ``remedy`` says what to look at.
     """
 
     def __init__(self, at_s: float, blocked: Iterable[Blocked]) -> None:
@@ -67,7 +72,7 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
         self.cycle = _cycle(self.blocked)
 
     def _message(self) -> str:
-        lines = [f"deadlock after {self.at_s * 1e6:.3f} us: nothing can go on", *_told(self.blocked)]
+        lines = ["deadlock: nothing can go on", *_told(self.blocked)]
         if self.cycle:
             lines.append(f"cycle: {' -> '.join(self.cycle)}")
         return "\n  ".join((*lines, self.remedy))
@@ -77,12 +82,17 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
         """What would let somebody go on; nobody to arrive comes before a circle, because it causes one."""
         alone = [entry for entry in self.blocked if not entry.satisfied_by]
         if alone:
-            return f"nobody ever satisfies {alone[0].waits_for}: add what is missing, or do not wait for it"
+            # Of one line that says so it need not be said again.
+            several = len(list(_told(self.blocked))) > 1
+            what = f"nobody ever satisfies {alone[0].waits_for}: " if several else ""
+            return f"{what}add what is missing, or do not wait for it"
         stuck = {entry.lane for entry in self.blocked}
         for entry in self.blocked:
             if stuck.isdisjoint(entry.satisfied_by):
-                return f"{', '.join(entry.satisfied_by)} ended before {entry.waits_for} had enough: compare the counts"
-        fewer = ", or fewer arrivals have to be enough" if any(entry.progress for entry in self.blocked) else ""
+                what = entry.waits_for.removeprefix(SLOT_OF)
+                return f"{', '.join(entry.satisfied_by)} ended before {what} had enough: compare the counts"
+        counted = any(entry.progress and not entry.waits_for.startswith(SLOT_OF) for entry in self.blocked)
+        fewer = ", or fewer arrivals have to be enough" if counted else ""
         return f"one of them has to do its part before it waits{fewer}"
 
 

@@ -50,7 +50,7 @@ class Caller:
         if item.finished:
             return
         start = self._sim.now
-        yield from self._sim.wait(item.done, self.lane, reason, item)
+        yield from self._sim.wait(item.done, self.lane, reason, item, chunk)
         self._waited(start, reason, chunk, item.row)
 
     def until_given(
@@ -58,7 +58,7 @@ class Caller:
     ) -> Generator:
         """Wait for a slot, and then ``wake_s`` of the time slept to wake up."""
         start = self._sim.now
-        yield from self._sim.wait(given, self.lane, "memory_pool", slots)
+        yield from self._sim.wait(given, self.lane, "memory_pool", slots, chunk)
         yield self._sim.timeout(wake_s(self._sim.now - start))
         self._waited(start, "memory_pool", chunk)
 

@@ -44,8 +44,7 @@ def simulate_host(
     try:
         sim.run()
     except Deadlock as error:
-        names = {f"host[{number}]": f"thread {thread.name!r}" for number, thread in enumerate(program.threads)}
-        raise Deadlock(error.at_s, [entry.renamed(names) for entry in error.blocked]) from None
+        raise Deadlock(error.at_s, [entry.of_host(_names(program, error)) for entry in error.blocked]) from None
     meta = {
         "source": "predicted", "device": profile.recordings, "program": program.name, "host": host, "exact": exact,
         "total_s": ended[0], "assumed": assumed_of(program, profile, host),
@@ -64,6 +63,17 @@ def _all(sim: Simulation, threads: list[HostThreadModel], ended: list[float]) ->
     yield from processes
     yield from threads[0].call(DeviceSync())
     ended.append(sim.now)
+
+
+def _names(program: HostProgram, error: Deadlock) -> dict[str, str]:
+    """Threads by lane; of one that has ended how many chunks it had, which is what others may have too many of."""
+    stuck = {entry.lane for entry in error.blocked}
+    names = {}
+    for number, thread in enumerate(program.threads):
+        lane, chunks = f"host[{number}]", max((op.chunk for op in thread.ops), default=-1) + 1
+        had = f" of {chunks} chunk{'s' if chunks > 1 else ''}" if chunks and lane not in stuck else ""
+        names[lane] = f"thread {thread.name!r}{had}"
+    return names
 
 
 def _embed(builder: TimelineBuilder, lane: str, start_s: float, end_s: float, timeline: Timeline) -> None:

@@ -27,17 +27,18 @@ class HostThreadModel:
         self._shared, self._ops = shared, thread.ops
         self._caller = Caller(shared.sim, shared.device.streams, thread.name, number, record, thread.warm)
         self._calls: Calls = {HostWork: self._host_work}
-        waits = WaitCalls(shared, self._caller)
-        for group in (StreamCalls(shared, self._caller), waits, MemoryCalls(shared, self._caller)):
+        self._waits = WaitCalls(shared, self._caller)
+        for group in (StreamCalls(shared, self._caller), self._waits, MemoryCalls(shared, self._caller)):
             self._calls |= group.calls
         for op in thread.ops:
-            waits.expect(op)
+            self._waits.expect(op)
 
     def run(self) -> Generator:
         """Make all calls. Raises GpusimError for a call the runtime would reject."""
         for op in self._ops:
             yield from self.call(op)
         self._shared.running -= 1
+        self._waits.end()
 
     def call(self, op: HostOp) -> Generator:
         """Make one call."""

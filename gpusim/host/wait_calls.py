@@ -24,6 +24,8 @@ class WaitCalls:
 
     def __init__(self, shared: Shared, caller: Caller) -> None:
         self._shared, self._caller, self._costs = shared, caller, shared.costs
+        self._gives: dict[str, None] = {}
+        """Slots of which the thread, or a function that it enqueues, gives some back."""
         self.calls: Calls = {
             ops.StreamSync: self._stream_sync,
             ops.EventSync: self._event_sync,
@@ -56,6 +58,14 @@ class WaitCalls:
         """Tell who waits for a slot that this thread will give one back."""
         if isinstance(op, ops.ReleaseSlot):
             self._semaphore(op.slots).expect(self._caller.lane)
+            self._gives[op.slots] = None
+        elif isinstance(op, ops.HostFunc) and op.releases:
+            self._gives[op.releases] = None
+
+    def end(self) -> None:
+        """Tell who waits for a slot that this thread has made all its calls."""
+        for slots in self._gives:
+            self._semaphore(slots).end(self._caller.lane)
 
     def _semaphore(self, slots: str) -> SlotSemaphore:
         semaphore = self._shared.device.slots.get(slots)

@@ -169,8 +169,8 @@ GALLERY = {
         HOST,
         [
             "nothing can go on",
-            "thread 'main' waits for a free slot of 'ring' (none left); nobody ever satisfies it",
-            "add what is missing",
+            "thread 'main' waits at chunk 1 for a free slot of 'ring' (none left, of 1 at the beginning",
+            " and 0 given back); nobody ever satisfies it\n  add what is missing, or do not wait for it",
         ],
     ),
     "deadlock of two streams": (
@@ -186,6 +186,16 @@ GALLERY = {
             "could be satisfied by host function of chunk 0 (#2) on stream[0]",
             "cycle: ",
             "one of them has to do its part before it waits",
+        ],
+    ),
+    "deadlock of a thread with more chunks than another": (
+        HOST.replace("slots: {ring: 1}", "slots: {full: 0}").replace("acquire: ring", "release: full")
+        + "    other: {chunks: 3, per_chunk: [{acquire: full}]}\n",
+        [
+            "deadlock: nothing can go on\n",
+            "thread 'other' waits at chunk 2 for a free slot of 'full' (none left, of 0 at the beginning",
+            " and 2 given back); could be satisfied by thread 'main' of 2 chunks\n",
+            "thread 'main' of 2 chunks ended before 'full' had enough: compare the counts",
         ],
     ),
     "event that nobody records": (

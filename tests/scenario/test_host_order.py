@@ -288,6 +288,7 @@ def test_threads_wake_each_other():
     assert "nobody ever satisfies a free slot of 'full'" in str(stuck.value)
     with pytest.raises(Deadlock) as circle:
         predict(scenario(text.replace("empty: 2", "empty: 0")))
-    assert "thread 'main' waits for a free slot of 'full' (none left); could be satisfied by thread 'loader'" in str(
-        circle.value
+    assert (
+        "thread 'main' waits at chunk 0 for a free slot of 'full' (none left, of 0 at the beginning and 0 given back)"
+        in str(circle.value)
     )
