@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
@@ -58,11 +58,15 @@ class Asked:
 
 
 class CaseError(Exception):
-    """A scenario that cannot be shown. ``str()`` is the message for the page; ``title`` its heading."""
+    """A scenario that cannot be shown. ``str()`` is the message for the page; ``title`` its heading.
 
-    def __init__(self, message: str, title: str = "This scenario cannot be shown") -> None:
+    ``fields``: dotted paths inside the scenario where something is wrong, as far as that is known.
+    """
+
+    def __init__(self, message: str, title: str = "This scenario cannot be shown", fields: Iterable[str] = ()) -> None:
         super().__init__(message)
         self.title = title
+        self.fields = tuple(fields)
 
 
 @dataclass(frozen=True, slots=True)

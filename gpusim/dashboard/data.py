@@ -1,15 +1,17 @@
 """Scenario files to cases: the only module here that reads and writes them, and that looks for recordings.
 
-Results are kept in memory by scenario hash, so that a zoom costs no prediction.
+Results are kept in memory by all that they depend on, so that a zoom costs no prediction.
 """
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import threading
+import zlib
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,10 +21,11 @@ from gpusim.dashboard.case import OWN_POINT, Asked, Case, CaseError, Entry
 from gpusim.dashboard.form import Form, form_of
 from gpusim.dashboard.sweeps import Sweep, axes_of, sweep_of, without
 from gpusim.deadlock import Deadlock
-from gpusim.errors import GpusimError
+from gpusim.errors import GpusimError, ScenarioError
+from gpusim.files import write_atomically
 from gpusim.scenario import Advice, Scenario, advise, from_data, load, with_overrides
-from gpusim.scenario.overrides import parse_assignments
-from gpusim.validation import Measurement, measurement_of, measurements
+from gpusim.scenario.overrides import grid_points, parse_assignments
+from gpusim.validation import Measurement, measurement_of, measurements, recordings_stamp
 
 __all__ = ["ScenarioFolder"]
 
@@ -38,8 +41,9 @@ class ScenarioFolder:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._cases: OrderedDict[tuple, Case] = OrderedDict()
-        self._questions: dict[Path, tuple[int, Entry]] = {}
+        self._loaded: dict[Path, tuple[int, Scenario]] = {}
         self._busy = threading.Lock()
+        self._saving = threading.Lock()
         self._advice: OrderedDict[tuple, Advice] = OrderedDict()
         self._sweeps: OrderedDict[tuple, Sweep] = OrderedDict()
         self._advising = threading.Lock()  # of its own: a zoom must not wait for a dozen predictions
@@ -50,20 +54,25 @@ class ScenarioFolder:
 
     def entries(self) -> list[Entry]:
         """One entry per file, in name order; a file that cannot be read says so."""
-        return [self._entry(path) for path in self._paths().values()]
+        return [entry for path in self._paths().values() if (entry := self._entry(path)) is not None]
 
-    def _entry(self, path: Path) -> Entry:
+    def _entry(self, path: Path) -> Entry | None:
+        try:
+            scenario = self._load(path)
+            measurement = measurement_of(scenario)
+            recorded = 0 if measurement is None else 2 if measurement.has_timeline else 1
+            return Entry(path.stem, scenario.question, recorded=recorded)
+        except FileNotFoundError:
+            return None  # it went since the folder was listed
+        except (GpusimError, OSError) as error:
+            return Entry(path.stem, "", str(error))
+
+    def _load(self, path: Path) -> Scenario:
+        """The scenario of a file, read again where the file has changed."""
         changed = path.stat().st_mtime_ns
-        known = self._questions.get(path)
+        known = self._loaded.get(path)
         if known is None or known[0] != changed:
-            try:
-                scenario = load(path)
-                measurement = measurement_of(scenario)
-                recorded = 0 if measurement is None else 2 if measurement.has_timeline else 1
-                entry = Entry(path.stem, scenario.question, recorded=recorded)
-            except (GpusimError, OSError) as error:
-                entry = Entry(path.stem, "", str(error))
-            known = self._questions[path] = (changed, entry)
+            known = self._loaded[path] = (changed, load(path))
         return known[1]
 
     def case(self, asked: Asked) -> Case:
@@ -77,7 +86,7 @@ class ScenarioFolder:
         def advised(own: Scenario) -> Advice:
             scenario = _changed(_pointed(own, asked.point, _points(own)), asked.changes)
             # In place: starting processes beside a server's threads takes longer than most advice.
-            return _kept(self._advice, (scenario.hash,), lambda: advise(scenario, timeline, workers=1))
+            return _kept(self._advice, scenario.identity, lambda: advise(scenario, timeline, workers=1))
 
         return self._asked(asked.name, self._advising, advised)
 
@@ -96,7 +105,7 @@ class ScenarioFolder:
         def made(own: Scenario) -> Sweep:
             base = _pointed(own, asked.point, _points(own))
             scenario = _changed(base, without(asked.changes, axes_of(own)))
-            key = (scenario.hash, str(own.model.sweep))
+            key = (str(own.model.sweep), *map(_depends_on, (scenario, *_on_devices(own, scenario))))
             return _kept(self._sweeps, key, lambda: sweep_of(own, scenario))
 
         return self._asked(asked.name, self._advising, made)
@@ -105,25 +114,35 @@ class ScenarioFolder:
         """Write it to ``name``.yaml in the folder. Raises CaseError, also where there is such a file already."""
         if not _FILE_NAME.fullmatch(name):
             raise CaseError(f"{name!r} is no name for a file: letters, digits, '_', '-' and '.', at most 80")
-        path = self.folder / f"{name.removesuffix('.yaml')}.yaml"
+        stem = name.removesuffix(".yaml")
+        path = self.folder / f"{stem}.yaml"
         text = self.form(asked).text
-        made_of = ", ".join(asked.changes)
-        head = f"# Made from {asked.name}{f' with {made_of}' if made_of else ''}.\n"
+        made_of = ", ".join(map(_on_one_line, asked.changes))
+        head = f"# Made from {_on_one_line(asked.name)}{f' with {made_of}' if made_of else ''}.\n"
         try:
-            with path.open("x", encoding="utf-8") as file:
-                file.write(head + text)
-        except FileExistsError:
-            raise CaseError(f"{path.name} is there already; choose another name") from None
+            with self._saving:
+                # What is called the same and ends otherwise would be shown in its place.
+                if path.exists() or stem in self._paths():
+                    raise CaseError(f"{path.name} is there already; choose another name")
+                write_atomically(path, head + text)
         except OSError as error:
             raise CaseError(f"{path} cannot be written: {error.strerror}") from error
 
     def stamp(self, name: str) -> str:
-        """A word that differs when the file of a scenario has changed since; "" for a file that is not there."""
+        """A word that differs when a scenario's file has changed since, its device's, or what is recorded of it.
+
+        "" for a file that is not there.
+        """
         path = self._paths().get(name)
-        try:
-            return str(path.stat().st_mtime_ns) if path is not None else ""
-        except OSError:
+        if path is None:
             return ""
+        try:
+            changed = str(path.stat().st_mtime_ns)
+            return f"{changed} {zlib.crc32(repr(_depends_on(self._load(path))).encode()):x}"
+        except FileNotFoundError:
+            return ""
+        except (GpusimError, OSError):
+            return changed
 
     def _asked(self, name: str, lock: threading.Lock, make: Callable[[Scenario], Made]) -> Made:
         paths = self._paths()
@@ -138,7 +157,7 @@ class ScenarioFolder:
         except CaseError:
             raise
         except GpusimError as error:
-            raise CaseError(str(error), _title(error, name)) from error
+            raise CaseError(str(error), _title(error, name), _fields(error)) from error
         except OSError as error:
             raise CaseError(f"{paths[name]} cannot be read: {error.strerror}") from error
         except Exception as error:
@@ -152,7 +171,7 @@ class ScenarioFolder:
         scenario = _changed(base, asked.changes)
         # Without the changes it is asked for by itself, so that it is made once.
         unchanged = self._case(Asked(asked.name, asked.point), own) if asked.changes else None
-        key = (own.name, own.question, base.hash, scenario.hash)
+        key = (own.name, own.question, *map(_depends_on, (own, base, scenario)))
         case = _kept(self._cases, (*key, asked), lambda: build_case(asked, own, scenario, points, unchanged))
         # What it turned out to stand against is asked for by name from now on.
         return _kept(self._cases, (*key, replace(asked, against=case.against)), lambda: case)
@@ -172,7 +191,7 @@ def _changed(base: Scenario, changes: tuple[str, ...]) -> Scenario:
     found = parse_assignments(changes)
     for path, values in found.items():
         if len(values) > 1:
-            raise CaseError(f"{path}: one value, please; several of them are a sweep (gpusim sweep)")
+            raise CaseError(f"{path}: one value, please; several of them are a sweep (gpusim sweep)", fields=[path])
     return with_overrides(base, {path: values[0] for path, values in found.items()}) if found else base
 
 
@@ -184,6 +203,29 @@ def _kept(known: OrderedDict[tuple, Made], key: tuple, make: Callable[[], Made])
     while len(known) > MOST_CASES:
         known.popitem(last=False)
     return known[key]
+
+
+def _depends_on(scenario: Scenario) -> tuple[Any, ...]:
+    """All that what is shown of a scenario depends on; files of devices and recordings change behind a server."""
+    return scenario.identity, scenario.recorded_device, recordings_stamp(scenario)
+
+
+def _on_devices(own: Scenario, scenario: Scenario) -> Iterator[Scenario]:
+    """The scenario on each of the devices that the sweep of ``own`` goes over."""
+    for point in grid_points(own.model.sweep):
+        device = {path: value for path, value in point.items() if path.partition(".")[0] == "device"}
+        if device:
+            yield with_overrides(scenario, device)
+
+
+def _on_one_line(text: str) -> str:
+    """As it is, if that can stand in a comment."""
+    return text if text.isprintable() else json.dumps(text)
+
+
+def _fields(error: GpusimError) -> tuple[str, ...]:
+    """Where in the scenario the mistakes are that an error tells."""
+    return tuple(one.field for one in (error, *error.others) if one.field) if isinstance(error, ScenarioError) else ()
 
 
 def _title(error: Exception, name: str) -> str:

@@ -143,6 +143,11 @@ class Scenario:
         )
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
 
+    @property
+    def identity(self) -> tuple[Any, ...]:
+        """All that its prediction depends on: the hash, and the numbers of the device, of which that has the name."""
+        return self.hash, tuple((name, quantity.value) for name, quantity in self.profile().quantities.items())
+
 
 def _padded(program: KernelProgram, profile: DeviceProfile, ctas_per_sm: int) -> KernelProgram:
     """The program with just enough unused shared memory that at most ``ctas_per_sm`` CTAs fit.

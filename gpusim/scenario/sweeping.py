@@ -108,8 +108,7 @@ class _Job:
 
     @classmethod
     def of(cls, index: int, point: dict[str, Any], scenario: Scenario, exact: bool, trace: bool) -> _Job:
-        device = [(name, quantity.value) for name, quantity in scenario.profile().quantities.items()]
-        identity = json.dumps([scenario.hash, device, __version__, exact, trace])
+        identity = json.dumps([*scenario.identity, __version__, exact, trace])
         key = hashlib.sha256(identity.encode()).hexdigest()[:24]
         return cls(index, point, key, scenario.resolved(), exact, trace)
 

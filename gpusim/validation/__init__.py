@@ -17,6 +17,7 @@ _HOME = {
     "compare_with": "gpusim.validation.cases",
     "measurement_of": "gpusim.validation.cases",
     "measurements": "gpusim.validation.cases",
+    "recordings_stamp": "gpusim.validation.cases",
     "read_measured": "gpusim.validation.measured_file",
     "steps_told": "gpusim.validation.cases",
 }

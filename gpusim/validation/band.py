@@ -11,7 +11,10 @@ import yaml
 
 from gpusim.errors import RecordingError
 
-__all__ = ["DEFAULT_BAND", "Band", "KnownGap", "known_gaps"]
+__all__ = ["DEFAULT_BAND", "GAPS", "Band", "KnownGap", "known_gaps"]
+
+GAPS = "known_gaps.yaml"
+"""File of a technique's folder that names its known gaps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +55,7 @@ def known_gaps(folder: Path) -> tuple[KnownGap, ...]:
     They count in every number that is reported, and are not held against a technique in exit codes (`Accuracy.holds`).
     Raises RecordingError if the file is not such a list.
     """
-    path = folder / "known_gaps.yaml"
+    path = folder / GAPS
     if not path.exists():
         return ()
     try:

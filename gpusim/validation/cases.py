@@ -18,7 +18,7 @@ from gpusim.scenario.parallel import Progress, run_parallel
 from gpusim.scenario.technique import Technique
 from gpusim.timeline import KINDS, Timeline, TimelineBuilder
 from gpusim.timeline.first_call import from_first_call
-from gpusim.validation.band import DEFAULT_BAND, Band, known_gaps
+from gpusim.validation.band import DEFAULT_BAND, GAPS, Band, known_gaps
 from gpusim.validation.comparison import Comparison, compare_timelines
 from gpusim.validation.recording import (
     TIMELINES,
@@ -33,7 +33,10 @@ from gpusim.validation.recording import (
 )
 from gpusim.validation.report import RecordedCase
 
-__all__ = ["Measurement", "all_cases", "compare", "compare_with", "measurement_of", "measurements", "steps_told"]
+__all__ = [
+    "Measurement", "all_cases", "compare", "compare_with", "measurement_of", "measurements", "recordings_stamp",
+    "steps_told",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -119,22 +122,31 @@ def measurement_of(scenario: Scenario, *, required: bool = False) -> Measurement
     changes the device, because nobody can have measured that.
     """
     technique = scenario.technique
-    reason = ""
-    if technique is None:
-        reason = f"{scenario.nothing_real} and so no recording; give yours with --measured FILE"
-    elif scenario.model.device.set:
-        reason = f"the scenario changes {', '.join(scenario.model.device.set)} of {scenario.recorded_device}"
-    else:
+    if technique is not None and not scenario.model.device.set:
         row = find_total(technique, scenario.params, scenario.recorded_device)
         if row is not None:
             return Measurement(technique, scenario.recorded_device, row)
-        reason = _nothing_recorded(technique, scenario)
     if required:
-        raise RecordingError(f"nothing to compare with: {reason}")
+        raise RecordingError(f"nothing to compare with: {_nothing_recorded(scenario)}")
     return None
 
 
-def _nothing_recorded(technique: Technique, scenario: Scenario) -> str:
+def recordings_stamp(scenario: Scenario) -> tuple[tuple[str, int], ...]:
+    """Files from which recordings of the scenario's technique on its device are read, and when each was changed."""
+    technique = scenario.technique
+    if technique is None:
+        return ()
+    folder = technique.folder / "recorded" / scenario.recorded_device
+    files = (folder / TOTALS, folder / TIMELINES, technique.folder / GAPS)
+    return tuple((str(file), file.stat().st_mtime_ns) for file in files if file.exists())
+
+
+def _nothing_recorded(scenario: Scenario) -> str:
+    technique = scenario.technique
+    if technique is None:
+        return f"{scenario.nothing_real} and so no recording; give yours with --measured FILE"
+    if scenario.model.device.set:
+        return f"the scenario changes {', '.join(scenario.model.device.set)} of {scenario.recorded_device}"
     devices = recorded_devices(technique)
     if scenario.recorded_device not in devices:
         known = ", ".join(devices) or "no device"

@@ -1,13 +1,18 @@
 """The one module that predicts and reads recordings, on scenario files written by the tests."""
 
 import os
+import re
 import threading
+from dataclasses import asdict, replace
+from importlib import resources
 
 import pytest
 
 from gpusim.dashboard.case import UNCHANGED, Asked, CaseError
 from gpusim.dashboard.data import ScenarioFolder
 from gpusim.errors import GpusimError
+from gpusim.scenario import load, loads, techniques
+from gpusim.validation.recording import TOTALS, TotalRow, Totals
 
 GOOD = """
 question: Does a second stage hide the load?
@@ -63,6 +68,69 @@ def test_a_case_is_made_once(folder):
     for thread in threads:
         thread.join()
     assert len({id(case) for case in found}) == 1
+
+
+def test_a_device_that_was_calibrated_again_is_a_new_case(folder):
+    """The scenario and its file are what they were; all that is kept of it is made anew."""
+    device = folder / "profile" / "own.yaml"
+    device.parent.mkdir()
+    text = (resources.files("gpusim.hardware") / "profiles" / "textbook.yaml").read_text(encoding="utf-8")
+    device.write_text(text, encoding="utf-8")
+    swept = f"{GOOD}sweep: {{kernel.grid: [132, 264]}}\n"
+    (folder / "good.yaml").write_text(swept.replace("device: textbook", f"device: {device}"))
+    (folder / "both.yaml").write_text(f"{GOOD}sweep: {{device: [{device}]}}\n")
+    source = ScenarioFolder(folder)
+
+    def told():
+        advice, sweeps = source.advice(Asked("good")), [source.sweep(Asked(name)) for name in ("good", "both")]
+        totals = source.case(Asked("good")).predicted_numbers.total_s, advice.total_s
+        return [*totals, *(sweep.rows[0].predicted_s for sweep in sweeps)], source.stamp("good")
+
+    before, stamp = told()
+    assert told() == (before, stamp)
+    slower = re.sub(r"(hbm\.read_bandwidth: +\{ *value: +)[^,]+", r"\g<1>10 GB/s", text)
+    assert slower != text
+    device.write_text(slower, encoding="utf-8")
+    os.utime(device, (2e9, 2e9))
+    after, other = told()
+    assert all(now > 2 * then for now, then in zip(after, before, strict=True))
+    assert other != stamp
+
+
+def test_a_recording_that_is_made_meanwhile_is_shown(folder, monkeypatch):
+    """In the list of scenarios, in the case, and by the stamp that the page looks at."""
+    found = dict(techniques())
+    found["sync_tile"] = replace(found["sync_tile"], folder=folder / "sync_tile")
+    for module in ("scenario.loader", "validation.cases", "scenario.technique"):
+        monkeypatch.setattr(f"gpusim.{module}.techniques", lambda: found)
+    text = "question: q\ndevice: textbook\nkernel: {technique: sync_tile}\n"
+    (folder / "new.yaml").write_text(text)
+    source = ScenarioFolder(folder)
+
+    def told():
+        (entry,) = (entry for entry in source.entries() if entry.name == "new")
+        case = source.case(Asked("new"))
+        return entry.recorded, case.recorded, case.gap, source.stamp("new")
+
+    first = told()
+    assert first[:3] == (0, False, "")
+    assert told() == first
+    params = asdict(loads(text).params)
+    row = TotalRow(params, 1e-3, 1e-3, 1e-3, 0.0, 15, 1e9, 32, 0, 0, 1, "", "2026-01-01")
+    Totals("sync_tile", {}, [row]).save(folder / "sync_tile" / "recorded" / "textbook" / TOTALS)
+    second = told()
+    assert second[:3] == (1, True, "")
+    (folder / "sync_tile" / "known_gaps.yaml").write_text("- {params: {}, reason: made up}\n")
+    assert told()[:3] == (1, True, "made up")
+    assert len({first[3], second[3], told()[3]}) == 3
+
+
+def test_a_file_that_goes_while_the_list_is_made_is_not_in_it(folder, monkeypatch):
+    source = ScenarioFolder(folder)
+    paths = {"good": folder / "good.yaml", "gone": folder / "gone.yaml"}
+    monkeypatch.setattr(source, "_paths", lambda: paths)
+    assert [entry.name for entry in source.entries()] == ["good"]
+    assert source.stamp("gone") == ""
 
 
 def test_advice_is_worked_out_once(folder):
@@ -176,6 +244,27 @@ def test_a_change_that_cannot_be_says_what_is_wrong(folder, change, words):
             ask(Asked("good", changes=(change,)))
 
 
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        (("device.set.hbm.read_bandwidth=5 Hz",), ("device.set.hbm.read_bandwidth",)),
+        (("device=h300",), ("device",)),
+        (("kernel.rings.input.stages=0", "kernel.grid=0"), ("kernel.grid", "kernel.rings.input.stages")),
+        (("kernel.roles.consumer.per_tile.1.compute.ffma=-1",), ("kernel.roles.consumer.per_tile.1.compute.ffma",)),
+        (("kernel.grid=1,2",), ("kernel.grid",)),
+        (("kernel.rings.input.stages=40",), ()),  # it does not fit, for which there are many fields to change
+    ],
+)
+def test_an_error_names_the_fields_that_are_wrong(folder, changes, fields):
+    """By the paths that the form has."""
+    source = ScenarioFolder(folder)
+    known = {one.path for one in source.form(Asked("good")).fields}
+    with pytest.raises(CaseError) as caught:
+        source.case(Asked("good", changes=changes))
+    assert tuple(sorted(caught.value.fields)) == fields
+    assert all(field in known for field in fields if not field.startswith("device.set."))
+
+
 def test_a_changed_scenario_is_saved_as_a_file_that_says_where_it_comes_from(folder):
     source = ScenarioFolder(folder)
     asked = Asked("good", changes=(CHANGE,))
@@ -184,6 +273,41 @@ def test_a_changed_scenario_is_saved_as_a_file_that_says_where_it_comes_from(fol
     assert text.startswith(f"# Made from good with {CHANGE}.\n")
     assert source.case(Asked("mine")).predicted.timeline.total_s == source.case(asked).predicted.timeline.total_s
     assert "mine" in [entry.name for entry in source.entries()]
+
+
+@pytest.mark.parametrize(
+    ("change", "question"),
+    [
+        ('question="x\ny"', "x y"),
+        ('question="x\u2028# y"', "x\u2028# y"),
+        ('question="x\x85y"', "x y"),
+        ("question=Zwölf?", "Zwölf?"),
+    ],
+)
+def test_what_a_saved_file_was_made_with_stays_in_its_comment(folder, change, question):
+    ScenarioFolder(folder).save(Asked("good", changes=(change,)), "mine")
+    assert load(folder / "mine.yaml").question == question
+
+
+def test_a_file_that_another_one_would_hide_is_not_written(folder):
+    (folder / "other.yml").write_text(GOOD)
+    source = ScenarioFolder(folder)
+    with pytest.raises(CaseError, match=r"other\.yaml is there already"):
+        source.save(Asked("good", changes=(CHANGE,)), "other")
+    assert not (folder / "other.yaml").exists()
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing_behind(folder, monkeypatch):
+    """Whoever looks at the folder in the meantime finds no half of it either."""
+
+    def refuse(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("gpusim.files.Path.replace", refuse)
+    before = sorted(folder.iterdir())
+    with pytest.raises(CaseError, match="No space left"):
+        ScenarioFolder(folder).save(Asked("good"), "mine")
+    assert sorted(folder.iterdir()) == before
 
 
 @pytest.mark.parametrize("name", ["good", "", "../out", "a/b", ".hidden", "x" * 90])
