@@ -12,6 +12,9 @@ from gpusim.dashboard.view import MODES, Selection, View
 
 __all__ = ["address_of", "asked_of", "view_of"]
 
+MOST_LETTERS = 4000
+"""What of a longer address goes beyond is left out, with all of the entry in which it ends."""
+
 
 def _number(value: Any) -> float | None:
     """A finite float, or None for anything else a browser or an address may hold."""
@@ -23,8 +26,12 @@ def _number(value: Any) -> float | None:
 
 
 def address_of(search: str | None) -> dict[str, Any]:
-    """The page's address as a dictionary: scenario, point, changes, mode, from, to; nonsense is dropped."""
-    every = parse_qs((search or "").lstrip("?")[:4000])
+    """The page's address as a dictionary: scenario, point, changes, against, mode, window; nonsense is dropped."""
+    text = (search or "").lstrip("?")
+    if len(text) > MOST_LETTERS:
+        # Half of "set=stages=16" would be another change.
+        text = text[: MOST_LETTERS + 1].rpartition("&")[0]
+    every = parse_qs(text)
     query = {key: values[0] for key, values in every.items()}
     mode = query.get("mode")
     low, high = _number(query.get("from")), _number(query.get("to"))

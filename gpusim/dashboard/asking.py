@@ -17,7 +17,7 @@ from gpusim.dashboard.content import show_case, show_form
 from gpusim.dashboard.layout import scenario_options
 from gpusim.dashboard.panel import change_chips
 
-__all__ = ["meant", "register_asking", "register_file", "wanted"]
+__all__ = ["meant", "register_asking", "register_file", "shown_after", "wanted"]
 
 _SHOWN = {
     "question": ("question", "children"), "facts": ("facts", "children"), "badges": ("badges", "children"),
@@ -26,7 +26,7 @@ _SHOWN = {
     "against": ("against", "value"), "against_box": ("against-box", "style"), "case": ("case", "data"),
     "fields": ("fields", "children"), "quantities": ("quantity", "data"), "chips": ("chips", "children"),
     "text": ("scenario-text", "children"), "command": ("command", "children"), "wrong": ("wrong", "children"),
-    "changes": ("changes", "data"),
+    "changes": ("changes", "data"), "wrong_fields": ("wrong-fields", "data"),
 }  # fmt: skip
 _AGAIN = {"advice": ("advice", "children"), "advised": ("advised", "data")}
 """Written by other callbacks as well."""
@@ -69,6 +69,35 @@ def wanted(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | No
     return asked if name else None
 
 
+def shown_after(
+    source: CaseSource, trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """What the page shows now that ``trigger`` has changed, or None where nothing does; see `wanted`."""
+    trigger = meant(trigger, picked, held)
+    asked = wanted(trigger, picked, held)
+    if asked is None:
+        return None
+    kept = dict.fromkeys([*_SHOWN, *_AGAIN], no_update)
+    if trigger == "changes" and held:
+        # A change that cannot be is told beside the fields; what is shown stays.
+        try:
+            source.case(asked)
+        except CaseError as error:
+            return kept | {
+                "wrong": _without_set(str(error)), "wrong_fields": list(error.fields),
+                "chips": change_chips(asked.changes),
+            }  # fmt: skip
+    shown = show_case(source, asked) | {"changes": no_update, "advised": None}
+    shown["point"] = no_update if trigger == "point" else shown["point"] or None
+    if trigger != "against":
+        shown |= show_form(source, asked)
+    if trigger == "changes" and picked["changes"]["typed"]:
+        shown["fields"] = no_update  # who is typing keeps the cursor
+    if trigger in ("scenario", "point"):
+        shown["changes"] = NOTHING
+    return kept | shown
+
+
 def register_asking(app: Dash, source: CaseSource) -> None:
     """Bind what can be picked to what is shown."""
 
@@ -82,26 +111,10 @@ def register_asking(app: Dash, source: CaseSource) -> None:
         prevent_initial_call=True,
     )  # fmt: skip
     def on_asked(picked: dict[str, Any], held: dict | None, wrong: str | None) -> dict[str, Any]:
-        trigger = meant(ctx.triggered_id, picked, held)
-        asked = wanted(trigger, picked | {"wrong": wrong}, held)
-        if asked is None:
+        shown = shown_after(source, ctx.triggered_id, picked | {"wrong": wrong}, held)
+        if shown is None:
             raise PreventUpdate
-        kept = dict.fromkeys([*_SHOWN, *_AGAIN], no_update)
-        if trigger == "changes" and held:
-            # A change that cannot be is told beside the fields; what is shown stays.
-            try:
-                source.case(asked)
-            except CaseError as error:
-                return kept | {"wrong": _without_set(str(error)), "chips": change_chips(asked.changes)}
-        shown = show_case(source, asked) | {"changes": no_update, "advised": None}
-        shown["point"] = no_update if trigger == "point" else shown["point"] or None
-        if trigger != "against":
-            shown |= show_form(source, asked)
-        if trigger == "changes" and picked["changes"]["typed"]:
-            shown["fields"] = no_update  # who is typing keeps the cursor
-        if trigger in ("scenario", "point"):
-            shown["changes"] = NOTHING
-        return kept | shown
+        return shown
 
 
 def _without_set(message: str) -> str:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
 from gpusim.dashboard.case import OWN_POINT, Asked, CaseError, CaseSource
-from gpusim.dashboard.form import Field, changes_of
+from gpusim.dashboard.form import changes_of
 from gpusim.dashboard.panel import CHANGED_CLASS, DROP, FIELD, PLAIN_CLASS
 from gpusim.dashboard.sweep_panel import PICK
 
-__all__ = ["NOTHING", "changed_list", "register_changing"]
+__all__ = ["NOTHING", "changed_list", "changes_after", "field_states", "register_changing"]
 
 NOTHING: Mapping[str, Any] = {"list": [], "history": [], "typed": False}
 """No changes, none before them; ``typed`` says that the list is that of the fields, which need not be told."""
@@ -49,6 +49,51 @@ def changed_list(
     return None if after == before else {"list": after, "history": [*history, before], "typed": by_field}
 
 
+def changes_after(
+    source: CaseSource, asked: Asked, trigger: Any, value: Any, known: Mapping[str, Any], typed: Mapping[str, Any],
+    quantity: tuple[str | None, str | None],
+) -> dict[str, Any] | None:  # fmt: skip
+    """The list of changes after ``trigger`` has got a ``value``; None where that changes nothing.
+
+    ``asked``: what has the fields, of which ``typed`` are the values by path. ``known`` and ``quantity`` are those of
+    `changed_list`.
+    """
+    kind = trigger["type"] if isinstance(trigger, Mapping) else ""
+    # Buttons that have just been put there or taken away count as pressed, too.
+    if not trigger or (kind in (DROP, PICK) and not value):
+        return None
+    changes: tuple[str, ...] = ()
+    if trigger == "sweep-graph":
+        point = _clicked(value)
+        if not point:
+            return None
+        trigger = {"type": PICK, "changes": point}
+    elif kind == FIELD:
+        try:
+            fields = source.form(asked).fields
+        except CaseError:
+            return None
+        paths = {one.path for one in fields}
+        others = [change for change in known["list"] if change.partition("=")[0] not in paths]
+        changes = changes_of(fields, typed, others)
+    return changed_list(trigger, known, changes, quantity)
+
+
+def _clicked(value: Mapping[str, Any] | None) -> str:
+    """The changes of the point of a sweep that was clicked; "" where the click was beside them all."""
+    points = (value or {}).get("points") or [{}]
+    return points[0].get("customdata") or ""
+
+
+def field_states(
+    wrong: Collection[str], known: Mapping[str, Any], paths: Sequence[str]
+) -> tuple[list[bool], list[str]]:
+    """Which of the fields at ``paths`` are ``wrong``, and the class of each."""
+    changed = {change.partition("=")[0] for change in known["list"]}
+    names = [CHANGED_CLASS if path in changed else PLAIN_CLASS for path in paths]
+    return [path in wrong for path in paths], names
+
+
 def register_changing(app: Dash, source: CaseSource) -> None:
     """Bind the panel's fields and buttons to the list of changes."""
 
@@ -56,9 +101,8 @@ def register_changing(app: Dash, source: CaseSource) -> None:
         output={"changes": Output("changes", "data", allow_duplicate=True), "value": Output("quantity-value", "value")},
         inputs={
             "values": Input({"type": FIELD, "path": ALL}, "value"),
-            "clicked": Input("sweep-graph", "clickData"),
             "_pressed": (Input("undo", "n_clicks"), Input("reset", "n_clicks"), Input("quantity-value", "n_submit"),
-                         Input({"type": DROP, "change": ALL}, "n_clicks"),
+                         Input("sweep-graph", "clickData"), Input({"type": DROP, "change": ALL}, "n_clicks"),
                          Input({"type": PICK, "changes": ALL}, "n_clicks")),
         },
         state={
@@ -69,40 +113,19 @@ def register_changing(app: Dash, source: CaseSource) -> None:
         prevent_initial_call=True,
     )  # fmt: skip
     def on_changed(
-        values: list, clicked: dict | None, _pressed: tuple, ids: list[dict], known: dict, picked: tuple,
-        quantity: tuple,
+        values: list, _pressed: tuple, ids: list[dict], known: dict, picked: tuple, quantity: tuple
     ) -> dict[str, Any]:  # fmt: skip
-        trigger = ctx.triggered_id
-        typed: tuple[str, ...] = ()
-        # Buttons that have just been put there or taken away count as pressed, too.
-        kind = trigger["type"] if isinstance(trigger, Mapping) else ""
-        if not trigger or (kind in (DROP, PICK) and not ctx.triggered[0]["value"]):
-            raise PreventUpdate
-        if trigger == "sweep-graph":
-            trigger = {"type": PICK, "changes": clicked["points"][0]["customdata"]} if clicked else None
-        if kind == FIELD:
-            fields = _fields(source, Asked(picked[0] or "", picked[1] or OWN_POINT))
-            paths = {one.path for one in fields}
-            others = [change for change in known["list"] if change.partition("=")[0] not in paths]
-            typed = changes_of(fields, {of["path"]: value for of, value in zip(ids, values, strict=True)}, others)
-        after = changed_list(trigger, known, typed, quantity)
+        typed = {of["path"]: value for of, value in zip(ids, values, strict=True)}
+        asked = Asked(picked[0] or "", picked[1] or OWN_POINT)
+        after = changes_after(source, asked, ctx.triggered_id, ctx.triggered[0]["value"], known, typed, quantity)
         if after is None:
             raise PreventUpdate
-        return {"changes": after, "value": "" if trigger == "quantity-value" else no_update}
+        return {"changes": after, "value": "" if ctx.triggered_id == "quantity-value" else no_update}
 
     @app.callback(
         Output({"type": FIELD, "path": ALL}, "error"), Output({"type": FIELD, "path": ALL}, "className"),
-        Input("wrong", "children"), Input("changes", "data"),
+        Input("wrong-fields", "data"), Input("changes", "data"),
         State({"type": FIELD, "path": ALL}, "id"), prevent_initial_call=True,
     )  # fmt: skip
-    def on_state(message: str | None, known: dict, ids: list[dict]) -> tuple[list[bool], list[str]]:
-        changed = {change.partition("=")[0] for change in known["list"]}
-        names = [CHANGED_CLASS if of["path"] in changed else PLAIN_CLASS for of in ids]
-        return [of["path"] in (message or "") for of in ids], names
-
-
-def _fields(source: CaseSource, asked: Asked) -> tuple[Field, ...]:
-    try:
-        return source.form(asked).fields
-    except CaseError:
-        raise PreventUpdate from None
+    def on_state(wrong: list[str] | None, known: dict, ids: list[dict]) -> tuple[list[bool], list[str]]:
+        return field_states(wrong or (), known, [of["path"] for of in ids])

@@ -80,6 +80,7 @@ def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:
     return {
         "fields": field_inputs(form), "chips": change_chips(asked.changes), "quantities": quantity_options(form),
         "text": form.text, "command": form.command, "wrong": "",
+        "wrong_fields": [],
     }  # fmt: skip
 
 

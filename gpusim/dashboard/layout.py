@@ -170,6 +170,7 @@ def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[st
         dcc.Store(id="selected"),
         dcc.Store(id="viewport"),
         dcc.Store(id="theme", storage_type="local"),
+        dcc.Store(id="wrong-fields"),
         dcc.Store(id="changes", data={"list": address["changes"], "history": [], "typed": False}),
         dcc.Store(id="stamp", data={"name": address["scenario"], "stamp": shown["stamp"], "changed": False}),
         dcc.Interval(id="tick", interval=WATCH_MS),

@@ -93,7 +93,7 @@ class Synthetic:
         (change,) = asked.changes
         stages = int(change.removeprefix(f"{STAGES}="))
         if not 1 <= stages <= 16:
-            raise CaseError(f"--set {STAGES}: {STAGES}: {stages} is not possible (allowed: 1 … 16)")
+            raise CaseError(f"--set {STAGES}: {STAGES}: {stages} is not possible (allowed: 1 … 16)", fields=[STAGES])
         changed = case_of(asked.name, pipeline(ctas=2, copy_us=0.3 * stages), case.predicted.timeline)
         other = replace(changed.other, side="measured", title=UNCHANGED)
         predicted = replace(changed.predicted, title="what if")

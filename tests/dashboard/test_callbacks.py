@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpusim.dashboard.address import address_of, view_of
+from gpusim.dashboard.address import MOST_LETTERS, address_of, view_of
 from gpusim.dashboard.advice import advice_line
 from gpusim.dashboard.case import Asked
 from gpusim.dashboard.content import draw, show_advice, show_case
@@ -29,6 +29,18 @@ def test_an_address_holds_scenario_window_and_mode():
         "scenario": "ring", "point": "s4", "mode": "overlay", "window": [1.5, 2.5], "changes": [], "against": "",
     }  # fmt: skip
     assert address_of("?scenario=ring")["point"] == "own"
+
+
+def test_an_address_that_is_too_long_loses_whole_entries_only():
+    """Half of the last one would be another change."""
+    entry = "&set=kernel.params.stages=16"
+    filler = "x" * (MOST_LETTERS - len(f"scenario={entry}") + 1)
+    for cut in range(len(entry) + 2):
+        address = address_of(f"?scenario={filler[cut:]}{entry}&mode=overlay")
+        assert address["changes"] in ([], ["kernel.params.stages=16"])
+    assert address["changes"] == ["kernel.params.stages=16"]
+    assert address_of(f"?scenario={filler}{entry}")["changes"] == []
+    assert address_of("x" * (MOST_LETTERS + 1))["scenario"] is None
 
 
 @pytest.mark.parametrize("search", ["", None, "?from=5&to=1", "?from=nan&to=inf", "?mode=evil&from=a&to=b", "%%%&&=?"])
@@ -186,8 +198,11 @@ def test_every_element_that_a_callback_needs_is_on_the_page(source):
 
     walk(app.layout())
     wanted = {part["id"] for callback in app.callback_map.values() for part in callback["inputs"] + callback["state"]}
+    # The key of a callback names its outputs, "..a.children...b.data@some-hash..".
+    outputs = {part.rpartition(".")[0] for key in app.callback_map for part in key.strip(".").split("...")}
+    assert {"drawn", "changes", "wrong-fields"} <= outputs
     # Ids with braces stand for the fields of whatever scenario is shown.
-    assert {name for name in wanted if not name.startswith("{")} <= ids
+    assert {name for name in wanted | outputs if not name.startswith("{")} <= ids
 
 
 def test_a_request_under_a_foreign_name_is_refused(source):

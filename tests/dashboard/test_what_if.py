@@ -1,12 +1,14 @@
 """From what is picked and typed to what is asked for, and the list of changes."""
 
 import pytest
+from dash import no_update
 
-from gpusim.dashboard.asking import meant, wanted
+from gpusim.dashboard.asking import meant, shown_after, wanted
 from gpusim.dashboard.case import UNCHANGED, Asked
-from gpusim.dashboard.changing import NOTHING, changed_list
+from gpusim.dashboard.changing import NOTHING, changed_list, changes_after, field_states
 from gpusim.dashboard.content import show_case, show_form
-from gpusim.dashboard.panel import DROP, FIELD
+from gpusim.dashboard.panel import CHANGED_CLASS, DROP, FIELD, PLAIN_CLASS
+from gpusim.dashboard.sweep_panel import PICK
 
 STAGES = "kernel.params.stages"
 HELD = {"name": "ring", "point": "own", "changes": [], "against": "measured"}
@@ -124,3 +126,73 @@ def test_the_panel_shows_fields_changes_and_command(source):
 
 def test_a_scenario_that_cannot_be_read_has_an_empty_panel(source):
     assert show_form(source, Asked("bad"))["fields"] == []
+
+
+def changed(source, trigger, value=None, known=NOTHING, typed=None, quantity=(None, None), name="ring"):
+    """The list of changes after ``trigger`` of the page, None where nothing has changed."""
+    after = changes_after(source, Asked(name), trigger, value, known, typed or {}, quantity)
+    return None if after is None else after["list"]
+
+
+@pytest.mark.parametrize("value", [None, {}, {"points": []}, {"points": [{}]}, {"points": [{"customdata": None}]}])
+def test_a_click_on_no_point_of_a_sweep_changes_nothing(source, value):
+    """So a figure that is drawn anew says, and a click beside the points."""
+    assert changed(source, "sweep-graph", value) is None
+
+
+def test_a_click_on_a_point_of_a_sweep_takes_over_its_changes(source):
+    click = {"points": [{"customdata": f"{STAGES}=2\nkernel.grid=4"}]}
+    known = {"list": [f"{STAGES}=1", "device=b200"], "history": [], "typed": False}
+    assert changed(source, "sweep-graph", click, known) == ["device=b200", f"{STAGES}=2", "kernel.grid=4"]
+
+
+@pytest.mark.parametrize(
+    "trigger",
+    [{"type": DROP, "change": "a=1"}, {"type": PICK, "changes": "a=2"}, None, {"type": FIELD, "path": STAGES}],
+)
+def test_what_has_just_been_put_on_the_page_changes_nothing(source, trigger):
+    """Buttons say so by no clicks, fields by the values that they had."""
+    known = {"list": ["a=1"], "history": [], "typed": False}
+    assert changed(source, trigger, None, known, {STAGES: 3}) is None
+
+
+def test_fields_keep_the_changes_that_are_none_of_theirs(source):
+    known = {"list": ["device.set.sm.clock=1 GHz", f"{STAGES}=5"], "history": [], "typed": False}
+    after = changed(source, {"type": FIELD, "path": STAGES}, 7, known, {STAGES: 7})
+    assert after == [f"{STAGES}=7", "device.set.sm.clock=1 GHz"]
+
+
+def test_fields_of_what_cannot_be_shown_change_nothing(source):
+    assert changed(source, {"type": FIELD, "path": STAGES}, 7, NOTHING, {STAGES: 7}, name="bad") is None
+
+
+def test_a_field_is_wrong_by_its_whole_path():
+    """Not because a message, or the path of another field, has its path in it."""
+    paths = ["device", STAGES, f"{STAGES}_out"]
+    known = {"list": [f"{STAGES}=4"], "history": [], "typed": True}
+    wrong, classes = field_states(["device.set.hbm.read_bandwidth", f"{STAGES}_out"], known, paths)
+    assert wrong == [False, False, True]
+    assert classes == [PLAIN_CLASS, CHANGED_CLASS, PLAIN_CLASS]
+    assert field_states((), NOTHING, paths)[0] == [False] * 3
+
+
+def test_a_change_that_cannot_be_is_told_with_its_field_and_what_is_shown_stays(source):
+    shown = shown_after(source, "changes", picked(changes={"list": [f"{STAGES}=99"], "typed": True}), HELD)
+    assert shown["wrong"].startswith(f"{STAGES}: 99 is not possible")
+    assert shown["wrong_fields"] == [STAGES]
+    kept = {key for key, value in shown.items() if value is no_update}
+    assert kept == set(shown) - {"wrong", "wrong_fields", "chips"}
+
+
+def test_a_change_that_can_be_is_shown_and_no_field_is_wrong_any_more(source):
+    shown = shown_after(source, "changes", picked(changes={"list": [f"{STAGES}=5"], "typed": True}), HELD)
+    assert (shown["wrong"], shown["wrong_fields"]) == ("", [])
+    assert shown["case"]["changes"] == [f"{STAGES}=5"]
+    assert shown["fields"] is no_update  # somebody is typing in them
+
+
+def test_another_scenario_takes_back_the_changes(source):
+    shown = shown_after(source, "scenario", picked(scenario="alone", changes={"list": [f"{STAGES}=5"]}), HELD)
+    assert shown["changes"] == NOTHING
+    assert shown["case"]["name"] == "alone"
+    assert shown_after(source, "stamp", picked(), HELD) is None
