@@ -97,9 +97,9 @@ def check(
     json: Json = False,
 ) -> None:
     """Check scenario files, deadlocks and hazards included, and predict nothing; exit 2 if one is wrong."""
-    from gpusim.cli import scenario_commands
+    from gpusim.cli import check_command
 
-    raise typer.Exit(scenario_commands.check(scenarios, json))
+    raise typer.Exit(check_command.check(scenarios, json))
 
 
 @app.command()
@@ -131,9 +131,9 @@ def export(
     exact: Exact = False,
 ) -> None:
     """Write the predicted (and, where recorded, the measured) timeline for other tools."""
-    from gpusim.cli import scenario_commands
+    from gpusim.cli import export_command
 
-    scenario_commands.export(scenario, output, set_, device, json, exact)
+    export_command.export(scenario, output, set_, device, json, exact)
 
 
 @app.command()

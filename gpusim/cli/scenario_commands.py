@@ -1,4 +1,4 @@
-"""``run``, ``compare`` and ``export``: one scenario, its prediction and its recording."""
+"""``run`` and ``compare``: one scenario, its prediction and its recording."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ from typing import Any
 
 from gpusim.cli.advice import print_advice
 from gpusim.cli.inputs import single_scenario
-from gpusim.cli.output import console, print_error, print_json, print_table, seconds, share, signed
+from gpusim.cli.output import console, print_json, print_table, seconds, share, signed
 from gpusim.errors import GpusimError
-from gpusim.files import write_atomically
-from gpusim.scenario import Answer, Scenario, advise, answer, load, predict
-from gpusim.timeline import Timeline, TimelineBuilder
-from gpusim.timeline.export import to_chrome_json, to_csv
+from gpusim.scenario import Answer, Scenario, advise, answer, predict
+from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.metrics import busy_by_lane, summary, wait_by_reason
 from gpusim.units import format_quantity, parse
 from gpusim.validation import (
@@ -28,7 +26,7 @@ from gpusim.validation import (
     steps_told,
 )
 
-__all__ = ["Measured", "check", "compare", "export", "run"]
+__all__ = ["Measured", "compare", "run"]
 
 _NAMES = {
     "total_s": "total", "period_s": "period per tile", "exposed_s": "exposed copy time",
@@ -226,48 +224,3 @@ def _total_s(text: str) -> float:
     if total_s <= 0.0:
         raise GpusimError(f"--total: {text!r} is no time in which anything runs (allowed: one such as 3.82ms)")
     return total_s
-
-
-def check(paths: Sequence[Path], json: bool) -> int:
-    """Load and run each of ``paths``; tells what is wrong or doubtful about them, and the exit code."""
-    found: list[dict[str, Any]] = []
-    for path in paths:
-        try:
-            scenario = load(path)
-            predict(scenario, trace=False)
-            found.append({"file": str(path), "error": None, "doubts": list(scenario.doubts())})
-        except GpusimError as error:
-            found.append({"file": str(path), "error": str(error), "doubts": []})
-    if json:
-        print_json({"files": found})
-    else:
-        for each in found:
-            if each["error"] is not None:
-                print_error(each["error"])
-            elif each["doubts"]:
-                for doubt in each["doubts"]:
-                    console().print(f"{each['file']}: doubtful: {doubt}", markup=False, soft_wrap=True)
-            else:
-                console().print(f"{each['file']}: fine", markup=False)
-    return 2 if any(each["error"] for each in found) else 0
-
-
-def export(
-    path: Path, output: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool
-) -> None:
-    """Write timelines in the format that the file's ending names."""
-    writers = {".json": to_chrome_json, ".csv": to_csv}
-    if output.suffix not in writers:
-        raise GpusimError(f"{output}: unknown format {output.suffix!r} (allowed: {', '.join(writers)})")
-    scenario = single_scenario(path, assignments, device)
-    timelines: dict[str, Timeline] = {"predicted": predict(scenario, exact=exact)}
-    recording = measurement_of(scenario)
-    if recording:
-        timelines["measured"] = recording.timeline()
-    write_atomically(output, writers[output.suffix](timelines))
-    intervals = {name: len(timeline) for name, timeline in timelines.items()}
-    if json:
-        print_json({"file": str(output), "intervals": intervals})
-    else:
-        told = ", ".join(f"{count} {name} intervals" for name, count in intervals.items())
-        console().print(f"{output}: {told}", markup=False)
