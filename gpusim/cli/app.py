@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from gpusim.dashboard.ports import LAST_PORT, PORT
 from gpusim.errors import GpusimError
 from gpusim.version import __version__
 
@@ -246,7 +247,9 @@ def doctor(json: Json = False) -> None:
 @app.command()
 def dashboard(
     scenarios: Annotated[Path, typer.Argument(help="Folder of scenario files.")] = Path("scenarios"),
-    port: Annotated[int, typer.Option("--port", min=1, max=65535, help="Port on 127.0.0.1.")] = 8050,
+    port: Annotated[
+        int, typer.Option("--port", min=0, max=LAST_PORT, help="Port on 127.0.0.1; 0 for any free one.")
+    ] = PORT,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the browser.")] = True,
 ) -> None:
     """Serve the dashboard on this machine; it draws predicted above measured."""

@@ -21,13 +21,10 @@ from gpusim.dashboard.case import CaseSource
 from gpusim.dashboard.content import first_name, show_case, show_form
 from gpusim.dashboard.data import ScenarioFolder
 from gpusim.dashboard.layout import page
+from gpusim.dashboard.ports import HOST, LAST_PORT, PORT
 from gpusim.errors import GpusimError
 
-__all__ = ["HOST", "PORT", "build_app", "serve"]
-
-HOST = "127.0.0.1"
-PORT = 8050
-LAST_PORT = 65535
+__all__ = ["build_app", "serve"]
 
 
 def build_app(source: CaseSource) -> Dash:
