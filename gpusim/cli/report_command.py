@@ -7,7 +7,7 @@ from pathlib import Path
 from gpusim.cli.output import console, print_json, print_table, progress_bar
 from gpusim.files import write_atomically
 from gpusim.validation import accuracy, all_cases
-from gpusim.validation.markdown import accuracy_page, accuracy_table, insert_between_markers
+from gpusim.validation.markdown import accuracy_page, accuracy_table, insert_between_markers, summary_cells
 
 __all__ = ["report"]
 
@@ -26,13 +26,8 @@ def report(json: bool, write: bool, folder: Path) -> int:
     elif found.overall is None:
         console().print("There are no recordings; gpusim measure makes them on a machine with a GPU.")
     else:
-        rows = [
-            (row.name, row.cases, f"{row.mean_abs:.1%}", f"{row.worst:+.1%}",
-             "–" if row.hidden_worst is None else f"{row.hidden_worst:+.3f}",
-             f"{row.choices_right} of {row.choices}" if row.choices else "–",
-             "yes" if row.within(found.band) else "no")
-            for row in (*found.techniques, *found.devices, found.overall)
-        ]  # fmt: skip
+        summaries = (*found.techniques, *found.devices, found.overall)
+        rows = [(row.name, *summary_cells(row, found.band)) for row in summaries]
         head = ("technique", "recordings", "mean", "worst", "hidden, worst", "best stages", "in band")
         print_table("predicted against measured", head, rows)
     return 0 if found.holds else 1

@@ -10,7 +10,9 @@ import pytest
 import yaml
 
 from gpusim.scenario import load
-from gpusim.validation import measurement_of
+from gpusim.timeline import TimelineBuilder
+from gpusim.validation import RecordedCase, accuracy, compare_timelines, measurement_of
+from gpusim.validation.markdown import accuracy_table, summary_cells
 
 STAGES = Path(__file__).resolve().parents[2] / "scenarios" / "stages.yaml"
 
@@ -332,6 +334,22 @@ def test_check_tells_of_every_file_what_is_wrong(gpusim, path, tmp_path):
     first, second = json.loads(out)["files"]
     assert (code, first) == (2, {"file": str(path), "error": None, "doubts": []})
     assert "deadlock" in second["error"]
+
+
+def test_a_report_says_what_is_outside_by_a_known_gap(gpusim, monkeypatch):
+    """So that "no" and the exit code of success are no contradiction; the page has the same cells."""
+    band = accuracy(())
+    sides = [TimelineBuilder().build(device="d", total_s=total) for total in (1.5, 1.0)]
+    known = RecordedCase("made_up", "d", {}, compare_timelines(*sides, gap="made up as well"))
+    monkeypatch.setattr("gpusim.cli.report_command.all_cases", lambda **_: [known])
+    code, out, _ = gpusim("report")
+    assert code == 0
+    (row,) = (line for line in out.splitlines() if line.startswith("made_up"))
+    cells = ("1", "50.0%", "+50.0%", "–", "–", "no (1 known gap)")
+    assert tuple(re.split(r"\s{2,}", row.strip())[1:]) == cells
+    report = accuracy([known])
+    assert summary_cells(report.overall, band.band) == cells
+    assert f"| **all** | {' | '.join(cells)} |" in accuracy_table(report)
 
 
 def test_doubts_are_told_and_are_no_error(gpusim, tmp_path):
