@@ -13,6 +13,7 @@ from gpusim.errors import listing, nearest
 from gpusim.scenario.host_calls import Call, calls_of_graph, calls_of_thread
 from gpusim.scenario.host_schema import SpelledHost
 from gpusim.scenario.kernel_check import Problem
+from gpusim.scenario.op_schema import REPEAT
 
 __all__ = ["order_problems"]
 
@@ -31,7 +32,7 @@ def order_problems(host: SpelledHost) -> Iterator[Problem]:
         captured = list(calls_of_graph(host, name))
         # A graph's events are its own, and a capture is refused where a stream waits for one that is not yet recorded.
         yield from _waits_for_nothing({name: captured}, once_is_enough=True)
-        yield from _never_joined(name, captured)
+        yield from _fork_problems(name, captured)
     yield from _waits_for_nothing({name: list(calls_of_thread(host, name, TURNS)) for name in host.threads})
     yield from _buffer_problems({name: list(calls_of_thread(host, name)) for name in host.threads})
 
@@ -59,27 +60,37 @@ def _waits_for_nothing(threads: Threads, *, once_is_enough: bool = False) -> Ite
         yield from (_vain(call, written, by_thread) for path, call in vain.items() if once_is_enough or path not in met)
 
 
-def _never_joined(graph: str, calls: list[Call]) -> Iterator[Problem]:
-    """Streams that forked from the first one, with calls that it never waits for: such a capture is refused."""
+def _fork_problems(graph: str, calls: list[Call]) -> Iterator[Problem]:
+    """Streams that do not fork from the first one, or never join it again: such a capture is refused."""
     # Waits for an earlier chunk are no calls in a graph; where there are only these, that is the mistake.
     if not calls:
         return
-    seen: dict[str, dict[str, int]] = defaultdict(dict)
+    origin = calls[0].stream
+    seen: dict[str, dict[str, int]] = defaultdict(dict, {origin: {origin: 0}})
     recorded: dict[str, dict[str, int]] = {}
     last: dict[str, Call] = {}
+    apart: set[str] = set()
+    """Streams about which something is told already."""
     for number, call in enumerate(calls, 1):
         known = seen[call.stream]
         if call.word == "wait_event":
+            if call.names["event"] not in recorded:
+                apart.add(call.stream)  # it waits for nothing, which is told already
             for stream, until in recorded.get(call.names["event"], {}).items():
                 known[stream] = max(known.get(stream, 0), until)
         elif call.word == "record":
             recorded[call.names["event"]] = dict(known)
-        else:
+        elif origin in known:
             known[call.stream] = number
             last[call.stream] = call
-    origin = calls[0].stream
+        elif call.stream not in apart:
+            apart.add(call.stream)
+            yield Problem(
+                call.path, f"stream {call.stream!r} did not fork from {origin!r}, the first one of graph {graph!r}",
+                f"a record in {origin!r} before it, and a wait_event for that in {call.stream!r}",
+            )  # fmt: skip
     for stream, call in last.items():
-        if origin in seen[stream] and seen[origin].get(stream, 0) < seen[stream][stream]:
+        if stream not in apart and seen[origin].get(stream, 0) < seen[stream][stream]:
             yield Problem(
                 call.path, f"stream {stream!r} forks from graph {graph!r}, and {origin!r} does not wait for this",
                 f"a record in {stream!r} behind it, and a wait_event for that in {origin!r}",
@@ -110,30 +121,46 @@ def _buffer_problems(threads: Threads) -> Iterator[Problem]:
                 made[call.names["buffer"]].add(call.word)
     for calls in threads.values():
         found: dict[tuple[str | int, ...], Problem] = {}
-        held: dict[str, str] = {}
+        held: dict[str, Call] = {}
+        freed: dict[str, Call] = {}
         for call in _of(calls, *FREED_BY, *ALLOCATED_BY):
             buffer = call.names["buffer"]
             shared = len(users[buffer]) > 1
             if call.word in FREED_BY:
                 problem = _twice(call, held[buffer]) if buffer in held and not shared else None
-                held[buffer] = call.word
+                held[buffer] = call
             else:
-                problem = _not_there(call, made.get(buffer, set()), written, known=shared or buffer in held)
+                known = shared or buffer in held
+                problem = _not_there(call, made.get(buffer, set()), written, freed.get(buffer), known=known)
                 held.pop(buffer, None)
+                freed[buffer] = call
             if problem is not None:
                 found.setdefault(call.path, problem)
         yield from found.values()
 
 
-def _twice(call: Call, by: str) -> Problem:
-    buffer = call.names["buffer"]
-    each = f", or a name for each chunk, as {buffer}#" if buffer == call.args.buffer else ""
+def _twice(call: Call, before: Call) -> Problem:
+    buffer, free = call.names["buffer"], FREED_BY[before.word]
     text = f"buffer {buffer!r} is allocated twice"
-    return Problem((*call.path, "buffer"), text, f"{FREED_BY[by]} before that{each}")
+    if _another_turn(call, before):
+        allowed = f"{free} in the same turn, or instead of the repeat a step for each turn, with a name of its own"
+        return Problem((*call.path, "buffer"), text + _ONE_CHUNK, allowed)
+    each = f", or a name for each chunk, as {buffer}#" if buffer == call.args.buffer else ""
+    return Problem((*call.path, "buffer"), text, f"{free} before that{each}")
 
 
-def _not_there(call: Call, made: set[str], written: Iterable[str], *, known: bool) -> Problem | None:
-    """``made``: the words that allocate such a buffer; ``known``: it is there, or may be."""
+_ONE_CHUNK = ": all turns of a repeat belong to the same chunk, so that their names are the same"
+
+
+def _another_turn(call: Call, before: Call | None) -> bool:
+    """Whether both are one step of the file, in two turns of the repeat that it is in."""
+    return before is not None and REPEAT in call.path and (call.path, call.chunk) == (before.path, before.chunk)
+
+
+def _not_there(
+    call: Call, made: set[str], written: Iterable[str], before: Call | None, *, known: bool
+) -> Problem | None:
+    """``made``: the words that allocate such a buffer; ``known``: it is there, or may be; ``before``: its last free."""
     buffer, place, allocates = call.names["buffer"], (*call.path, "buffer"), ALLOCATED_BY[call.word]
     if not made:
         text = f"buffer {buffer!r} is freed but never allocated"
@@ -142,7 +169,8 @@ def _not_there(call: Call, made: set[str], written: Iterable[str], *, known: boo
         by = min(made)
         return Problem(place, f"buffer {buffer!r} is allocated by {by}, so {call.word} cannot free it", FREED_BY[by])
     if not known:
-        return Problem(place, f"buffer {buffer!r} is not there when it is freed", f"behind its {allocates}, once")
+        why = _ONE_CHUNK if _another_turn(call, before) else ""
+        return Problem(place, f"buffer {buffer!r} is not there when it is freed{why}", f"behind its {allocates}, once")
     return None
 
 

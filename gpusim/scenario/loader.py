@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from gpusim.errors import GpusimError, ProfileError, listing, nearest
+from gpusim.errors import GpusimError, ProfileError, ScenarioError, listing, nearest
 from gpusim.hardware.profile import is_profile_file, load_profile, profile_names
 from gpusim.scenario import mistakes
 from gpusim.scenario.host_check import host_problems
-from gpusim.scenario.host_schema import SpelledHost
+from gpusim.scenario.host_schema import WorkSpec
 from gpusim.scenario.kernel_check import Problem, problems
 from gpusim.scenario.overrides import apply_override, split_path
 from gpusim.scenario.scenario import Scenario
@@ -63,28 +63,26 @@ def _checked(data: Any, source: Source, overrides: Mapping[str, Any]) -> Scenari
         marks[place] = f"--set {dotted}"
     source = replace(source, overrides=marks)
     model = _validated(ScenarioModel, data, source, ())
-    _check_device(model.device, source)
-    params = None
-    if isinstance(model.kernel, TechniqueKernel):
-        params = _params(model.kernel, source)
-    elif model.kernel is not None:
-        _check_spelled(problems(model.kernel), source, ("kernel",))
-    return Scenario(model, params, data, source, _host(model.host, source))
-
-
-def _host(host: SpelledHost | None, source: Source) -> dict[str, Any]:
-    """Check a host program; the ``Params`` of the techniques that it launches."""
-    if host is None:
-        return {}
-    _check_spelled(host_problems(host), source, ("host",))
-    params = {}
-    for name, kernel in host.kernels.items():
-        place = ("host", "kernels", name)
-        if isinstance(kernel, TechniqueKernel):
-            params[name] = _params(kernel, source, place)
-        elif isinstance(kernel, SpelledKernel):
-            _check_spelled(problems(kernel), source, place)
-    return params
+    found = list(_device_mistakes(model.device, source))
+    kernels: dict[Place, TechniqueKernel | SpelledKernel | WorkSpec] = {}
+    if model.kernel is not None:
+        kernels["kernel",] = model.kernel
+    if model.host is not None:
+        found += _told(host_problems(model.host), source, ("host",))
+        kernels |= {("host", "kernels", name): kernel for name, kernel in model.host.kernels.items()}
+    params: dict[Place, Any] = {}
+    for place, kernel in kernels.items():
+        try:
+            if isinstance(kernel, TechniqueKernel):
+                params[place] = _params(kernel, source, place)
+            elif isinstance(kernel, SpelledKernel):
+                found += _told(problems(kernel), source, place)
+        except ScenarioError as error:
+            found.append(error)
+    if found:
+        raise mistakes.in_one(found)
+    own = params.pop(("kernel",), None)
+    return Scenario(model, own, data, source, {place[-1]: values for place, values in params.items()})
 
 
 def _validated(model: type[BaseModel], data: Any, source: Source, prefix: Place) -> Any:
@@ -94,27 +92,29 @@ def _validated(model: type[BaseModel], data: Any, source: Source, prefix: Place)
         raise mistakes.of_model(error, model, data, source, prefix) from None
 
 
-def _check_device(device: DeviceSpec, source: Source) -> None:
+def _device_mistakes(device: DeviceSpec, source: Source) -> Iterator[ScenarioError]:
     names = profile_names()
     base = ("device", "base") if ("device", "base") in source.marks else ("device",)
     if is_profile_file(device.base):
         try:
             load_profile(device.base)
         except ProfileError as error:
-            raise source.error(str(error), base, given=device.base, allowed="a file of gpusim calibrate") from None
+            yield source.error(str(error), base, given=device.base, allowed="a file of gpusim calibrate")
+            return
     elif device.base not in names:
-        raise source.error(
+        yield source.error(
             f"unknown device {mistakes.shown(device.base)}", base, given=device.base, allowed=listing(names),
             suggestion=nearest(device.base, names),
         )  # fmt: skip
+        return
     for key, value in device.set.items():
         try:
             load_profile(device.base, {key: value})
         except ProfileError as error:
-            raise source.error(str(error), ("device", "set", key), given=value) from None
+            yield source.error(str(error), ("device", "set", key), given=value)
 
 
-def _params(kernel: TechniqueKernel, source: Source, where: Place = ("kernel",)) -> Any:
+def _params(kernel: TechniqueKernel, source: Source, where: Place) -> Any:
     known = techniques()
     if kernel.technique not in known:
         raise source.error(
@@ -139,10 +139,7 @@ def _blamed(message: str, params: Mapping[str, Any], place: Place) -> Place:
     return (*place, min(named, key=lambda name: (positions[name], -len(name)))) if named else place
 
 
-def _check_spelled(found: Iterable[Problem], source: Source, place: Place) -> None:
-    errors = [
-        source.error(problem.text, (*place, *problem.path), allowed=problem.allowed, suggestion=problem.suggestion)
-        for problem in found
-    ]
-    if errors:
-        raise mistakes.in_one(errors)
+def _told(found: Iterable[Problem], source: Source, place: Place) -> Iterator[ScenarioError]:
+    for problem in found:
+        path = (*place, *problem.path)
+        yield source.error(problem.text, path, allowed=problem.allowed, suggestion=problem.suggestion)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from gpusim.errors import ScenarioError, listing, nearest
+from gpusim.errors import ScenarioError, UnitError, listing
 from gpusim.scenario.fields import NAME
 from gpusim.scenario.host_schema import CHUNKED_KEY, GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
 from gpusim.scenario.host_words import CHUNKED, HOST_STEPS
@@ -19,6 +20,7 @@ from gpusim.scenario.op_words import OpWord
 from gpusim.scenario.other_names import closest
 from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, TechniqueKernel
 from gpusim.scenario.yaml_source import Place, Source
+from gpusim.units import parse
 
 __all__ = ["in_one", "of_model", "shown"]
 
@@ -29,6 +31,10 @@ _NAMES = {
     CHUNKED: f"{_PLAIN_NAME}, and at the end # for the chunk's number or #-n for that of the one n before",
 }
 """What names look like, by the pattern that they do not fit."""
+
+_SLOTS_OF_FUNCTION = ("host_func", "releases")
+_BY_DEFAULT = ("streams", "pools", "threads")
+"""Sections of a host program whose entries need not say anything."""
 
 MOST = 10
 """Mistakes that one message lists."""
@@ -67,8 +73,11 @@ def of_model(error: ValidationError, model: type[BaseModel], data: Any, source: 
 
 def in_one(found: Iterable[ScenarioError]) -> ScenarioError:
     """Several mistakes as one error: the first of them, with the others behind it."""
-    first, *others = sorted(found, key=lambda error: (error.line or 0, error.column or 0))
-    return first.with_others(others[: MOST - 1], max(len(others) - MOST + 1, 0))
+    given = list(found)
+    each = [one for error in given for one in (error.with_others(()), *error.others)]
+    first, *others = sorted(each, key=lambda error: (error.line or 0, error.column or 0))
+    unlisted = sum(error.unlisted for error in given)
+    return first.with_others(others[: MOST - 1], unlisted + max(len(others) - MOST + 1, 0))
 
 
 def shown(value: Any) -> str:
@@ -107,14 +116,14 @@ def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place
     if kind in _BOUNDS:
         words, key = _BOUNDS[kind]
         # 'blocking', 'non_blocking' or 'legacy': what is between quotes is a word.
-        close = nearest(entry["input"], re.findall(r"'(\w+)'", str(context[key])))
+        close = closest(str(entry["input"]), re.findall(r"'(\w+)'", str(context[key])))
         return f"{given} is not possible", f"{words} {context[key]}".strip(), close
     if kind == "list_type":
         return f"{given} is no list", f"a list, also of one: [{given.strip(QUOTE)}]", None
     if kind == "model_type":
-        return f"{given} is no mapping", listing(_field_names(model, data, path)), None
-    if kind == "string_pattern_mismatch":
-        return f"{given} is no name", _NAMES[str(context["pattern"])], None
+        return (*_no_mapping(given, entry["input"], path, _field_names(model, data, path)), None)
+    if kind == "string_pattern_mismatch" or (kind == "string_type" and path[-2:] == _SLOTS_OF_FUNCTION):
+        return (*_no_name(given, entry["input"], path, str(context.get("pattern", CHUNKED))), None)
     messages = {
         "missing": "is missing",
         "value_error": str(context.get("error", "")),
@@ -122,6 +131,22 @@ def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place
     }
     otherwise = f"{given}: {entry['msg'][0].lower()}{entry['msg'][1:]}"
     return messages.get(kind, otherwise), "", None
+
+
+def _no_mapping(given: str, value: Any, path: Place, names: list[str]) -> tuple[str, str]:
+    """``{a, b}`` is YAML for names with nothing behind them."""
+    if value is None and path[0] == "host" and path[1] in _BY_DEFAULT:
+        return f"nothing is said of {path[-1]}", f"{path[-1]}: {{}} where all is by default"
+    return f"{given} is no mapping", listing(names)
+
+
+def _no_name(given: str, value: Any, path: Place, pattern: str) -> tuple[str, str]:
+    """Behind ``host_func`` alone stands the name of slots, where most expect how long it runs."""
+    if path[-2:] == _SLOTS_OF_FUNCTION:
+        with suppress(UnitError):
+            parse(value, "time", bare=True)
+            return f"{given} is a time, and what stands alone names slots", f"host_func: {{seconds: {value}}}"
+    return f"{given} is no name", _NAMES[pattern]
 
 
 def _field_names(model: type[BaseModel], data: Any, path: Place) -> list[str]:

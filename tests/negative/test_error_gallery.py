@@ -202,6 +202,15 @@ GALLERY = {
         HOST + "        - wait_event: {event: done, stream: b}\n",
         ["scenario.yaml:12:24", "per_chunk.2.wait_event.event", "event 'done' is waited for but never recorded"],
     ),
+    "stream of a graph that did not fork": (
+        HOST.replace("acquire: ring", "launch_graph: {graph: g, stream: a}")
+        + "  kernels: {k: {duration: 1 us}}\n"
+        + "  graphs: {g: {ops: [{launch: k}, {launch: {kernel: k, stream: b}}]}}\n",
+        [
+            "scenario.yaml:13:",
+            "host.graphs.g.ops.1.launch: stream 'b' did not fork from 'a', the first one of graph 'g'",
+        ],
+    ),
     "graph of nothing but waits for earlier chunks": (
         HOST + '  graphs: {g: {ops: [{wait_event: "e#-1"}]}}\n',
         ["scenario.yaml:12:", "graphs.g.ops.0.wait_event.event", "has no chunks before it"],
@@ -363,8 +372,8 @@ def test_overwritten_stage_is_explained(refused):
         (HOST, "scenario.yaml:3:1: host: deadlock"),
         (HOST.replace("acquire: ring", "launch: {kernel: k, stream: b}")
          + "  kernels: {k: {duration: 1 us, threads: 999, registers: 99}}\n", ": host.kernels.k: k needs"),
-        (HOST.replace("acquire: ring", "launch_graph: {graph: g, stream: a}") + "  kernels: {k: {duration: 1 us}}\n"
-         "  graphs: {g: {ops: [{launch: k}, {launch: {kernel: k, stream: b}}]}}\n", ": host.graphs.g: graph 'g'"),
+        (HOST.replace("acquire: ring", 'malloc_async: {buffer: "x#", bytes: 64 MiB, stream: b, pool: own}')
+         + "  pools: {own: {limit: 32 MiB}}\n", ": host.pools.own: pool 'own' has no room for 'x0'"),
     ],
 )  # fmt: skip
 def test_what_goes_wrong_in_the_run_has_its_place_too(refused, content, place):

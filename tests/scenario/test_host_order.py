@@ -292,3 +292,38 @@ def test_threads_wake_each_other():
         "thread 'main' waits at chunk 0 for a free slot of 'full' (none left, of 0 at the beginning and 0 given back)"
         in str(circle.value)
     )
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        (
+            "{malloc: {buffer: 'b#', bytes: 4}}",
+            "buffer 'b0' is allocated twice: all turns of a repeat belong to the same",
+        ),
+        ("{malloc: {buffer: b, bytes: 4}}, {free: b}, {free: b}", "buffer 'b' is not there when it is freed (allowed"),
+    ],
+)
+def test_turns_of_a_repeat_have_one_name(steps, told):
+    """Which is why a buffer is there already; what is wrong in each turn is so without the repeat."""
+    with pytest.raises(ScenarioError) as caught:
+        scenario(looped(f"{{repeat: {{times: 2, ops: [{steps}]}}}}"))
+    assert told in str(caught.value)
+
+
+def test_a_buffer_is_freed_in_the_second_turn_again():
+    """It was allocated in front of the repeat."""
+    steps = "{malloc: {buffer: 'b#', bytes: 4}}, {repeat: {times: 2, ops: [{free: 'b#'}]}}"
+    with pytest.raises(ScenarioError, match="'b0' is not there when it is freed: all turns of a repeat belong to"):
+        scenario(looped(steps))
+
+
+def test_a_fork_of_a_graph_may_begin_before_its_first_op():
+    """An event that the first stream records before anything: what waits for it is ordered behind the launch."""
+    graph = "{record: {event: e, stream: a}}, {wait_event: {event: e, stream: b}}, {memset: {bytes: 4, stream: b}}"
+    join = ", {record: {event: f, stream: b}}, {wait_event: {event: f, stream: a}}"
+    text = "  streams: {a: {}, b: {}}\n  graphs: {g: {ops: [" + graph + "JOIN]}}\n"
+    host = looped("{launch_graph: {graph: g, stream: a}}", 1, text)
+    assert predict(scenario(host.replace("JOIN", join)), trace=False).total_s > 0
+    with pytest.raises(ScenarioError, match="stream 'b' forks from graph 'g', and 'a' does not wait for this"):
+        scenario(host.replace("JOIN", ""))

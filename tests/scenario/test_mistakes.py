@@ -132,6 +132,13 @@ host:
         ("20 us", "sync", "unknown op 'sync'; did you mean 'sync_stream'?"),
         ("20 us", "{callback: s0}", "Did you mean 'host_func'?"),
         ("20 us", "{event_query: e}", "Did you mean 'sync_event'?"),
+        (
+            "20 us",
+            "{host_func: 30 us}",
+            "a time, and what stands alone names slots (allowed: host_func: {seconds: 30 us})",
+        ),
+        ("20 us", "{host_func: 3e-5}", "allowed: host_func: {seconds: 3e-05}"),
+        ("20 us", "{host_func: 'a b'}", "'a b' is no name"),
         ("20 us", "{h2d: 1 MiB}", "h2d names no stream, so each chunk's goes to another of all 2"),
     ],
 )
@@ -144,3 +151,44 @@ def test_streams_that_others_go_round_can_be_told():
     """With ``deal``; and seconds below the limit are a plain number."""
     text = HOST.replace("DURATION", "2e-5").replace("STEP", "{h2d: 1 MiB}")
     assert loads(text.replace("{chunks: 3", "{chunks: 3, deal: [s1]")).program().threads[0].ops
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("streams: 2", "streams: {s0, s1}", "host.streams.s0: nothing is said of s0 (allowed: s0: {} where all is"),
+        ("streams: 2", "streams: {s0: blocking}", "'blocking' is no mapping (allowed: kind, priority)"),
+        ("streams: 2", "streams: 2\n  pools: {own}", "nothing is said of own (allowed: own: {}"),
+        (
+            "streams: 2",
+            "streams: 2\n  api: c++",
+            "'c++' is not possible (allowed: 'cupy' or 'cuda'). Did you mean 'cuda'?",
+        ),
+        ("streams: 2", "streams: 2\n  api: cpp", "Did you mean 'cuda'?"),
+        ("streams: 2", "streams: 2\n  api: python", "Did you mean 'cupy'?"),
+    ],
+)
+def test_what_is_written_instead(old, new, told):
+    """Names alone where a mapping stands, and languages where their API does."""
+    text = HOST.replace("DURATION", "20 us").replace("STEP", "sync_device")
+    assert told in str(error_of(text.replace(old, new)))
+
+
+def test_device_graphs_and_threads_are_told_together():
+    """None of them hides another."""
+    text = """\
+question: typos
+device: h200
+host:
+  streams: {a: {}, b: {}}
+  kernels: {k: {duration: 5 us}, t: {technique: tma_wrap}}
+  graphs:
+    g: {ops: [{launch: {kernel: k, stream: a}}, {launch: {kernel: k, stream: b}}]}
+    h: {ops: [{launch: {kernel: k, stream: b}}, {memset: {bytes: 4, stream: a}}]}
+  threads:
+    one: {prologue: [{launch: {kernel: kk, stream: a}}, {sync_event: e}]}
+    two: {prologue: [{free: q}, {launch_graph: {graph: i, stream: a}}]}
+"""
+    lines = str(error_of(text)).splitlines()
+    assert [line.split(":")[1] for line in lines] == ["2", "5", "7", "8", "10", "10", "11", "11"]
+    assert "Did you mean 'h200_sxm'?" in lines[0]
