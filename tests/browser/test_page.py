@@ -184,9 +184,11 @@ def test_a_what_if_is_shown_beside_what_was_and_can_be_taken_back(watched):
     stages.fill("99")
     page.wait_for_selector("#wrong >> text=99 is not possible")
     assert page.locator("#wrong").inner_text().startswith("kernel.params.stages: 99")
+    page.wait_for_selector("#fields input[aria-invalid='true']")
     page.click("#undo")
     page.wait_for_function("document.querySelector('#fields input').value === '5'")
     assert page.locator("#wrong").inner_text() == ""
+    page.wait_for_selector("#fields input[aria-invalid='true']", state="detached")
     page.click("#reset")
     page.wait_for_function("document.querySelectorAll('.panel-title')[1].innerText === 'Measured'")
     assert page.locator("#chips").inner_text() == "nothing changed yet"
