@@ -16,6 +16,7 @@ from gpusim.hardware.occupancy import occupancy
 from gpusim.hardware.profile import DeviceProfile, load_profile
 from gpusim.program import KernelProgram, doubts
 from gpusim.program.host import HostProgram
+from gpusim.scenario.host_doubts import host_doubts
 from gpusim.scenario.host_spec import build_host
 from gpusim.scenario.kernel_schema import SpelledKernel, TechniqueKernel
 from gpusim.scenario.kernel_spec import build_kernel
@@ -93,7 +94,16 @@ class Scenario:
         return self._spelled(self.model.kernel)
 
     def doubts(self) -> tuple[str, ...]:
-        """What a kernel leaves to luck, in sentences (`gpusim.program.doubts`); of host programs nothing."""
+        """What is possible and seldom meant, in sentences; of host programs that are techniques nothing.
+
+        What a kernel leaves to luck (`gpusim.program.doubts`), those that a host program spells out included, and what
+        such a program leaves behind or does not use (`host_doubts`).
+        """
+        host = self.model.host
+        if host is not None:
+            own = {name: kernel for name, kernel in host.kernels.items() if isinstance(kernel, SpelledKernel)}
+            of_kernels = (f"kernel {name!r}: {told}" for name in own for told in doubts(self._spelled(own[name])))
+            return (*host_doubts(host), *of_kernels)
         program = self.program()
         return tuple(doubts(program)) if isinstance(program, KernelProgram) else ()
 
