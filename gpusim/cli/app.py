@@ -225,7 +225,8 @@ def devices(
 @app.command()
 def schema(
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="File to write; a page (.md) gets the ops as tables.")
+        Path | None,
+        typer.Option("--output", "-o", help="File to write; a page (.md) that exists gets the ops as tables."),
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Exit 1 if the file is not current.")] = False,
     json: Json = False,

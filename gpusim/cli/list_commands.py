@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gpusim.cli.output import console, print_json, print_table
+from gpusim.errors import GpusimError
 from gpusim.files import write_atomically
 from gpusim.hardware.profile import load_profile, profile_names
 from gpusim.scenario.json_schema import json_schema, schema_text
@@ -82,6 +83,8 @@ def schema(output: Path | None, check: bool, json: bool) -> int:
         return 0
     path = output or Path("scenarios/schema.json")
     # A page of the documentation holds the same as tables.
+    if path.suffix == ".md" and not path.is_file():
+        raise GpusimError(f"{path}: no such page; the tables go into one that exists, as docs/ops.md or docs/host.md")
     text = inserted(path.read_text(encoding="utf-8")) if path.suffix == ".md" else schema_text()
     if check:
         current = path.exists() and path.read_text(encoding="utf-8") == text

@@ -342,6 +342,13 @@ def test_missing_file_offers_the_nearest(gpusim, tmp_path):
     assert "no such file. Did you mean 'stages.yaml'?" in err
 
 
+def test_a_page_for_the_reference_has_to_be_there(gpusim, tmp_path):
+    """It goes between two lines of one."""
+    code, _, err = gpusim("schema", "-o", tmp_path / "new.md")
+    assert code == 2
+    assert "new.md: no such page; the tables go into one that exists, as docs/ops.md or docs/host.md" in err
+
+
 def test_a_file_is_not_like_another_because_of_its_ending(gpusim, tmp_path):
     """All scenarios end in .yaml."""
     (tmp_path / "t.yaml").write_text(GOOD)
