@@ -38,14 +38,15 @@ class StreamSpec(Model):
     """blocking: waits for the legacy stream, and it for this one. legacy: the NULL stream. per_thread: each thread's
     own default stream, which is blocking."""
     priority: Annotated[Count, Field(ge=-5, le=0)] = 0
-    """Priority of its kernels: where blocks of several wait for room, lower numbers go first."""
+    """Priority of its kernels, from -5 to 0: where blocks of several wait for room, lower numbers go first."""
 
 
 class WorkSpec(Model):
     """A kernel that is not spelled out: its footprint, and its duration or its work."""
 
     duration: Time | None = None
-    """Each block stays on its SM so long, whatever else runs; blocks beyond those that fit come in waves."""
+    """Each block stays on its SM so long, whatever else runs, from its first instruction to its last; a profiler shows
+    about a microsecond more. Blocks beyond those that fit come in waves."""
     flop: Annotated[Number, Field(ge=0, le=1e18)] = 0.0
     """FP32 operations of the whole grid, an FMA counting as two, at the peak of the SMs that have blocks."""
     bytes: Annotated[ByteCount, Field(ge=0)] = 0

@@ -132,7 +132,8 @@ class Function(OnStream):
     """cudaLaunchHostFunc."""
 
     seconds: Time = 0.0
-    """How long the function runs, on a thread of the driver that runs one after the other."""
+    """How long the function runs, on a thread of the driver that runs one after the other. Calling it, and giving back
+    what it `releases`, is in what a host function costs anyway: nothing but these is 0."""
     releases: Chunked | None = None
     """Slots of which it gives one back at its end."""
     syncs: Name | None = None
@@ -214,7 +215,7 @@ class HostRepeat(Model):
     times: Annotated[Count, Field(ge=1, le=MAX_TIMES)]
     """Turns of the loop."""
     ops: Annotated[list[HostStep], Field(min_length=1)]
-    """Its ops; all turns belong to the same chunk and stream."""
+    """Its ops; all turns belong to the same chunk and stream, so that a name with `#` is the same in each turn."""
 
 
 HOST_STEPS = {**HOST_OPS, REPEAT: OpWord(HostRepeat, about="Ops that are called several times in a row, as in a loop.")}
