@@ -133,7 +133,7 @@ class Function(OnStream):
 
     seconds: Time = 0.0
     """How long the function runs, on a thread of the driver that runs one after the other. Calling it, and giving back
-    what it `releases`, is in what a host function costs anyway: nothing but these is 0."""
+    what it `releases`, is in what a host function costs anyway: 0 for one that does nothing else."""
     releases: Chunked | None = None
     """Slots of which it gives one back at its end."""
     syncs: Name | None = None
