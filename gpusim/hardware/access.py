@@ -9,7 +9,7 @@ Source: realkernels.microbench access (strides, random blocks), gather (banks).
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -60,6 +60,8 @@ class Access:
     """Whether everything fetched is used."""
     scattered: bool = False
     """Whether what is wanted lies anywhere."""
+    again: float = 0.0
+    """Lines that the same threads touch again, for the rest of their structures."""
 
     @property
     def fetched(self) -> float:
@@ -68,15 +70,24 @@ class Access:
 
     def passes(self, l1_hit: float = 0.0, wavefronts: float = 0.0) -> Passes:
         """What loads take of which L1 holds the part ``l1_hit``; ``wavefronts``, per byte, if they are known better."""
-        return Passes((1.0 - l1_hit) * self.lines, l1_hit * self.lines, l1_hit * (wavefronts or self.wavefronts))
+        found = 1.0 - (1.0 - l1_hit) * self.lines / (self.lines + self.again)
+        held = l1_hit * self.lines + self.again
+        return Passes((1.0 - l1_hit) * self.lines, held, found * (wavefronts or self.wavefronts))
 
 
 DENSE = Access(1 / SECTOR_BYTES, 1 / LINE_BYTES, 1 / GRANULE_BYTES, 1 / BLOCK_BYTES, 1 / LINE_BYTES, dense=True)
 
 
 @lru_cache(maxsize=4096)
-def access_of(width: int, stride: int = 0, scatter: int = 0) -> Access:
-    """The access of lanes with ``width`` bytes each, ``stride`` bytes apart or in scattered blocks (as in an op)."""
+def access_of(width: int, stride: int = 0, scatter: int = 0, structure: int = 0) -> Access:
+    """The access of lanes with ``width`` bytes each, ``stride`` bytes apart or in scattered blocks (as in an op).
+
+    Or of several instructions that together take every byte of a ``structure`` of each lane: L1 has what the first of
+    them has fetched.
+    """
+    if structure > width:
+        part = access_of(width, structure)
+        return replace(DENSE, again=part.lines - DENSE.lines, wavefronts=part.wavefronts)
     if scatter:
         lanes = max(scatter // width, 1)
         bytes_of_one = lanes * width

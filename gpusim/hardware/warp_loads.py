@@ -46,7 +46,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
         return
     start = lane.sim.now
     memory, share = lane.sm.memory, lane.share(op)
-    access = access_of(op.width, op.stride, op.scatter)
+    access = access_of(op.width, op.stride, op.scatter, op.structure)
     passes = access.passes(op.l1_hit, op.l1_wavefronts / (WARP_SIZE * op.width))
     # What L1 holds already is there before anything from L2; only what it lacks is asked for.
     missed = op.bytes * (1.0 - op.l1_hit)
@@ -86,7 +86,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
 
 def _ask(lane: WarpLane, op: Load, start: float, parts: int, loading: LoadUnderWay, late: float) -> Event:
     """Ask memory for one of the ``parts`` of ``op``, which began at ``start`` and has room in L1; its arrival."""
-    memory, access = lane.sm.memory, access_of(op.width, op.stride, op.scatter)
+    memory, access = lane.sm.memory, access_of(op.width, op.stride, op.scatter, op.structure)
     missed = op.bytes * (1.0 - op.l1_hit) / parts
     # Each warp waits for its own lines only.
     warps, wanted = lane.among(op), missed * lane.share(op)

@@ -12,7 +12,8 @@ destination. 0 stands for that of ``bytes``, as when equal tiles lie one behind 
 
 On a load or store through registers ``stride`` is the distance in bytes from one lane's address to the next
 lane's; 0 stands for ``width``, neighbours side by side. With ``scatter`` neighbouring lanes share blocks of so many
-bytes (of one lane alone, if that is less than two widths), and each block lies anywhere.
+bytes (of one lane alone, if that is less than two widths), and each block lies anywhere. With ``structure`` each lane
+loads all of so many bytes, one ``width`` after the other, and the next lane the bytes behind them.
 
 ``tile`` on an op is the index of the tile it belongs to, counted per CTA from 0; the
 ring stage is ``tile % stages`` and the mbarrier phase ``tile // stages``.
@@ -87,6 +88,7 @@ class Load:
     align: int = 0
     stride: int = 0
     scatter: int = 0
+    structure: int = 0
     warps: int | None = None
     tile: int = -1
 

@@ -104,6 +104,9 @@ class ThroughRegisters(PartOfRole):
     stride: Distance = 0
     """Bytes from one lane's address to the next lane's; 0: neighbours side by side. `bytes` stay those wanted. Below
     the width lanes share words: 3 with a width of 4 fetches 96 bytes for a warp's 128."""
+    structure: Distance = 0
+    """Each lane takes all of a structure of so many bytes, a `width` of it with each instruction, and the next lane the
+    structure behind it: `bytes` are those of all these instructions. 0: it does not."""
     scatter: Distance = 0
     """Neighbouring lanes share blocks of so many bytes, and each block lies anywhere: 32 for single sectors, the row's
     length for rows by an index; no power of two is needed. What is fetched for it in whole sectors is counted. 0: they

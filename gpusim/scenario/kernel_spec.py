@@ -273,6 +273,8 @@ def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Cal
     arguments = _same(_OPS[word], spec)
     if "bytes" in arguments:
         arguments["bytes"] = ring_bytes(kernel, spec)
+    if word == "store" and spec.structure:
+        arguments |= {"stride": spec.structure, "completed": 1.0}
     return _Maker(_OPS[word], **arguments)
 
 
