@@ -1,8 +1,8 @@
 """Device profiles: every number of a device with its unit, kind and source.
 
-A profile is a YAML file in ``profiles/``. Each entry of ``quantities`` is a `Quantity`; an
-entry without a source does not load. Values are kept as the source states them and
-converted to SI here; what can be derived is derived in code, never stored.
+A profile is a YAML file in ``profiles/`` (see `profile_source`). Each entry of ``quantities`` is a `Quantity`; an
+entry without a source does not load, nor one whose value cannot be (`profile_limits`). Values are kept as the source
+states them and converted to SI here; what can be derived is derived in code, never stored.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from gpusim.errors import ProfileError, UnitError
+from gpusim.hardware.profile_limits import allowed_for, bare_doubt
+from gpusim.hardware.profile_source import ProfileSource
 from gpusim.units import parse, parse_any
 
 __all__ = [
@@ -58,11 +58,18 @@ class DeviceProfile:
     """Which device's recordings its predictions are compared with: its own name, if its file says no other."""
 
     def value(self, key: str) -> float:
-        """The SI value of a quantity. Raises ProfileError for an unknown name."""
+        """The SI value of a quantity. Raises ProfileError for an unknown name, or one that the profile's file lacks."""
         try:
             return self.quantities[key].value
         except KeyError:
-            raise _unknown_key(self.name, key, self.quantities) from None
+            raise self._lacks(key) from None
+
+    def _lacks(self, key: str) -> ProfileError:
+        if key not in _known():
+            return _unknown_key(self.name, key, self.quantities)
+        limits = _limits_with(key)
+        lever = f"say limits: {' or '.join(limits)} there, or state it" if limits else "state it there"
+        return ProfileError(f"device {self.name}: its file states no {key}, which is needed here; {lever}", key=key)
 
     @property
     def clock_hz(self) -> float:
@@ -103,16 +110,17 @@ class DeviceProfile:
                 value = parse(given, old.dimension, bare=True)
             except UnitError as error:
                 raise ProfileError(f"device {self.name}: {key}: {error}", key=key, given=given) from None
-            if value == 0 and old.value != 0 and old.dimension in ("bandwidth", "frequency"):
-                raise ProfileError(f"device {self.name}: {key}: {given!r} must be above zero", key=key, given=given)
+            allowed = allowed_for(key, old.dimension, value)
+            problem = f"{given!r} must be {allowed}" if allowed else _doubt(given, old.dimension)
+            if problem:
+                raise ProfileError(f"device {self.name}: {key}: {problem}", key=key, given=given)
             quantities[key] = replace(old, value=value, text=str(given), kind="assumed", source="scenario override")
         return replace(self, quantities=quantities)
 
 
 def profile_names() -> list[str]:
     """Names of the profiles that ship with the package, in name order."""
-    folder = resources.files("gpusim.hardware") / "profiles"
-    return sorted(entry.name[:-5] for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    return _names(".")
 
 
 def profile_text(name: str) -> str:
@@ -150,65 +158,123 @@ def _load_file(path: Path, half: Path, _changed: tuple[int, ...]) -> DeviceProfi
     try:
         text = path.read_text(encoding="utf-8")
         host = half.read_text(encoding="utf-8") if half.is_file() else None
-        return profile_from_yaml(path.stem, text, host)
     except OSError as error:
         raise ProfileError(f"device {path.name}: {error.strerror}", given=str(path)) from None
-    except (yaml.YAMLError, UnicodeDecodeError, KeyError, TypeError, AttributeError) as error:
-        raise ProfileError(f"device {path.name} is not a device profile: {error}", given=str(path)) from None
+    except UnicodeDecodeError:
+        raise ProfileError(f"device {path.name} is not a device profile: it is no text in UTF-8") from None
+    profile = profile_from_yaml(path.stem, text, host, where=f"device {path.name}")
+    for source in (ProfileSource.read(f"device {path.name}", text), *_half(f"device host/{path.name}", host)):
+        _check_known(source, profile)
+    return profile
+
+
+def _half(where: str, text: str | None) -> list[ProfileSource]:
+    return [] if text is None else [ProfileSource.read(where, text)]
+
+
+def _check_known(source: ProfileSource, profile: DeviceProfile) -> None:
+    """That what a file states is a quantity that there is, in a unit of its dimension. Raises ProfileError."""
+    known = _known()
+    for key, entry in source.data["quantities"].items():
+        if key not in known:
+            raise source.of_quantity(key, "is no quantity", allowed=_alike(key, known))
+        if profile.quantities[key].dimension != known[key].dimension:
+            try:
+                parse(entry["value"], known[key].dimension)
+            except UnitError as error:
+                raise source.of_quantity(key, f"cannot be: {error}") from None
+
+
+def _known() -> Mapping[str, Quantity]:
+    """All quantities that the model knows: every profile that ships states each of them."""
+    return _load("textbook").quantities
 
 
 def _text(path: str) -> str:
     return (resources.files("gpusim.hardware") / "profiles" / path).read_text(encoding="utf-8")
 
 
-def _read(text: str) -> dict[str, Any]:
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    return yaml.load(text, Loader=loader)  # noqa: S506 - safe either way, quick where there is a C version
+def _names(folder: str) -> list[str]:
+    """Names of the files of a folder of ``profiles/``."""
+    entries = (resources.files("gpusim.hardware") / "profiles" / folder).iterdir()
+    return sorted(entry.name[:-5] for entry in entries if entry.name.endswith(".yaml"))
 
 
-def profile_from_yaml(name: str, text: str, host_text: str | None = None) -> DeviceProfile:
+def _limits_with(key: str) -> list[str]:
+    return [name for name in _names("limits") if f"\n  {key}:" in _text(f"limits/{name}.yaml")]
+
+
+def profile_from_yaml(name: str, text: str, host_text: str | None = None, *, where: str = "") -> DeviceProfile:
     """A profile from the text of its file; ``host_text`` is that of its own host half, if there is one beside it.
 
     ``limits`` names a file of ``profiles/limits`` with the limits of the compute capability;
     ``like`` another profile whose quantities are taken over as assumed. Host calls, copies and
     streams are in the file ``host`` names in ``profiles/host`` (one of the profile's own name is found
-    without). What the file itself states comes last. Raises ProfileError on an entry that is not complete.
+    without). What the file itself states comes last; messages call it ``where``. Raises ProfileError on an entry
+    that is not complete or cannot be.
     """
-    data = _read(text)
+    source = ProfileSource.read(where or f"profile {name}", text, needed=("title", "quantities"))
+    data = source.data
     quantities: dict[str, Quantity] = {}
     if "like" in data:
-        other = _load(data["like"])
+        other = _load(_one_of(source, "like", profile_names()))
         for key, quantity in other.quantities.items():
             quantities[key] = replace(quantity, kind="assumed", source=f"as {other.name}: {quantity.source}")
     if "limits" in data:
-        limits = _read(_text(f"limits/{data['limits']}.yaml"))
-        quantities.update(_quantities(f"limits {data['limits']}", limits["quantities"]))
-    host = data.get("host", name)
+        limits = _one_of(source, "limits", _names("limits"))
+        quantities |= _quantities(ProfileSource.read(f"limits {limits}", _text(f"limits/{limits}.yaml")))
+    halves = _names("host")
     if host_text is not None:
-        quantities.update(_quantities(f"host {name}", _read(host_text)["quantities"]))
-    elif "host" in data or (resources.files("gpusim.hardware") / "profiles" / "host" / f"{host}.yaml").is_file():
-        half = _read(_text(f"host/{host}.yaml"))
-        quantities.update(_quantities(f"host {host}", half["quantities"]))
-    quantities.update(_quantities(f"profile {name}", data["quantities"]))
-    return DeviceProfile(name, data["title"], data.get("description", ""), quantities, data.get("recordings", name))
+        quantities |= _quantities(ProfileSource.read(f"host {name}", host_text))
+    elif "host" in data or name in halves:
+        half = _one_of(source, "host", halves) if "host" in data else name
+        quantities |= _quantities(ProfileSource.read(f"host {half}", _text(f"host/{half}.yaml")))
+    quantities |= _quantities(source)
+    title, about, recordings = (str(data.get(key, "")) for key in ("title", "description", "recordings"))
+    return DeviceProfile(name, title, about, quantities, recordings or name)
 
 
-def _quantities(where: str, entries: Mapping[str, Any]) -> dict[str, Quantity]:
+def _one_of(source: ProfileSource, key: str, names: list[str]) -> str:
+    """The name that stands at ``key``, which has to be one of ``names``."""
+    if (given := source.data[key]) in names:
+        return given
+    # The key of the message is what was given, so that the nearest name is one to it.
+    raise ProfileError(f"{source.at(key)}: {key} {given!r} is unknown", given=given, allowed=names)
+
+
+def _quantities(source: ProfileSource) -> dict[str, Quantity]:
     found = {}
-    for key, entry in entries.items():
+    for key, entry in source.data["quantities"].items():
         missing = [field for field in ("value", "kind", "source") if entry.get(field) in (None, "")]
         if missing:
-            raise ProfileError(f"{where}: {key} lacks {', '.join(missing)}", key=key)
+            raise source.of_quantity(key, f"lacks {', '.join(missing)}")
         if entry["kind"] not in KINDS:
-            raise ProfileError(f"{where}: {key}: kind {entry['kind']!r}", key=key, allowed=KINDS)
+            raise source.of_quantity(key, f"has the kind {entry['kind']!r}", allowed=KINDS)
         try:
             value, dimension = parse_any(entry["value"])
         except UnitError as error:
-            raise ProfileError(f"{where}: {key}: {error}", key=key) from None
+            raise source.of_quantity(key, f"cannot be: {error}") from None
+        if allowed := allowed_for(key, dimension, value):
+            raise source.of_quantity(key, f"is {entry['value']}, and must be {allowed}")
         spread = str(entry.get("spread", ""))
-        found[key] = Quantity(key, value, dimension, str(entry["value"]), entry["kind"], entry["source"], spread)
+        found[key] = Quantity(key, value, dimension, str(entry["value"]), entry["kind"], str(entry["source"]), spread)
     return found
 
 
+def _doubt(given: Any, dimension: str) -> str:
+    """What is strange about a value without a unit."""
+    try:
+        number = float(given)
+    except ValueError:
+        return ""
+    return bare_doubt(number, dimension)
+
+
 def _unknown_key(device: str, key: str, known: Mapping[str, Any]) -> ProfileError:
-    return ProfileError(f"device {device} has no quantity {key!r}", key=key, allowed=known)
+    return ProfileError(f"device {device} has no quantity {key!r}", key=key, allowed=_alike(key, known))
+
+
+def _alike(key: str, known: Mapping[str, Any]) -> list[str]:
+    """Known names of the same first word, or all where there is none."""
+    group = f"{key.partition('.')[0]}."
+    return [name for name in known if name.startswith(group)] or list(known)

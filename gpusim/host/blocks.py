@@ -93,7 +93,9 @@ class BlockScheduler:
         """What one block takes, at least a share that keeps to the exact occupancy rules."""
         warps = ceil(work.threads / WARP_SIZE)
         registers = registers_of_warp(self._profile, work.registers) * warps
-        need = np.array([warps, 1.0, registers, allocated_shared(self._profile, work.shared_bytes)])
+        # A byte where there is nothing, which would leave room for infinitely many.
+        shared = allocated_shared(self._profile, work.shared_bytes) or 1.0
+        need = np.array([warps, 1.0, registers, shared])
         # Rounding inside the register file may allow fewer blocks than the sums say.
         if np.floor(self._full / need).min() > limit:
             need[2] = max(need[2], self._full[2] / limit)

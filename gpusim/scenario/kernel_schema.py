@@ -7,12 +7,14 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, PlainValidator, TypeAdapter, field_serializer
 
+from gpusim.errors import nearest
 from gpusim.scenario.fields import ByteCount, Count, Model, Name
 from gpusim.scenario.op_schema import OpStep
 
-__all__ = ["BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel", "TechniqueKernel", "TileTotal"]
+__all__ = ["BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel", "TechniqueKernel", "TileTotal", "names_technique"]
 
 MAX_GRID = 2**31 - 1  # gridDim.x
+MAX_GRID_YZ = 65535
 MAX_TILES = 10_000_000
 MAX_TURN = 16
 MAX_STAGES = 64
@@ -98,7 +100,11 @@ def _grid(value: Any) -> Any:
         return value
     if not 1 <= len(value) <= 3:
         raise ValueError(f"is a list of {len(value)}; expected one to three numbers, as in dim3")
-    return prod(_SIDES.validate_python(value))
+    sides = _SIDES.validate_python(value)
+    for name, side in zip("yz", sides[1:], strict=False):
+        if side > MAX_GRID_YZ:
+            raise ValueError(f"has {side} CTAs in {name} (allowed: at most {MAX_GRID_YZ:,} in y and z)")
+    return prod(sides)
 
 
 def _tiles(value: Any) -> list[int] | TileTotal:
@@ -144,3 +150,12 @@ class SpelledKernel(Model):
         if isinstance(tiles, TileTotal):
             return {"total": tiles.total}
         return tiles[0] if len(tiles) == 1 else tiles
+
+
+def names_technique(data: Any) -> bool:
+    """Whether what stands under ``kernel`` is about a technique, the key of which may be misspelled."""
+    if not isinstance(data, dict):
+        return isinstance(data, TechniqueKernel)
+    spelled = [name for name in SpelledKernel.model_fields if name in data]
+    known = (*TechniqueKernel.model_fields, *SpelledKernel.model_fields)
+    return "technique" in data or (not spelled and any(nearest(str(key), known) == "technique" for key in data))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -14,15 +14,15 @@ from gpusim.errors import ScenarioError, UnitError, listing
 from gpusim.scenario.fields import NAME
 from gpusim.scenario.host_schema import CHUNKED_KEY, GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
 from gpusim.scenario.host_words import CHUNKED, HOST_STEPS
-from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, TileTotal
+from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, TileTotal, names_technique
 from gpusim.scenario.op_schema import REPEAT, STEPS
 from gpusim.scenario.op_words import OpWord
 from gpusim.scenario.other_names import closest
 from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, TechniqueKernel
-from gpusim.scenario.yaml_source import Place, Source
+from gpusim.scenario.yaml_source import Place, Source, shown
 from gpusim.units import parse
 
-__all__ = ["in_one", "of_model", "shown"]
+__all__ = ["in_one", "of_model"]
 
 _PLAIN_NAME = "letters, digits and _, not a digit first"
 _NAMES = {
@@ -48,7 +48,8 @@ _ELSEWHERE = {
     "fadd": "FADD and FMUL count as `ffma`", "fmul": "FADD and FMUL count as `ffma`",
     "shfl": "a shuffle is `lds` with lds_bytes: 4 and reads: false", "exp": "MUFU is `mufu`", "rsqrt": "MUFU is `mufu`",
     "ldg": "the word is `load`", "stg": "the word is `store`", "dfma": _FP64, "fp64": _FP64,
-    "mma": _TENSOR, "hmma": _TENSOR, "wgmma": _TENSOR,
+    "mma": _TENSOR, "hmma": _TENSOR, "imma": _TENSOR, "wgmma": _TENSOR, "wmma": _TENSOR, "tcgen05": _TENSOR,
+    "threads": "32 threads are a warp",
     "atomic": _ATOMIC, "atomics": _ATOMIC, "atomic_add": _ATOMIC, "atom": _ATOMIC, "red": _ATOMIC,
 }  # fmt: skip
 """Words people try in an op list for what has another name here, or none."""
@@ -80,12 +81,6 @@ def in_one(found: Iterable[ScenarioError]) -> ScenarioError:
     return first.with_others(others[: MOST - 1], unlisted + max(len(others) - MOST + 1, 0))
 
 
-def shown(value: Any) -> str:
-    """A value in a message, cut where it is long."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:60] + "…"
-
-
 def _plain(loc: tuple[int | str, ...]) -> Place:
     """Pydantic's location without the tags of unions, which stand nowhere in the file."""
     parts = list(loc)
@@ -104,6 +99,22 @@ _BOUNDS = {
 }  # fmt: skip
 
 
+def _in_list(given: str) -> str:
+    return "" if given == "None" else f": [{given.strip(QUOTE)}]"
+
+
+_PLAIN_WORDS: dict[str, Callable[[str], tuple[str, str]]] = {
+    "list_type": lambda given: (f"{given} is no list", f"a list, also of one{_in_list(given)}"),
+    "dict_type": lambda given: (f"{given} is no mapping", "{name: …}"),
+    "string_type": lambda given: (f"{given} is no text", "a text; in quotes where it looks like something else"),
+    "too_short": lambda _: ("is empty", "at least 1 entry"),
+    "string_too_short": lambda _: ("is empty", "a text"),
+    "bool_type": lambda given: (f"{given} is neither true nor false", "true, false"),
+    "bool_parsing": lambda given: (f"{given} is neither true nor false", "true, false"),
+}
+"""Problem and what is allowed, for what pydantic says in the words of programmers."""
+
+
 def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place) -> tuple[str, str, str | None]:
     """Problem, what is allowed, and the nearest name, of one of pydantic's errors."""
     kind, context = entry["type"], entry.get("ctx", {})
@@ -118,12 +129,12 @@ def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place
         # 'blocking', 'non_blocking' or 'legacy': what is between quotes is a word.
         close = closest(str(entry["input"]), re.findall(r"'(\w+)'", str(context[key])))
         return f"{given} is not possible", f"{words} {context[key]}".strip(), close
-    if kind == "list_type":
-        return f"{given} is no list", f"a list, also of one: [{given.strip(QUOTE)}]", None
     if kind == "model_type":
         return (*_no_mapping(given, entry["input"], path, _field_names(model, data, path)), None)
     if kind == "string_pattern_mismatch" or (kind == "string_type" and path[-2:] == _SLOTS_OF_FUNCTION):
         return (*_no_name(given, entry["input"], path, str(context.get("pattern", CHUNKED))), None)
+    if kind in _PLAIN_WORDS:
+        return (*_PLAIN_WORDS[kind](given), None)
     messages = {
         "missing": "is missing",
         "value_error": str(context.get("error", "")),
@@ -163,7 +174,7 @@ def _field_names(model: type[BaseModel], data: Any, path: Place) -> list[str]:
 
 def _kernel_names(data: Any, path: Place) -> list[str]:
     if not path:
-        return list((TechniqueKernel if "technique" in _mapping(data) else SpelledKernel).model_fields)
+        return list((TechniqueKernel if names_technique(data) else SpelledKernel).model_fields)
     if path == ("tiles_per_cta",):
         return list(TileTotal.model_fields)
     below: dict[Any, type[BaseModel]] = {"rings": RingSpec, "roles": RoleSpec, "barriers": BarrierSpec}

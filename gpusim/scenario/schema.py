@@ -4,13 +4,42 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
 
 from gpusim.scenario.fields import Model
 from gpusim.scenario.host_schema import SpelledHost
-from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, SpelledKernel, TechniqueKernel
+from gpusim.scenario.kernel_schema import (
+    BarrierSpec,
+    RingSpec,
+    RoleSpec,
+    SpelledKernel,
+    TechniqueKernel,
+    names_technique,
+)
+from gpusim.scenario.yaml_source import shown
 
 __all__ = ["BarrierSpec", "DeviceSpec", "RingSpec", "RoleSpec", "ScenarioModel", "SpelledKernel", "TechniqueKernel"]
+
+
+def _question(text: str) -> str:
+    if text and not text.strip():
+        raise ValueError("has nothing but blanks (allowed: a text)")
+    return text
+
+
+def _value(value: Any) -> str | int | float:
+    if isinstance(value, dict):
+        problem = "is a mapping; the name of a quantity is one key with its dots, as hbm.read_bandwidth: 8 TB/s"
+        raise ValueError(problem)  # noqa: TRY004 - pydantic reports ValueErrors
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        problem = f"{shown(value)} is no value (allowed: a number with its unit, as 8 TB/s)"
+        raise ValueError(problem)  # noqa: TRY004 - as above
+    return value
+
+
+# Not a union, which would tell a mistake of each of its forms.
+Value = Annotated[str | int | float, PlainValidator(_value, json_schema_input_type=str | int | float)]
+"""A quantity of a device as it is written, the dimension of which only its name says."""
 
 
 class DeviceSpec(Model):
@@ -18,13 +47,12 @@ class DeviceSpec(Model):
 
     base: str
     """Name of a device profile (`gpusim devices` lists them), or the file that `gpusim calibrate` has written."""
-    set: dict[str, str | int | float] = {}
+    set: dict[str, Value] = {}
     """What if: quantity name to value with unit, as {hbm.read_bandwidth: 8 TB/s}."""
 
 
 def _kernel_form(value: Any) -> str:
-    technique = (isinstance(value, dict) and "technique" in value) or isinstance(value, TechniqueKernel)
-    return "technique" if technique else "spelled"
+    return "technique" if names_technique(value) else "spelled"
 
 
 def _device(value: Any) -> Any:
@@ -33,6 +61,8 @@ def _device(value: Any) -> Any:
 
 def _sweep(value: Any) -> Any:
     """A mapping path → values (all combinations), or a list of mappings path → value."""
+    if value in ({}, []):
+        raise ValueError("is empty; give {path: [values]}, or leave it out")
     if isinstance(value, dict):
         for path, values in value.items():
             if not isinstance(values, list) or not values:
@@ -45,7 +75,7 @@ def _sweep(value: Any) -> Any:
 class ScenarioModel(Model):
     """One what-if: a question, a device, and a kernel, a technique or a host program."""
 
-    question: Annotated[str, Field(min_length=1, max_length=400)]
+    question: Annotated[str, Field(min_length=1, max_length=400), AfterValidator(_question)]
     """What the scenario is to answer."""
     device: Annotated[DeviceSpec, BeforeValidator(_device, json_schema_input_type=str | DeviceSpec)]
     kernel: (

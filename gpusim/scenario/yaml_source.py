@@ -16,7 +16,7 @@ import yaml
 
 from gpusim.errors import ScenarioError, nearest
 
-__all__ = ["MAX_BYTES", "Source", "parse_scalar", "parse_yaml", "read_text"]
+__all__ = ["MAX_BYTES", "Source", "parse_scalar", "parse_yaml", "read_text", "shown"]
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32
@@ -44,29 +44,39 @@ class Source:
     """Where a scenario came from: a file (or a stand-in name) and the place of each value.
 
     ``marks`` maps a path to (line, column) counted from 1; ``overrides`` names the paths
-    that were set from outside, with the text that set them.
+    that were set from outside, with the text that set them, or with the path of another value of the
+    file that did, as those of a sweep do.
     """
 
     name: str
     marks: dict[Place, tuple[int, int]] = field(default_factory=dict)
-    overrides: dict[Place, str] = field(default_factory=dict)
+    overrides: dict[Place, str | Place] = field(default_factory=dict)
 
     def error(self, problem: str, path: Place = (), **details: Any) -> ScenarioError:
         """A ScenarioError at the value of ``path``, or at the nearest parent that has a place."""
+        path = self._set_from(path)
         file, line, column = self._position(path)
         return ScenarioError(problem, file=file, line=line, column=column, field=_dotted(path), **details)
+
+    def _set_from(self, path: Place) -> Place:
+        """Where the value of ``path`` stands in the file: somewhere else if another one has been set in its place."""
+        for length in range(len(path), 0, -1):
+            if not isinstance(origin := self.overrides.get(path[:length], ""), str):
+                return origin + path[length:]
+        return path
 
     def place(self, path: Place) -> str:
         """Where the value of ``path`` stands, as "own.yaml:12:5: kernel.roles"; empty if it is from no file."""
         if not self.marks:
             return ""
+        path = self._set_from(path)
         known = (str(part) for part in self._position(path) if part is not None)
         return f"{':'.join(known)}: {_dotted(path)}"
 
     def _position(self, path: Place) -> tuple[str, int | None, int | None]:
         for length in range(len(path), -1, -1):
-            if path[:length] in self.overrides:
-                return self.overrides[path[:length]], None, None
+            if isinstance(text := self.overrides.get(path[:length]), str):
+                return text, None, None
             if path[:length] in self.marks:
                 return self.name, *self.marks[path[:length]]
         return self.name, None, None
@@ -115,7 +125,7 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
-        problem = f"not YAML: {error.problem or error.context}"
+        problem = f"not YAML: {_problem(error)}"
         allowed = _QUOTED if "mapping values are not allowed" in problem else ""
         raise ScenarioError(problem, file=name, line=line, column=column, allowed=allowed) from None
     except (yaml.YAMLError, ValueError) as error:
@@ -126,6 +136,23 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
     if root is None:
         raise ScenarioError("is empty", file=name, allowed="a scenario; see scenarios/ for examples")
     return _Reader(source).value(root, ()), source
+
+
+def _problem(error: yaml.MarkedYAMLError) -> str:
+    """What YAML's reader says, with the half of it that is in the context."""
+    context, problem = error.context or "", error.problem or ""
+    if problem.startswith("but "):  # expected a single document in the stream, but found another one
+        return f"{context}, {problem}"
+    if problem and context.startswith("while parsing a flow") and error.context_mark:
+        mark = error.context_mark
+        return f"{problem} (what opens at {mark.line + 1}:{mark.column + 1} is not closed before)"
+    return problem or context
+
+
+def shown(value: Any) -> str:
+    """A value in a message, cut where it is long."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:60] + "…"
 
 
 def parse_scalar(text: str) -> Any:
@@ -178,13 +205,18 @@ class _Reader:
 
     def _key(self, node: yaml.Node, path: Place) -> str:
         if not isinstance(node, yaml.ScalarNode):
-            raise self._source.error("a key must be a name", path)
+            raise self._at(node, "a key must be a name", path)
         if node.value == "<<" and not node.style:
-            raise self._source.error("YAML merge keys are not supported; repeat the entries", path)
+            raise self._at(node, "YAML merge keys are not supported; repeat the entries", path)
         # What names it, such as "stream: null", would say nothing.
         if not node.style and node.value and _CONSTANTS.get(node.value, "") is None:
-            raise self._source.error(f"{node.value} is nothing in YAML, not a name; use another one", path)
+            raise self._at(node, f"{node.value} is nothing in YAML, not a name; use another one", path)
         return node.value
+
+    def _at(self, node: yaml.Node, problem: str, path: Place) -> ScenarioError:
+        """An error about a key of the mapping at ``path``, which is no key that a path could have."""
+        self._mark(node, path)
+        return self._source.error(problem, path)
 
     def _mark(self, node: yaml.Node, path: Place) -> None:
         self._source.marks[path] = (node.start_mark.line + 1, node.start_mark.column + 1)

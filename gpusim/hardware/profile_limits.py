@@ -1,0 +1,65 @@
+"""Which values a quantity of a device may have: one rule, for profile files and for what a scenario sets.
+
+No quantity is negative, and most may be nothing: a device without this latency. What the model divides by may not, what
+it counts is whole, and a part that is lost is not all of it.
+"""
+
+from __future__ import annotations
+
+__all__ = ["allowed_for", "bare_doubt"]
+
+_RATES = frozenset({"bandwidth", "bytes_per_cycle", "flop_per_cycle", "flop_rate", "frequency", "per_cycle"})
+"""Dimensions that an amount is divided by."""
+
+_ABOVE_ZERO = frozenset({
+    "lsu.cp_async_off_line_under_way", "lsu.cp_async_off_sector_under_way", "lsu.cp_async_under_way",
+    "lsu.unaligned_line_efficiency", "lsu.unaligned_sector_efficiency", "sm.setup_latency",
+    "tma.unaligned_line_efficiency", "tma.unaligned_sector_efficiency",
+})  # fmt: skip
+"""Others that something is divided by; ``sm.setup_latency`` is the time of an issue slot."""
+
+_MOST = 2**31 - 1
+_MOST_SMS = 2**20  # some lists have an entry for each
+_WHOLE = {
+    "copy.channels": _MOST, "copy.d2d_threads": _MOST, "copy.engines": _MOST, "cta.max_registers_per_thread": _MOST,
+    "cta.max_threads": _MOST, "pageable.buffers": _MOST, "pageable.piece": 2**62, "sm.count": _MOST_SMS,
+    "sm.max_ctas": _MOST, "sm.max_warps": _MOST, "sm.register_allocation_unit": _MOST, "sm.registers": _MOST,
+    "sm.schedulers": _MOST, "sm.shared_allocation_unit": 2**62, "stream.connections": _MOST,
+    "stream.queue_depth": _MOST, "stream.resident_grids": _MOST,
+}  # fmt: skip
+"""Counts, and sizes of pieces, of which there is at least one; with the most."""
+
+_LOST = ("hbm.mix_loss",)
+"""Beginnings of the names of parts that are lost: below one."""
+
+
+def allowed_for(key: str, dimension: str, value: float) -> str:
+    """What quantity ``key`` may be if ``value`` (SI or cycles) is not that, else nothing."""
+    if value < 0.0:
+        return "zero or more"
+    if key in _WHOLE:
+        most = _WHOLE[key]
+        if value > most:
+            return f"at most {most:,}"
+        return "" if value == int(value) >= 1 else "a whole number, at least 1"
+    if value == 0.0 and (key in _ABOVE_ZERO or dimension in _RATES):
+        return "above zero"
+    if value >= 1.0 and key.startswith(_LOST):
+        return "a part, at least 0 and below 1"
+    return ""
+
+
+_LEAST_BARE = {"bandwidth": (1e6, "B/s", "TB/s"), "frequency": (1e6, "Hz", "MHz")}
+_MOST_BARE_S = 0.01
+
+
+def bare_doubt(number: float, dimension: str) -> str:
+    """What is strange about a number without a unit, which is SI: 8 B/s of a memory, 20 s of a launch."""
+    if dimension in _LEAST_BARE:
+        least, unit, usual = _LEAST_BARE[dimension]
+        if 0.0 < number < least:
+            taken = f"{number:g} {unit}"
+            return f"a plain number is {unit}, and {taken} is little: write {number:g} {usual}, or {taken}"
+    if dimension == "time" and number >= _MOST_BARE_S:
+        return f"a plain number is seconds, and {number:g} s is long: write {number:g} us, or {number:g} s"
+    return ""
