@@ -7,13 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import lcm
-from typing import Any, NamedTuple
+from typing import Any
 
 from gpusim.errors import listing, nearest
+from gpusim.scenario.compute_check import compute_problems
 from gpusim.scenario.kernel_schema import MAX_TILES, RoleSpec, SpelledKernel, TileTotal
 from gpusim.scenario.kernel_spec import fill_arrivals, free_arrivals, turn_of
 from gpusim.scenario.op_lists import as_run, as_written, length
 from gpusim.scenario.op_schema import REPEAT
+from gpusim.scenario.problem import Problem
 from gpusim.scenario.schedule_schema import MAX_EVERY, PartOfRole
 
 __all__ = ["Problem", "problems"]
@@ -28,15 +30,6 @@ SETTLED = 3
 """Tiles after which no further load is under way at the same time."""
 MOST_OPS = 10_000
 """Ops of a list with its repeats written out; with more a prediction takes minutes."""
-
-
-class Problem(NamedTuple):
-    """A place below ``kernel``, what is wrong there, what is allowed, and the nearest name."""
-
-    path: tuple[str | int, ...]
-    text: str
-    allowed: str = ""
-    suggestion: str | None = None
 
 
 def problems(kernel: SpelledKernel) -> Iterator[Problem]:
@@ -199,6 +192,13 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
     yield from _time_problems(part, word, spec, path)
     if getattr(spec, "stride", 0) and spec.scatter:
         yield Problem((*path, "scatter"), "addresses are a stride apart or scattered, not both", "stride or scatter")
+    if structure := getattr(spec, "structure", 0):
+        if spec.stride or spec.scatter or spec.completed:
+            what = "goes along with stride, scatter or completed, of which it says more"
+            yield Problem((*path, "structure"), what, "structure alone")
+        if structure % spec.width:
+            yield Problem((*path, "structure"), f"{structure} bytes are no whole number of parts of {spec.width}",
+                          f"a multiple of the width, {spec.width}")  # fmt: skip
     if getattr(spec, "completed", 0.0) and not (spec.stride or spec.scatter):
         yield Problem(
             (*path, "completed"), "is for what is read or written in part, and here nothing is",
@@ -207,11 +207,8 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
     if word == "tma_load" and 0 < spec.align < BULK_ALIGNMENT:
         yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
                       f"at least {BULK_ALIGNMENT}")  # fmt: skip
-    if word == "compute" and spec.ldc > (around := spec.other + spec.setup + spec.interleaved):
-        yield Problem(
-            (*path, "ldc"), f"{spec.ldc:g} of {around:g} instructions load a constant",
-            f"at most {around:g}, those of other, setup and interleaved that do",
-        )  # fmt: skip
+    if word == "compute":
+        yield from compute_problems(spec, path)
     ring = getattr(spec, "ring", None)
     if spec.ahead == "full" and ring is None and len(kernel.rings) != 1:
         yield Problem((*path, "ahead"), "full needs to know the ring", "ring: name, or a number")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -18,6 +18,7 @@ from gpusim.program import KernelProgram, doubts
 from gpusim.program.host import HostProgram
 from gpusim.scenario.host_doubts import host_doubts
 from gpusim.scenario.host_spec import build_host
+from gpusim.scenario.kernel_remarks import kernel_remarks
 from gpusim.scenario.kernel_schema import SpelledKernel, TechniqueKernel
 from gpusim.scenario.kernel_spec import build_kernel
 from gpusim.scenario.schema import ScenarioModel
@@ -96,16 +97,22 @@ class Scenario:
     def doubts(self) -> tuple[str, ...]:
         """What is possible and seldom meant, in sentences; of host programs that are techniques nothing.
 
-        What a kernel leaves to luck (`gpusim.program.doubts`), those that a host program spells out included, and what
-        such a program leaves behind or does not use (`host_doubts`).
+        What a kernel leaves to luck (`gpusim.program.doubts`) and what it does not use (`kernel_remarks`), those that
+        a host program spells out included, and what such a program leaves behind or does not use (`host_doubts`).
         """
         host = self.model.host
         if host is not None:
             own = {name: kernel for name, kernel in host.kernels.items() if isinstance(kernel, SpelledKernel)}
-            of_kernels = (f"kernel {name!r}: {told}" for name in own for told in doubts(self._spelled(own[name])))
+            of_kernels = (f"kernel {name!r}: {told}" for name in own for told in self._doubts_of(own[name]))
             return (*host_doubts(host), *of_kernels)
+        if isinstance(self.model.kernel, SpelledKernel):
+            return tuple(self._doubts_of(self.model.kernel))
         program = self.program()
         return tuple(doubts(program)) if isinstance(program, KernelProgram) else ()
+
+    def _doubts_of(self, kernel: SpelledKernel) -> Iterator[str]:
+        yield from doubts(self._spelled(kernel))
+        yield from kernel_remarks(kernel)
 
     def _host_kernel(self, kernel: TechniqueKernel | SpelledKernel, place: tuple[str, ...]) -> KernelProgram:
         if isinstance(kernel, SpelledKernel):

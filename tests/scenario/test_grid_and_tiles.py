@@ -113,7 +113,9 @@ def test_a_grid_with_dimensions_can_be_set(spelled):
         ("grid: 8", "grid: [1, 2, 3, 4]", r"kernel.grid: is a list of 4; expected one to three numbers"),
         ("grid: 8", "grid: [2, 0]", r":4:\d+: kernel.grid.1: 0 is not possible .allowed: at least 1"),
         ("grid: 8", "grid: [2, x]", r"kernel.grid.1: expected a whole number"),
-        ("grid: 8", "grid: [65536, 65536]", r"kernel.grid: 4294967296 is not possible .allowed: at most 2147483647"),
+        ("grid: 8", "grid: [65536, 65535]", r"kernel.grid: 4294901760 is not possible .allowed: at most 2147483647"),
+        ("grid: 8", "grid: [16, 70000]", r"kernel.grid: has 70000 CTAs in y .allowed: at most 65,535 in y and z"),
+        ("grid: 8", "grid: [16, 1, 65536]", r"kernel.grid: has 65536 CTAs in z"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_explained(spelled, old, new, message):

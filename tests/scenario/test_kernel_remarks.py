@@ -1,0 +1,79 @@
+"""What stands in a kernel and has no effect is remarked on."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim.scenario import loads
+
+TEXT = """\
+question: q
+device: textbook
+kernel:
+  grid: 8
+  tiles_per_cta: 6
+  rings: {input: {stages: 2, bytes: 4 KiB}}
+  roles:
+    all:
+      warps: 4
+      prologue: [{cp_async: {ring: input, tile: 0}}, {commit_group: {tile: 0}}]
+      per_tile:
+        - {cp_async: {ring: input, ahead: 1}}
+        - {commit_group: {ahead: 1}}
+        - {wait_group: 1}
+        - sync_threads
+        - {compute: {ffma: 64, lds: 4, reads: input}}
+        - sync_threads
+"""
+
+
+def told(old: str = "", new: str = "") -> tuple[str, ...]:
+    """The doubts about the kernel with one change."""
+    assert old in TEXT
+    return loads(TEXT.replace(old, new) if old else TEXT).doubts()
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "remark"),
+    [
+        ("{input:", "{spare: {stages: 4, bytes: 16 KiB}, input:", "ring 'spare' takes 64 KiB of shared memory"),
+        ("  roles:", "  barriers: {mine: {arrivals: 4}}\n  roles:", "barrier 'mine' is declared and no op names it"),
+        ("ring: input, tile: 0", "ring: input, tile: 9", "all.prologue.0.cp_async is for tile 9 and never runs"),
+        ("ring: input, tile: 0", "ring: input, tile: -7", "is for tile -7 and never runs: no CTA has more than 6"),
+        ("reads: input}", "reads: input, every: 20, offset: 6}", "per_tile.4.compute never runs: its first tile is 6"),
+    ],
+)  # fmt: skip
+def test_what_has_no_effect(old, new, remark):
+    """One remark each, and no error: a sweep may make a kernel short."""
+    (found,) = told(old, new)
+    assert remark in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("ring: input, tile: 0", "ring: input, tile: 5"),
+        ("ring: input, tile: 0", "ring: input, tile: -6"),
+        ("reads: input}", "reads: input, every: 20, offset: 5}"),
+        ("tiles_per_cta: 6", "tiles_per_cta: [0, 1, 2, 3, 4, 5, 6, 7]"),
+    ],
+)
+def test_what_has_one(old, new):
+    """The last tile is one, and so is that of the longest CTA."""
+    assert told(old, new) == ()
+
+
+def test_kernels_of_a_host_program_are_named():
+    """There may be several."""
+    kernel = TEXT.partition("kernel:\n")[2].replace("{input:", "{spare: {stages: 1, bytes: 1 KiB}, input:")
+    kernel = "\n".join(f"    {line}" for line in kernel.splitlines())
+    text = f"""\
+question: q
+device: textbook
+host:
+  kernels:
+    k:
+{kernel}
+  threads: {{main: {{per_chunk: [{{launch: k}}]}}}}
+"""
+    assert any(doubt.startswith("kernel 'k': ring 'spare' takes 1 KiB") for doubt in loads(text).doubts())
