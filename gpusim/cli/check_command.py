@@ -9,16 +9,21 @@ from typing import Any
 from gpusim.cli.output import console, print_error, print_json
 from gpusim.errors import GpusimError
 from gpusim.scenario import load, predict
+from gpusim.scenario.sweep_points import check_sweep
 
 __all__ = ["check"]
 
 
 def check(paths: Sequence[Path], json: bool) -> int:
-    """Load and run each of ``paths``; tells what is wrong or doubtful about them, and the exit code."""
+    """Load and run each of ``paths``, and load the points of its sweep; tells what is wrong or doubtful about them.
+
+    Returns the exit code.
+    """
     found: list[dict[str, Any]] = []
     for path in paths:
         try:
             scenario = load(path)
+            check_sweep(scenario)
             predict(scenario, trace=False)
             found.append({"file": str(path), "error": None, "doubts": list(scenario.doubts())})
         except GpusimError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from gpusim.cli.output import console, print_json, print_table, progress_bar
+from gpusim.errors import GpusimError
 from gpusim.files import write_atomically
 from gpusim.validation import accuracy, all_cases
 from gpusim.validation.markdown import accuracy_page, accuracy_table, insert_between_markers, summary_cells
@@ -14,10 +15,15 @@ __all__ = ["report"]
 
 def report(json: bool, write: bool, folder: Path) -> int:
     """Print the report and, on demand, write it into the docs; the exit code."""
+    # Before the minutes that the comparison takes.
+    readme = folder / "README.md"
+    if not folder.is_dir():
+        raise GpusimError(f"--folder {folder}: no such folder (allowed: a checkout of this project)")
+    if write:
+        insert_between_markers(readme.read_text(encoding="utf-8"), "")
     with progress_bar("recordings") as progress:
         found = accuracy(all_cases(progress=progress))
     if write:
-        readme = folder / "README.md"
         text = insert_between_markers(readme.read_text(encoding="utf-8"), accuracy_table(found))
         write_atomically(folder / "docs" / "accuracy.md", accuracy_page(found))
         write_atomically(readme, text)

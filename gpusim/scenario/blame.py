@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from gpusim.deadlock import Deadlock
-from gpusim.errors import DoesNotFit, GpusimError, HazardError, ProgramError
+from gpusim.errors import DoesNotFit, GpusimError, HazardError, ProfileError, ProgramError
 from gpusim.scenario.kernel_schema import SpelledKernel
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.yaml_source import Place
@@ -19,12 +19,14 @@ def placed(scenario: Scenario) -> Iterator[None]:
     """Errors of the program that ``scenario`` stands for say where in its file the reason is."""
     try:
         yield
-    except (Deadlock, DoesNotFit, HazardError, ProgramError) as error:
+    except (Deadlock, DoesNotFit, HazardError, ProfileError, ProgramError) as error:
         error.place = scenario.source.place(_path(error, scenario))
         raise
 
 
 def _path(error: GpusimError, scenario: Scenario) -> Place:
+    if isinstance(error, ProfileError):
+        return ("device",)
     kernel, host = scenario.model.kernel, scenario.model.host
     if host is not None:
         if isinstance(error, ProgramError):

@@ -9,18 +9,18 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from gpusim.errors import GpusimError, ProfileError, ScenarioError, listing, nearest
-from gpusim.hardware.profile import is_profile_file, load_profile, profile_names
+from gpusim.errors import GpusimError, ScenarioError, listing, nearest
 from gpusim.scenario import mistakes
+from gpusim.scenario.device_check import device_mistakes, with_file
 from gpusim.scenario.host_check import host_problems
 from gpusim.scenario.host_schema import WorkSpec
 from gpusim.scenario.kernel_check import Problem, problems
 from gpusim.scenario.overrides import apply_override, split_path
 from gpusim.scenario.scenario import Scenario
-from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, TechniqueKernel
+from gpusim.scenario.schema import ScenarioModel, SpelledKernel, TechniqueKernel
 from gpusim.scenario.technique import techniques
 from gpusim.scenario.technique_params import params_model
-from gpusim.scenario.yaml_source import Place, Source, parse_yaml, read_text
+from gpusim.scenario.yaml_source import Place, Source, parse_yaml, read_text, shown
 
 __all__ = ["from_data", "load", "loads", "with_overrides"]
 
@@ -45,25 +45,25 @@ def from_data(data: Mapping[str, Any], name: str = "scenario", overrides: Mappin
     return _checked(dict(data), Source(name), overrides or {})
 
 
-def with_overrides(scenario: Scenario, overrides: Mapping[str, Any]) -> Scenario:
-    """The same scenario with ``{"dotted.path": value}`` set. Raises ScenarioError."""
-    return _checked(scenario.data, scenario.source, overrides)
+def with_overrides(
+    scenario: Scenario, overrides: Mapping[str, Any], places: Mapping[str, Place] | None = None
+) -> Scenario:
+    """The same scenario with ``{"dotted.path": value}`` set. Raises ScenarioError.
+
+    ``places``: where values stand in the scenario's own file, for messages, by dotted path.
+    """
+    return _checked(scenario.data, scenario.source, overrides, places or {})
 
 
-def _checked(data: Any, source: Source, overrides: Mapping[str, Any]) -> Scenario:
+def _checked(
+    data: Any, source: Source, overrides: Mapping[str, Any], places: Mapping[str, Place] | None = None
+) -> Scenario:
     if not isinstance(data, dict):
         raise source.error("is not a scenario", allowed="a mapping with question, device, and kernel or host")
-    marks = dict(source.overrides)
-    for dotted, value in overrides.items():
-        place = split_path(dotted)
-        try:
-            data = apply_override(data, place, value)
-        except KeyError as error:
-            raise source.error(f"override {dotted}: there is no place {error} to set") from None
-        marks[place] = f"--set {dotted}"
-    source = replace(source, overrides=marks)
+    data, source = _overridden(data, source, overrides, places or {})
     model = _validated(ScenarioModel, data, source, ())
-    found = list(_device_mistakes(model.device, source))
+    model = model.model_copy(update={"device": with_file(model.device, source)})
+    found = list(device_mistakes(model.device, source))
     kernels: dict[Place, TechniqueKernel | SpelledKernel | WorkSpec] = {}
     if model.kernel is not None:
         kernels["kernel",] = model.kernel
@@ -85,6 +85,23 @@ def _checked(data: Any, source: Source, overrides: Mapping[str, Any]) -> Scenari
     return Scenario(model, own, data, source, {place[-1]: values for place, values in params.items()})
 
 
+def _overridden(
+    data: Any, source: Source, overrides: Mapping[str, Any], places: Mapping[str, Place]
+) -> tuple[Any, Source]:
+    marks = dict(source.overrides)
+    for dotted, value in overrides.items():
+        origin = places.get(dotted, ())
+        try:
+            place = split_path(dotted)
+            data = apply_override(data, place, value)
+        except KeyError as error:
+            raise source.error(f"override {dotted}: there is no place {error} to set", origin) from None
+        except GpusimError as error:
+            raise source.error(str(error), origin) if origin else error from None
+        marks[place] = origin or f"--set {dotted}"
+    return data, replace(source, overrides=marks)
+
+
 def _validated(model: type[BaseModel], data: Any, source: Source, prefix: Place) -> Any:
     try:
         return model.model_validate(data)
@@ -92,33 +109,11 @@ def _validated(model: type[BaseModel], data: Any, source: Source, prefix: Place)
         raise mistakes.of_model(error, model, data, source, prefix) from None
 
 
-def _device_mistakes(device: DeviceSpec, source: Source) -> Iterator[ScenarioError]:
-    names = profile_names()
-    base = ("device", "base") if ("device", "base") in source.marks else ("device",)
-    if is_profile_file(device.base):
-        try:
-            load_profile(device.base)
-        except ProfileError as error:
-            yield source.error(str(error), base, given=device.base, allowed="a file of gpusim calibrate")
-            return
-    elif device.base not in names:
-        yield source.error(
-            f"unknown device {mistakes.shown(device.base)}", base, given=device.base, allowed=listing(names),
-            suggestion=nearest(device.base, names),
-        )  # fmt: skip
-        return
-    for key, value in device.set.items():
-        try:
-            load_profile(device.base, {key: value})
-        except ProfileError as error:
-            yield source.error(str(error), ("device", "set", key), given=value)
-
-
 def _params(kernel: TechniqueKernel, source: Source, where: Place) -> Any:
     known = techniques()
     if kernel.technique not in known:
         raise source.error(
-            f"unknown technique {mistakes.shown(kernel.technique)}", (*where, "technique"), given=kernel.technique,
+            f"unknown technique {shown(kernel.technique)}", (*where, "technique"), given=kernel.technique,
             allowed=listing(known), suggestion=nearest(kernel.technique, known),
         )  # fmt: skip
     technique = known[kernel.technique]

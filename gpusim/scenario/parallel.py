@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from contextlib import nullcontext
 from typing import Any, TypeVar
 
 from gpusim.errors import GpusimError
@@ -37,21 +38,31 @@ def run_parallel(
 
     Raises GpusimError where Dask is not installed or not there.
     """
+    if not jobs:
+        return
+    # A scheduler that is not there is told even where the work is done before it would be asked.
+    cluster = _executor(workers or 1, dask) if dask else None
+    with cluster or nullcontext():
+        yield from _divided(work, jobs, workers or os.cpu_count() or 1, cluster)
+
+
+def _divided(
+    work: Callable[[Job], Result], jobs: Sequence[Job], count: int, cluster: Executor | None
+) -> Iterator[Result]:
     started = time.perf_counter()
-    count = workers or os.cpu_count() or 1
     each_s = 0.0
     pending = iter(jobs)
     for taken, job in enumerate(pending, start=1):
         yield work(job)
         each_s = (time.perf_counter() - started) / taken
-        if (count > 1 or dask) and each_s * (len(jobs) - taken) > SERIAL_S:
+        if (count > 1 or cluster) and each_s * (len(jobs) - taken) > SERIAL_S:
             break
     rest = list(pending)
     if not rest:
         return
     # Four chunks a worker even out jobs of different length.
     size = max(1, min(round(CHUNK_S / each_s), -(-len(rest) // (4 * count))))
-    with _executor(count, dask) as executor:
+    with nullcontext(cluster) if cluster else _executor(count) as executor:
         futures = [executor.submit(_run_chunk, work, rest[first : first + size]) for first in range(0, len(rest), size)]
         try:
             for future in as_completed(futures):
@@ -65,7 +76,7 @@ def _run_chunk(work: Callable[[Any], Any], jobs: Sequence[Any]) -> list[Any]:
     return [work(job) for job in jobs]
 
 
-def _executor(workers: int, dask: str | None) -> Executor:
+def _executor(workers: int, dask: str | None = None) -> Executor:
     if dask is None:
         # A fork copies only the calling thread: beside others (a server) it could copy a held lock.
         alone = threading.active_count() == 1 and "fork" in multiprocessing.get_all_start_methods()

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gpusim.errors import GpusimError
-from gpusim.scenario.loader import from_data, with_overrides
-from gpusim.scenario.overrides import grid_points
+from gpusim.scenario.loader import from_data
 from gpusim.scenario.parallel import Progress, run_parallel
 from gpusim.scenario.prediction import predict
 from gpusim.scenario.scenario import Scenario
+from gpusim.scenario.sweep_points import Axes, sweep_points
 from gpusim.timeline.metrics import summary
 from gpusim.version import __version__
 
@@ -65,7 +65,7 @@ class SweepResult:
 
 def sweep(
     scenario: Scenario,
-    axes: Mapping[str, list[Any]] | list[Mapping[str, Any]] | None = None,
+    axes: Axes | None = None,
     *,
     output: str | Path | None = None,
     workers: int | None = None,
@@ -81,11 +81,12 @@ def sweep(
     does not fit or deadlocks is kept with its error.
 
     Raises ScenarioError for a point that is not a valid scenario, GpusimError for too
-    many points or when Dask is not installed.
+    many points, when Dask is not installed or not there, and for an ``output`` that holds
+    something else.
     """
-    points = grid_points(axes if axes is not None else scenario.model.sweep)
-    jobs = [_Job.of(index, point, with_overrides(scenario, point), exact, trace) for index, point in enumerate(points)]
     done = _finished(Path(output)) if output else {}
+    found = enumerate(sweep_points(scenario, axes))
+    jobs = [_Job.of(index, point, changed, exact, trace) for index, (point, changed) in found]
     results = {job.index: job.result(*done[job.key]) for job in jobs if job.key in done}
     todo = [job for job in jobs if job.index not in results]
     with _Appender(output) as append:
@@ -128,16 +129,27 @@ def _run(job: _Job) -> SweepPoint:
 
 
 def _finished(path: Path) -> dict[str, tuple[dict[str, float | None], str]]:
-    """Metrics and error by key, from a file of JSON lines; a line cut off by a crash is skipped."""
+    """Metrics and error by key, from a file of JSON lines; a line cut off by a crash is skipped.
+
+    Raises GpusimError if the file is another one, to which nothing should be appended.
+    """
     found = {}
     if path.exists():
-        for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if text and not text.startswith(_ROW[: len(text)]):
+            raise GpusimError(f"{path}: holds something else than the points of a sweep (allowed: a file of "
+                              "`gpusim sweep --output`, or a new one)")  # fmt: skip
+        for line in text.splitlines():
             try:
                 row = json.loads(line)
                 found[row["key"]] = (row["metrics"], row["error"])
             except (ValueError, KeyError, TypeError):
                 continue
     return found
+
+
+_ROW = '{"key": '
+"""How each line of a file of results begins, as `_Appender` writes it."""
 
 
 class _Appender:

@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from gpusim.hardware.profile import profile_text
 from gpusim.scenario import load
 from gpusim.timeline import TimelineBuilder
 from gpusim.validation import RecordedCase, accuracy, compare_timelines, measurement_of
@@ -334,6 +335,71 @@ def test_check_tells_of_every_file_what_is_wrong(gpusim, path, tmp_path):
     first, second = json.loads(out)["files"]
     assert (code, first) == (2, {"file": str(path), "error": None, "doubts": []})
     assert "deadlock" in second["error"]
+
+
+def test_check_makes_the_points_of_the_sweep(gpusim, path):
+    """None of them is run; those that cannot be made are told where they stand."""
+    text = path.read_text(encoding="utf-8").replace("stages: [1, 2, 3]", "stages: [1, 2, 60, 99]")
+    path.write_text(text, encoding="utf-8")
+    code, out, err = gpusim("check", path)
+    assert (code, out) == (2, "")
+    assert f"error: {path}:10:47: sweep.kernel.rings.input.stages.3: 99 is not possible" in err
+    path.write_text(text.replace(", 99", ""), encoding="utf-8")
+    assert gpusim("check", path)[0] == 0
+
+
+def test_sweep_writes_into_no_file_of_something_else(gpusim, path, tmp_path):
+    """It would be appended to; a file of its own is, even one cut off in its first line."""
+    other = tmp_path / "other"
+    other.write_bytes(b"\x00\xff not a sweep")
+    code, out, err = gpusim("sweep", path, "-o", other)
+    assert (code, out) == (2, "")
+    assert "other: holds something else than the points of a sweep" in err
+    assert other.read_bytes() == b"\x00\xff not a sweep"
+    for begun in (b"", b'{"ke', b'{"key": "abc'):
+        other.write_bytes(begun)
+        assert gpusim("sweep", path, "-o", other)[0] == 0
+        assert len(other.read_bytes().splitlines()) == 3 + bool(begun)
+
+
+def test_report_looks_for_its_folder_first(gpusim, tmp_path, monkeypatch):
+    """And for what it is to write into: the comparison takes minutes."""
+    monkeypatch.setattr("gpusim.cli.report_command.all_cases", lambda **_: pytest.fail("compared first"))
+    code, _, err = gpusim("report", "--folder", tmp_path / "none")
+    assert code == 2
+    assert err.startswith(f"error: --folder {tmp_path / 'none'}: no such folder")
+    code, _, err = gpusim("report", "--write", "--folder", tmp_path)
+    assert code == 2
+    assert "README.md" in err
+
+
+def test_profile_lies_beside_the_scenario_or_in_the_current_folder(gpusim, path, tmp_path, monkeypatch):
+    """In this order; if in neither, both are told."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    path.write_text(path.read_text(encoding="utf-8").replace("device: textbook", "device: mine.yaml"), encoding="utf-8")
+    code, _, err = gpusim("check", path)
+    assert code == 2
+    assert f"device mine.yaml: no such file beside the scenario ({tmp_path}) or in the current folder" in err
+    text = profile_text("textbook")
+    (here / "mine.yaml").write_text(text, encoding="utf-8")
+    assert gpusim("run", path, "--no-advice")[0] == 0
+    (tmp_path / "mine.yaml").write_text(text, encoding="utf-8")
+    code, out, _ = gpusim("run", path, "--no-advice", "--json")
+    assert json.loads(out)["device"] == str(tmp_path / "mine.yaml")
+    assert gpusim("sweep", path)[0] == 0
+    monkeypatch.chdir(tmp_path)
+    assert gpusim("check", path.name)[0] == 0
+
+
+def test_what_a_profile_lacks_has_a_place(gpusim, path, tmp_path):
+    """Found only when it is needed, and told where the scenario names the profile."""
+    (tmp_path / "mine.yaml").write_text(profile_text("textbook").replace("limits: cc90\n", ""), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace("device: textbook", "device: mine.yaml"), encoding="utf-8")
+    code, _, err = gpusim("run", path)
+    assert code == 2
+    assert err.startswith(f"error: {path}:2:1: device: device mine: its file states no ")
 
 
 def test_a_report_says_what_is_outside_by_a_known_gap(gpusim, monkeypatch):

@@ -135,6 +135,26 @@ GALLERY = {
         wrong("device: textbook", "device: {base: textbook, set: {sm.clock: 1 GB/s}}"),
         ["device.set.sm.clock", "1 GB/s"],
     ),
+    "quantity of nothing": (
+        wrong("device: textbook", "device: {base: textbook, set: {sm.count: 0}}"),
+        ["scenario.yaml:2:", "device.set.sm.count", "0 must be a whole number, at least 1"],
+    ),
+    "quantity in a mapping of its own": (
+        wrong("device: textbook", "device: {base: textbook, set: {hbm: {read_bandwidth: 8 TB/s}}}"),
+        ["scenario.yaml:2:", "device.set.hbm: is a mapping", "one key with its dots, as hbm.read_bandwidth: 8 TB/s"],
+    ),
+    "list for a quantity": (
+        wrong("device: textbook", "device: {base: textbook, set: {sm.clock: [1, 2]}}"),
+        ["scenario.yaml:2:", "device.set.sm.clock: [1, 2] is no value (allowed: a number with its unit"],
+    ),
+    "NaN for a quantity": (
+        wrong("device: textbook", "device: {base: textbook, set: {sm.clock: .nan}}"),
+        ["scenario.yaml:2:", "device.set.sm.clock", "nan is not a finite number"],
+    ),
+    "profile that is not there": (
+        wrong("device: textbook", "device: mine.yaml"),
+        ["scenario.yaml:2:1", "device mine.yaml: no such file beside the scenario (", ") or in the current folder"],
+    ),
     "fewer bytes than parts": (
         "question: q\ndevice: textbook\nkernel: {technique: stream_pipeline, params: {bytes: 4096, chunks: 4096}}\n",
         ["scenario.yaml:3:", "kernel.params.bytes", "cannot be cut into 4096 parts", "use 16384 at least"],
@@ -143,12 +163,45 @@ GALLERY = {
         "question: q\ndevice: textbook\nkernel: {technique: tma_wrap}\n",
         ["scenario.yaml:3:", "kernel.technique", "unknown technique 'tma_wrap'"],
     ),
+    "misspelled technique": (
+        "question: q\ndevice: textbook\nkernel: {tecnique: sync_tile, params: {warps: 4}}\n",
+        ["scenario.yaml:3:", "kernel.tecnique: unknown key (allowed: technique, params). Did you mean 'technique'?"],
+    ),
+    "tensor cores": (
+        wrong("- wait: input", "- wmma: 4"),
+        ["scenario.yaml:14:", "per_tile.0.wmma: unknown key; tensor cores are not modelled"],
+    ),
+    "threads of a role": (
+        wrong("      warps: 4\n", "      threads: 128\n"),
+        ["scenario.yaml:12:", "roles.consumer.threads", "32 threads are a warp", "Did you mean 'warps'?"],
+    ),
+    "too many CTAs in y": (wrong("grid: 8", "grid: [16, 70000]"), ["has 70000 CTAs in y", "at most 65,535 in y and z"]),
+    "question of blanks": (wrong("How many stages?", "'   '"), ["scenario.yaml:1:1: question: has nothing but blanks"]),
+    "question of nothing": (wrong("How many stages?", "''"), ["scenario.yaml:1:1: question: is empty"]),
+    "list of rings": (wrong("{input: {stages: 3, bytes: 16 KiB}}", "[input]"), ["rings: ['input'] is no mapping"]),
+    "no list of ops": (
+        wrong("[{acquire: input}, {tma_load: input}]", ""),
+        ["scenario.yaml:10:", "per_tile: None is no list (allowed: a list, also of one)"],
+    ),
+    "more loads under way than there are": (
+        wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, loads_in_flight: 9}"),
+        ["scenario.yaml:15:", "compute.loads_in_flight: 9 of 8 loads (lds) are under way", "at most 8"],
+    ),
+    "more of half rate than there are": (
+        wrong("{ffma: 512, lds: 8}", "{other: 4, half_rate: 100}"),
+        ["scenario.yaml:15:", "compute.half_rate: 100 of 4 instructions are of half rate", "at most 4"],
+    ),
+    "fewer cycles than instructions": (
+        wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, alone: 500}"),
+        ["scenario.yaml:15:", "compute.alone: 500 cycles for 520 instructions", "at least 520"],
+    ),
     "host without threads": (GOOD + "host: {streams: 2}\n", ["scenario.yaml:17:1", "host.threads", "is missing"]),
     "kernel and host": (
         GOOD + "host: {threads: {main: {per_chunk: [{h2d: 4 MiB}]}}}\n",
         ["both kernel and host are given", "host.kernels"],
     ),
     "neither kernel nor host": ("question: q\ndevice: textbook\n", ["kernel is missing", "host"]),
+    "sweep of nothing": (GOOD + "sweep: {}\n", ["scenario.yaml:17:1: sweep: is empty"]),
     "sweep without a list": (GOOD + "sweep: {kernel.grid: 4}\n", ["sweep", "kernel.grid: expected a list"]),
     "deadlock": (wrong("- release: input", "- sync_threads"), ["waits at tile"]),
     "deadlock of two roles": (
@@ -271,13 +324,18 @@ GALLERY = {
         wrong("{tma_load: input}", "{tma_load: {ring: input, align: 24}}"),
         ["tma_load.align", "a power of two"],
     ),
-    "broken YAML": (wrong("grid: 8", "grid: [8"), ["scenario.yaml:", "not YAML"]),
+    "broken YAML": (
+        wrong("grid: 8", "grid: [8"),
+        ["scenario.yaml:5:16: not YAML", "(what opens at 4:9 is not closed before)"],
+    ),
+    "a key that is a list": (GOOD + "? [a, b]\n: 3\n", ["scenario.yaml:17:3: a key must be a name"]),
+    "a key that is nothing": (GOOD + "~: 3\n", ["scenario.yaml:17:1: ~ is nothing in YAML"]),
     "tab": ("question: q\n\tdevice: x\n", ["scenario.yaml:2:", "not YAML"]),
     "duplicate key": (GOOD + "device: textbook\n", ["scenario.yaml:17:1", "device", "is given twice"]),
     "tag": (wrong("grid: 8", "grid: !!python/object/apply:os.system [ls]"), ["scenario.yaml:4:", "YAML tags"]),
     "merge key": (GOOD + "<<: {device: x}\n", ["merge keys are not supported"]),
     "a name that is nothing": (HOST.replace("{a: {}", "{a: {}, null: {}"), ["host.streams", "null is nothing in YAML"]),
-    "two documents": (GOOD + "---\nquestion: again\n", ["not YAML"]),
+    "two documents": (GOOD + "---\nquestion: again\n", ["not YAML: expected a single document", "but found another"]),
     "alias bomb": (
         "a: &a [x, x, x, x, x, x, x, x, x]\n"
         + "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in zip("abcdefgh", "bcdefghi", strict=True)),

@@ -1,10 +1,12 @@
 """Sweeps: ranked, parallel, resumable."""
 
 import json
+import sys
+from types import SimpleNamespace
 
 import pytest
 
-from gpusim.errors import ScenarioError
+from gpusim.errors import GpusimError, ScenarioError
 from gpusim.scenario import loads, sweep
 
 STAGES = {"kernel.rings.input.stages": [1, 2, 3]}
@@ -61,3 +63,32 @@ def test_point_that_is_no_scenario_is_an_error(spelled):
 def test_own_sweep_is_the_default(demo):
     """The scenario's sweep section."""
     assert len(sweep(loads(demo)).points) == 3
+
+
+def test_a_scheduler_that_is_not_there_is_told(spelled, monkeypatch, tmp_path):
+    """However little there is to do; where there is nothing, nobody asks for one."""
+
+    def client(address, **_):
+        raise OSError(f"timed out: {address}")
+
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=client))
+    with pytest.raises(GpusimError, match=r"no Dask scheduler at tcp://127\.0\.0\.1:1: timed out"):
+        sweep(loads(spelled), STAGES, dask="tcp://127.0.0.1:1")
+    whole = sweep(loads(spelled), STAGES, output=tmp_path / "sweep.jsonl")
+    assert sweep(loads(spelled), STAGES, output=tmp_path / "sweep.jsonl", dask="tcp://127.0.0.1:1") == whole
+
+
+def test_a_scheduler_does_what_is_left(spelled, monkeypatch):
+    """With the results of one process."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    asked = []
+
+    def client(address, **_):
+        asked.append(address)
+        return SimpleNamespace(get_executor=lambda: ThreadPoolExecutor(1))
+
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=client))
+    monkeypatch.setattr("gpusim.scenario.parallel.SERIAL_S", 0.0)
+    assert sweep(loads(spelled), STAGES, dask="tcp://far:1") == sweep(loads(spelled), STAGES, workers=1)
+    assert asked == ["tcp://far:1"]
