@@ -8,6 +8,7 @@ its bench and spread.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +60,9 @@ def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], da
     }
     for key, (value, source) in SPECIFIED.get(str(device["name"]), {}).items():
         quantities[key] = {"value": value, "kind": "specified", "source": source}
-    for key, number in sorted(measured.items()):
+    for key, found in sorted(measured.items()):
+        # Noise around nothing may be below it, which no profile may state.
+        number = replace(found, value=max(found.value, 0.0))
         entry = {
             "value": number.text if number.unit else float(number.text),
             "kind": "measured",

@@ -1,10 +1,12 @@
 """Which values a quantity of a device may have: one rule, for profile files and for what a scenario sets.
 
 No quantity is negative, and most may be nothing: a device without this latency. What the model divides by may not, what
-it counts is whole, and a part that is lost is not all of it.
+it counts is whole, pieces have a byte at least, and a part that is lost is not all of it.
 """
 
 from __future__ import annotations
+
+from math import inf
 
 __all__ = ["allowed_for", "bare_doubt"]
 
@@ -22,12 +24,14 @@ _MOST = 2**31 - 1
 _MOST_SMS = 2**20  # some lists have an entry for each
 _WHOLE = {
     "copy.channels": _MOST, "copy.d2d_threads": _MOST, "copy.engines": _MOST, "cta.max_registers_per_thread": _MOST,
-    "cta.max_threads": _MOST, "pageable.buffers": _MOST, "pageable.piece": 2**62, "sm.count": _MOST_SMS,
-    "sm.max_ctas": _MOST, "sm.max_warps": _MOST, "sm.register_allocation_unit": _MOST, "sm.registers": _MOST,
-    "sm.schedulers": _MOST, "sm.shared_allocation_unit": 2**62, "stream.connections": _MOST,
-    "stream.queue_depth": _MOST, "stream.resident_grids": _MOST,
+    "cta.max_threads": _MOST, "pageable.buffers": _MOST, "sm.count": _MOST_SMS, "sm.max_ctas": _MOST,
+    "sm.max_warps": _MOST, "sm.register_allocation_unit": _MOST, "sm.registers": _MOST, "sm.schedulers": _MOST,
+    "stream.connections": _MOST, "stream.queue_depth": _MOST, "stream.resident_grids": _MOST,
 }  # fmt: skip
-"""Counts, and sizes of pieces, of which there is at least one; with the most."""
+"""Counts of what there is at least one of, with the most."""
+
+_PIECES = frozenset({"pageable.piece", "sm.shared_allocation_unit"})
+"""Bytes that others are divided into."""
 
 _LOST = ("hbm.mix_loss",)
 """Beginnings of the names of parts that are lost: below one."""
@@ -35,18 +39,16 @@ _LOST = ("hbm.mix_loss",)
 
 def allowed_for(key: str, dimension: str, value: float) -> str:
     """What quantity ``key`` may be if ``value`` (SI or cycles) is not that, else nothing."""
-    if value < 0.0:
-        return "zero or more"
-    if key in _WHOLE:
-        most = _WHOLE[key]
-        if value > most:
-            return f"at most {most:,}"
-        return "" if value == int(value) >= 1 else "a whole number, at least 1"
-    if value == 0.0 and (key in _ABOVE_ZERO or dimension in _RATES):
-        return "above zero"
-    if value >= 1.0 and key.startswith(_LOST):
-        return "a part, at least 0 and below 1"
-    return ""
+    most = _WHOLE.get(key, inf)
+    rules = (
+        (value < 0.0, "zero or more"),
+        (value > most, f"at most {most:,}"),
+        (key in _WHOLE and not value == int(value) >= 1, "a whole number, at least 1"),
+        (key in _PIECES and value < 1.0, "at least 1 B"),
+        (value == 0.0 and (key in _ABOVE_ZERO or dimension in _RATES), "above zero"),
+        (key.startswith(_LOST) and value >= 1.0, "a part, at least 0 and below 1"),
+    )
+    return next((words for broken, words in rules if broken), "")
 
 
 _LEAST_BARE = {"bandwidth": (1e6, "B/s", "TB/s"), "frequency": (1e6, "Hz", "MHz")}

@@ -104,6 +104,13 @@ def test_device_without_limits_is_refused():
         profile_text(device, {"sm.clock": Measured(700, "MHz", "clock")}, "2026-01-01")
 
 
+def test_noise_below_nothing_is_nothing():
+    """A profile that states it would not load."""
+    device = {"name": "New", "compute_capability": "9.0", "sm_count": 8, "driver": "1"}
+    text = profile_text(device, {"barrier.base": Measured(-0.2, "cycles", "barrier")}, "2026-01-01")
+    assert yaml.safe_load(text)["quantities"]["barrier.base"]["value"] == "0 cycles"
+
+
 def test_a_device_on_which_copies_off_a_line_lose_nothing(tmp_path):
     """There is room for as many as were tried, and beyond they lose nothing either."""
     for path in FILES:
