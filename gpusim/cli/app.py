@@ -97,7 +97,7 @@ def check(
     scenarios: Annotated[list[Path], typer.Argument(help="Scenario files (YAML).", metavar="SCENARIO...")],
     json: Json = False,
 ) -> None:
-    """Check scenario files, deadlocks and hazards included, and predict nothing; exit 2 if one is wrong."""
+    """Check scenario files, the points of their sweeps, deadlocks and hazards included; exit 2 if one is wrong."""
     from gpusim.cli import check_command
 
     raise typer.Exit(check_command.check(scenarios, json))
