@@ -29,6 +29,7 @@ _NOT_IN_ROWS = {
     "pipe_stalls": "cycles: a pipe of half rate is busy",
     "half_rate": "of the instructions above: those of the fullest pipe of half rate",
     "alone": "cycles of one warp, without waits for loads",
+    "gaps": "of the instructions above: those that the next one follows after 1, 2, 3 and 4 cycles",
     "ldc": "of the instructions above: LDC",
 }
 
@@ -69,7 +70,7 @@ def count(file: Path, function: str | None, in_order: bool, warps: int | None, j
 
 
 def _parts(text: str) -> list[Part]:
-    return parts(sass.with_threads(sass.with_addresses(sass.parse(text))))
+    return parts(sass.with_threads(sass.with_strides(sass.with_addresses(sass.parse(text)))))
 
 
 def _print_drafts(drafts: dict[str, str], json: bool) -> None:
@@ -87,10 +88,14 @@ def _kernel(found: list[Part], in_order: bool) -> list[dict[str, Any]]:
 
 
 def _step(step: Step) -> dict[str, Any]:
-    return {"word": step.word, "fields": {row.field: row.number for row in step.rows if row.field}}
+    return {"word": step.word, "fields": {row.field: _number(row) for row in step.rows if row.field}}
 
 
-def _fields(fields: dict[str, float]) -> str:
+def _number(row: Stated) -> float | list[int]:
+    return list(row.numbers) or row.number
+
+
+def _fields(fields: dict[str, float | list[int]]) -> str:
     return ", ".join(f"{number} {field.replace(SETUP, '')}" for field, number in fields.items())
 
 
@@ -102,7 +107,7 @@ def _data(part: Part) -> dict[str, Any]:
         "first": f"{part.first:#06x}",
         "last": f"{part.last:#06x}",
         "words": [
-            {"word": row.word, "field": row.field, "count": row.number, "opcodes": _listed(row), "note": row.note}
+            {"word": row.word, "field": row.field, "count": _number(row), "opcodes": _listed(row), "note": row.note}
             for row in stated(part.body, loop=part.is_loop)
         ],
     }

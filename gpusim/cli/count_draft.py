@@ -16,7 +16,7 @@ __all__ = ["draft"]
 
 _INDENT = "  "
 _WIDTH = re.compile(r"\(\w+: (\d+)")
-_STRIDE = re.compile(r"stride: (\d+)")
+_STRIDE = re.compile(r"(stride|structure): (\d+)")
 _WAITS = ("wait_loads", "wait_group", "wait, acquire or mbarrier_wait", "bulk_wait")
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
@@ -134,7 +134,7 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
                 about["other"] = row.number
             masked = {}
             if stride and lanes == WARP_SIZE:
-                about["stride"] = int(stride[1])
+                about[stride[1]] = int(stride[2])
             if word == "load":
                 about["wait"] = "false"
             notes = ["its ring?"] if word == "cp_async" else []
@@ -164,6 +164,8 @@ def _computed(rows: Sequence[Stated], some: Mapping[str, int]) -> Iterator[str]:
             shuffles += row.number if "reads: false" in row.field else 0.0
         elif width and name == "sts":
             stores.append({"sts": row.number, "sts_bytes": int(width[1])})
+        elif row.numbers:
+            numbers[name] = f"[{', '.join(map(str, row.numbers))}]"
         else:
             numbers[name] = row.number
     if not numbers.get("ffma") and not loads and "other" in numbers:

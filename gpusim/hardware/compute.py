@@ -129,7 +129,7 @@ class ComputeModel:
         stall = self._ldc_latency if mix.ldc and not mix.lds else shared.stall
         slots = arithmetic.ffma + mix.mufu + mix.other + mix.interleaved + mix.masked + mix.lds + mix.sts
         constants = mix.ldc * self._ldc_interval
-        return ComputeCost(
+        cost = ComputeCost(
             slots=slots,
             alone=stall + max(arithmetic.loop, shared.more_loads) + arithmetic.mufu_wait + shared.stores,
             stall=stall,
@@ -152,6 +152,7 @@ class ComputeModel:
             schedulers=self._schedulers,
             away=shared.away,
         )
+        return replace(cost, rounds=_rounds(mix, cost)) if mix.gaps else cost
 
     def _arithmetic(self, mix: Mix) -> _Arithmetic:
         special = mix.mufu * self._mufu_interval
@@ -243,3 +244,19 @@ class ComputeModel:
     def _requests(self, width: int) -> float:
         """Cycles of the load-store unit for an access of ``width`` bytes per lane."""
         return max(WARP_SIZE * width / self._request_bytes, self._line_interval)
+
+
+def _rounds(mix: Mix, cost: ComputeCost) -> tuple[tuple[float, float], ...]:
+    """Issue slots of a warp, and its cycles, by how long after an instruction its next one comes.
+
+    What holds up the slots of one warp does so for each of them.
+    """
+    count = mix.issue_slots or 1.0
+    # They may be those of instructions, too, that other ops state, as stores of another width.
+    part = min(count / (sum(mix.gaps) or 1.0), 1.0)
+    found = [(part * number, part * number * cycles) for cycles, number in enumerate(mix.gaps, 1) if number]
+    more = max(count - sum(number for number, _ in found), 0.0)
+    cycles = cost.alone + cost.setup_alone - cost.stall - sum(cycles for _, cycles in found)
+    if more:
+        found.append((more, max(cycles, more)))
+    return tuple((number * cost.all_slots / count, cycles) for number, cycles in found)

@@ -67,6 +67,9 @@ class ComputeCost:
     """Schedulers of an SM."""
     pause: float = 0.0
     """Cycles in which arithmetic waits for what it needs, beyond the slot of that."""
+    rounds: tuple[tuple[float, float], ...] = ()
+    """(issue slots, cycles) of one warp by how far its instructions are apart, where that is known: warps take turns,
+    and as long as one waits for its next instruction each of the others issues one."""
     loose: bool = False
     """Whether its warps do not meet: other CTAs' get the slots in which a pipe holds them up."""
 
@@ -147,8 +150,23 @@ class ComputeCost:
         """Whether its warps stall at different times, and so queue for the scheduler and for shared memory."""
         return self.greedy and self.batches > 0.0
 
+    def packing(self, warps: float) -> float:
+        """Part of the issue slots, 0..1, that ``warps`` such warps can have at most, because of their gaps."""
+        return min(warps * self.all_slots / self._issued(warps), 1.0) if self.rounds and warps > 1.0 else 1.0
+
     def _issued(self, warps: float) -> float:
+        if self.rounds:
+            queued = self._loops(warps) if self._queues else 0.0
+            return max(self.alone + self.setup_alone, self._in_rounds(warps), queued)
         return max(self.alone, self._loops(warps)) + max(self.setup_alone, warps * self.setup_slots)
+
+    def _in_rounds(self, warps: float) -> float:
+        """Cycles of ``warps`` warps that take turns: in a gap of one the others issue an instruction each.
+
+        The wait for loads from shared memory is hidden by what others issue between a load and its use.
+        """
+        taken = sum(max(warps * slots, cycles) for slots, cycles in self.rounds)
+        return taken + max(self.stall - (warps - 1.0) * self.ahead * self.batches, 0.0)
 
     def _loops(self, warps: float) -> float:
         """Cycles of the loops of ``warps`` warps."""

@@ -104,7 +104,9 @@ class Sharing:
             room -= number
             slots = _rest(slots - part * _sum(wanted, [group.cost.claimed for group in cta]))
             pipes = [_rest(left - part * cycles) for left, cycles in zip(pipes, busy, strict=True)]
-        return _evened(groups, found, even)
+        found = _evened(groups, found, even)
+        part = min(_reachable(groups) / (sum(found) or 1.0), 1.0)
+        return [part * each for each in found]
 
     def _alone(self, cta: Sequence[Group]) -> list[float]:
         """Issue slots a cycle of the groups of a CTA when no other is there."""
@@ -121,6 +123,14 @@ class Sharing:
             cycles = self._cycles[mix] = cycles_per_slot([(number, cost) for cost, number in mix], self._wait)
         each = dict(zip(present, cycles, strict=True))
         return [group.number / each[group.cost] for group in cta]
+
+
+def _reachable(groups: Sequence[Group]) -> float:
+    """Part of the issue slots that all of ``groups`` together can have; no limit unless the gaps of all are known."""
+    warps, wanted = sum(group.number for group in groups), sum(group.number * group.cost.demand for group in groups)
+    if not wanted or not all(group.cost.rounds for group in groups):
+        return inf
+    return sum(group.number * group.cost.demand * group.cost.packing(warps) for group in groups) / wanted
 
 
 def _interrupted(group: Group, slots: float, younger: _Wanted) -> float:

@@ -65,6 +65,9 @@ class Mix:
     """Cycles in which nothing can be issued because a pipe of half rate is busy."""
     alone: float = 0.0
     """Cycles that one warp needs for all of it where it waits for no load; 0: they are estimated from the counts."""
+    gaps: tuple[float, ...] = ()
+    """Of its instructions, how many the warp's next one follows after one cycle, two, three and four; the others after
+    more, as `alone` says. Without them every gap of a warp serves for others' instructions."""
 
     @property
     def issue_slots(self) -> float:

@@ -68,6 +68,10 @@ class ComputeMix(PartOfRole):
     alone: Amount = 0.0
     """Cycles that one warp alone needs for all these instructions where it waits for no load: `gpusim count` finds them
     in a cubin, by the compiler's stall counts. 0: as `ffma`, `ilp`, `mufu`, `other` and `setup` make it."""
+    gaps: Annotated[tuple[Amount, ...], Field(max_length=4)] = ()
+    """How many instructions a warp's next one follows after one cycle, two, three and four: `gpusim count` finds them.
+    Warps that do the same take turns, so that a long gap of one is filled by others, and a short one is not. Left out:
+    all gaps are filled."""
     ldc: Amount = 0.0
     """How many of `other`, `setup` and `interleaved` load a constant or a kernel parameter into a register (LDC): an
     SM does one every two cycles."""

@@ -193,7 +193,10 @@ def _scaled(steps: Steps, times: int, over: int, *, bytes_too: bool) -> dict[str
             # As long as before for each instruction.
             before = {name: getattr(args, name) for name in _INSTRUCTIONS}
             after = {name: changed.get(name, number) for name, number in before.items()}
-            changed["alone"] = args.alone * sum(after.values()) / (sum(before.values()) or 1)
+            more = sum(after.values()) / (sum(before.values()) or 1)
+            changed["alone"] = args.alone * more
+            if args.gaps:
+                changed["gaps"] = [number * more for number in args.gaps]
         if bytes_too and getattr(args, "bytes", None):
             changed["bytes"] = whole(args.bytes * times / over)
         if bytes_too and getattr(args, "align", 0) and over > times:

@@ -23,6 +23,7 @@ BENCHES = (
     "halves",
     "multiply",
     "steps",
+    "varied",
     "lds",
     "words",
     "pipes",

@@ -84,7 +84,7 @@ WITH_CODE = """
 def test_stall_counts_say_what_is_interleaved(tmp_path, capsys):
     """IADD3 is followed at once; comparison and branch are waited for, 13 and 5 cycles. Nothing is in two rows.
 
-    A warp alone needs 20 cycles, and 4 for the branch.
+    A warp alone needs 20 cycles, and 4 for the branch; two instructions come right behind the one before.
     """
     file = tmp_path / "kernel.sass"
     file.write_text(WITH_CODE)
@@ -92,7 +92,7 @@ def test_stall_counts_say_what_is_interleaved(tmp_path, capsys):
     _, out, _ = run(["count", str(file), "--json"], capsys)
     loop = json.loads(out)["functions"]["sum"][0]
     stalls = {("compute", "ilp"): 4.0, ("compute", "register_conflicts"): 1, ("compute", "pipe_stalls"): 0.5,
-              ("compute", "half_rate"): 2, ("compute", "alone"): 24}  # fmt: skip
+              ("compute", "half_rate"): 2, ("compute", "alone"): 24, ("compute", "gaps"): [2, 0, 0, 0]}  # fmt: skip
     assert counted(loop) == {("compute", "ffma"): 1, **stalls, OTHER: 2, ("compute", "interleaved"): 1}
 
 

@@ -1,6 +1,6 @@
 """What ops must state, read from a kernel's machine code."""
 
-from gpusim.program.sass.alone import cycles_alone
+from gpusim.program.sass.alone import cycles_alone, gaps_alone
 from gpusim.program.sass.dispatch import Stalls, dispatch_stalls
 from gpusim.program.sass.lanes import with_addresses
 from gpusim.program.sass.listing import (
@@ -15,6 +15,7 @@ from gpusim.program.sass.listing import (
 from gpusim.program.sass.loops import Part, parts
 from gpusim.program.sass.shared_loads import SharedLoads, loads_ahead
 from gpusim.program.sass.steps import NO_WAIT, Step, steps_of
+from gpusim.program.sass.strides import with_strides
 from gpusim.program.sass.threads import with_threads
 from gpusim.program.sass.words import NO_MODEL, UNMODELLED, Stated, stated
 
@@ -35,11 +36,13 @@ __all__ = [
     "dispatch_stalls",
     "family",
     "functions",
+    "gaps_alone",
     "loads_ahead",
     "parse",
     "parts",
     "stated",
     "steps_of",
     "with_addresses",
+    "with_strides",
     "with_threads",
 ]

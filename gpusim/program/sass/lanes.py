@@ -13,17 +13,25 @@ from dataclasses import replace
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.registers import addressed, read, written
 
-__all__ = ["with_addresses"]
+__all__ = ["own_registers", "with_addresses"]
 
 _SAME = ("SR_CTAID", "SR_NCTAID", "SR_NTID", "SR_VIRTUALSMID", "SR_SMID", "SR_CLOCK", "SRZ")
 """Special registers that all lanes of a warp see alike."""
-_APART = ("S2R", "CS2R", "SHFL", "ATOM", "ATOMG", "ATOMS", "R2P")
+_APART = ("S2R", "CS2R", "SHFL", "LDL", "ATOM", "ATOMG", "ATOMS", "R2P")
 """What brings each lane its own, unless it is one of those."""
 _PREDICATES = re.compile(r"\bP(\d)\b")
 
 
 def with_addresses(instructions: Sequence[Instruction]) -> list[Instruction]:
     """All ``instructions`` of a kernel, those marked that load from one address for all lanes."""
+    return [
+        replace(one, one_address=True) if one.root == "LDG" and own.isdisjoint(addressed(one)) else one
+        for one, own in zip(instructions, own_registers(instructions), strict=True)
+    ]
+
+
+def own_registers(instructions: Sequence[Instruction]) -> list[frozenset[int | str]]:
+    """For each instruction the registers and predicates in which lanes may differ when they come to it."""
     # What nothing writes, as in a part of a listing, nobody knows.
     unknown = {register for one in instructions for register in read(one)}
     unknown -= {register for one in instructions for register in written(one)}
@@ -34,7 +42,9 @@ def with_addresses(instructions: Sequence[Instruction]) -> list[Instruction]:
             return found
 
 
-def _pass(instructions: Sequence[Instruction], at_target: dict[int, set[int | str]]) -> tuple[list[Instruction], bool]:
+def _pass(
+    instructions: Sequence[Instruction], at_target: dict[int, set[int | str]]
+) -> tuple[list[frozenset[int | str]], bool]:
     """One way through all ``instructions``, and whether a branch back has changed what is known at its target.
 
     ``at_target``: registers and predicates in which lanes may differ when they come to the target of a branch; grows.
@@ -43,8 +53,7 @@ def _pass(instructions: Sequence[Instruction], at_target: dict[int, set[int | st
     found, again = [], False
     for one in instructions:
         own = own | at_target.get(one.address, set())
-        same = one.root == "LDG" and own.isdisjoint(addressed(one))
-        found.append(replace(one, one_address=True) if same else one)
+        found.append(frozenset(own))
         results = {*written(one), *_set_predicates(one)}
         if _differs(one, own):
             own = own | results

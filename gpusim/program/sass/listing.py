@@ -32,6 +32,8 @@ class Instruction:
     ``stall``: cycles until the warp's next instruction, as the compiler has set them; None without machine code.
     ``one_address``: a load that wants the same address in all lanes (`gpusim.program.sass.lanes`). ``threads``: so many
     of a CTA's first threads come to it, where a branch keeps the others from it (`gpusim.program.sass.threads`).
+    ``stride``: bytes from one lane's address to the next one's, where that is known; ``whole``: with others it takes
+    all that lies between them (`gpusim.program.sass.strides`).
     """
 
     address: int
@@ -40,6 +42,8 @@ class Instruction:
     stall: int | None = None
     one_address: bool = False
     threads: int | None = None
+    stride: int | None = None
+    whole: bool = False
 
     @staticmethod
     def of(text: str, address: int = 0, stall: int | None = None) -> Instruction:

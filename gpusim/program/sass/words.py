@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from gpusim.program.sass.alone import cycles_alone
+from gpusim.program.sass.alone import gaps_alone, short_gaps
 from gpusim.program.sass.dispatch import dispatch_stalls
 from gpusim.program.sass.families import FP32, SPECIAL
 from gpusim.program.sass.float_chains import float_chains
@@ -98,6 +98,8 @@ class Stated:
     """How many of them only some lanes or turns execute."""
     addresses: int = 1
     """Registers from which they count their addresses."""
+    numbers: tuple[int, ...] = ()
+    """What the field states where that are several numbers; ``number`` is their sum."""
 
 
 def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[Instruction] = ()) -> list[Stated]:
@@ -133,7 +135,8 @@ def _with_stalls(
 ) -> list[Stated]:
     """``rows`` and, behind those of ``compute``, what belongs to no single instruction or to part of a row."""
     stalls, loads = dispatch_stalls(body), loads_ahead(body, loop=loop, behind=behind)
-    chains, cycles = float_chains(body, loop=loop), cycles_alone(body, loop=loop, behind=behind)
+    chains, gaps = float_chains(body, loop=loop), gaps_alone(body, loop=loop, behind=behind)
+    computes = any(row.word == "compute" for row in rows)
     constants = sum(instruction.root == "LDC" for instruction in body)
     further = [
         Stated("compute", field, number, {})
@@ -144,11 +147,14 @@ def _with_stalls(
             ("register_conflicts", round(stalls.register_conflicts)),
             ("pipe_stalls", round(stalls.pipe_stalls, 1)),
             ("half_rate", stalls.half_rate),
-            ("alone", cycles if any(row.word == "compute" for row in rows) else 0),
+            ("alone", sum(gaps) if computes else 0),
             ("ldc", constants),
         )
         if number
     ]
+    if computes and len(gaps) > 1:
+        short = short_gaps(gaps)
+        further.append(Stated("compute", "gaps", sum(short), {}, numbers=short))
     last = max((index for index, row in enumerate(rows) if row.word == "compute"), default=-1)
     return rows[: last + 1] + further + rows[last + 1 :]
 
@@ -199,6 +205,8 @@ def _announces(instruction: Instruction) -> bool:
 def _stride(instruction: Instruction, modifiers: Sequence[str]) -> tuple[str]:
     """What a field says of lanes nearer to each other than their accesses are wide, or all at one address."""
     narrow = next((stride for stride, names in _NARROW.items() if names.intersection(modifiers)), "")
+    if not narrow and (instruction.stride or 0) > _width(modifiers):
+        narrow = f", {'structure' if instruction.whole else 'stride'}: {instruction.stride}"
     return (ONE_ADDRESS if instruction.one_address else narrow,)
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.program.sass import Instruction, cycles_alone
+from gpusim.program.sass import Instruction, cycles_alone, gaps_alone
+from gpusim.program.sass.alone import short_gaps
 
 FADD = "FADD R6, R7, R8", 1
 EXP = "MUFU.EX2 R4, R5", 1
@@ -47,3 +48,15 @@ def test_what_is_behind_may_wait():
     assert cycles(USE, EXP, *[FADD] * 3, loop=True) == 18
     assert cycles(EXP, behind=(FADD, USE)) == 1 + 15
     assert cycles(EXP, behind=(FADD,) * 20) == 1
+
+
+def test_gaps_are_the_cycles_of_each_instruction():
+    """The wait for MUFU stands behind what is before its use; in a loop the last one has the wait of the first."""
+    body = [Instruction.of(text, stall=stall) for text, stall in (FADD, EXP, FADD, USE)]
+    gaps = gaps_alone(body, loop=False)
+    assert gaps == [1, 1, 16, 1]
+    assert short_gaps(gaps) == (3, 0, 0, 0)
+    turn = [Instruction.of(text, stall=stall) for text, stall in (USE, EXP, ("@P0 BRA 0x0", 5))]
+    gaps = gaps_alone(turn, loop=True)
+    assert sum(gaps) == cycles_alone(turn, loop=True)
+    assert gaps == [1, 1, 16]
