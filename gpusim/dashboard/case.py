@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 
 from gpusim.dashboard.form import Form
+from gpusim.dashboard.marks import CriticalLine
 from gpusim.dashboard.match import Match, match_events
 from gpusim.dashboard.sweeps import Sweep
 from gpusim.dashboard.track import MICRO, Track
@@ -25,7 +26,6 @@ __all__ = [
     "Case",
     "CaseError",
     "CaseSource",
-    "CriticalLine",
     "Entry",
     "Numbers",
     "Point",
@@ -112,15 +112,6 @@ class Numbers:
     """Relative spread of repeated measurements."""
     range_s: tuple[float, float] | None = None
     """The quickest and the slowest of them."""
-
-
-@dataclass(frozen=True, slots=True)
-class CriticalLine:
-    """The critical path as it is drawn: interval indices with the part of each that counts, µs."""
-
-    index: np.ndarray
-    start_us: np.ndarray
-    end_us: np.ndarray
 
 
 @dataclass(frozen=True)

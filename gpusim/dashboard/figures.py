@@ -11,14 +11,13 @@ import numpy as np
 from gpusim.dashboard.align import alignment_shift
 from gpusim.dashboard.bars import bar_traces
 from gpusim.dashboard.blanks import blank_shade, end_traces, unrecorded_traces
-from gpusim.dashboard.case import CriticalLine
 from gpusim.dashboard.difference import difference_heat, difference_traces, drift_traces, scale_of
 from gpusim.dashboard.figure_layout import figure_layout, scale_drift
 from gpusim.dashboard.geometry import AXIS_PX, HEADER_PX, Panel, Stack, stack_panels
 from gpusim.dashboard.heat import Grid, heat_trace
 from gpusim.dashboard.lane_list import LanePattern, Row
 from gpusim.dashboard.lane_rows import lane_rows
-from gpusim.dashboard.marks import critical_trace, end_marks, selection_marks
+from gpusim.dashboard.marks import CriticalLine, critical_trace, end_marks, selection_marks
 from gpusim.dashboard.match import Match
 from gpusim.dashboard.palette import colour, label, meaning, order
 from gpusim.dashboard.recorded import ends_of

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from gpusim.dashboard.case import CriticalLine
 from gpusim.dashboard.geometry import Panel
 from gpusim.dashboard.palette import ink
 from gpusim.dashboard.recorded import ends_of, run_name
 from gpusim.dashboard.text import even_text
 from gpusim.dashboard.track import Track
 
-__all__ = ["critical_trace", "end_marks", "selection_marks"]
+__all__ = ["CriticalLine", "critical_trace", "end_marks", "selection_marks"]
 
 MOST_POINTS = 3000
 LABEL_PX = 130
 """Room that the label of an end needs."""
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalLine:
+    """The critical path as it is drawn: interval indices with the part of each that counts, µs."""
+
+    index: np.ndarray
+    start_us: np.ndarray
+    end_us: np.ndarray
 
 
 def end_marks(

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from synthetic_timelines import dense, pipeline
 
-from gpusim.dashboard.case import CriticalLine
 from gpusim.dashboard.difference import drift_scale, hold_inside
 from gpusim.dashboard.figures import BAR_LIMIT, timeline_figure
+from gpusim.dashboard.marks import CriticalLine
 from gpusim.dashboard.match import match_events
 from gpusim.dashboard.palette import categories_of
 from gpusim.dashboard.track import Track
