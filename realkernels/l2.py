@@ -10,8 +10,6 @@ from math import exp, inf
 
 from gpusim.hardware.access import GRANULE_BYTES, LINE_BYTES
 
-SMS = 132
-"""Of an H100 or H200, whose L2 the numbers here are of."""
 HELD_BYTES = 38 << 20
 """What is left of the 50 MiB of an H100 or H200 for data that SMs of both halves read at random: each half keeps
 copies of its own. From the bytes that random reads of 16 to 256 MiB fetch from DRAM (`realkernels.microbench` hits)."""

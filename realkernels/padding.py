@@ -6,6 +6,8 @@ carve-out between L1 and shared memory is the same in every run.
 
 from __future__ import annotations
 
+SMS = 132
+"""Of an H100 or H200, on which techniques are measured."""
 SHARED_PER_SM = 228 * 1024
 RESERVED_PER_CTA = 1024
 MAX_PER_CTA = 227 * 1024

@@ -20,8 +20,7 @@ from types import ModuleType
 from typing import Any
 
 from gpusim.scenario.technique import Technique
-from realkernels.l2 import SMS
-from realkernels.padding import RESERVED_PER_CTA, SHARED_PER_SM
+from realkernels.padding import RESERVED_PER_CTA, SHARED_PER_SM, SMS
 
 POINTS = 96
 GROUPS = 11

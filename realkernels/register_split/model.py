@@ -35,7 +35,8 @@ from gpusim.program import (
     WaitFull,
     WaitLoads,
 )
-from realkernels.l2 import SMS, rewritten_hits
+from realkernels.l2 import rewritten_hits
+from realkernels.padding import SMS
 from realkernels.register_split import PRODUCER_WARPS, Params
 from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 
