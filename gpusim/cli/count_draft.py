@@ -6,7 +6,7 @@ What machine code does not say stands there as a comment: rings and their barrie
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from gpusim.program import WARP_SIZE
@@ -17,10 +17,13 @@ __all__ = ["draft"]
 _INDENT = "  "
 _WIDTH = re.compile(r"\(\w+: (\d+)")
 _STRIDE = re.compile(r"(stride|structure): (\d+)")
-_WAITS = ("wait_loads", "wait_group", "wait, acquire or mbarrier_wait", "bulk_wait")
+_COPY_WAITS = ("wait_group", "wait, acquire or mbarrier_wait", "bulk_wait")
+_WAITS = ("wait_loads", *_COPY_WAITS)
+_COPIES = ("cp_async", "tma_load")
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 _KIB = 1024
+_LOCAL = ("LDL", "STL")
 _SECTOR = 32
 """Bytes that are fetched for a few lanes."""
 
@@ -40,9 +43,14 @@ def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> st
         sections = {"per_tile": rest}
     else:
         sections = {"prologue": rest[:at], "per_tile": found[loop][1], "epilogue": rest[at + 1 :]}
+    copied = {step.word for step in sections["per_tile"]} & {*_COPIES}
     for key, listed in sections.items():
         if listed:
             lines += [f"{_INDENT}{key}:", *_listed(listed, found, warps, 2)]
+        if key == "prologue" and any(step.word in copied for step in listed):
+            lines.append(
+                f"{_INDENT * 2}# copies in front of the loop that fill the ring: `ahead` on those in per_tile instead"
+            )
     about = [f"# registers: {registers}"] if registers else []
     return "\n".join([*about, "all:", *lines])
 
@@ -52,19 +60,24 @@ def _over_tiles(found: Mapping[str, tuple[Part, list[Step]]]) -> str | None:
     outermost = [part for part, _ in found.values() if part.is_loop and part.inside is None and part.moves]
     others = [part for part, _ in found.values() if part.is_loop and part.inside is None and not part.moves]
     if others or len(outermost) > 1:
-        outermost = [part for part in outermost if _waits(part.name, found)]
+        for words in (_COPY_WAITS, _WAITS):
+            waiting = [part for part in outermost if _waits(part.name, found, words)]
+            if waiting:
+                return waiting[0].name if len(waiting) == 1 else None
     return outermost[0].name if len(outermost) == 1 else None
 
 
-def _waits(name: str, found: Mapping[str, tuple[Part, list[Step]]]) -> bool:
-    """Whether the loop ``name``, or one inside it, waits for copies or loads."""
-    return any(step.word in _WAITS or (step.word in found and _waits(step.word, found)) for step in found[name][1])
+def _waits(name: str, found: Mapping[str, tuple[Part, list[Step]]], words: Collection[str] = _WAITS) -> bool:
+    """Whether the loop ``name``, or one inside it, waits for copies or loads by one of ``words``."""
+    return any(
+        step.word in words or (step.word in found and _waits(step.word, found, words)) for step in found[name][1]
+    )
 
 
 def _fills(name: str, found: Mapping[str, tuple[Part, list[Step]]]) -> bool:
     """Whether the loop ``name`` asks for copies and waits for none, as one that fills a ring."""
     words = {step.word for step in found[name][1]}
-    return bool(words & {"cp_async", "tma_load"}) and not _waits(name, found)
+    return bool(words & {*_COPIES}) and not _waits(name, found)
 
 
 def _listed(
@@ -154,12 +167,12 @@ def _computed(rows: Sequence[Stated], some: Mapping[str, int]) -> Iterator[str]:
     numbers: dict[str, Any] = {}
     loads: list[tuple[float, int, float]] = []
     stores: list[dict[str, float]] = []
-    shuffles, notes = 0.0, []
+    shuffles = 0.0
     for row in rows:
         name = row.field.split(" ")[0]
         if row.note:
-            notes.append(f"{row.number:g} {row.field}")
-        elif (width := _WIDTH.search(row.field)) and name == "lds":
+            continue
+        if (width := _WIDTH.search(row.field)) and name == "lds":
             loads.append((row.number, int(width[1]), _wavefronts(int(width[1]), "one address" in row.field)))
             shuffles += row.number if "reads: false" in row.field else 0.0
         elif width and name == "sts":
@@ -178,9 +191,20 @@ def _computed(rows: Sequence[Stated], some: Mapping[str, int]) -> Iterator[str]:
     if stores:
         numbers |= stores.pop(0)
     if numbers:
-        yield f"- compute: {_flow(numbers | some)}" + (f"  # not in it, no model: {', '.join(notes)}" if notes else "")
+        notes = "; ".join(_notes(rows))
+        yield f"- compute: {_flow(numbers | some)}" + (f"  # {notes}" if notes else "")
     for further in stores:
         yield f"- compute: {_flow(further | some)}"
+
+
+def _notes(rows: Sequence[Stated]) -> Iterator[str]:
+    """What the numbers of a compute op do not say."""
+    spilled = sum(number for row in rows for opcode, number in row.opcodes.items() if opcode.startswith(_LOCAL))
+    if spilled:
+        yield f"{spilled} loads and stores of spilled registers are in it"
+    missing = [f"{row.number:g} {row.field}" for row in rows if row.note]
+    if missing:
+        yield f"not in it, no model: {', '.join(missing)}"
 
 
 def _loaded(found: Sequence[tuple[float, int, float]]) -> dict[str, float]:

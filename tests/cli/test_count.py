@@ -419,3 +419,38 @@ def test_a_draft_says_what_one_warp_executes(tmp_path, capsys):
     role = yaml.safe_load(out)["all"]
     computed = [op["compute"] for op in role["per_tile"] if "compute" in op]
     assert [op.get("warps") for op in computed] == [None, None, 1, None]
+
+
+ROWS = """
+        Function : rows
+        /*0000*/                   MOV R9, UR8 ;
+        /*0010*/                   LDG.E R5, desc[UR4][R6.64] ;
+        /*0020*/                   STS [R8], R5 ;
+        /*0030*/               @P0 BRA 0x10 ;
+        /*0040*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64] ;
+        /*0050*/                   LDGDEPBAR ;
+        /*0060*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64] ;
+        /*0070*/                   LDGDEPBAR ;
+        /*0080*/                   DEPBAR.LE SB0, 0x1 ;
+        /*0090*/                   LDS.128 R12, [R9] ;
+        /*00a0*/                   LDL R20, [R1] ;
+        /*00b0*/                   FFMA R4, R12, R20, R4 ;
+        /*00c0*/                   IADD3 R9, R9, 0x10, RZ ;
+        /*00d0*/               @P1 BRA 0x60 ;
+        /*00e0*/                   EXIT ;
+"""
+
+
+def test_a_draft_of_a_loop_that_waits_for_copies_behind_one_that_loads(tmp_path, capsys):
+    """Which fills a table: the tiles are those of the copies, and what the copies before it are is said."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(ROWS)
+    out = run(["count", str(file), "--draft", "4"], capsys)[1]
+    role = yaml.safe_load(out)["all"]
+    words = [op if isinstance(op, str) else next(iter(op)) for op in role["per_tile"]]
+    assert words == ["cp_async", "commit_group", "wait_group", "compute"]
+    assert [next(iter(op)) for op in role["prologue"] if "repeat" in op] == ["repeat"]
+    assert "# copies in front of the loop that fill the ring: `ahead` on those in per_tile instead" in out
+    assert "# 1 loads and stores of spilled registers are in it" in out
+    # The address of the LDS is alike in all lanes, so that it passes twice and not four times; LDL goes along.
+    assert role["per_tile"][3]["compute"]["lds_wavefronts"] == 1.5

@@ -25,7 +25,7 @@ _PREDICATES = re.compile(r"\bP(\d)\b")
 def with_addresses(instructions: Sequence[Instruction]) -> list[Instruction]:
     """All ``instructions`` of a kernel, those marked that load from one address for all lanes."""
     return [
-        replace(one, one_address=True) if one.root == "LDG" and own.isdisjoint(addressed(one)) else one
+        replace(one, one_address=True) if one.root in ("LDG", "LDS") and own.isdisjoint(addressed(one)) else one
         for one, own in zip(instructions, own_registers(instructions), strict=True)
     ]
 

@@ -178,7 +178,7 @@ def _place(instruction: Instruction) -> tuple[str, str]:
     root, *modifiers = instruction.opcode.split(".")
     if root == "BAR" and "ARV" in modifiers:
         root = "BAR.ARV"
-    elif root == "LDS" and _ONE_ADDRESS.search(instruction.text):
+    elif root == "LDS" and (instruction.one_address or _ONE_ADDRESS.search(instruction.text)):
         root = "LDS.U"
     elif root == "UBLKCP" and modifiers:
         root = f"UBLKCP.{modifiers[0]}"  # S.G: to shared memory
