@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from gpusim.errors import GpusimError
 
-__all__ = ["SLOT_OF", "Blocked", "Deadlock"]
+__all__ = ["HOST_FUNCTION", "SLOT_OF", "Blocked", "Deadlock"]
 
+HOST_FUNCTION = "host function"
+"""How the name of a host function in a stream begins."""
 SLOT_OF = "a free slot of "
 """How what a thread of the host waits for begins, where it is one of several slots."""
 _IN_WORDS = {"stage_full": "no free stage", "stage_empty": "no filled stage", "memory_pool": "none left"}
 """Reasons of waits whose names say what the ring is, not what is missing."""
+_IN_ORDER = "stream_order"
+"""Reason of waits that only pass on what holds up somebody else."""
+_LINES = 6
+"""Who waits is told in so many lines at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +28,8 @@ class Blocked:
 
     ``waits_for`` names the object, ``satisfied_by`` the lanes that could have released it, ``progress`` how far
     it has come ("phase 0 has 4 of 5 arrivals"). A lane may wait for the end of another one, or of itself. ``part`` is
-    what number ``tile`` is one of: a chunk, where the lane is a thread of the host.
+    what number ``tile`` is one of: a chunk, where the lane is a thread of the host. ``missing`` is what to add, where
+    the program shows it.
     """
 
     lane: str
@@ -32,6 +39,7 @@ class Blocked:
     tile: int = -1
     progress: str = ""
     part: str = "tile"
+    missing: str = ""
 
     def of_host(self, names: Mapping[str, str]) -> Blocked:
         """The same in a host program, with lanes called by their ``names``, as far as they have some."""
@@ -72,10 +80,19 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
         self.cycle = _cycle(self.blocked)
 
     def _message(self) -> str:
-        lines = ["deadlock: nothing can go on", *_told(self.blocked)]
+        alike = shown = _alike(self.blocked)
+        if len(alike) > _LINES:
+            shown = sorted([one for one in alike if one[0].reason != _IN_ORDER] or alike, key=self._rank)[:_LINES]
+        lines = ["deadlock: nothing can go on", *map(_line, shown)]
+        if left := len(self.blocked) - sum(map(len, shown)):
+            lines.append(f"{left} more wait behind these")
         if self.cycle:
-            lines.append(f"cycle: {' -> '.join(self.cycle)}")
+            lines.append(f"cycle: {' -> '.join(_few(self.cycle))}")
         return "\n  ".join((*lines, self.remedy))
+
+    def _rank(self, alike: list[Blocked]) -> tuple[bool, bool]:
+        """What tells most comes first: who waits for nobody, and who is in the circle."""
+        return bool(alike[0].satisfied_by), alike[0].lane not in self.cycle
 
     @property
     def remedy(self) -> str:
@@ -83,36 +100,55 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
         alone = [entry for entry in self.blocked if not entry.satisfied_by]
         if alone:
             # Of one line that says so it need not be said again.
-            several = len(list(_told(self.blocked))) > 1
+            several = len(_alike(self.blocked)) > 1
             what = f"nobody ever satisfies {alone[0].waits_for}: " if several else ""
-            return f"{what}add what is missing, or do not wait for it"
+            return f"{what}{alone[0].missing or 'add what is missing, or do not wait for it'}"
+        if missing := next((entry.missing for entry in self.blocked if entry.missing), ""):
+            return missing
         stuck = {entry.lane for entry in self.blocked}
         for entry in self.blocked:
             if stuck.isdisjoint(entry.satisfied_by):
                 what = entry.waits_for.removeprefix(SLOT_OF)
                 return f"{', '.join(entry.satisfied_by)} ended before {what} had enough: compare the counts"
+        if any(entry.reason == "host_sync" and entry.lane.startswith(HOST_FUNCTION) for entry in self.blocked):
+            return "a host function may not wait for the device: let a thread do so, or a stream by an event"
         counted = any(entry.progress and not entry.waits_for.startswith(SLOT_OF) for entry in self.blocked)
         fewer = ", or fewer arrivals have to be enough" if counted else ""
         return f"one of them has to do its part before it waits{fewer}"
 
 
-def _told(blocked: Iterable[Blocked]) -> Iterator[str]:
-    """A line for each, and one for all warps and CTAs that wait alike."""
-    alike: dict[str, list[Blocked]] = {}
+def _alike(blocked: Iterable[Blocked]) -> list[list[Blocked]]:
+    """All warps and CTAs that wait alike together."""
+    found: dict[str, list[Blocked]] = {}
     for entry in blocked:
-        alike.setdefault(_NUMBERS.sub("", str(entry)), []).append(entry)
-    for first, *others in alike.values():
-        yield f"{first}; {len(others)} more wait alike" if others else str(first)
+        found.setdefault(_NUMBERS.sub("", str(entry)), []).append(entry)
+    return list(found.values())
+
+
+def _line(alike: list[Blocked]) -> str:
+    more = f"; {len(alike) - 1} more wait alike" if len(alike) > 1 else ""
+    return f"{alike[0]}{more}"
+
+
+def _few(lanes: tuple[str, ...]) -> tuple[str, ...]:
+    """The lanes of a circle, of a long one those around its beginning."""
+    left_out = len(lanes) - _LINES
+    return lanes if left_out < 2 else (*lanes[: _LINES // 2], f"… {left_out} more …", *lanes[-(_LINES // 2) :])
 
 
 def _cycle(blocked: tuple[Blocked, ...]) -> tuple[str, ...]:
-    """A circle of lanes, each satisfied by the next; the shortest way round from the first lane that is on one."""
+    """A circle of lanes, each satisfied by the next; the shortest way round from the first lane that is on one.
+
+    Who just stands in a queue begins it only if all do.
+    """
     # Who arrives at a barrier and waits for the others does not wait for itself.
     waits = {
         entry.lane: [lane for lane in entry.satisfied_by if lane != entry.lane or lane == entry.waits_for]
         for entry in blocked
     }
-    for start in waits:
+    waits = _without_ends(waits)
+    reasons = {entry.lane: entry.reason for entry in blocked}
+    for start in sorted(waits, key=lambda lane: reasons[lane] == _IN_ORDER):
         paths: list[tuple[str, ...]] = [(start,)]
         seen = {start}
         for path in paths:
@@ -123,3 +159,20 @@ def _cycle(blocked: tuple[Blocked, ...]) -> tuple[str, ...]:
                     seen.add(lane)
                     paths.append((*path, lane))
     return ()
+
+
+def _without_ends(waits: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The same without the lanes from which no way leads into a circle."""
+    behind: dict[str, list[str]] = {lane: [] for lane in waits}
+    ways = {lane: [other for other in others if other in waits] for lane, others in waits.items()}
+    for lane, others in ways.items():
+        for other in others:
+            behind[other].append(lane)
+    left = {lane: len(others) for lane, others in ways.items()}
+    ends = [lane for lane, count in left.items() if not count]
+    for lane in ends:
+        for other in behind[lane]:
+            left[other] -= 1
+            if not left[other]:
+                ends.append(other)
+    return {lane: others for lane, others in ways.items() if left[lane]}

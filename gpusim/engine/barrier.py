@@ -55,18 +55,23 @@ class PhasedBarrier:
     """Completes phase 0, 1, 2 … whenever its arrivals and its pending units are used up.
 
     ``pending`` units (bytes of asynchronous transactions) may be expected and completed in
-    any order within a phase, as with an mbarrier's transaction count.
+    any order within a phase, as with an mbarrier's transaction count. ``missing``: what to add if it never completes.
     """
 
-    __slots__ = ("_arrivals", "_pending", "_sim", "_waiters", "cause", "expected", "name", "phase", "satisfiers")
+    __slots__ = (
+        "_arrivals", "_pending", "_sim", "_waiters", "cause", "expected", "missing", "name", "phase", "satisfiers",
+    )  # fmt: skip
 
-    def __init__(self, sim: Simulation, name: str, arrivals: int, satisfiers: Sequence[str] = ()) -> None:
+    def __init__(
+        self, sim: Simulation, name: str, arrivals: int, satisfiers: Sequence[str] = (), missing: str = ""
+    ) -> None:
         if arrivals < 1:
             raise ValueError(f"{name}: a phase takes {arrivals} arrivals; expected at least one")
         self._sim = sim
         self.name = name
         self.expected = arrivals
         self.satisfiers = list(satisfiers)
+        self.missing = missing
         self.phase = 0
         self.cause = -1
         self._arrivals = 0

@@ -49,7 +49,8 @@ class Simulation(simpy.Environment):
     def wait(self, event: simpy.Event, lane: str, reason: str, target: Any, tile: int = -1) -> Generator:
         """Yield ``event`` while ``lane`` counts as waiting for ``target`` because of ``reason``.
 
-        ``target`` has ``name`` and ``satisfiers`` (lanes that can release it), and may have ``progress``.
+        ``target`` has ``name`` and ``satisfiers`` (lanes that can release it), and may have ``progress`` and
+        ``missing``.
         """
         self._waiting[lane] = (reason, target, tile)
         value = yield event
@@ -66,7 +67,15 @@ class Simulation(simpy.Environment):
             raise Deadlock(
                 self.now,
                 [
-                    Blocked(lane, reason, target.name, tuple(target.satisfiers), tile, getattr(target, "progress", ""))
+                    Blocked(
+                        lane,
+                        reason,
+                        target.name,
+                        tuple(target.satisfiers),
+                        tile,
+                        getattr(target, "progress", ""),
+                        missing=getattr(target, "missing", ""),
+                    )
                     for lane, (reason, target, tile) in self._waiting.items()
                 ],
             )

@@ -30,6 +30,7 @@ from gpusim.program import (
 __all__ = ["used_of"]
 
 _ONLY_FOR: dict[str, tuple[type[Op], ...]] = {
+    "hbm.capacity": (),
     "sm.setmaxnreg": (SetMaxNReg,),
     "tma.": (TmaLoad, TmaStore, BulkWait),
     "lsu.cp_async": (CpAsync,),
@@ -40,7 +41,7 @@ _ONLY_FOR: dict[str, tuple[type[Op], ...]] = {
     "mbarrier.": (Acquire, ProducerCommit, WaitFull, Release, Arrive, ExpectTx, Wait, TmaLoad),
     "barrier.": (SyncThreads, NamedBarrier),
 }
-"""Quantities, by the beginning of their name, that only matter to a kernel with one of these ops."""
+"""Quantities, by the beginning of their name, that only matter to a kernel with one of these ops (none: to none)."""
 
 
 def used_of(keys: Iterable[str], program: KernelProgram) -> list[str]:

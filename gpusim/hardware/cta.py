@@ -16,6 +16,7 @@ from gpusim.hardware import jitter
 from gpusim.hardware.periodic import stride_of
 from gpusim.hardware.warp_groups import WarpGroup
 from gpusim.program import Arrive, ExpectTx, KernelProgram, Op, ProducerCommit, Release, Ring, Role, TmaLoad
+from gpusim.program.remedies import Remedies
 
 __all__ = ["LISTED_TILES", "Cta", "Parts", "RingState"]
 
@@ -40,14 +41,21 @@ class _Held:
 class RingState:
     """The stages of one ring in one CTA: their barriers and the tile each holds."""
 
-    def __init__(self, sim: Simulation, lane: str, ring: Ring, producers: list[str], consumers: list[str]) -> None:
+    def __init__(
+        self, sim: Simulation, lane: str, ring: Ring, producers: list[str], consumers: list[str], remedies: Remedies
+    ) -> None:
         self.ring = ring
+        self._remedies = remedies
         self.sharing = max(ring.full_arrivals, ring.empty_arrivals)
         """Warps that use one of its mbarriers: those of the side that has more."""
         self.lanes = [f"{lane}.{ring.name}[{stage}]" for stage in range(ring.stages)]
-        self.full = [PhasedBarrier(sim, f"{name} full barrier", ring.full_arrivals, producers) for name in self.lanes]
+        unfilled, unreleased = remedies.of_deadlock(ring.name)
+        self.full = [
+            PhasedBarrier(sim, f"{name} full barrier", ring.full_arrivals, producers, unfilled) for name in self.lanes
+        ]
         self.empty = [
-            PhasedBarrier(sim, f"{name} empty barrier", ring.empty_arrivals, consumers) for name in self.lanes
+            PhasedBarrier(sim, f"{name} empty barrier", ring.empty_arrivals, consumers, unreleased)
+            for name in self.lanes
         ]
         self._held: dict[str, _Held] = {}
 
@@ -73,7 +81,8 @@ class RingState:
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what=f"stage overwritten while {reader} still reads tile {old}",
-                remedy="let the producer acquire the stage (wait for its release) before it copies",
+                remedy=self._remedies.overwritten(self.ring, lane, reader, old)
+                or "let the producer acquire the stage (wait for its release) before it copies",
             )  # fmt: skip
         held.copied[stage] = copied + (held.copied[stage] if held.tile[stage] == tile else 0.0)
         if held.copied[stage] > self.ring.bytes * (1.0 + _ROUNDING):
@@ -94,21 +103,24 @@ class RingState:
         stage, all_held = self.stage(tile), self._of(lane)
         if all_held.tile[stage] != tile:
             other = all_held.tile[stage]
-            remedy = "check the order of wait, release and acquire, and their phase"
-            if other > tile:
+            remedy = self._remedies.another_tile(self.ring, lane, later=other > tile)
+            usual = "check the order of wait, release and acquire, and their phase"
+            if not remedy and other > tile:
                 remedy = (
                     "a copy in front of the read may run at most stages - 1 tiles ahead (`ahead: full`), one behind it "
-                    f"and a barrier all stages; else {remedy}"
+                    f"and a barrier all stages; else {usual}"
                 )
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
-                what=f"stage read although it holds {'nothing' if other < 0 else f'tile {other}'}", remedy=remedy,
+                what=f"stage read although it holds {'nothing' if other < 0 else f'tile {other}'}",
+                remedy=remedy or usual,
             )  # fmt: skip
         if all_held.writing[stage]:
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what="stage read while its copy is still in flight",
-                remedy=_remedy(lane, all_held.writing[stage]),
+                remedy=self._remedies.in_flight(self.ring, lane, all_held.writing[stage], tile)
+                or _remedy(lane, all_held.writing[stage]),
             )  # fmt: skip
         all_held.readers[stage][lane] = tile
 
@@ -140,6 +152,7 @@ class Parts:
     """Tiles after which loads are as late as before."""
     tiles: int | None
     """Those of each CTA of the launch, of which a run may do fewer; None if they are unequal."""
+    remedies: Remedies
 
     @staticmethod
     def of(program: KernelProgram, tiles: int | None = None) -> Parts:
@@ -147,7 +160,7 @@ class Parts:
 
         ``tiles``: see there.
         """
-        parts = Parts({}, {}, {}, {}, stride_of(program), tiles)
+        parts = Parts({}, {}, {}, {}, stride_of(program), tiles, Remedies(program))
         for role in program.roles:
             for op in program.sample(role):
                 if isinstance(op, TmaLoad | ProducerCommit):
@@ -200,7 +213,12 @@ class Cta:
         """When the last op of each tile ended."""
         self.rings = {
             ring.name: RingState(
-                sim, lane, ring, _lanes(lane, parts.fills, ring.name), _lanes(lane, parts.frees, ring.name)
+                sim,
+                lane,
+                ring,
+                _lanes(lane, parts.fills, ring.name),
+                _lanes(lane, parts.frees, ring.name),
+                parts.remedies,
             )
             for ring in program.rings
         }

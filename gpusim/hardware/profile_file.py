@@ -23,10 +23,12 @@ __all__ = ["SPECIFIED", "profile_text", "write_profile"]
 
 SPECIFIED: dict[str, dict[str, tuple[str, str]]] = {
     "NVIDIA H200": {
+        "hbm.capacity": ("141 GiB", "H200 data sheet, whose GB are GiB"),
         "hbm.peak_bandwidth": ("4.8 TB/s", "H200 data sheet"),
         "l2.capacity": ("50 MiB", "Hopper tuning guide"),
     },
     "NVIDIA H100 80GB HBM3": {
+        "hbm.capacity": ("80 GiB", "H100 data sheet, whose GB are GiB"),
         "hbm.peak_bandwidth": ("3.35 TB/s", "H100 data sheet"),
         "l2.capacity": ("50 MiB", "Hopper tuning guide"),
     },

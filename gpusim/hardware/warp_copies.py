@@ -17,6 +17,7 @@ from gpusim.hardware.access import DENSE, LINE_BYTES, Passes
 from gpusim.hardware.costs import MemoryBatch
 from gpusim.hardware.cta import RingState
 from gpusim.program import BulkWait, CommitGroup, CpAsync, Load, TmaLoad, TmaStore, WaitGroup
+from gpusim.program.remedies import BULK_STORE
 
 if TYPE_CHECKING:
     from gpusim.hardware.warp import WarpLane
@@ -172,9 +173,9 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
     start = lane.sim.now
-    ring.begin_read(f"{lane.lane} (bulk store)", op.tile)
+    name, trace = lane.lane + BULK_STORE, lane.trace
+    ring.begin_read(name, op.tile)
     yield lane.issue_code(lane.cost.tma_submit_slots)
-    name, trace = f"{lane.lane} (bulk store)", lane.trace
     done = lane.sm.memory.bulk_store(op.bytes, lane.origin(op.tile, stage), lane.cost.tma_store_latency_s)
 
     def source_read(_event: Event) -> None:

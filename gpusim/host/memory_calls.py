@@ -1,7 +1,8 @@
 """Calls that allocate and free memory.
 
-Models: what the OS takes, by size; calls that wait for the device first; pools. New memory is cleared by the engine
-  that copies to the device, from the beginning of the call on, whatever is copied behind it.
+Models: what the OS takes, by size; how much there is (`device_memory`); calls that wait for the device first; pools.
+  New memory is cleared by the engine that copies to the device, from the beginning of the call on, whatever is copied
+  behind it.
 Omits: that copies and the clearing of more than 64 MiB take turns.
 Source: CUDA Runtime API (stream-ordered memory allocator); realkernels.microbench.host (alloc, rules).
 """
@@ -95,6 +96,8 @@ class MemoryCalls:
     def _new_buffer(self, name: str, where: str, size: int) -> None:
         if name in self._shared.buffers:
             raise GpusimError(f"buffer {name!r} is allocated twice; free it first or use another name")
+        if where != "pinned":
+            self._shared.memory.take(name, size)
         self._shared.buffers[name] = (where, size)
 
     def _gone(self, name: str, *places: str) -> int:
@@ -103,5 +106,7 @@ class MemoryCalls:
         if where not in places:
             origin = _ORIGIN.get(where, f"comes from pool {where!r}: free it with cudaFreeAsync")
             raise GpusimError(f"buffer {name!r} cannot be freed like that: it {origin}")
+        if where != "pinned":
+            self._shared.memory.give(size)
         del self._shared.buffers[name]
         return size

@@ -5,6 +5,7 @@ from __future__ import annotations
 from gpusim.engine import Simulation
 from gpusim.errors import GpusimError
 from gpusim.host.device import Device
+from gpusim.host.device_memory import DeviceMemory
 from gpusim.host.pages import Pages
 from gpusim.host.pools import MemoryPool
 from gpusim.host.sleep import Sleep
@@ -30,6 +31,10 @@ class Shared:
         self.events: dict[str, Item] = {}
         """Latest record of each event."""
         self.buffers: dict[str, tuple[str, int]] = {b.name: ("declared", b.bytes) for b in program.buffers}
+        self.memory = DeviceMemory(device.profile)
+        for buffer in program.buffers:
+            if buffer.place == "device":
+                self.memory.take(buffer.name, buffer.bytes)
         self._recorded = {op.event for t in program.threads for op in t.ops if isinstance(op, EventRecord)}
 
     def event(self, name: str) -> Item | None:

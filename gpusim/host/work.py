@@ -107,7 +107,7 @@ class Item:
     @property
     def name(self) -> str:
         """What it is called in a deadlock."""
-        return f"{self.label} on {self.lane}"
+        return f"{self.label} on stream {self.stream.spec.name!r}"
 
     @property
     def finished(self) -> bool:

@@ -11,12 +11,17 @@ from collections.abc import Iterator
 from gpusim.errors import HazardError, ProgramError, listing, nearest
 from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, Wait
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
+from gpusim.program.named_barriers import uneven_meetings
 from gpusim.program.ops import Compute, CpAsync, Load, Op, PartOfRole, SetMaxNReg, TmaLoad, TmaStore, WaitLoads
+from gpusim.program.warpgroups import split_warpgroups
 
 __all__ = ["check_program"]
 
 REGISTER_UNIT = 8
 """Registers per thread are given out in steps of so many."""
+MOST_REGISTERS = 255
+"""Registers that an instruction can name, and so the most of a thread."""
+REGISTER_BYTES = 4
 
 
 def check_program(program: KernelProgram) -> None:
@@ -51,7 +56,9 @@ def _problems(program: KernelProgram) -> Iterator[str]:
         for op in ops:
             yield from _op_problems(program, role, op)
     yield from _barrier_problems(program, bodies)
+    yield from uneven_meetings(program)
     yield from _register_problems(program, bodies)
+    yield from split_warpgroups(program)
 
 
 def _barrier_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]]]) -> Iterator[str]:
@@ -140,6 +147,14 @@ def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
         yield f"{where}: ring {name!r} is private, but one thread asks for a bulk copy for all; leave private out"
     if isinstance(op, PartOfRole) and op.warps is not None and not 1 <= op.warps <= role.warps:
         yield f"{where}: {op.warps} warps are to execute it; the role has {role.warps}"
+    if isinstance(op, Load):
+        warps = op.warps or role.warps
+        most = warps * WARP_SIZE * MOST_REGISTERS * REGISTER_BYTES
+        if op.bytes > most:
+            yield (
+                f"{where}: {op.bytes:,} bytes at once into the registers of {warps} warps, which hold at most {most:,} "
+                f"({MOST_REGISTERS} of {REGISTER_BYTES} bytes a thread); load less, in a repeat or in more tiles"
+            )
     barriers = {barrier.name for barrier in program.barriers}
     if isinstance(op, Arrive | ExpectTx | Wait) and op.barrier not in barriers:
         yield f"{where}: there is no barrier {op.barrier!r}{_known(op.barrier, barriers)}"

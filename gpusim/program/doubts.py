@@ -1,5 +1,7 @@
 """What a kernel program leaves to luck: races that the simulated timing may happen to win, stages filled in part.
 
+Those at named barriers are in `named_barriers`, those of warpgroups in `warpgroups`.
+
 No error, since what a program means by its bytes cannot be seen: warps may read only what they copied themselves.
 """
 
@@ -10,6 +12,7 @@ from collections.abc import Iterator
 
 from gpusim.program.barrier_ops import NamedBarrier, SyncThreads, Wait
 from gpusim.program.kernel import KernelProgram, Ring, Role
+from gpusim.program.named_barriers import mixed_meetings
 from gpusim.program.ops import (
     Acquire,
     BulkWait,
@@ -17,17 +20,21 @@ from gpusim.program.ops import (
     Compute,
     CpAsync,
     Op,
+    Release,
     StoreShared,
     TmaLoad,
     TmaStore,
     WaitFull,
     WaitGroup,
 )
+from gpusim.program.remedies import in_words
+from gpusim.program.warpgroups import part_of_warpgroup
 
 __all__ = ["doubts"]
 
 Tile = tuple[str, int]
 """A ring and a tile in it."""
+_FILLS = (CpAsync, TmaLoad, StoreShared)
 _FULL = 0.75
 """Share of a stage from which on what is missing may be a halo, or what stays."""
 _MOST = 64
@@ -44,7 +51,10 @@ def doubts(program: KernelProgram) -> Iterator[str]:
         if role.warps > 1:
             yield from _unmet(role, ops, rings)
         yield from _still_stored(role, ops, rings)
+    yield from _never_acquired(program, bodies)
     yield from _part_filled(list(bodies.values()), rings)
+    yield from mixed_meetings(program)
+    yield from part_of_warpgroup(program)
 
 
 def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
@@ -88,31 +98,55 @@ def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
 
 
 def _still_stored(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
-    """Bulk copies into a stage that a bulk store of the same role may still read: ``bulk_wait`` spares too many."""
+    """Stages that are filled or released while a bulk store of the same role may still read them.
+
+    ``bulk_wait`` spares too many, or comes too early.
+    """
     under_way: deque[TmaStore] = deque()
     told: set[str] = set()
     for op in ops:
-        if isinstance(op, TmaStore) and op.ring in rings:
+        ring = rings.get(getattr(op, "ring", None) or "")
+        if isinstance(op, TmaStore) and ring is not None:
             under_way.append(op)
         elif isinstance(op, BulkWait):
             while len(under_way) > op.pending:
                 under_way.popleft()
-        elif isinstance(op, TmaLoad) and op.ring in rings and op.ring not in told:
-            stages = rings[op.ring].stages
-            same = [at.tile for at in under_way if at.ring == op.ring and (at.tile - op.tile) % stages == 0]
+        elif isinstance(op, (*_FILLS, Release)) and ring is not None and ring.name not in told:
+            same = [at.tile for at in under_way if at.ring == ring.name and (at.tile - op.tile) % ring.stages == 0]
             if same:
-                told.add(op.ring)
+                told.add(ring.name)
+                does = f"copies tile {op.tile} into ring {ring.name!r} where"
+                if isinstance(op, Release):
+                    does = f"releases tile {op.tile} of ring {ring.name!r} while"
                 yield (
-                    f"role {role.name!r} copies tile {op.tile} into ring {op.ring!r} where its tma_store of tile "
-                    f"{same[0]} may still read; put a bulk_wait in front that leaves fewer pending"
+                    f"role {role.name!r} {does} its tma_store of tile {same[0]} may still read; put a bulk_wait in "
+                    f"front that leaves {'fewer' if len(under_way) > 1 else 'none'} pending"
                 )
+
+
+def _never_acquired(program: KernelProgram, bodies: dict[Role, list[Op]]) -> Iterator[str]:
+    """Rings that somebody releases, and nobody waits for that before he fills them again."""
+    for ring in program.rings:
+        found: dict[type[Op], list[str]] = {}
+        for role, ops in bodies.items():
+            for kind in {type(op) for op in ops if getattr(op, "ring", None) == ring.name}:
+                found.setdefault(kind, []).append(role.name)
+        if Release not in found or Acquire in found or program.most_tiles <= ring.stages:
+            continue
+        fills = sorted({name for kind in _FILLS for name in found.get(kind, ())})
+        yield (
+            f"ring {ring.name!r} is released by {in_words(found[Release])} and acquired by nobody, so that nothing "
+            f"keeps a tile from being overwritten; put acquire: {ring.name} in front of what fills it"
+            + (f" in {in_words(fills)}" if fills else "")
+            + ", or leave the release out if another barrier does"
+        )
 
 
 def _part_filled(bodies: list[list[Op]], rings: dict[str, Ring]) -> Iterator[str]:
     """Rings of which no tile is copied whole."""
     copied: dict[Tile, float] = defaultdict(float)
     for op in (op for ops in bodies for op in ops):
-        if isinstance(op, CpAsync | TmaLoad | StoreShared) and op.ring and op.tile >= 0:
+        if isinstance(op, _FILLS) and op.ring and op.tile >= 0:
             copied[op.ring, op.tile] += op.bytes
     for name, ring in rings.items():
         most = max((size for (of, _), size in copied.items() if of == name), default=ring.bytes)

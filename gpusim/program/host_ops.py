@@ -181,8 +181,8 @@ class StreamWaitEvent:
 class HostFunc:
     """cudaLaunchHostFunc: a function of ``seconds`` on a driver thread that then gives back a slot.
 
-    ``syncs`` names a stream the function waits for: forbidden by CUDA, and here a deadlock
-    that is explained.
+    ``syncs`` names a stream the function waits for: forbidden by CUDA, and for its own stream a deadlock that is
+    explained.
     """
 
     stream: str

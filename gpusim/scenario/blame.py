@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from gpusim.deadlock import Deadlock
 from gpusim.errors import DoesNotFit, GpusimError, HazardError, ProfileError, ProgramError
+from gpusim.program.remedies import role_of
 from gpusim.scenario.kernel_schema import SpelledKernel
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.yaml_source import Place
@@ -34,6 +35,6 @@ def _path(error: GpusimError, scenario: Scenario) -> Place:
         if isinstance(error, DoesNotFit) and error.subject in host.kernels:
             return "host", "kernels", error.subject
         return ("host",)
-    if isinstance(kernel, SpelledKernel) and isinstance(error, HazardError) and error.role in kernel.roles:
-        return "kernel", "roles", error.role
+    if isinstance(kernel, SpelledKernel) and isinstance(error, HazardError) and role_of(error.role) in kernel.roles:
+        return "kernel", "roles", role_of(error.role)
     return ("kernel",)

@@ -1,5 +1,7 @@
 """What a spelled-out host program does that is possible and seldom meant: leaks, leftovers, names in common.
 
+What concerns the order of its streams is in `host_order_doubts`.
+
 No error, since a program may end without giving anything back, and what two threads mean by one event cannot be seen.
 """
 
@@ -10,6 +12,7 @@ from collections.abc import Iterable, Iterator
 
 from gpusim.scenario.host_calls import Call, calls_of_graph, calls_of_thread
 from gpusim.scenario.host_order import ALLOCATED_BY, FREED_BY
+from gpusim.scenario.host_order_doubts import order_doubts
 from gpusim.scenario.host_schema import SpelledHost
 
 __all__ = ["host_doubts"]
@@ -29,6 +32,7 @@ def host_doubts(host: SpelledHost) -> Iterator[str]:
     yield from _left_over(host, threads, graphs)
     yield from _dealt_to_default(host, threads)
     yield from _events_in_common(threads)
+    yield from order_doubts(host, threads)
     yield from _unused(host, [call for calls in (*threads.values(), *graphs.values()) for call in calls])
 
 

@@ -10,6 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from gpusim.errors import listing, nearest
+from gpusim.scenario.host_before import frees_elsewhere
 from gpusim.scenario.host_calls import Call, calls_of_graph, calls_of_thread
 from gpusim.scenario.host_schema import SpelledHost
 from gpusim.scenario.kernel_check import Problem
@@ -34,7 +35,9 @@ def order_problems(host: SpelledHost) -> Iterator[Problem]:
         yield from _waits_for_nothing({name: captured}, once_is_enough=True)
         yield from _fork_problems(name, captured)
     yield from _waits_for_nothing({name: list(calls_of_thread(host, name, TURNS)) for name in host.threads})
-    yield from _buffer_problems({name: list(calls_of_thread(host, name)) for name in host.threads})
+    threads = {name: list(calls_of_thread(host, name)) for name in host.threads}
+    yield from _buffer_problems(threads)
+    yield from _free_problems(host, threads)
 
 
 def _waits_for_nothing(threads: Threads, *, once_is_enough: bool = False) -> Iterator[Problem]:
@@ -137,6 +140,21 @@ def _buffer_problems(threads: Threads) -> Iterator[Problem]:
             if problem is not None:
                 found.setdefault(call.path, problem)
         yield from found.values()
+
+
+def _free_problems(host: SpelledHost, threads: Threads) -> Iterator[Problem]:
+    """Frees in another stream that nothing orders behind the allocation: undefined, and each place once."""
+    told: set[tuple[str | int, ...]] = set()
+    for free in frees_elsewhere(host, threads):
+        call, stream = free.call, free.allocation.stream
+        if free.behind or call.path in told:
+            continue
+        told.add(call.path)
+        text = f"in stream {call.stream!r} nothing orders it behind the malloc_async of {call.names['buffer']!r} in"
+        yield Problem(
+            (*call.path, "stream"), f"{text} {stream!r}",
+            f"{stream}, or a record in {stream} behind the last use, and a wait_event for it in {call.stream}",
+        )  # fmt: skip
 
 
 def _twice(call: Call, before: Call) -> Problem:

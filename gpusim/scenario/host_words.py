@@ -137,7 +137,8 @@ class Function(OnStream):
     releases: Chunked | None = None
     """Slots of which it gives one back at its end."""
     syncs: Name | None = None
-    """A stream it waits for; CUDA forbids that, and here it is a deadlock that is explained."""
+    """A stream it waits for: CUDA forbids that. Of its own stream it is a deadlock that is explained, of others
+    doubtful."""
 
 
 class SlotArgs(Args):

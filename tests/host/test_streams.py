@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 
 import pytest
@@ -227,7 +228,9 @@ class TestDeadlocks:
         calls = [ops.HostFunc("a", syncs="a"), ops.Launch(FULL, "a")]
         with pytest.raises(Deadlock) as caught:
             total(calls, profile=textbook(host__cupy__host_func_run=1e-6))
-        assert [name.partition(" (")[0] for name in caught.value.cycle] == [FULL.name, "host function", FULL.name]
+        assert [name.partition(" (")[0] for name in caught.value.cycle] == [
+            "host function", FULL.name, "host function",
+        ]  # fmt: skip
 
     def test_circle_through_events_of_two_streams(self):
         """A's function waits for b, b waits for an event behind that function."""
@@ -240,9 +243,21 @@ class TestDeadlocks:
         ]
         with pytest.raises(Deadlock) as caught:
             total(calls)
-        assert "stream[0]" in str(caught.value)
-        assert "stream[1]" in str(caught.value)
+        assert "on stream 'a' waits for kernel (#3) on stream 'b' (host sync)" in str(caught.value)
+        assert "a host function may not wait for the device: let a thread do so" in str(caught.value)
         assert caught.value.cycle
+
+    def test_many_calls_behind_a_circle_are_no_lines(self):
+        """The circle and the thread that waits for it; the others are counted."""
+        calls = [call for _ in range(200) for call in (ops.HostFunc("a", syncs="a"), ops.Launch(FULL, "a"))]
+        with pytest.raises(Deadlock) as caught:
+            total(calls)
+        lines = str(caught.value).splitlines()
+        assert len(lines) <= 6
+        assert lines[1].startswith("  host function (#1) on stream 'a' waits for ")
+        assert "\n  thread " in str(caught.value)
+        assert re.search(r"\n  39\d more wait behind these\n  cycle: host function", str(caught.value))
+        assert len(max(lines, key=len)) < 500
 
     def test_ring_that_nobody_gives_back_to(self):
         """One slot, taken twice."""

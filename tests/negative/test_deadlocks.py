@@ -36,7 +36,7 @@ from tests.negative.pipelines import (
     worker,
     writer,
 )
-from tests.tile_programs import kernel, one_role
+from tests.tile_programs import RING, kernel, one_role
 
 
 @pytest.mark.parametrize("program", [
@@ -57,7 +57,10 @@ class TestDeadlock:
         assert stuck.reason == "stage_full"
         assert stuck.progress == "phase 0 has 0 of 4 arrivals"
         assert error.cycle == ()
-        assert "nobody ever satisfies sm[0].cta[0].input[0] empty barrier: add what is missing" in str(error)
+        assert str(error).endswith(
+            "nobody ever satisfies sm[0].cta[0].input[0] empty barrier: put release: input in role 'consumer', behind "
+            "the last read of a tile"
+        )
         assert stuck.waits_for == "sm[0].cta[0].input[0] empty barrier"
         assert blocked(error, "consumer").waits_for == "sm[0].cta[0].input[0] full barrier"
         assert blocked(error, "consumer").satisfied_by == ("sm[0].cta[0].producer",)
@@ -71,6 +74,20 @@ class TestDeadlock:
         assert stuck.reason == "stage_empty"
         assert stuck.waits_for == "sm[0].cta[0].input[0] full barrier"
         assert stuck.satisfied_by == ()
+        assert stuck.missing == "put producer_commit: input behind what fills it in role 'producer'"
+
+    def test_one_of_two_readers_forgets_to_release(self):
+        """The other one's arrivals are not enough."""
+        program = ring_kernel(producer(), consumer(), empty_arrivals=2 * WARPS)
+        program = kernel(*program.roles, Role("late", WARPS, consumer(release=False)), tiles=TILES, rings=program.rings)
+        error = deadlock(program)
+        assert error.remedy == "put release: input in role 'late', behind the last read of a tile"
+
+    def test_missing_copy(self):
+        """Who acquires a stage is who should fill it."""
+        program = ring_kernel(lambda tiles: (Acquire(RING, tile=tile) for tile in range(tiles)), consumer())
+        stuck = blocked(deadlock(program), "consumer")
+        assert stuck.missing == "put tma_load: input, or what else fills it, in role 'producer'"
 
     def test_more_arrivals_expected_than_there_are_warps(self):
         """Five of four consumer warps: the second turn of stage 0 never comes free."""

@@ -235,10 +235,10 @@ GALLERY = {
         - h2d: {bytes: 4, stream: b}
 """,
         [
-            "host function of chunk 0 (#2) on stream[0] waits for h2d of chunk 0 (#4) on stream[1] (host sync)",
-            "could be satisfied by host function of chunk 0 (#2) on stream[0]",
+            "host function of chunk 0 (#2) on stream 'a' waits for h2d of chunk 0 (#4) on stream 'b' (host sync)",
+            "could be satisfied by host function of chunk 0 (#2) on stream 'a'",
             "cycle: ",
-            "one of them has to do its part before it waits",
+            "a host function may not wait for the device: let a thread do so, or a stream by an event",
         ],
     ),
     "deadlock of a thread with more chunks than another": (

@@ -30,6 +30,7 @@ from gpusim.program import (
     TmaStore,
     Wait,
     WaitFull,
+    WaitGroup,
     WaitLoads,
     doubts,
 )
@@ -55,6 +56,30 @@ class TestHazard:
         error = hazard(ring_kernel(producer(acquire=False), consumer()))
         assert (error.ring, error.stage) == (RING, 0)
         assert "stage" in error.what
+        assert error.remedy == "put acquire: input in front of what fills it in role 'producer'"
+
+    def test_stage_that_is_released_twice(self):
+        """The producer comes a turn too early."""
+
+        def twice(tiles: int) -> Iterator[Op]:
+            for op in consumer()(tiles):
+                yield op
+                if isinstance(op, Release):
+                    yield op
+
+        error = hazard(ring_kernel(producer(), twice))
+        assert error.remedy == "release each tile once: role 'consumer' releases ring 'input' 2 times a tile"
+
+    def test_stage_that_is_released_before_it_is_read(self):
+        """The producer has it while the consumer computes."""
+
+        def hasty(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield from (WaitFull(RING, tile=tile), Release(RING, tile=tile))
+                yield Compute(Mix(ffma=4000), tile=tile, reads=RING)
+
+        error = hazard(ring_kernel(producer(), hasty))
+        assert error.remedy == "put release: input behind the last read of a tile in role 'consumer'"
 
     def test_stage_overwritten_while_it_is_read(self):
         """Two of four arrivals free the stage: the producer writes under the other two readers."""
@@ -68,6 +93,7 @@ class TestHazard:
         error = hazard(ring_kernel(producer(), consumer(wait=False)))
         assert (error.role, error.stage, error.tile) == ("sm[0].cta[0].consumer", 0, 0)
         assert error.what == "stage read while its copy is still in flight"
+        assert error.remedy == "put wait: input in front of the read in role 'consumer'"
 
     def test_a_tile_that_is_copied_twice(self):
         """Once in the prologue, once more by an op that runs ahead: the stage cannot hold both."""
@@ -93,14 +119,43 @@ class TestHazard:
         assert error.what == "stage read while its copy is still in flight"
 
     @pytest.mark.parametrize(
-        "missing", [{"commit": False}, {"wait": False}, {"pending": 1}], ids=["commit", "wait", "too many pending"]
+        ("missing", "remedy"),
+        [
+            (
+                {"commit": False},
+                "belong to no group there, so that no wait covers them: put commit_group behind them in",
+            ),
+            ({"wait": False}, "put wait_group in front of the read in"),
+            ({"pending": 1}, "wait_group: 1 spares the group of tile 0; at most 0 in"),
+        ],
+        ids=["commit", "wait", "too many pending"],
     )
-    def test_cp_async_group_not_waited_for(self, missing):
-        """Never committed, never waited for, or allowed to be in flight: the read finds it so."""
+    def test_cp_async_group_not_waited_for(self, missing, remedy):
+        """Never committed, never waited for, or allowed to be in flight: the read finds it so, and says which."""
         error = hazard(worker(**missing))
         assert (error.role, error.tile) == ("sm[0].cta[0].worker", 0)
         assert error.what == "stage read while its copy is still in flight"
-        assert "cp.async group" in error.remedy
+        assert error.remedy.endswith(f"{remedy} role 'worker'")
+
+    def test_group_that_is_committed_before_its_copies(self):
+        """It holds those of the tile before."""
+
+        def early(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield from (CommitGroup(tile=tile), CpAsync(RING, SIZE, tile=tile), WaitGroup(0, tile=tile))
+                yield Compute(Mix(ffma=8), tile=tile, reads=RING)
+
+        error = hazard(kernel(Role("worker", 1, early), tiles=TILES, rings=(Ring(RING, 2, SIZE),)))
+        assert error.remedy.endswith("so that no wait covers them: put commit_group behind them in role 'worker'")
+
+        def ahead(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield from (CommitGroup(tile=tile + 1), CpAsync(RING, SIZE, tile=tile + 1), WaitGroup(1, tile=tile))
+                if tile:
+                    yield Compute(Mix(ffma=8), tile=tile, reads=RING)
+
+        error = hazard(kernel(Role("worker", 1, ahead), tiles=TILES, rings=(Ring(RING, 3, SIZE),)))
+        assert error.remedy.startswith("commit_group comes in front of the copies of its tile: put it behind them")
 
     def test_warps_that_read_what_others_have_copied(self):
         """Six warps that never meet copy and read; one is ahead of the others. In a private ring each reads its own."""
@@ -117,7 +172,7 @@ class TestHazard:
         """Its own copy is still in flight."""
         program = worker(wait=False)
         error = hazard(replace(program, rings=tuple(replace(ring, private=True) for ring in program.rings)))
-        assert error.remedy == "wait for the full barrier (or the cp.async group) before reading"
+        assert error.remedy == "put wait_group in front of the read in role 'worker'"
 
     def test_copy_further_ahead_than_the_ring_is_long(self):
         """Two tiles ahead in two stages: the next copy goes where this tile lies."""
@@ -139,7 +194,9 @@ class TestHazard:
             return kernel(Role("worker", 1, ops), tiles=3, rings=(Ring(RING, 2, SIZE),))
 
         assert run(body(wait=True)).total_s > 0
-        assert "bulk store" in hazard(body(wait=False)).what
+        error = hazard(body(wait=False))
+        assert "bulk store" in error.what
+        assert error.remedy.startswith("put a bulk_wait that leaves no store of the stage pending")
 
     def test_bulk_store_of_an_empty_stage(self):
         """Nothing was ever written there."""
@@ -179,7 +236,7 @@ class TestHazard:
 
         error = hazard(ring_kernel(hasty, consumer()))
         assert error.role == "sm[0].cta[0].consumer"
-        assert "wait for the full barrier" in error.remedy
+        assert error.remedy == "put producer_commit: input behind what fills the stage in role 'producer'"
 
     def test_copy_that_nobody_commits(self):
         """No group holds it, so no wait can cover it."""

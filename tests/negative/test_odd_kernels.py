@@ -28,7 +28,7 @@ kernel:
         (32768, 1, ["compute: {setup: 5, interleaved: 4, ldc: 4}", "load: {bytes: 1 KiB, width: 4}",
                     "compute: {pipe_stalls: 1}",  # of nothing
                     "load: {bytes: 2 KiB, width: 8, scatter: 8, l2_hit: 0.35}", "store: {bytes: 2 KiB, width: 8}"]),
-        (1056, 4, ["load: {bytes: 1 GiB}", "compute: {ffma: 4}"]),  # 4 TiB, sixteen thousand times L1
+        (1056, 4, ["load: {bytes: 255 KiB}", "compute: {ffma: 4}"]),  # all registers that a thread can name
     ],
 )  # fmt: skip
 def test_it_has_its_time(grid, tiles, ops):

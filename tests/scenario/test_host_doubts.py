@@ -124,8 +124,8 @@ def test_two_threads_that_record_one_event():
     """Where somebody waits for it, which of both that is depends on who comes first."""
     host = (
         "  streams: {a: {}, b: {}}\n  threads:\n"
-        "    one: {chunks: 2, per_chunk: [{record: {event: 'e#', stream: a}}, WAIT]}\n"
-        "    two: {chunks: 3, per_chunk: [{record: {event: 'e#', stream: b}}]}\n"
+        "    one: {chunks: 2, per_chunk: [{h2d: {bytes: 4, stream: a}}, {record: {event: 'e#', stream: a}}, WAIT]}\n"
+        "    two: {chunks: 3, per_chunk: [{d2h: {bytes: 4, stream: b}}, {record: {event: 'e#', stream: b}}]}\n"
     )
     (told,) = doubts(host.replace("WAIT", "{sync_event: 'e#'}"))
     assert told.startswith("threads 'one' and 'two' record the same events e0, e1, and a wait is for whichever")

@@ -132,7 +132,7 @@ def test_event_circle_across_streams_names_the_circle():
     with pytest.raises(Deadlock, match="cycle: ") as caught:
         predict(scenario(host.replace("- host_func", "- h2d: {bytes: 4, stream: b}\n        - host_func")
                          .replace("syncs: b", "syncs: a")))  # fmt: skip
-    assert "stream[0]" in str(caught.value)
+    assert "host function of chunk 0 (#2) on stream 'a' waits for record" in str(caught.value)
 
 
 def test_ring_without_a_free_slot_says_who_could_give_one_back():

@@ -1,0 +1,205 @@
+"""What to change in a kernel that waits for ever or reads and overwrites stages at the wrong time: op and role.
+
+Found in the ops of each role, where they show it; a run says what happened, this says why.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+
+from gpusim.errors import listing
+from gpusim.program.kernel import KernelProgram, Ring
+from gpusim.program.ops import (
+    Acquire,
+    CommitGroup,
+    Compute,
+    CpAsync,
+    Op,
+    ProducerCommit,
+    Release,
+    StoreShared,
+    TmaLoad,
+    TmaStore,
+    WaitFull,
+    WaitGroup,
+)
+
+__all__ = ["BULK_STORE", "Remedies", "in_words", "role_of"]
+
+BULK_STORE = " (bulk store)"
+"""How the name of a lane ends whose bulk store reads a stage."""
+_LANE = re.compile(rf"sm\[\d+\]\.cta\[\d+\]\.(.+?)(?:\.warp\[\d+\])?(?:{re.escape(BULK_STORE)})?")
+_Fills = TmaLoad | CpAsync | StoreShared
+_TURNS = 2
+"""Turns of a ring that are looked at."""
+_MOST = 256
+"""Tiles that are."""
+
+
+def role_of(lane: str) -> str:
+    """The name of the role that a lane of warps is of; the lane itself if it is none."""
+    found = _LANE.fullmatch(lane)
+    return found[1] if found else lane
+
+
+def in_words(roles: Iterable[str]) -> str:
+    """A few names: "role 'a'", "roles 'a', 'b'"."""
+    names = [repr(role) for role in roles]
+    return f"role{'s' if len(names) > 1 else ''} {listing(names)}"
+
+
+class Remedies:
+    """Those of one program; "" where its ops do not show any."""
+
+    def __init__(self, program: KernelProgram) -> None:
+        self._program = program
+        self._bodies: dict[str, list[Op]] | None = None
+        self._of_deadlock: dict[str, tuple[str, str]] = {}
+
+    def of_deadlock(self, ring: str) -> tuple[str, str]:
+        """For a stage of ``ring`` that never gets full, and for one that never gets free."""
+        if ring not in self._of_deadlock:
+            self._of_deadlock[ring] = self._unfilled(ring), self._unreleased(ring)
+        return self._of_deadlock[ring]
+
+    def _unfilled(self, ring: str) -> str:
+        """What fills a stage of ``ring`` and is nowhere."""
+        if self._roles(ring, TmaLoad | ProducerCommit):
+            return ""
+        if writers := self._roles(ring, CpAsync | StoreShared):
+            return f"put producer_commit: {ring} behind what fills it in {in_words(writers)}"
+        if acquires := self._roles(ring, Acquire):
+            return f"put tma_load: {ring}, or what else fills it, in {in_words(acquires)}"
+        return f"no role fills ring {ring!r}"
+
+    def _unreleased(self, ring: str) -> str:
+        """The release of a stage of ``ring`` that is nowhere, in a role that waits for its tiles."""
+        releases = self._roles(ring, Release)
+        forgets = [role for role in self._roles(ring, WaitFull) if role not in releases]
+        if forgets:
+            return f"put release: {ring} in {in_words(forgets)}, behind the last read of a tile"
+        return "" if releases else f"no role releases ring {ring!r}"
+
+    def overwritten(self, ring: Ring, writer: str, reader: str, tile: int) -> str:
+        """For a stage that lane ``writer`` fills while ``reader`` still reads ``tile``."""
+        name, role = ring.name, role_of(reader)
+        if reader.endswith(BULK_STORE):
+            where = f"between tma_store and release of {name}" if self._roles(name, Release) else "in front of that"
+            return f"put a bulk_wait that leaves no store of the stage pending {where} in role {role!r}"
+        ops = self._ops(role)
+        release = _place(ops, Release, name, tile)
+        if release is not None and any(_reads(op, name, tile) for op in ops[release:]):
+            return f"put release: {name} behind the last read of a tile in role {role!r}"
+        return self._unacquired(name, role_of(writer)) or self._released_twice(ring)
+
+    def another_tile(self, ring: Ring, reader: str, *, later: bool) -> str:
+        """For a stage that does not hold the tile that is read, but none yet or an earlier one, or a ``later`` one."""
+        if not later:
+            return self._unwaited(ring.name, role_of(reader))
+        if not self._roles(ring.name, Release | WaitFull):
+            return ""
+        return self._unacquired(ring.name) or self._released_twice(ring)
+
+    def in_flight(self, ring: Ring, reader: str, writers: Sequence[str], tile: int) -> str:
+        """For a stage that is read before a copy into it has landed."""
+        role = role_of(reader)
+        if role in map(role_of, writers):
+            # Of other warps of the role that are still copying it is the barrier that lacks.
+            return self._group(ring.name, role, tile) if reader in writers else ""
+        if unwaited := self._unwaited(ring.name, role):
+            return unwaited
+        for writer in map(role_of, writers):
+            ops = self._ops(writer)
+            commit = _place(ops, ProducerCommit, ring.name, tile)
+            if commit is not None and any(_fills(op, ring.name, tile) for op in ops[commit:]):
+                return f"put producer_commit: {ring.name} behind what fills the stage in role {writer!r}"
+        return ""
+
+    def _group(self, ring: str, role: str, tile: int) -> str:
+        """Which group the role's own copies of a tile are in as it reads them, and what would wait for it."""
+        ops = self._ops(role)
+        if (copies := _place(ops, CpAsync, ring, tile)) is None:
+            return ""
+        asked = False
+        groups: deque[bool] = deque()
+        """Those that nothing has waited for: whether they hold the tile."""
+        younger = pending = -1
+        for op in ops:
+            if isinstance(op, CpAsync):
+                asked = asked or _fills(op, ring, tile)
+            elif isinstance(op, CommitGroup):
+                groups.append(asked)
+                asked = False
+            elif isinstance(op, WaitGroup):
+                younger = len(groups) - 1 - list(groups).index(True) if True in groups else -1
+                pending = op.pending
+                while len(groups) > op.pending:
+                    groups.popleft()
+            elif _reads(op, ring, tile):
+                break
+        else:
+            return ""
+        if not any(isinstance(op, CommitGroup) for op in ops) or asked:
+            what = f"the copies of tile {tile} belong to no group there, so that no wait covers them"
+            return f"{what}: put commit_group behind them in role {role!r}"
+        commit = next((at for at, op in enumerate(ops) if isinstance(op, CommitGroup) and op.tile == tile), len(ops))
+        if commit < copies:
+            return f"commit_group comes in front of the copies of its tile: put it behind them in role {role!r}"
+        if True in groups and 0 <= younger < pending:
+            return f"wait_group: {pending} spares the group of tile {tile}; at most {younger} in role {role!r}"
+        return f"put wait_group in front of the read in role {role!r}"
+
+    def _unwaited(self, ring: str, reader: str) -> str:
+        """The wait for a full stage that a role leaves out."""
+        if reader in self._roles(ring, WaitFull) or not self._roles(ring, TmaLoad | ProducerCommit):
+            return ""
+        return f"put wait: {ring} in front of the read in role {reader!r}"
+
+    def _unacquired(self, ring: str, writer: str = "") -> str:
+        """Roles (``writer``, if it is one) that fill a ring of which no role acquires a stage."""
+        if self._roles(ring, Acquire):
+            return ""
+        fills = self._roles(ring, TmaLoad | CpAsync | StoreShared)
+        return f"put acquire: {ring} in front of what fills it in {in_words([writer] if writer in fills else fills)}"
+
+    def _released_twice(self, ring: Ring) -> str:
+        """Roles that release more tiles than they wait for."""
+        for role in self._program.roles:
+            tiles = Counter(op.tile for op in self._ops(role.name) if isinstance(op, Release) and op.ring == ring.name)
+            if tiles and max(tiles.values()) > 1 and role.warps * max(tiles.values()) > ring.empty_arrivals:
+                times = max(tiles.values())
+                return f"release each tile once: role {role.name!r} releases ring {ring.name!r} {times} times a tile"
+        return ""
+
+    def _roles(self, ring: str, kind: type[Op]) -> list[str]:
+        """Names of the roles with such an op on a ring."""
+        return [
+            role.name
+            for role in self._program.roles
+            if any(isinstance(op, kind) and op.ring == ring for op in self._program.sample(role))
+        ]
+
+    def _ops(self, role: str) -> list[Op]:
+        if self._bodies is None:
+            program = self._program
+            stages = max((ring.stages for ring in program.rings), default=1)
+            tiles = min(program.most_tiles, max(_TURNS * stages * program.turn, 2), max(_MOST, program.turn))
+            self._bodies = {role.name: list(role.body(tiles)) for role in program.roles}
+        return self._bodies.get(role, [])
+
+
+def _place(ops: list[Op], kind: type[Op], ring: str, tile: int) -> int | None:
+    found = (at for at, op in enumerate(ops) if isinstance(op, kind) and op.ring == ring and op.tile == tile)
+    return next(found, None)
+
+
+def _fills(op: Op, ring: str, tile: int) -> bool:
+    return isinstance(op, _Fills) and op.ring == ring and op.tile == tile
+
+
+def _reads(op: Op, ring: str, tile: int) -> bool:
+    return op.tile == tile and (
+        (isinstance(op, Compute) and op.reads == ring) or (isinstance(op, TmaStore) and op.ring == ring)
+    )

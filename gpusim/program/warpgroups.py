@@ -1,0 +1,70 @@
+"""Warpgroups: four warps in a row, for all of which ``setmaxnreg`` is one instruction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby, pairwise
+
+from gpusim.errors import listing
+from gpusim.program.kernel import KernelProgram, Role
+from gpusim.program.ops import SetMaxNReg
+
+__all__ = ["WARPGROUP", "part_of_warpgroup", "split_warpgroups"]
+
+WARPGROUP = 4
+"""Warps in it, the first of which has a number that is a multiple of this."""
+
+_Run = tuple[tuple[int, ...], list[Role]]
+"""Registers that are asked for one after the other, and roles in a row that do so."""
+
+
+def split_warpgroups(program: KernelProgram) -> Iterator[str]:
+    """Roles that share a warpgroup and do not ask for the same registers: undefined, says PTX."""
+    runs = _runs(program)
+    missing = [_missing(run) for run in runs[:-1]]
+    if sum(missing) <= program.idle_warps:
+        return
+    # Which of the warps are idle is not said: they may complete any warpgroup.
+    for ((_, these), (_, others)), lacks in zip(pairwise(runs), missing, strict=True):
+        if lacks:
+            yield (
+                f"setmaxnreg is for whole warpgroups of {WARPGROUP} warps in a row: that of {_who(these)} lacks "
+                f"{lacks}, and the next are those of {_who(others[:1])}; give each whole warpgroups, or let "
+                f"{sum(missing)} idle_warps complete them"
+            )
+            return
+
+
+def part_of_warpgroup(program: KernelProgram) -> Iterator[str]:
+    """A CTA whose last warpgroup is none, because it has fewer warps."""
+    runs = _runs(program)
+    if not runs or not runs[-1][0]:
+        return
+    lacks = _missing(runs[-1])
+    if lacks > program.idle_warps - sum(map(_missing, runs[:-1])):
+        yield (
+            f"setmaxnreg is for whole warpgroups of {WARPGROUP} warps, and that of {_who(runs[-1][1])} lacks {lacks}; "
+            "count them as idle_warps"
+        )
+
+
+def _runs(program: KernelProgram) -> list[_Run]:
+    asked = [(_registers(program, role), role) for role in program.roles]
+    if not any(registers for registers, _ in asked):
+        return []
+    return [(registers, [role for _, role in run]) for registers, run in groupby(asked, key=lambda one: one[0])]
+
+
+def _registers(program: KernelProgram, role: Role) -> tuple[int, ...]:
+    return tuple(op.registers for op in program.sample(role) if isinstance(op, SetMaxNReg))
+
+
+def _missing(run: _Run) -> int:
+    """Warps that the last warpgroup of roles in a row lacks."""
+    return -sum(role.warps for role in run[1]) % WARPGROUP
+
+
+def _who(roles: list[Role]) -> str:
+    warps = sum(role.warps for role in roles)
+    names = listing(repr(role.name) for role in roles)
+    return f"role{'s' if len(roles) > 1 else ''} {names} ({warps} warp{'s' if warps > 1 else ''})"
