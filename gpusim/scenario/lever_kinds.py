@@ -1,11 +1,13 @@
 """What can be pulled: parameters by name, the values to try, and what pays for them.
 
 A technique's own limits (``ge``, ``le``, ``multiple_of``, ``choices`` of `gpusim.scenario.technique.param`) decide
-which of the values are possible. A parameter that is not listed here is part of the work, not of how it is done.
+which of the values are possible. A parameter is a lever if its name is one of `LEVERS`, or if the technique says so
+(``lever`` of `param`); any other is part of the work, not of how it is done.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -13,8 +15,8 @@ from typing import Any
 from gpusim.units import format_quantity
 
 __all__ = [
-    "AMOUNTS", "BALANCING", "LEVERS", "SHARES", "Kind", "Proposal", "enough", "grids_to_try", "label", "shown",
-    "values_to_try", "whole", "with_grid",
+    "AMOUNTS", "BALANCING", "LEVERS", "SHARES", "Lever", "Proposal", "enough", "grids_to_try", "label", "levers_of",
+    "shown", "values_to_try", "whole", "with_grid",
 ]  # fmt: skip
 
 
@@ -29,7 +31,7 @@ def _scaled(value: int) -> tuple[int, ...]:
 
 
 @dataclass(frozen=True)
-class Kind:
+class Lever:
     """A lever: its name on screen, values to try from the present one, and what the smaller value spares.
 
     ``noun`` (plural) says that fewer of them are simpler or leave more room; ``plain`` names values that are
@@ -44,43 +46,30 @@ class Kind:
     fuses: bool = False
 
 
-LEVERS: dict[str, Kind] = {
-    "stages": Kind("stages", noun="stages"),
-    "input_stages": Kind("input stages", noun="input stages"),
-    "output_stages": Kind("output stages", noun="output stages"),
-    "slots": Kind("buffers", noun="buffers"),
-    "fused": Kind("fused", plain={False: "separate kernels are"}, fuses=True),
-    "variant": Kind("variant", plain={"separate": "separate kernels are"}, fuses=True),
-    "tile_bytes": Kind("tile", _scaled),
-    "tile": Kind("tile", _scaled),
-    "ctas_per_sm": Kind("CTAs per SM"),
-    "warps": Kind("warps", _scaled),
-    "consumer_warps": Kind("consumer warps", _scaled),
-    "compute_warps": Kind("computing warps", _scaled),
-    "asynchronous": Kind("asynchronous copies", plain={False: "synchronous copies are"}),
-    "loads": Kind("loads in flight", _around, "loads in flight"),
-    "batch": Kind("loads in flight", _scaled, "loads in flight"),
-    "vector_bytes": Kind("vector", _scaled),
-    "vector": Kind("vector", _scaled),
-    "width": Kind("vector", _scaled),
-    "streams": Kind("streams", noun="streams"),
-    "streams_per_direction": Kind("streams per direction", noun="streams per direction"),
-    "chunks": Kind("chunks", _scaled),
-    "copies": Kind("copies", _scaled),
-    "batches": Kind("batches", _scaled),
-    "grid": Kind("CTAs", _scaled),
-    "memory": Kind("host memory", plain={"pageable": "ordinary memory is"}),
-    "mode": Kind("mode", plain={"stream": "calls one by one are", "one_per_item": "one CTA per item is"}),
-    "producer_registers": Kind("registers of the producers"),
-    "order": Kind("order of calls"),
-    "issue": Kind("order of calls"),
-    "calls": Kind("calls"),
-    "ordering": Kind("ordering"),
-    "allocation": Kind("allocation"),
-    "recycle": Kind("buffers given back"),
-    "workers": Kind("kind of streams"),
+LEVERS: dict[str, Lever] = {
+    "stages": Lever("stages", noun="stages"),
+    "input_stages": Lever("input stages", noun="input stages"),
+    "output_stages": Lever("output stages", noun="output stages"),
+    "slots": Lever("buffers", noun="buffers"),
+    "tile_bytes": Lever("tile", _scaled),
+    "tile": Lever("tile", _scaled),
+    "ctas_per_sm": Lever("CTAs per SM"),
+    "warps": Lever("warps", _scaled),
+    "consumer_warps": Lever("consumer warps", _scaled),
+    "compute_warps": Lever("computing warps", _scaled),
+    "loads": Lever("loads in flight", _around, "loads in flight"),
+    "batch": Lever("loads in flight", _scaled, "loads in flight"),
+    "vector_bytes": Lever("vector", _scaled),
+    "vector": Lever("vector", _scaled),
+    "width": Lever("vector", _scaled),
+    "streams": Lever("streams", noun="streams"),
+    "streams_per_direction": Lever("streams per direction", noun="streams per direction"),
+    "chunks": Lever("chunks", _scaled),
+    "copies": Lever("copies", _scaled),
+    "batches": Lever("batches", _scaled),
+    "grid": Lever("CTAs", _scaled),
 }
-"""Levers by parameter name, the most telling first."""
+"""Levers that have the same name everywhere, the most telling first; those of one technique stand in its parameters."""
 
 OTHER_LABELS = {
     "resident": "resident CTAs", "tiles_per_cta": "tiles per CTA", "total": "tiles in total",
@@ -102,7 +91,7 @@ class Proposal:
     """A change to try: ``overrides`` by dotted path, and in words ``change`` with what ``also`` changes for its sake.
 
     Where they leave more or less work, one of the loop counts ``balance`` ({path: present value}) is scaled.
-    ``order`` is the place among the values tried for this lever; ``enough`` as in `enough`, ``fuses`` as in `Kind`.
+    ``order`` is the place among the values tried for this lever; ``enough`` as in `enough`, ``fuses`` as in `Lever`.
     """
 
     lever: str
@@ -115,12 +104,17 @@ class Proposal:
     fuses: bool = False
 
 
-def enough(name: str, old: Any, new: Any, noun: str = "") -> str:
+def levers_of(fields: Mapping[str, dataclasses.Field]) -> dict[str, Lever]:
+    """The levers among the ``fields`` of a technique's parameters, its own ones last."""
+    own = {name: field.metadata["lever"] for name, field in fields.items() if field.metadata.get("lever")}
+    return {name: own.get(name, lever) for name, lever in LEVERS.items() if name in fields} | own
+
+
+def enough(lever: Lever, old: Any, new: Any, noun: str = "") -> str:
     """``2 stages are``, to be followed by "enough", where ``new`` is simpler than ``old``; else nothing."""
-    kind = LEVERS[name]
-    if new in kind.plain:
-        return kind.plain[new]
-    noun = noun or kind.noun
+    if new in lever.plain:
+        return lever.plain[new]
+    noun = noun or lever.noun
     if not noun or not new < old:
         return ""
     return f"{new} {noun} are" if new > 1 else f"1 {_singular(noun)} is"
@@ -134,14 +128,14 @@ def _singular(noun: str) -> str:
     return one + of + name
 
 
-def values_to_try(name: str, value: Any, limits: Mapping[str, Any]) -> Iterator[Any]:
-    """Other values of parameter ``name`` that its own limits allow, the nearest first."""
+def values_to_try(lever: Lever, value: Any, limits: Mapping[str, Any]) -> Iterator[Any]:
+    """Other values of a parameter that its own ``limits`` allow, the nearest first."""
     choices = limits.get("choices")
     if choices or isinstance(value, bool):
         yield from _other_choices(value, choices or (False, True))
         return
     low, high = limits.get("ge"), limits.get("le")
-    for other in dict.fromkeys(LEVERS[name].values(value)):
+    for other in dict.fromkeys(lever.values(value)):
         fits = (low is None or other >= low) and (high is None or other <= high)
         if fits and other > 0 and other != value and other % (limits.get("multiple_of") or 1) == 0:
             yield other
@@ -155,10 +149,10 @@ def _other_choices(value: Any, choices: tuple) -> tuple:
     return tuple(sorted(choices)[i] for i in (place + 1, place - 1) if 0 <= i < len(choices))
 
 
-def label(name: str) -> str:
-    """A parameter on screen: that of its lever, or its name in words."""
-    if name in LEVERS:
-        return LEVERS[name].label
+def label(name: str, lever: Lever | None = None) -> str:
+    """A parameter on screen: that of its ``lever``, or its name in words."""
+    if lever is not None or name in LEVERS:
+        return (lever or LEVERS[name]).label
     # fill_s is a time of filling.
     words = f"{name[:-2]} time" if name.endswith("_s") else name
     return OTHER_LABELS.get(name, words.replace("_", " "))

@@ -19,12 +19,13 @@ from gpusim.scenario import host_levers, spelled_levers
 from gpusim.scenario.lever_kinds import (
     AMOUNTS,
     BALANCING,
-    LEVERS,
     SHARES,
+    Lever,
     Proposal,
     enough,
     grids_to_try,
     label,
+    levers_of,
     shown,
     values_to_try,
     whole,
@@ -166,19 +167,26 @@ def _columns(scenario: Scenario) -> list[Iterator[Proposal]]:
 def _of_technique(found: Technique, params: Any, place: str, sms: int, prefix: str = "") -> list[Iterator[Proposal]]:
     fields = {field.name: field for field in dataclasses.fields(found.params)}
     values = {name: getattr(params, name) for name in fields}
-    return [_of_param(name, fields, values, place, sms, prefix) for name in LEVERS if name in fields]
+    return [_of_param(name, lever, fields, values, place, sms, prefix) for name, lever in levers_of(fields).items()]
 
 
 def _of_param(
-    name: str, fields: Mapping[str, dataclasses.Field], values: Mapping[str, Any], place: str, sms: int, prefix: str
+    name: str,
+    lever: Lever,
+    fields: Mapping[str, dataclasses.Field],
+    values: Mapping[str, Any],
+    place: str,
+    sms: int,
+    prefix: str,
 ) -> Iterator[Proposal]:
     def words(key: str, value: Any) -> str:
-        unit = fields[key].metadata.get("unit")
-        return f"{label(key)} {shown(values[key], unit)} → {shown(value, unit)}"
+        metadata = fields[key].metadata
+        unit = metadata.get("unit")
+        return f"{label(key, metadata.get('lever'))} {shown(values[key], unit)} → {shown(value, unit)}"
 
     old = values[name]
     balance = {f"{place}.{loop}": values[loop] for loop in BALANCING if loop in values}
-    tried = values_to_try(name, old, fields[name].metadata)
+    tried = values_to_try(lever, old, fields[name].metadata)
     if name == "grid":
         tried = grids_to_try(old, sms * values.get("ctas_per_sm", 1))
     for order, new in enumerate(tried):
@@ -187,8 +195,8 @@ def _of_param(
             continue
         overrides = {f"{place}.{key}": value for key, value in {name: new, **with_it}.items()}
         also = tuple(words(*pair) for pair in with_it.items())
-        spare = enough(name, old, new)
-        fuses = LEVERS[name].fuses and bool({"fused", True} & {old, new})
+        spare = enough(lever, old, new)
+        fuses = lever.fuses and bool({"fused", True} & {old, new})
         yield Proposal(name, prefix + words(name, new), overrides, also, balance, order, spare, fuses)
 
 

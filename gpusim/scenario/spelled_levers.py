@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpusim.scenario.kernel_schema import MAX_CTAS_PER_SM, MAX_STAGES, TileTotal
-from gpusim.scenario.lever_kinds import Proposal, enough, grids_to_try, shown, values_to_try, whole, with_grid
+from gpusim.scenario.lever_kinds import LEVERS, Proposal, enough, grids_to_try, shown, values_to_try, whole, with_grid
 from gpusim.scenario.op_lists import as_written
 from gpusim.scenario.op_schema import REPEAT
 from gpusim.scenario.schema import SpelledKernel
@@ -51,13 +51,13 @@ def _loop_count(kernel: SpelledKernel, place: str) -> dict[str, int]:
 def _stages(kernel: SpelledKernel, place: str, ring: str) -> Iterator[Proposal]:
     old = kernel.rings[ring].stages
     name = f"{ring} stages" if len(kernel.rings) > 1 else "stages"
-    for order, new in enumerate(values_to_try("stages", old, {"ge": 1, "le": MAX_STAGES})):
+    for order, new in enumerate(values_to_try(LEVERS["stages"], old, {"ge": 1, "le": MAX_STAGES})):
         ahead = _run_ahead(kernel, place, ring, new - old)
         if ahead is not None:
             overrides = {f"{place}.rings.{ring}.stages": new, **ahead}
             yield Proposal(
                 f"{ring}.stages", f"{name} {old} → {new}", overrides, order=order,
-                enough=enough("stages", old, new, name),
+                enough=enough(LEVERS["stages"], old, new, name),
             )  # fmt: skip
 
 
@@ -150,12 +150,12 @@ def _ctas(kernel: SpelledKernel, place: str, balance: Mapping[str, int], sms: in
     old = kernel.ctas_per_sm
     if old is None:
         return
-    for order, new in enumerate(values_to_try("ctas_per_sm", old, {"ge": 1, "le": MAX_CTAS_PER_SM})):
+    for order, new in enumerate(values_to_try(LEVERS["ctas_per_sm"], old, {"ge": 1, "le": MAX_CTAS_PER_SM})):
         grid = with_grid({"ctas_per_sm": old, "grid": kernel.grid}, new, sms)
         if grid is not None:
             overrides = {f"{place}.ctas_per_sm": new, **{f"{place}.{name}": value for name, value in grid.items()}}
             also = tuple(f"CTAs {kernel.grid} → {value}" for value in grid.values())
-            change, spare = f"CTAs per SM {old} → {new}", enough("ctas_per_sm", old, new)
+            change, spare = f"CTAs per SM {old} → {new}", enough(LEVERS["ctas_per_sm"], old, new)
             yield Proposal("ctas_per_sm", change, overrides, also, balance, order, spare)
 
 

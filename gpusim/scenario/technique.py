@@ -19,8 +19,9 @@ from typing import Any
 from gpusim.errors import TechniqueError
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
+from gpusim.scenario.lever_kinds import Lever
 
-__all__ = ["ENTRY_POINT_GROUP", "Technique", "param", "technique", "techniques"]
+__all__ = ["ENTRY_POINT_GROUP", "Lever", "Technique", "param", "technique", "techniques"]
 
 ENTRY_POINT_GROUP = "gpusim.techniques"
 
@@ -34,13 +35,16 @@ def param(
     choices: tuple | None = None,
     unit: str | None = None,
     multiple_of: int | None = None,
+    lever: Lever | None = None,
 ) -> Any:
     """A field of a technique's ``Params`` dataclass with its limits.
 
-    ``unit`` is the unit a plain number has ("bytes" also admits "16 KiB" in a scenario).
+    ``unit`` is the unit a plain number has ("bytes" also admits "16 KiB" in a scenario). ``lever``: what advice may
+    pull, where `gpusim.scenario.lever_kinds` does not know it by its name; the work has to stay the same.
     """
     metadata = {
         "doc": doc, "ge": ge, "le": le, "choices": choices, "unit": unit, "multiple_of": multiple_of,
+        "lever": lever,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
 

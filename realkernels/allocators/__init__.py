@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 
 MODES = ("preallocated", "cuda_malloc", "pool_release", "pool_keep", "caching")
 
@@ -19,7 +19,7 @@ MODES = ("preallocated", "cuda_malloc", "pool_release", "pool_keep", "caching")
 class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
-    mode: str = param("pool_keep", "allocator", choices=MODES)
+    mode: str = param("pool_keep", "allocator", choices=MODES, lever=Lever("mode"))
     batches: int = param(16, "batches", ge=1, le=1024)
     streams: int = param(2, "streams the batches are dealt to", ge=1, le=16)
     bytes: int = param(

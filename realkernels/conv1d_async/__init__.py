@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.program import WARP_SIZE
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 
 HALOS = ("copy", "true")
 MAX_WARPS, MOST_OUTPUTS = 64, 16
@@ -32,7 +32,11 @@ class Params:
     kernel_points: int = param(5, "points of the convolution kernel, odd", ge=3, le=31)
     halo: str = param("copy", "what lies beyond a tile's ends", choices=HALOS)
     vector: int = param(4, "bytes that one lane copies at once", choices=(4, 8, 16))
-    asynchronous: bool = param(True, "copy the tile by cp.async while the kernel is loaded, not before it")
+    asynchronous: bool = param(
+        True,
+        "copy the tile by cp.async while the kernel is loaded, not before it",
+        lever=Lever("asynchronous copies", plain={False: "synchronous copies are"}),
+    )
     warps: int = param(8, "warps per CTA", ge=1, le=16)
     ctas_per_sm: int = param(8, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=32)
 

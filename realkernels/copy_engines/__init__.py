@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 from realkernels.host_parts import check_parts
 
 
@@ -24,7 +24,10 @@ class Params:
     copies: int = param(4, "copies each amount is cut into", ge=1, le=4096)
     streams_per_direction: int = param(1, "streams the copies of one direction are dealt to", ge=1, le=16)
     issue: str = param(
-        "grouped", "all of one direction first, or one of each in turn", choices=("grouped", "alternate")
+        "grouped",
+        "all of one direction first, or one of each in turn",
+        choices=("grouped", "alternate"),
+        lever=Lever("order of calls"),
     )
 
     def __post_init__(self) -> None:

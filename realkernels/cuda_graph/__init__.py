@@ -9,14 +9,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 
 
 @dataclass(frozen=True)
 class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
-    mode: str = param("graph", "calls one by one, or a captured graph", choices=("stream", "graph"))
+    mode: str = param(
+        "graph",
+        "calls one by one, or a captured graph",
+        choices=("stream", "graph"),
+        lever=Lever("mode", plain={"stream": "calls one by one are"}),
+    )
     nodes: int = param(20, "kernels in the chain", ge=1, le=2000)
     replays: int = param(10, "how often the chain is done", ge=1, le=1000)
     kernel_s: float = param(3e-6, "duration of each kernel", ge=0.0, le=1.0, unit="s")

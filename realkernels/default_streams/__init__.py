@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 
 KINDS = ("legacy", "per_thread", "blocking", "non_blocking")
 
@@ -19,7 +19,9 @@ KINDS = ("legacy", "per_thread", "blocking", "non_blocking")
 class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
-    workers: str = param("blocking", "kind of the streams that do the work", choices=KINDS)
+    workers: str = param(
+        "blocking", "kind of the streams that do the work", choices=KINDS, lever=Lever("kind of streams")
+    )
     stray: str = param("legacy", "kind of the stream of the stray kernels", choices=("none", *KINDS))
     streams: int = param(4, "working streams (host threads, if they are per-thread default streams)", ge=1, le=16)
     tasks: int = param(4, "kernels on each of them", ge=1, le=256)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,10 @@ class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
     ordering: str = param(
-        "event", "what makes B wait for A and D for B", choices=("event", "event_sync", "stream_sync", "device_sync")
+        "event",
+        "what makes B wait for A and D for B",
+        choices=("event", "event_sync", "stream_sync", "device_sync"),
+        lever=Lever("ordering"),
     )
     rounds: int = param(6, "how often A, B, C, D are done", ge=1, le=512)
     a_s: float = param(100e-6, "kernel of A", ge=0.0, le=1.0, unit="s")

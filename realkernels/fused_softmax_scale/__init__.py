@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 
 VARIANTS = ("fused", "separate")
 FLOATS_PER_WARP = 128
@@ -24,7 +24,12 @@ LARGEST = 2 << 30
 class Params:
     """One configuration; constants of ``kernel.cu`` are taken from here."""
 
-    variant: str = param("fused", "one kernel, or three: scale, softmax, scale", choices=VARIANTS)
+    variant: str = param(
+        "fused",
+        "one kernel, or three: scale, softmax, scale",
+        choices=VARIANTS,
+        lever=Lever("variant", plain={"separate": "separate kernels are"}, fuses=True),
+    )
     row_floats: int = param(2048, "floats of a row, 1 to 8 float4 per thread", ge=256, le=8192, multiple_of=256)
     warps: int = param(8, "warps per CTA; a CTA has one row at a time", choices=(2, 4, 8, 16))
     ctas_per_sm: int = param(4, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=16)

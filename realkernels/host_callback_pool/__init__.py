@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,12 @@ class Params:
     fill_s: float = param(60e-6, "time the host takes to fill a buffer", ge=0.0, le=1.0, unit="s")
     kernel_s: float = param(80e-6, "kernel time of a batch", ge=0.0, le=1.0, unit="s")
     callback_s: float = param(0.0, "time the host function takes", ge=0.0, le=1.0, unit="s")
-    recycle: str = param("after_copy", "when a buffer is given back", choices=("after_copy", "after_kernel"))
+    recycle: str = param(
+        "after_copy",
+        "when a buffer is given back",
+        choices=("after_copy", "after_kernel"),
+        lever=Lever("buffers given back"),
+    )
 
 
 TECHNIQUE = Technique(

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 from realkernels.host_parts import check_parts
 
 
@@ -21,8 +21,13 @@ class Params:
     chunks: int = param(8, "parts the data is cut into", ge=1, le=4096)
     streams: int = param(2, "streams the chunks are dealt to", ge=1, le=64)
     kernel_s: float = param(4e-3, "kernel time for all data; a chunk takes its share", ge=0.0, le=10.0, unit="s")
-    memory: str = param("pageable", "host memory", choices=("pinned", "pageable"))
-    calls: str = param("async", "cudaMemcpyAsync, or cudaMemcpy", choices=("async", "sync"))
+    memory: str = param(
+        "pageable",
+        "host memory",
+        choices=("pinned", "pageable"),
+        lever=Lever("host memory", plain={"pageable": "ordinary memory is"}),
+    )
+    calls: str = param("async", "cudaMemcpyAsync, or cudaMemcpy", choices=("async", "sync"), lever=Lever("calls"))
     directions: str = param("both", "which way is copied", choices=("both", "h2d", "d2h"))
 
     def __post_init__(self) -> None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 
 MODES = ("persistent", "one_per_item")
 
@@ -21,7 +21,12 @@ MODES = ("persistent", "one_per_item")
 class Params:
     """One configuration of the kernel; constants of ``kernel.cu`` are taken from here."""
 
-    mode: str = param("persistent", "a grid that stays, or one CTA per item", choices=MODES)
+    mode: str = param(
+        "persistent",
+        "a grid that stays, or one CTA per item",
+        choices=MODES,
+        lever=Lever("mode", plain={"one_per_item": "one CTA per item is"}),
+    )
     items: int = param(2112, "work items", ge=1, le=65535)
     tiles_per_item: int = param(8, "tiles of one item", ge=1, le=4096)
     tile_bytes: int = param(16384, "bytes of one tile", ge=2048, le=65536, multiple_of=16, unit="bytes")

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 
 MODES = ("uniform", "split")
 PRODUCER_WARPS = 4
@@ -28,9 +28,16 @@ MAX_WARPS = 64
 class Params:
     """One configuration of the kernel; constants of ``kernel.cu`` are taken from here."""
 
-    mode: str = param("split", "uniform: registers stay as launched; split: setmaxnreg moves them", choices=MODES)
+    mode: str = param(
+        "split", "uniform: registers stay as launched; split: setmaxnreg moves them", choices=MODES, lever=Lever("mode")
+    )
     accumulators: int = param(80, "live float sums per consumer thread", ge=16, le=160, multiple_of=16)
-    producer_registers: int = param(24, "registers the producers keep; only in mode split", choices=(24, 32, 40))
+    producer_registers: int = param(
+        24,
+        "registers the producers keep; only in mode split",
+        choices=(24, 32, 40),
+        lever=Lever("registers of the producers"),
+    )
     tile_bytes: int = param(16384, "bytes of one tile", ge=2048, le=65536, multiple_of=16, unit="bytes")
     stages: int = param(3, "tiles in the ring", ge=1, le=8)
     fma_per_element: int = param(0, "dependent FMAs on each float before it is added", ge=0, le=256)

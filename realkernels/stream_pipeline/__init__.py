@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 from realkernels.host_parts import check_parts
 
 
@@ -22,9 +22,24 @@ class Params:
     chunks: int = param(16, "parts the data is cut into", ge=1, le=4096)
     streams: int = param(3, "streams the chunks are dealt to", ge=1, le=64)
     kernel_s: float = param(5e-3, "kernel time for all data; a chunk takes its share", ge=0.0, le=10.0, unit="s")
-    memory: str = param("pinned", "host memory", choices=("pinned", "pageable"))
-    order: str = param("depth", "all calls of a chunk together, or of a round of streams", choices=("depth", "breadth"))
-    allocation: str = param("none", "device memory beforehand, or per chunk from a pool", choices=("none", "pool"))
+    memory: str = param(
+        "pinned",
+        "host memory",
+        choices=("pinned", "pageable"),
+        lever=Lever("host memory", plain={"pageable": "ordinary memory is"}),
+    )
+    order: str = param(
+        "depth",
+        "all calls of a chunk together, or of a round of streams",
+        choices=("depth", "breadth"),
+        lever=Lever("order of calls"),
+    )
+    allocation: str = param(
+        "none",
+        "device memory beforehand, or per chunk from a pool",
+        choices=("none", "pool"),
+        lever=Lever("allocation"),
+    )
     footprint: str = param("full", "a kernel fills the device or a small part of it", choices=("full", "small"))
 
     def __post_init__(self) -> None:

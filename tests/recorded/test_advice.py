@@ -6,8 +6,9 @@ is made of predictions by the code that makes any advice; no recording is left o
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +16,7 @@ import pytest
 
 from gpusim.scenario import techniques
 from gpusim.scenario.advice import WORTH_IT, Advice, Lever
-from gpusim.scenario.lever_kinds import AMOUNTS, BALANCING, LEVERS, SHARES
+from gpusim.scenario.lever_kinds import AMOUNTS, BALANCING, SHARES, levers_of
 from gpusim.scenario.work import same_work, work_of
 from gpusim.validation.recording import TotalRow
 from tests.recorded.predictions import points, recorded
@@ -84,10 +85,10 @@ class Case:
         )
 
 
-def lever_between(own: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
-    """The one lever that makes ``other`` of ``own``, besides what goes with it; None if it is not one."""
+def lever_between(levers: Collection[str], own: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
+    """The one of ``levers`` that makes ``other`` of ``own``, besides what goes with it; None if it is not one."""
     changed = {name for name in own if own[name] != other[name]}
-    pulled = [name for name in LEVERS if name in changed and name != "grid"] or [*({"grid"} & changed)]
+    pulled = [name for name in levers if name in changed and name != "grid"] or [*({"grid"} & changed)]
     if len(pulled) != 1:
         return None
     along = {*BALANCING}
@@ -100,11 +101,12 @@ def neighbours(name: str) -> Iterator[tuple[TotalRow, list[tuple[str, TotalRow]]
     """Every recorded row of a technique that has some, with the lever to each and its row."""
     found = techniques()[name]
     rows = recorded(name)
+    levers = levers_of({field.name: field for field in dataclasses.fields(found.params)})
     work = [work_of(found.build(found.make_params(dict(row.params)))) for row in rows]
     for own, mine in zip(rows, work, strict=True):
         pairs = [
             (lever, row) for row, theirs in zip(rows, work, strict=True)
-            if (lever := lever_between(own.params, row.params)) and same_work(mine, theirs)
+            if (lever := lever_between(levers, own.params, row.params)) and same_work(mine, theirs)
         ]  # fmt: skip
         if pairs:
             yield own, pairs

@@ -1,17 +1,34 @@
 """Variants of a scenario: one lever each, the work the same."""
 
+import dataclasses
 from pathlib import Path
 
 import pytest
 
 from gpusim.scenario import from_data, load, loads, predict, with_overrides
-from gpusim.scenario.lever_kinds import LEVERS, enough, grids_to_try, values_to_try, whole, with_grid
+from gpusim.scenario.lever_kinds import (
+    LEVERS,
+    Lever,
+    enough,
+    grids_to_try,
+    levers_of,
+    values_to_try,
+    whole,
+    with_grid,
+)
 from gpusim.scenario.levers import MOST, Refused, Variant, variants
 from gpusim.scenario.overrides import assignment, parse_assignments
+from gpusim.scenario.technique import techniques
 from gpusim.scenario.work import same_work, work_of
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
-FUSING = {name for name, kind in LEVERS.items() if kind.fuses}
+FUSING = {
+    name
+    for found in techniques().values()
+    for name, lever in levers_of({field.name: field for field in dataclasses.fields(found.params)}).items()
+    if lever.fuses
+}
+CHOSEN = Lever("how", plain={"slow": "the slow way is"})
 HOST = """\
 question: Is the copy the bottleneck?
 device: h200_sxm
@@ -328,13 +345,13 @@ def test_work_differs_by_more_than_rounding():
         ("tile_bytes", 16384, {"multiple_of": 16}, [32768, 8192]),
         ("warps", 3, {}, [6]),
         ("vector_bytes", 8, {"choices": (4, 8, 16)}, [16, 4]),
-        ("memory", "pinned", {"choices": ("pinned", "pageable")}, ["pageable"]),
-        ("fused", False, {}, [True]),
+        ("mode", "quick", {"choices": ("quick", "slow")}, ["slow"]),
+        ("mode", False, {}, [True]),
     ],
 )
 def test_values_to_try(name, value, limits, expected):
     """Within the limits, the nearest first."""
-    assert list(values_to_try(name, value, limits)) == expected
+    assert list(values_to_try(LEVERS.get(name, CHOSEN), value, limits)) == expected
 
 
 def test_grids():
@@ -348,15 +365,25 @@ def test_grids():
 
 def test_words_for_what_is_enough():
     """Singular and plural; nothing for what is not simpler."""
-    assert enough("stages", 3, 2) == "2 stages are"
-    assert enough("stages", 3, 1) == "1 stage is"
-    assert enough("slots", 2, 1, "slots of ring") == "1 slot of ring is"
-    assert enough("slots", 3, 1, "slots of buffers") == "1 slot of buffers is"
-    assert enough("input_stages", 2, 1) == "1 input stage is"
-    assert enough("loads", 2, 1) == "1 load in flight is"
-    assert enough("memory", "pinned", "pageable") == "ordinary memory is"
-    assert enough("asynchronous", True, False) == "synchronous copies are"
-    assert enough("stages", 2, 3) == enough("tile_bytes", 32, 16) == enough("memory", "pageable", "pinned") == ""
+    assert enough(LEVERS["stages"], 3, 2) == "2 stages are"
+    assert enough(LEVERS["stages"], 3, 1) == "1 stage is"
+    assert enough(LEVERS["slots"], 2, 1, "slots of ring") == "1 slot of ring is"
+    assert enough(LEVERS["slots"], 3, 1, "slots of buffers") == "1 slot of buffers is"
+    assert enough(LEVERS["input_stages"], 2, 1) == "1 input stage is"
+    assert enough(LEVERS["loads"], 2, 1) == "1 load in flight is"
+    assert enough(CHOSEN, "quick", "slow") == "the slow way is"
+    assert (
+        enough(LEVERS["stages"], 2, 3) == enough(LEVERS["tile_bytes"], 32, 16) == enough(CHOSEN, "slow", "quick") == ""
+    )
+
+
+def test_levers_of_a_technique_stand_in_its_parameters():
+    """By a name that all know, or said there; they come last, and every one has a scenario's words."""
+    fields = {field.name: field for field in dataclasses.fields(techniques()["stream_pipeline"].params)}
+    found = levers_of(fields)
+    assert list(found)[:2] == ["streams", "chunks"]
+    assert found["memory"].label == "host memory"
+    assert "footprint" not in found
 
 
 def test_shares_are_written_as_people_would():
