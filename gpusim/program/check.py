@@ -152,8 +152,9 @@ def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
         most = warps * WARP_SIZE * MOST_REGISTERS * REGISTER_BYTES
         if op.bytes > most:
             yield (
-                f"{where}: {op.bytes:,} bytes at once into the registers of {warps} warps, which hold at most {most:,} "
-                f"({MOST_REGISTERS} of {REGISTER_BYTES} bytes a thread); load less, in a repeat or in more tiles"
+                f"{where}: {op.bytes:,} bytes at once into the registers of {warps} warp{'s' if warps > 1 else ''}, "
+                f"which hold at most {most:,} ({MOST_REGISTERS} of {REGISTER_BYTES} bytes a thread); load less, in a "
+                "repeat or in more tiles"
             )
     barriers = {barrier.name for barrier in program.barriers}
     if isinstance(op, Arrive | ExpectTx | Wait) and op.barrier not in barriers:

@@ -8,6 +8,7 @@ from gpusim.errors import DoesNotFit, ProgramError
 from gpusim.program import (
     Compute,
     KernelProgram,
+    Load,
     Mix,
     Ring,
     Role,
@@ -30,6 +31,8 @@ class TestProgram:
         ([Compute(Mix(ffma=1), reads="nothing")], {}, "no ring 'nothing'"),
         ([TmaLoad(RING, 10 * SIZE, tile=0)], {}, "40960 bytes do not fit a stage of ring 'input' .4096 bytes"),
         ([Wait("ready", 0)], {}, "no barrier 'ready' .there is: none"),
+        ([Load(32644)], {}, "32,644 bytes at once into the registers of 1 warp, which hold at most 32,640 .255 of 4"),
+        ([Load(65284, warps=2)], {"warps": 4}, "65,284 bytes at once .* of 2 warps, which hold at most 65,280"),
         ([SetMaxNReg(40)], {}, r"setmaxnreg .worker 40. asks for 1280 registers per CTA, launched were 1024 .32 per"),
         ([], {"grid": 0}, "grid 0"),
         ([], {"warps": 0}, "no warps"),

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from gpusim.scenario import load, loads
+from gpusim.errors import ProgramError
+from gpusim.scenario import load, loads, predict
 
 ROOT = Path(__file__).parents[2]
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml")) + sorted((ROOT / "realkernels" / "everyday").rglob("*.yaml"))
@@ -90,3 +91,186 @@ def test_a_stage_that_a_bulk_store_may_still_read(pending, lax):
         assert re.search(
             "copies tile 3 into ring 'tile' where its tma_store of tile 0 may still read.*bulk_wait", told[0]
         )
+
+
+STORED = """
+question: Does the store read what it should?
+device: h200_sxm
+kernel:
+  grid: 132
+  tiles_per_cta: TILES
+  registers: 64
+  rings: {in: {stages: 2, bytes: 4 KiB}, out: {stages: 2, bytes: 4 KiB}}
+  roles:
+    loader: {warps: 1, per_tile: [{acquire: in}, {tma_load: in}]}
+    compute:
+      warps: 4
+      per_tile:
+        - {wait: in}
+        - {acquire: out}
+        - {compute: {ffma: 64, lds: 4}}
+        - {store_shared: out}
+        - {release: in}
+        - {producer_commit: out}
+    storer: {warps: 1, per_tile: [STORE]}
+"""
+
+
+def stored(
+    store: str = "{wait: out}, {tma_store: out}, {bulk_wait: 0}, {release: out}", tiles: int = 8, old="", new=""
+):
+    """What is told of three roles."""
+    assert old in STORED
+    return loads(STORED.replace("STORE]", f"{store}]").replace("TILES", str(tiles)).replace(old, new)).doubts()
+
+
+@pytest.mark.parametrize(
+    ("store", "lax"),
+    [
+        ("{wait: out}, {tma_store: out}, {bulk_wait: 0}, {release: out}", False),
+        ("{wait: out}, {tma_store: out}, {release: out}", True),
+        ("{bulk_wait: 0}, {wait: out}, {tma_store: out}, {release: out}", True),
+        ("{wait: out}, {tma_store: out}, {bulk_wait: 1}, {release: out}", True),
+    ],
+)
+def test_a_stage_that_is_released_while_a_bulk_store_may_read_it(store, lax):
+    """Whoever fills it next may come before the copy has read it."""
+    told = stored(store)
+    assert bool(told) is lax
+    if lax:
+        assert told[0].startswith(
+            "role 'storer' releases tile 0 of ring 'out' while its tma_store of tile 0 may still read; put a bulk_wait"
+        )
+
+
+def test_a_stage_that_is_filled_while_a_bulk_store_may_read_it():
+    """By the warps of the same role."""
+    head, _ = KERNEL.split("        - {cp_async")
+    words = "{store_shared: tile}", "sync_threads", "{tma_store: tile}", "{bulk_wait: PENDING}", "sync_threads"
+    ops = "".join(f"        - {word}\n" for word in words)
+    assert loads(head + ops.replace("PENDING", "1")).doubts() == ()
+    (told,) = loads(head + ops.replace("PENDING", "2")).doubts()
+    assert "copies tile 2 into ring 'tile' where its tma_store of tile 0 may still read" in told
+
+
+def test_a_ring_that_is_released_and_never_acquired():
+    """Nothing keeps its writer back; where no stage is filled twice nothing has to."""
+    (told,) = stored(old="        - {acquire: out}\n")
+    assert told.startswith("ring 'out' is released by role 'storer' and acquired by nobody")
+    assert "put acquire: out in front of what fills it in role 'compute'" in told
+    assert stored(old="        - {acquire: out}\n", tiles=2) == ()
+
+
+MEET = """
+question: Who meets whom?
+device: h200_sxm
+kernel:
+  grid: 132
+  tiles_per_cta: TILES
+  roles:
+    a: {warps: 4, PROLOGUE per_tile: [{compute: {ffma: 64}}, {named_barrier: {id: ID, warps: COUNT}}]}
+    b: {warps: 4, PROLOGUE per_tile: [{compute: {ffma: 64}}MORE]}
+"""
+
+
+def meeting(number: int, count: int, tiles: int = 40, more: str = "", prologue: str = ""):
+    """Two roles, the first of which meets at a barrier."""
+    text = MEET.replace("ID", str(number)).replace("COUNT", str(count)).replace("TILES", str(tiles))
+    return loads(text.replace("MORE", more).replace("PROLOGUE", prologue))
+
+
+@pytest.mark.parametrize(
+    ("more", "count", "who"),
+    [
+        ("", 4, ""),
+        ("", 2, "lets any 2 warps of role 'a' (4 warps) pass; state warps: 4"),
+        (", {named_barrier: {id: 1, warps: 8}}", 8, ""),
+        (
+            ", {named_barrier: {id: 1, warps: 4}}",
+            4,
+            "lets any 4 warps of roles 'a', 'b' (8 warps) pass; state warps: 8",
+        ),
+        (", {named_barrier: {id: 2, warps: 4}}", 4, ""),
+        (", {named_barrier: {id: 1, warps: 4, wait: false}}", 4, ""),
+    ],
+)
+def test_named_barriers_that_fewer_pass_than_come(more, count, who):
+    """Any of them, and not those who are meant; arrivals that go on may be several a turn."""
+    told = meeting(1, count, more=more).doubts()
+    assert len(told) == bool(who)
+    assert who in "".join(told)
+
+
+@pytest.mark.parametrize(("tiles", "left"), [(40, 1), (41, 2), (2000, 2), (42, 0)])
+def test_named_barriers_at_which_the_last_wait_for_ever(tiles, left):
+    """Three of four warps: whoever is left over when all tiles are done, of however many."""
+    scenario = meeting(1, 3, tiles)
+    if not left:
+        assert "any 3 warps" in "".join(scenario.doubts())
+        return
+    came = f"{4 * tiles:,}"
+    with pytest.raises(
+        ProgramError, match=rf"barrier 1 lets 3 .* {came} come, of role 'a' .4 warps.: {left} would wait"
+    ):
+        predict(scenario, trace=False)
+
+
+def test_named_barrier_0_is_that_of_all():
+    """Who is at ``sync_threads`` is counted there, unless all have been there before."""
+    sync = ", sync_threads"
+    told = loads(MEET.replace("TILES", "4").replace("ID", "0").replace("COUNT", "4}}, sync_threads, {compute: {ffma: 4")
+                 .replace("MORE", sync).replace("PROLOGUE", "")).doubts()  # fmt: skip
+    assert len(told) == 1
+    assert told[0].startswith(
+        "named barrier 0 of role 'a' (4 warps) is that of sync_threads as well, at which all others"
+    )
+    assert meeting(0, 4, prologue="prologue: [sync_threads],").doubts() == ()
+    assert meeting(0, 4).doubts() == ()
+
+
+SPLIT = """
+question: Whose registers are they?
+device: h200_sxm
+kernel: {grid: 132, tiles_per_cta: 4, registers: 64, idle_warps: IDLE, roles: {ROLES}}
+"""
+
+
+def split(roles: dict[str, tuple[int, int]], idle: int = 0):
+    """Roles of so many warps that ask for so many registers (0: for none)."""
+    told = []
+    for name, (warps, registers) in roles.items():
+        prologue = f"prologue: [{{set_max_nreg: {registers}}}], " if registers else ""
+        told.append(f"{name}: {{warps: {warps}, {prologue}per_tile: [{{compute: {{ffma: 4}}}}]}}")
+    return loads(SPLIT.replace("ROLES", ", ".join(told)).replace("IDLE", str(idle)))
+
+
+@pytest.mark.parametrize(
+    ("roles", "idle", "told"),
+    [
+        ({"a": (1, 24), "b": (4, 72)}, 0, "that of role 'a' (1 warp) lacks 3, and the next are those of role 'b'"),
+        ({"a": (1, 24), "b": (4, 72)}, 3, ""),
+        ({"a": (4, 24), "b": (8, 72)}, 0, ""),
+        ({"a": (2, 24), "b": (2, 24), "c": (4, 72)}, 0, ""),
+        ({"a": (2, 0), "b": (2, 64), "c": (4, 64)}, 0, "that of role 'a' (2 warps) lacks 2"),
+        ({"a": (1, 0), "b": (2, 0)}, 0, ""),
+    ],
+)
+def test_warpgroups_that_roles_share(roles, idle, told):
+    """All their warps execute the same setmaxnreg; idle warps may complete any of them."""
+    scenario = split(roles, idle)
+    if told:
+        with pytest.raises(ProgramError, match=re.escape(told)):
+            predict(scenario, trace=False)
+    else:
+        assert predict(scenario, trace=False).total_s > 0
+        assert scenario.doubts() == ()
+
+
+def test_a_warpgroup_of_fewer_warps():
+    """A CTA may end with one; PTX speaks of whole ones."""
+    (told,) = split({"a": (2, 24)}).doubts()
+    assert told.startswith(
+        "setmaxnreg is for whole warpgroups of 4 warps, and that of role 'a' (2 warps) lacks 2; count"
+    )
+    assert split({"a": (2, 24)}, idle=2).doubts() == ()
+    assert split({"a": (4, 24), "b": (2, 0)}).doubts() == ()

@@ -158,3 +158,80 @@ def test_spelled_out_kernels_have_theirs():
         "per_tile: [{cp_async: t}, commit_group, wait_group, {compute: {ffma: 64, reads: t}}]}}}}\n"
     )
     assert any(told.startswith("kernel 'k': role 'all' reads tile") for told in one("{launch: k}", kernel))
+
+
+TWO = "  streams: {a: {}, b: {}}\n  kernels: {k: {duration: 5 us}}\n"
+
+
+@pytest.mark.parametrize(
+    ("steps", "told"),
+    [
+        ("{wait_event: {event: 'x#-2', stream: a}}, {h2d: {bytes: 4, stream: a}}, {record: {event: 'x#', stream: b}}",
+         "event 'x#' is recorded in stream 'b' before there is any work in it"),
+        ("{wait_event: {event: 'x#-2', stream: b}}, {h2d: {bytes: 4, stream: a}}, {record: {event: 'x#', stream: a}}",
+         ""),
+        (("{record: {event: x, stream: a}}, {launch: {kernel: k, stream: a}}, {wait_event: {event: x, stream: b}}, "
+         "{h2d: {bytes: 4, stream: b}}"), ""),
+        (("{wait_event: {event: 'x#-1', stream: b}}, {record: {event: 'y#', stream: b}}, {h2d: {bytes: 4, stream: a}}, "
+         "{record: {event: 'x#', stream: a}}, {sync_event: 'y#'}"), ""),
+        ("{record: {event: 'x#', stream: b}}, {launch: {kernel: k, stream: a}}", ""),
+    ],
+    ids=["idle stream", "the stream of the work", "first turn", "passed on", "that nobody waits for"],
+)  # fmt: skip
+def test_events_that_are_recorded_behind_nothing(steps, told):
+    """In a stream without any work: they order nothing. A loop's first turn and what waits itself are no such thing."""
+    found = [doubt for doubt in one(steps, TWO) if "recorded in" in doubt]
+    assert len(found) == bool(told)
+    assert told in "".join(found)
+
+
+def test_the_stream_of_an_event_may_have_work_of_another_kind():
+    """Of another thread, or what a legacy stream is waited for."""
+    pair = "{record: {event: x, stream: b}}, {wait_event: {event: x, stream: a}}, {launch: {kernel: k, stream: a}}"
+    alone = TWO + f"  threads: {{one: {{per_chunk: [{pair}]}}}}\n"
+    assert "recorded in stream 'b'" in "".join(doubts(alone))
+    assert doubts(alone[:-2] + ", two: {per_chunk: [{h2d: {bytes: 4, stream: b}}]}}\n") == ()
+    legacy = alone.replace("{}, b: {}", "{}, b: {kind: blocking}, old: {kind: legacy}")
+    assert doubts(legacy.replace("[{record", "[{h2d: {bytes: 4, stream: old}}, {record")) == ()
+
+
+def test_threads_of_which_one_finds_no_record():
+    """Whoever comes first: each waits before it records what the other one waits for."""
+    text = TWO + "  threads:\n    one: {deal: [a], prologue: [ONE]}\n    two: {deal: [b], prologue: [TWO]}\n"
+    text = text.replace("ONE", "{wait_event: y}, {launch: k}, {record: x}")
+    (told,) = doubts(text.replace("TWO", "{wait_event: x}, {launch: k}, {record: y}"))
+    assert told.startswith("thread 'one' waits for event 'y' before it records 'x', and thread 'two' for 'x' before it")
+    assert told.endswith("records 'y': one of them finds no record and goes on")
+    assert doubts(text.replace("TWO", "{launch: k}, {record: y}, {wait_event: x}")) == ()
+
+
+def test_host_functions_that_wait_for_a_stream():
+    """CUDA forbids it; for their own stream they wait for ever."""
+    (told,) = one("{launch: {kernel: k, stream: a}}, {host_func: {stream: b, syncs: a}}", TWO)
+    assert told.startswith(
+        "host_func in stream 'b' waits for stream 'a', and CUDA forbids its calls in a host function;"
+    )
+
+
+RECORD, WAIT = "{record: {event: 'e#', stream: a}}", "{wait_event: {event: 'e#', stream: b}}"
+LAUNCH = "{launch: {kernel: k, stream: a}}"
+
+
+@pytest.mark.parametrize(
+    ("between", "told"),
+    [
+        ((RECORD, LAUNCH, WAIT), True),
+        ((LAUNCH, RECORD, WAIT), False),
+        ((RECORD, LAUNCH, WAIT, "{h2d: {bytes: 4, stream: b}}"), False),
+    ],
+    ids=["before the use", "behind it", "used elsewhere"],
+)
+def test_buffers_that_are_freed_while_they_may_be_in_use(between, told):
+    """The event orders the free behind the allocation, but not behind the kernel."""
+    take, give = "{malloc_async: {buffer: 'd#', bytes: 4, stream: a}}", "{free_async: {buffer: 'd#', stream: b}}"
+    found = one(", ".join((take, *between, give)), TWO)
+    assert len(found) == told
+    if told:
+        assert (
+            "free_async of 'd0' in stream 'b' comes behind its allocation in 'a', but not behind the launch" in found[0]
+        )
