@@ -85,8 +85,11 @@ class Remedies:
     def overwritten(self, ring: Ring, writer: str, reader: str, tile: int) -> str:
         """For a stage that lane ``writer`` fills while ``reader`` still reads ``tile``."""
         name, role = ring.name, role_of(reader)
+        released = bool(self._roles(name, Release))
+        if released and (unacquired := self._unacquired(name, role_of(writer))):
+            return unacquired
         if reader.endswith(BULK_STORE):
-            where = f"between tma_store and release of {name}" if self._roles(name, Release) else "in front of that"
+            where = f"between tma_store and release of {name}" if released else "in front of that"
             return f"put a bulk_wait that leaves no store of the stage pending {where} in role {role!r}"
         ops = self._ops(role)
         release = _place(ops, Release, name, tile)

@@ -198,6 +198,36 @@ class TestHazard:
         assert "bulk store" in error.what
         assert error.remedy.startswith("put a bulk_wait that leaves no store of the stage pending")
 
+    @pytest.mark.parametrize(
+        ("acquire", "wait", "remedy"),
+        [
+            (False, True, "put acquire: input in front of what fills it in role 'writer'"),
+            (True, False, "pending between tma_store and release of input in role 'storer'"),
+        ],
+    )
+    def test_bulk_store_of_another_role_whose_source_is_overwritten(self, acquire, wait, remedy):
+        """The writer does not ask for the stage, or is given it too early."""
+
+        def writer(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                if acquire:
+                    yield Acquire(RING, tile=tile)
+                yield StoreShared(SIZE, ring=RING, tile=tile)
+                yield ProducerCommit(RING, tile=tile)
+
+        def storer(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield WaitFull(RING, tile=tile)
+                yield TmaStore(RING, SIZE, tile=tile)
+                if wait:
+                    yield BulkWait(0, tile=tile)
+                yield Release(RING, tile=tile)
+
+        program = kernel(Role("writer", 1, writer), Role("storer", 1, storer), tiles=9, rings=(Ring(RING, 2, SIZE),))
+        error = hazard(program)
+        assert error.what.startswith("stage overwritten while sm[0].cta[0].storer (bulk store) still reads")
+        assert error.remedy.endswith(remedy)
+
     def test_bulk_store_of_an_empty_stage(self):
         """Nothing was ever written there."""
         assert "holds nothing" in hazard(one_role(TmaStore(RING, SIZE, tile=0), rings=(Ring(RING, 2, SIZE),))).what
