@@ -163,10 +163,12 @@ class ComputeCost:
     def _in_rounds(self, warps: float) -> float:
         """Cycles of ``warps`` warps that take turns: in a gap of one the others issue an instruction each.
 
-        The wait for loads from shared memory is hidden by what others issue between a load and its use.
+        For loads from shared memory each waits at another time, for constants all at once.
         """
         taken = sum(max(warps * slots, cycles) for slots, cycles in self.rounds)
-        return taken + max(self.stall - (warps - 1.0) * self.ahead * self.batches, 0.0)
+        if not self.batches:
+            return taken + self.stall
+        return for_scheduler(warps, taken / max(warps, 1.0), self.stall)
 
     def _loops(self, warps: float) -> float:
         """Cycles of the loops of ``warps`` warps."""

@@ -70,27 +70,27 @@ def errors(gaps: bool = True, **of: object) -> list[float]:
 
 
 def test_warps_of_a_cta_take_turns():
-    """Whether they meet in each turn or not."""
+    """Whether they meet in each turn or not; those that do stall for their loads together, up to 12 % longer."""
     for barrier in (True, False):
         found = errors(barrier=barrier, steps=4, ctas_per_sm=1)
-        assert fmean(map(abs, found)) <= 0.04
-        assert max(map(abs, found)) <= 0.1
+        assert fmean(map(abs, found)) <= 0.05
+        assert max(map(abs, found)) <= 0.125
 
 
 def test_so_do_those_of_several_ctas():
-    """Short turns of theirs fit into each other's gaps now and then, up to a quarter quicker than is predicted."""
+    """Short turns of theirs fit into each other's gaps now and then, up to a fifth quicker than is predicted."""
     for ctas in (2, 4, 8):
         long = errors(steps=4, ctas_per_sm=ctas)
         assert fmean(map(abs, long)) <= 0.04
         assert max(map(abs, long)) <= 0.12
         short = errors(steps=1, ctas_per_sm=ctas)
-        assert fmean(map(abs, short)) <= 0.13
-        assert max(map(abs, short)) <= 0.27
+        assert fmean(map(abs, short)) <= 0.085
+        assert max(map(abs, short)) <= 0.23
 
 
 def test_gaps_are_what_tells():
     """Two and three warps with their gaps, and as if all gaps were filled."""
     for warps in (2, 3):
         of = {"warps_per_scheduler": warps, "ctas_per_sm": 1, "steps": 4}
-        assert fmean(errors(**of)) - fmean(errors(gaps=False, **of)) >= 0.05
-        assert abs(fmean(errors(**of))) <= 0.02
+        assert fmean(errors(**of)) - fmean(errors(gaps=False, **of)) >= 0.03
+        assert abs(fmean(errors(**of))) <= 0.04
