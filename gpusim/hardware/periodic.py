@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import fsum, inf, lcm
+from statistics import fmean
 from typing import Protocol
 
 import numpy as np
@@ -88,6 +89,7 @@ class _Waves(Protocol):
     seen: int
     turn: int
     missing: int
+    even: bool
 
 
 class _Sm(Protocol):
@@ -141,7 +143,7 @@ def find_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int, agreement: f
         in_tiles = _tile_cuts(sm, shape, missing_tiles, agreement)
         if in_tiles is None:
             return None
-        cuts += in_tiles + _wave_cut(sm, in_tiles)
+        cuts += in_tiles + _wave_cut(sm, in_tiles, shape.resident)
     return cuts
 
 
@@ -157,13 +159,14 @@ def slope_cuts(shorter: Sequence[_Sm], longer: Sequence[_Sm], shape: Shape, miss
         begins = [0.0, 0.0]
         for first in range(0, len(more.ctas), shape.resident):
             last = min(first + shape.resident, len(more.ctas)) - 1
-            ends = [less.ended_s[last], more.ended_s[last]]
+            even = more.waves is not None and more.waves.even and last < more.waves.seen
+            ends = [fmean(sm.ended_s[first : last + 1]) if even else sm.ended_s[last] for sm in (less, more)]
             period = ((ends[1] - begins[1]) - (ends[0] - begins[0])) / steps
             done = more.ctas[first].done_s
             found = _repeats(more.name, done, shape, period, missing_tiles, ends[1])
             in_tiles = [replace(cut, apart=apart) for cut in found] + in_tiles
             begins = ends
-        cuts += in_tiles + _wave_cut(more, in_tiles)
+        cuts += in_tiles + _wave_cut(more, in_tiles, shape.resident)
     return cuts
 
 
@@ -259,13 +262,19 @@ def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cu
     return [cut for in_wave in reversed(cuts) for cut in in_wave]
 
 
-def _wave_cut(sm: _Sm, tiles: Sequence[Cut]) -> list[Cut]:
-    """Where the CTAs go that an SM has left out, once the cuts in ``tiles`` are in."""
+def _wave_cut(sm: _Sm, tiles: Sequence[Cut], resident: int) -> list[Cut]:
+    """Where the CTAs go that an SM has left out, once the cuts in ``tiles`` are in; ``resident`` share it."""
     waves = sm.waves
     if waves is None or not waves.missing:
         return []
-    begin, end = (
-        at + sum(cut.added_s for cut in tiles if cut.at_s <= at)
-        for at in (sm.ended_s[waves.seen - 1 - waves.turn], sm.ended_s[waves.seen - 1])
-    )
-    return [Cut(sm.name, end, (end - begin) / waves.turn, waves.turn, waves.missing, False, end - begin)]
+
+    def put(at_s: float) -> float:
+        return at_s + sum(cut.added_s for cut in tiles if cut.at_s <= at_s)
+
+    before = waves.seen - waves.turn
+    begin, end = put(sm.ended_s[before - 1]), put(sm.ended_s[waves.seen - 1])
+    turn_s = end - begin
+    if waves.even:
+        first, last = (fmean(map(put, sm.ended_s[count - resident : count])) for count in (before, waves.seen))
+        turn_s = last - first
+    return [Cut(sm.name, end, turn_s / waves.turn, waves.turn, waves.missing, False, end - begin)]

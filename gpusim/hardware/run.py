@@ -6,9 +6,11 @@ Omits: other work on the device.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from gpusim.engine import Simulation
+from gpusim.errors import GpusimError
 from gpusim.hardware.address_order import reads_in_order, writes_in_order
 from gpusim.hardware.cta import Parts
 from gpusim.hardware.demand import Demand
@@ -17,14 +19,17 @@ from gpusim.hardware.occupancy import Occupancy
 from gpusim.hardware.open_end import OpenEnd
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm import Sm
-from gpusim.hardware.sm_classes import place_ctas
+from gpusim.hardware.sm_classes import SmClass, place_ctas
 from gpusim.hardware.traffic import Traffic
 from gpusim.hardware.warp_groups import group_warps
 from gpusim.hardware.waves import Waves
 from gpusim.program import KernelProgram
 from gpusim.timeline import TimelineBuilder
 
-__all__ = ["Launch", "Run", "run_once"]
+__all__ = ["MOST_TILES", "Launch", "Run", "run_once"]
+
+MOST_TILES = 1_000_000
+"""Tiles of all CTAs that are simulated one by one: three to five minutes, and 5 GiB with intervals."""
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,8 @@ def run_once(
     classes = place_ctas(program, sms, resident_ctas, dealt, beside=launch.beside, most=launch.most_classes)
     # All classes would have to leave out the same ones.
     waves = waves if len(classes) == 1 else None
+    if waves is None and open_end is None:
+        _check_size(classes)
     resident = sum(c.multiplicity * min(len(c.tiles), resident_ctas) for c in classes)
     used = sum(c.multiplicity for c in classes)
     memory = Memory(sim, profile, used, _demand(launch, resident))
@@ -94,6 +101,18 @@ def run_once(
     sim.run()
     end_s = max(sm.ended_s[-1] for sm in simulated)
     return Run(simulated, min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0, builder)
+
+
+def _check_size(classes: Sequence[SmClass]) -> None:
+    """Raise GpusimError if all tiles of ``classes`` are too many."""
+    tiles = sum(sum(sm_class.tiles) for sm_class in classes)
+    if tiles > MOST_TILES:
+        ctas = sum(len(sm_class.tiles) for sm_class in classes)
+        raise GpusimError(
+            f"{tiles:,} tiles would have to be simulated one by one (of {ctas:,} CTAs: those of one SM of each kind), "
+            f"at most {MOST_TILES:,} are; let what repeats be extrapolated (without --exact; every CTA with the same "
+            "number of tiles), or take fewer tiles or CTAs"
+        )
 
 
 def _demand(launch: Launch, resident: int) -> Demand:

@@ -15,6 +15,8 @@ from gpusim.program import KernelProgram
 
 __all__ = ["SmClass", "deal_evenly", "place_ctas"]
 
+_ALONE = 4
+"""Classes that may end last in each of these ways, and stand for themselves: the total hangs on them alone."""
 _LEAST_TILES = 1e-6
 """How long a CTA has its slot, in tiles, that has none: else the next one would get the same slot, and so on."""
 
@@ -67,25 +69,35 @@ def place_ctas(
         if tiles:
             by_work.setdefault(tuple(tiles), []).append(sm)
     classes = [SmClass(members[0], len(members), tiles) for tiles, members in by_work.items()]
-    return classes if most is None or len(classes) <= most else _much_alike(classes, most, beside)
+    if most is None or len(classes) <= most:
+        return classes
+    return _much_alike(classes, most, beside, program.grid <= sms * ctas_per_sm)
 
 
-def _much_alike(classes: Sequence[SmClass], most: int, beside: float) -> list[SmClass]:
+def _much_alike(classes: Sequence[SmClass], most: int, beside: float, side_by_side: bool) -> list[SmClass]:
     """The ``most`` of ``classes`` that stand for all: each for those that have about as much to do.
 
-    Who has most, and ends last, stands for itself.
+    Who ends last stands for itself: the SM with most to do, or if CTAs run ``side_by_side`` the few with most, with the
+    longest CTA, and with much of both, depending on how much they slow each other down.
     """
 
     def work(sm: SmClass) -> float:
         return sum(sm.tiles) + beside * len(sm.tiles)
 
-    *others, last = sorted(classes, key=work)
+    by_work = sorted(classes, key=work)
+    last = by_work[-1:]
+    if side_by_side:
+        by_length = sorted(by_work, key=lambda sm: max(sm.tiles))
+        by_both = sorted(by_work, key=lambda sm: work(sm) + len(sm.tiles) * max(sm.tiles))
+        last = [sm for sm in by_work if any(sm in order[-_ALONE:] for order in (by_work, by_length, by_both))]
+    others = [sm for sm in by_work if sm not in last]
+    count = most - len(last)
     found = []
-    bounds = [number * len(others) // (most - 1) for number in range(most)]
-    for begin, end in pairwise(bounds):
-        alike = others[begin:end]
+    bounds = [number * len(others) // count for number in range(count + 1)]
+    for first, behind in pairwise(bounds):
+        alike = others[first:behind]
         found.append(replace(alike[len(alike) // 2], multiplicity=sum(sm.multiplicity for sm in alike)))
-    return [*found, last]
+    return [*found, *last]
 
 
 def _place_equal(grid: int, tiles: int, sms: int, ctas_per_sm: int, dealt: tuple[int, ...] | None) -> list[SmClass]:

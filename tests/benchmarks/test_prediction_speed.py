@@ -47,6 +47,12 @@ def test_cost_against_waves(benchmark, waves):
     total(benchmark, program(grid=132 * waves, tiles_per_cta=10))
 
 
+@pytest.mark.parametrize("waves", [32, 256, 8192])
+def test_cost_against_waves_of_ctas_that_share_an_sm(benchmark, waves):
+    """These get out of step."""
+    total(benchmark, program(ctas_per_sm=4, grid=4 * 132 * waves, tiles_per_cta=10))
+
+
 @pytest.mark.parametrize("warps", [2, 4, 5, 8, 13, 16])
 def test_cost_against_warps(benchmark, warps):
     """Warps in the same place on schedulers are one lane; odd numbers make more kinds of schedulers."""

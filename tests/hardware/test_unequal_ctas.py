@@ -6,6 +6,7 @@ import random
 
 import pytest
 
+from gpusim.errors import GpusimError
 from gpusim.hardware import load_profile, simulate_kernel
 from tests.tile_programs import padded, tma_ring
 
@@ -37,3 +38,33 @@ def test_ctas_without_a_tile_take_their_time_too(tiles):
         for each in (tuple(lists), 1)
     )
     assert 0.4 * all_of_them < some <= 1.02 * all_of_them
+
+
+def test_of_many_side_by_side_few_sms_stand_for_all():
+    """Those that end last are among them, so that the total is about that of every SM."""
+    draw = random.Random(3)
+    tiles = tuple(draw.randint(10, 60) for _ in range(200))
+    program = padded(tma_ring(4, tiles=tiles, grid=200, ffma=400), 2)
+    profile = load_profile("h200_sxm")
+    few, all_of_them = simulate_kernel(program, profile), simulate_kernel(program, profile, exact=True)
+    assert len(few.meta["sm_classes"]) == 24 < len(all_of_them.meta["sm_classes"])
+    assert few.meta["total_s"] == pytest.approx(all_of_them.meta["total_s"], rel=0.01)
+
+
+def test_ctas_that_hardly_differ_are_counted_as_equal():
+    """Of 13 200 CTAs half have 1001 tiles: it takes about as long as with 1000 each."""
+    profile = load_profile("h200_sxm")
+    program = padded(tma_ring(2, tiles=(1001,) * 6600 + (1000,) * 6600, grid=13_200), 1)
+    some, fewer = (
+        simulate_kernel(each, profile, trace=False) for each in (program, program.resized(tiles_per_cta=1000))
+    )
+    assert some.total_s == pytest.approx(fewer.total_s, rel=1e-3)
+    assert some.meta["bytes_read"] > fewer.meta["bytes_read"]
+
+
+@pytest.mark.parametrize("tiles", [2_000_000, tuple(200_000 - n for n in range(131)) + (1,) * 400])
+def test_too_many_tiles_to_be_simulated_are_refused(tiles):
+    """At once, with the bound and what to change."""
+    program = padded(tma_ring(2, tiles=tiles, grid=531), 1)
+    with pytest.raises(GpusimError, match=r"at most 1,000,000 are; .*without --exact"):
+        simulate_kernel(program, load_profile("h200_sxm"), exact=True, trace=False)

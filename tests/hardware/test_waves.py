@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.hardware import load_profile, simulate_kernel
+from gpusim.hardware import load_profile, simulate_kernel, sm
+from gpusim.hardware.cta import Cta
 from gpusim.hardware.sm_classes import place_ctas
 from gpusim.hardware.waves import Waves
+from gpusim.scenario import from_data
 from tests.tile_programs import kernel, padded, technique, textbook, tma_ring
 
 
-def watched(ends, resident, total, before=None):
+def watched(ends, resident, total, before=None, tiles=1):
     """Waves that have seen all of ``ends``, one after the other, of ``total`` CTAs."""
-    waves = Waves(resident, before)
+    waves = Waves(resident, tiles, before)
     for count in range(1, len(ends) + 1):
         waves.leave_out(ends[:count], total - count - resident - 1)
     return waves
@@ -41,11 +43,59 @@ class TestLeaveOut:
         """Waves that go on slowing down, with 10 000 CTAs more to come."""
         assert watched([float(n) ** 1.5 for n in range(1, 140)], 1, 10_000).missing > 9000
 
+    @pytest.mark.parametrize(("total", "tiles", "left_out"), [(200, 1, True), (100, 1, False), (100, 200, True)])
+    def test_the_mean_end_of_waves_may_be_even(self, total, tiles, left_out):
+        """Two CTAs that move apart, a wave every 5 us: with many to come, or if each costs much."""
+        ends = [5.0 * (n // 2 + 1) + (n % 2 - 0.5) * (n / 50.0) ** 0.7 for n in range(60)]
+        waves = watched(ends, 2, total, tiles=tiles)
+        assert bool(waves.missing) == waves.even == left_out
+        assert waves.turn % 2 == waves.missing % 2 == 0
+
     def test_a_second_run_leaves_out_the_same(self):
         """Although its own ends say nothing."""
         first = watched([5.0 * (n // 2 + 1) for n in range(40)], 2, 100)
         again = watched([float(n) ** 2 for n in range(40)], 2, 100, first)
         assert (again.seen, again.turn, again.missing) == (first.seen, first.turn, first.missing)
+
+
+class TestManyWaves:
+    """CTAs that share an SM and get out of step."""
+
+    @pytest.mark.parametrize("waves", [124, 2000])
+    def test_few_of_them_are_simulated(self, waves, monkeypatch):
+        """However many there are; each of 40 tiles."""
+        made = counted(monkeypatch)
+        simulate_kernel(out_of_step(528 * waves), load_profile("h200_sxm"), trace=False)
+        assert len(made) < 4 * 40
+
+    def test_the_total_is_that_of_all_of_them(self, monkeypatch):
+        """As if none had been left out."""
+        program, profile = out_of_step(528 * 124, tiles=20), load_profile("h200_sxm")
+        made = counted(monkeypatch)
+        some = simulate_kernel(program, profile, trace=False).total_s
+        few = len(made)
+        every = simulate_kernel(program, profile, trace=False, exact=True).total_s
+        assert few < 4 * 40 < 4 * 124 == len(made) - few
+        assert some == pytest.approx(every, rel=1e-3)
+
+
+def counted(monkeypatch):
+    """The CTAs that are simulated from now on."""
+    made = []
+    monkeypatch.setattr(sm, "Cta", lambda *args: made.append(args) or Cta(*args))
+    return made
+
+
+def out_of_step(grid, tiles=40):
+    """Four CTAs fit an SM; waves of them take no turns that repeat."""
+    rings = {"input": {"stages": 3, "bytes": "16 KiB"}}
+    compute = {"ffma": 512, "lds": 8, "other": 24, "ilp": 4}
+    roles = {
+        "producer": {"warps": 1, "per_tile": [{"acquire": "input"}, {"tma_load": "input"}]},
+        "consumer": {"warps": 4, "per_tile": [{"wait": "input"}, {"compute": compute}, {"release": "input"}]},
+    }
+    kernel = {"grid": grid, "tiles_per_cta": tiles, "rings": rings, "roles": roles}
+    return from_data({"question": "How long?", "device": "h200_sxm", "kernel": kernel}, "waves").program()
 
 
 class TestLastCta:
