@@ -11,6 +11,7 @@ Source: CUDA C++ Programming Guide (stream-ordered memory allocator); realkernel
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from gpusim.errors import GpusimError, ProgramError
@@ -44,6 +45,30 @@ class _Block:
         at = max(first, self.at)
         return replace(self, at=at, size=min(last, self.end) - at)
 
+    def without(self, first: int, last: int) -> list[_Block]:
+        """What of it lies outside two addresses."""
+        return [self.part(*ends) for ends in _outside(self.at, self.end, first, last)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Addresses that the OS gave; each ``chunk`` of them goes back as a whole."""
+
+    at: int
+    end: int
+    chunk: int
+
+    def without(self, first: int, last: int) -> list[_Span]:
+        """What of it lies outside two addresses."""
+        return [replace(self, at=at, end=end) for at, end in _outside(self.at, self.end, first, last)]
+
+
+def _outside(at: int, end: int, first: int, last: int) -> list[tuple[int, int]]:
+    """The parts of ``at`` … ``end`` before ``first`` and from ``last`` on."""
+    if last <= at or first >= end:
+        return [(at, end)]
+    return [(begin, behind) for begin, behind in ((at, first), (last, end)) if begin < behind]
+
 
 @dataclass(frozen=True, slots=True)
 class Taken:
@@ -64,16 +89,16 @@ class MemoryPool:
         self._chunk = 0 if pool.kind == "caching" else int(costs.profile.value("pool.chunk"))
         self._free: list[_Block] = []
         """In the order of their addresses, as all lists here."""
-        self._chunks: list[tuple[int, int]] = []
-        """What the OS gave, first and end address; each goes back as a whole."""
+        self._given: list[_Span] = []
+        """What the OS gave: neighbours together, however many chunks that are."""
         self._used: dict[str, tuple[int, int]] = {}
         """Address and size of each buffer."""
-        self._frees = 0
+        self._frees = self._reserved = 0
 
     @property
     def reserved(self) -> int:
         """Bytes that the OS gave and did not get back."""
-        return sum(end - at for at, end in self._chunks)
+        return self._reserved
 
     @property
     def caching(self) -> bool:
@@ -135,9 +160,14 @@ class MemoryPool:
         # What a caching allocator got in one go has no neighbours.
         at = self._end() if self._chunk else self._end() + 1
         step = self._chunk or grown
-        if not self.caching and not self._chunks:
+        if not self.caching and not self._given:
             seconds += self._costs.profile.value("pool.first")
-        self._chunks += [(first, first + step) for first in range(at, at + grown, step)]
+        self._reserved += grown
+        before = self._given[-1] if self._given else None
+        if before is not None and before.end == at and before.chunk == step:
+            self._given[-1] = replace(before, end=at + grown)
+        else:
+            self._given.append(_Span(at, at + grown, step))
         new = _Block(at, grown, stream if self.caching else "", None, 0, True)
         self._free.append(new)
         seconds += self._costs.sized("alloc.device" if self.caching else "pool.grow", grown)
@@ -152,7 +182,7 @@ class MemoryPool:
         return tail, _whole(size - there, self._chunk or self._granularity)
 
     def _end(self) -> int:
-        return self._chunks[-1][1] if self._chunks else 0
+        return self._given[-1].end if self._given else 0
 
     def give(self, name: str, stream: str, freed: Item | None) -> float:
         """Free; returns the host's time. Raises GpusimError for what is not allocated here."""
@@ -190,21 +220,48 @@ class MemoryPool:
 
     def _give_back(self, os_call: str, keep: int) -> float:
         """Return chunks that nobody uses, the last one first, down to ``keep`` bytes; the host's time."""
+        spare = self._reserved - keep
+        if spare <= 0:
+            return 0.0
+        back: list[_Span] = []
         given = 0
-        for at, end in reversed(self._chunks):
-            if self.reserved <= keep:
+        unused = [
+            span for run in _neighbours(block for block in self._free if block.quiet) for span in self._within(run)
+        ]
+        for span in reversed(unused):
+            # As many as leave no more than is to be kept; the last one may leave less.
+            size = min(_whole(spare - given, span.chunk), span.end - span.at)
+            back.append(replace(span, at=span.end - size))
+            given += size
+            if given >= spare:
                 break
-            inside = [block for block in self._free if block.quiet and block.at < end and block.end > at]
-            if sum(min(block.end, end) - max(block.at, at) for block in inside) < end - at:
-                continue
-            self._chunks.remove((at, end))
-            for block in inside:
-                self._free.remove(block)
-                outside = [block.part(*ends) for ends in ((block.at, at), (end, block.end)) if ends[1] > ends[0]]
-                self._free += outside
-            given += end - at
+        for span in back:
+            self._given = [part for whole in self._given for part in whole.without(span.at, span.end)]
+            self._free = [part for block in self._free for part in block.without(span.at, span.end)]
+        self._reserved -= given
         self._settle()
         return self._costs.sized(os_call, given) if given else 0.0
+
+    def _within(self, run: tuple[int, int]) -> list[_Span]:
+        """The whole chunks between two addresses."""
+        found = []
+        for span in self._given:
+            first = max(span.at, span.at + _whole(run[0] - span.at, span.chunk))
+            last = min(span.end, span.at + (run[1] - span.at) // span.chunk * span.chunk)
+            if first < last:
+                found.append(_Span(first, last, span.chunk))
+        return found
+
+
+def _neighbours(blocks: Iterable[_Block]) -> list[tuple[int, int]]:
+    """First and end address of free blocks that follow each other without a gap."""
+    runs: list[tuple[int, int]] = []
+    for block in blocks:
+        if runs and runs[-1][1] == block.at:
+            runs[-1] = runs[-1][0], block.end
+        else:
+            runs.append((block.at, block.end))
+    return runs
 
 
 def _whole(size: int, unit: int) -> int:

@@ -56,6 +56,20 @@ def test_blocks_that_others_may_still_use_are_no_neighbours():
     assert mine.take("own", 16 * MIB, "one", set()).grown == 0
 
 
+def test_big_allocations_are_kept_in_one_piece():
+    """A pool of a TiB is one span of addresses, and of it goes back what is above the threshold."""
+    mine = pool(release_threshold=64 * MIB)
+    for name in "ab":
+        mine.take(name, (1 << 20) * MIB, "one", set())
+    assert len(mine._given) == 1
+    mine.give("a", "one", None)
+    mine.release()
+    assert mine.reserved == (1 << 20) * MIB
+    mine.give("b", "one", None)
+    mine.release()
+    assert mine.reserved == 64 * MIB
+
+
 class Work:
     """What the device has yet to do before a free."""
 
@@ -160,7 +174,7 @@ def within_chunks(mine: MemoryPool) -> bool:
         else:
             merged.append([at, end])
     given: list[list[int]] = []
-    for at, end in sorted(mine._chunks):
+    for at, end in sorted((span.at, span.end) for span in mine._given):
         if given and at == given[-1][1]:
             given[-1][1] = end
         else:
