@@ -55,7 +55,7 @@ class Placed:
     """``count`` blocks of a ``grid`` that were placed together, on ``sms`` SMs.
 
     ``crowd``: as many blocks of the grid as find room when it is alone. ``first``, ``last``: none was placed before,
-    none is left.
+    none is left. ``rounds``: so many times others like them follow in their places.
     """
 
     cost: Cost
@@ -65,6 +65,7 @@ class Placed:
     sms: int
     first: bool
     last: bool
+    rounds: int = 1
 
 
 class BlockTimes:
@@ -84,12 +85,11 @@ class BlockTimes:
         self._enough = value("copy.d2d_enough")
 
     def run(self, placed: Placed, ended: Callable[[], None]) -> None:
-        """Call ``ended`` when the blocks are over, from now on."""
+        """Call ``ended`` when the blocks are over, from now on, after all their rounds."""
         cost = placed.cost
-        # The slot is free for the next block a moment after this one has ended.
-        dispatch_s = self._interval_s * placed.count + self._restart_s
+        dispatch_s = self._dispatch_s(placed)
         if isinstance(cost, FixedCost):
-            self._after(dispatch_s + max(cost.seconds, self._least_s), ended)
+            self._after(placed.rounds * self.fixed_s(placed, cost), ended)
         elif isinstance(cost, SimulatedCost):
             self._after(dispatch_s, lambda: self._simulated(cost, placed, ended))
         elif isinstance(cost, TransferCost):
@@ -97,7 +97,15 @@ class BlockTimes:
         elif cost.flop or cost.bytes:
             self._roofline(cost, placed, ended)
         else:
-            self._after(dispatch_s, ended)
+            self._after(placed.rounds * dispatch_s, ended)
+
+    def fixed_s(self, placed: Placed, cost: FixedCost) -> float:
+        """How long one round of blocks takes that last equally long whatever else runs."""
+        return self._dispatch_s(placed) + max(cost.seconds, self._least_s)
+
+    def _dispatch_s(self, placed: Placed) -> float:
+        """The slot is free for the next block a moment after this one has ended."""
+        return self._interval_s * placed.count + self._restart_s
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
         self._sim.call_at(seconds, lambda _event: then())
@@ -113,7 +121,7 @@ class BlockTimes:
         flop_s, hbm_s = cost.flop / self._flop_per_sm, cost.bytes / self._hbm_rate
         alone_s = max(flop_s / min(placed.grid, self._sms), hbm_s) * placed.crowd / placed.grid
         bound = alone_s * placed.sms / (flop_s * share) if flop_s else inf
-        self._share(alone_s, [(self._hbm, share * hbm_s)], bound, ended)
+        self._share(alone_s, [(self._hbm, share * hbm_s)], bound, ended, placed.rounds)
 
     def _transfer(self, cost: TransferCost, placed: Placed, ended: Callable[[], None]) -> None:
         """The overhead comes once, with the first blocks."""
@@ -129,11 +137,16 @@ class BlockTimes:
             self._share(alone_s, uses, bound, ended)
 
     def _share(
-        self, alone_s: float, seconds: list[tuple[Capacity, float]], bound: float, ended: Callable[[], None]
+        self,
+        alone_s: float,
+        seconds: list[tuple[Capacity, float]],
+        bound: float,
+        ended: Callable[[], None],
+        rounds: int = 1,
     ) -> None:
         """Work off blocks that take ``alone_s`` when all that find room are of their kind, at most ``bound`` as fast.
 
-        ``seconds`` is what they use altogether.
+        ``seconds`` is what they use altogether in one of ``rounds``.
         """
         uses = [(capacity, used / alone_s) for capacity, used in seconds if used]
-        self._fluid.start(alone_s, uses, bound=bound).callbacks.append(lambda _event: ended())
+        self._fluid.start(rounds * alone_s, uses, bound=bound).callbacks.append(lambda _event: ended())

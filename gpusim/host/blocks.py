@@ -3,8 +3,9 @@
 Models: threads, warps, block slots, registers and shared memory of every SM; a kernel's blocks go to the SMs with
   most room; the next kernel of a priority starts placing only when all blocks of the one before are placed
   (leftover); a higher priority goes first whenever blocks end; at most ``stream.resident_grids`` grids at once.
-  Blocks placed together end together (`block_times` says when). A kernel program takes the slots of its first wave for
-  its whole simulated duration.
+  Blocks placed together end together (`block_times` says when), and as long as more are left than find room, others of
+  the kernel follow in their places: many such rounds are one event, however many blocks there are. A kernel program
+  takes the slots of its first wave for its whole simulated duration.
 Omits: preemption, clusters across kernels, equal-priority sharing by time slices.
 Source: CUDA C++ Programming Guide (stream priorities; resident grids); realkernels.microbench.host (rules: sharing,
   resident).
@@ -13,7 +14,7 @@ Source: CUDA C++ Programming Guide (stream priorities; resident grids); realkern
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
 import numpy as np
@@ -23,9 +24,13 @@ from gpusim.hardware.occupancy import allocated_shared, registers_of_warp, resid
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.block_times import BlockTimes, Placed
 from gpusim.program import WARP_SIZE
-from gpusim.program.host import Work
+from gpusim.program.host import FixedCost, RooflineCost, Work
 
 __all__ = ["BlockScheduler", "Grid"]
+
+_ROUNDS_AT_ONCE = 1000
+"""Where the duration of blocks depends on others: of so many rounds to come one is gone without a look at who waits. A
+higher priority waits the longer by a thousandth of the kernel."""
 
 
 @dataclass(eq=False, slots=True)
@@ -45,6 +50,29 @@ class Grid:
     begun: bool = False
 
 
+@dataclass(eq=False, slots=True)
+class _Rounds:
+    """Blocks that follow each other in the same places, ``count`` at a time, ``taken`` of them by SM."""
+
+    grid: Grid
+    taken: np.ndarray
+    count: int
+    rounds: int
+    begin_s: float
+    round_s: float
+    """How long one round takes; 0 if that depends on what else runs."""
+    over: bool = False
+
+    @property
+    def end_s(self) -> float:
+        return self.begin_s + self.rounds * self.round_s
+
+    def to_come(self, now_s: float) -> int:
+        """Blocks of its rounds that have not begun."""
+        begun = max(ceil((now_s - self.begin_s) / self.round_s), 1)
+        return max(self.rounds - begun, 0) * self.count
+
+
 class BlockScheduler:
     """SM resources as a table [SM, resource] of what is free."""
 
@@ -62,6 +90,8 @@ class BlockScheduler:
         self._serial = 0
         self._times = BlockTimes(sim, profile)
         self._scheduled = False
+        self._repeating: list[_Rounds] = []
+        """Rounds under way that end at times known beforehand."""
 
     def launch(self, work: Work, priority: int, started: Callable[[], None]) -> Event:
         """Queue a kernel; the event is the end of its last block. Raises DoesNotFit."""
@@ -85,6 +115,8 @@ class BlockScheduler:
         return grid.done
 
     def _arrive(self, grid: Grid) -> None:
+        for rounds in [rounds for rounds in self._repeating if rounds.grid.priority > grid.priority]:
+            self._cut_short(rounds)
         self._waiting.append(grid)
         self._waiting.sort(key=lambda g: (g.priority, g.serial))
         self._wake()
@@ -145,16 +177,51 @@ class BlockScheduler:
             self._grids_left -= 1
             grid.started()
         self._free -= taken[:, None] * grid.need
-        grid.left -= count
         grid.running += count
-        placed = Placed(
-            grid.work.cost, grid.work.grid, grid.crowd, count, int(np.count_nonzero(taken)), first, not grid.left
-        )
-        self._times.run(placed, lambda: self._end(grid, taken, count))
+        sms, cost = int(np.count_nonzero(taken)), grid.work.cost
+        placed = Placed(cost, grid.work.grid, grid.crowd, count, sms, first, grid.left == count)
+        placed = replace(placed, rounds=self._rounds(grid, placed))
+        grid.left -= count * placed.rounds
+        round_s = self._times.fixed_s(placed, cost) if isinstance(cost, FixedCost) else 0.0
+        rounds = _Rounds(grid, taken, count, placed.rounds, self._sim.now, round_s)
+        if round_s and placed.rounds > 1:
+            self._repeating.append(rounds)
+        self._times.run(placed, lambda: self._end(rounds))
 
-    def _end(self, grid: Grid, taken: np.ndarray, count: int) -> None:
-        self._free += taken[:, None] * grid.need
-        grid.running -= count
+    def _rounds(self, grid: Grid, placed: Placed) -> int:
+        """How often the blocks of the head that are ``placed`` are sure to be followed by others in the same places.
+
+        Until then more are left than all that are on the device, so that no other kernel has its turn.
+        """
+        cost = grid.work.cost
+        if isinstance(cost, FixedCost):
+            # Those that others will be followed by are not begun either.
+            to_come = sum(rounds.to_come(self._sim.now) for rounds in self._repeating if rounds.grid is grid)
+            # Others may have shorter rounds, because fewer are placed at a time.
+            shorter = self._times.fixed_s(replace(placed, count=1), cost) / self._times.fixed_s(placed, cost)
+            return max(int(((grid.left + to_come) // grid.crowd - 2) * shorter), 1)
+        once = _ROUNDS_AT_ONCE if isinstance(cost, RooflineCost) else grid.left
+        return max(grid.left // grid.crowd // once, 1)
+
+    def _cut_short(self, rounds: _Rounds) -> None:
+        """End with the round under way, because a higher priority has come."""
+        to_come = rounds.to_come(self._sim.now)
+        if not to_come:
+            return
+        rounds.over = True
+        self._repeating.remove(rounds)
+        rounds.grid.left += to_come
+        last = replace(rounds, rounds=rounds.rounds - to_come // rounds.count, over=False)
+        self._sim.call_at(last.end_s - self._sim.now, lambda _event: self._end(last))
+
+    def _end(self, rounds: _Rounds) -> None:
+        if rounds.over:
+            return
+        if rounds in self._repeating:
+            self._repeating.remove(rounds)
+        grid = rounds.grid
+        self._free += rounds.taken[:, None] * grid.need
+        grid.running -= rounds.count
         if not grid.left and not grid.running:
             self._grids_left += 1
             grid.done.succeed()
