@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from math import exp, inf
 
-from gpusim.hardware.access import GRANULE_BYTES, LINE_BYTES
+from gpusim.hardware.memory.access import GRANULE_BYTES, LINE_BYTES
 
 HELD_BYTES = 38 << 20
 """What is left of the 50 MiB of an H100 or H200 for data that SMs of both halves read at random: each half keeps

@@ -9,7 +9,7 @@ from typing import Any
 from gpusim.cli.output import console, print_error, print_json
 from gpusim.errors import GpusimError
 from gpusim.scenario import load, predict
-from gpusim.scenario.sweep_points import check_sweep
+from gpusim.scenario.sweeps.points import check_sweep
 
 __all__ = ["check"]
 

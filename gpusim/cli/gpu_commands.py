@@ -70,10 +70,10 @@ def calibrate(name: str, output: Path | None, host_of: str | None, json: bool) -
             if bench(["--out", folder]) != 0:
                 raise GpusimError("the microbenchmarks failed; their messages stand above")
         if device_text is None:
-            import_module("gpusim.hardware.profile_file").write_profile(Path(folder), target)
+            import_module("gpusim.hardware.calibration.profile_file").write_profile(Path(folder), target)
         else:
             target.write_text(device_text, encoding="utf-8")
-        host = import_module("gpusim.host.profile_file").write_host_profile(Path(folder), target)
+        host = import_module("gpusim.host.calibration.profile_file").write_host_profile(Path(folder), target)
     recorded = host_of or device_folder(gpu)
     target.write_text(f"recordings: {recorded}\n{target.read_text(encoding='utf-8')}", encoding="utf-8")
     if json:

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from gpusim.scenario.parallel import Progress
+from gpusim.scenario.sweeps.parallel import Progress
 from gpusim.units import format_quantity
 
 __all__ = ["console", "print_error", "print_json", "print_table", "progress_bar", "seconds", "share", "signed"]

@@ -15,12 +15,12 @@ from dash import Dash
 from flask import abort, has_request_context, request
 from werkzeug.serving import make_server
 
-from gpusim.dashboard.address import address_of, asked_of
-from gpusim.dashboard.callbacks import register
-from gpusim.dashboard.case import CaseSource
-from gpusim.dashboard.content import first_name, show_case, show_form
-from gpusim.dashboard.data import ScenarioFolder
-from gpusim.dashboard.layout import page
+from gpusim.dashboard.page.address import address_of, asked_of
+from gpusim.dashboard.page.callbacks import register
+from gpusim.dashboard.page.case import CaseSource
+from gpusim.dashboard.page.content import first_name, show_case, show_form
+from gpusim.dashboard.page.data import ScenarioFolder
+from gpusim.dashboard.page.layout import page
 from gpusim.dashboard.ports import HOST, LAST_PORT, PORT
 from gpusim.errors import GpusimError
 

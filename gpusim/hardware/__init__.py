@@ -1,8 +1,8 @@
 """Who does it on the device: profiles, occupancy, SMs, copy units, memory."""
 
+from gpusim.hardware.launch.simulate import simulate_kernel
 from gpusim.hardware.occupancy import Occupancy, occupancy, resident_ctas
 from gpusim.hardware.profile import DeviceProfile, Quantity, load_profile, profile_names
-from gpusim.hardware.simulate import simulate_kernel
 
 __all__ = [
     "DeviceProfile",

@@ -4,7 +4,7 @@ Models: limits on threads, warps, CTAs, registers and shared memory per SM and p
   Registers are allocated per warp in units of 256, out of the quarter of the file that
   belongs to the warp's scheduler; only the check whether a CTA fits at all counts its warps as a multiple
   of 4. Shared memory is allocated in units of 128 B, plus 1 KiB that the driver reserves per CTA.
-  Limits are those of the largest carve-out; how much L1 is left is the matter of `gpusim.hardware.l1`.
+  Limits are those of the largest carve-out; how much L1 is left is the matter of `gpusim.hardware.memory.l1`.
 Omits: carve-out preferences.
 Source: CUDA Programming Guide 13 table "Technical Specifications per Compute Capability";
   the rules of ``cuda_occupancy.h``.

@@ -9,10 +9,10 @@ from gpusim.engine import Simulation
 from gpusim.errors import ProgramError
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.assumptions import assumed_of
+from gpusim.host.calls.shared import Shared
+from gpusim.host.calls.thread import HostThreadModel
 from gpusim.host.costs import HostApi, HostCosts
-from gpusim.host.device import Device
-from gpusim.host.shared import Shared
-from gpusim.host.thread import HostThreadModel
+from gpusim.host.device.device import Device
 from gpusim.program.host import DeviceSync, HostProgram
 from gpusim.timeline import Timeline, TimelineBuilder
 

@@ -3,13 +3,13 @@
 from gpusim.lazy import lazy_exports
 
 _HOME = {
-    "Advice": "gpusim.scenario.advice",
+    "Advice": "gpusim.scenario.levers.advice",
     "Answer": "gpusim.scenario.answers",
     "Scenario": "gpusim.scenario.scenario",
-    "SweepPoint": "gpusim.scenario.sweeping",
-    "SweepResult": "gpusim.scenario.sweeping",
+    "SweepPoint": "gpusim.scenario.sweeps.sweeping",
+    "SweepResult": "gpusim.scenario.sweeps.sweeping",
     "Technique": "gpusim.scenario.technique",
-    "advise": "gpusim.scenario.advice",
+    "advise": "gpusim.scenario.levers.advice",
     "answer": "gpusim.scenario.answers",
     "from_data": "gpusim.scenario.loader",
     "load": "gpusim.scenario.loader",
@@ -17,7 +17,7 @@ _HOME = {
     "predict": "gpusim.scenario.prediction",
     "predict_params": "gpusim.scenario.prediction",
     "serial_baseline": "gpusim.scenario.prediction",
-    "sweep": "gpusim.scenario.sweeping",
+    "sweep": "gpusim.scenario.sweeps.sweeping",
     "techniques": "gpusim.scenario.technique",
     "with_overrides": "gpusim.scenario.loader",
 }

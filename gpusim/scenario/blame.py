@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from gpusim.deadlock import Deadlock
 from gpusim.errors import DoesNotFit, GpusimError, HazardError, ProfileError, ProgramError
 from gpusim.program.remedies import role_of
-from gpusim.scenario.kernel_schema import SpelledKernel
+from gpusim.scenario.kernel.schema import SpelledKernel
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.yaml_source import Place
 

@@ -12,9 +12,9 @@ from pydantic import BaseModel, ValidationError
 from gpusim.errors import GpusimError, ScenarioError, listing, nearest
 from gpusim.scenario import mistakes
 from gpusim.scenario.device_check import device_mistakes, with_file
-from gpusim.scenario.host_check import host_problems
-from gpusim.scenario.host_schema import WorkSpec
-from gpusim.scenario.kernel_check import Problem, problems
+from gpusim.scenario.host.check import host_problems
+from gpusim.scenario.host.schema import WorkSpec
+from gpusim.scenario.kernel.check import Problem, problems
 from gpusim.scenario.overrides import apply_override, split_path
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.schema import ScenarioModel, SpelledKernel, TechniqueKernel

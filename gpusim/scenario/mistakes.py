@@ -12,11 +12,11 @@ from pydantic_core import ErrorDetails
 
 from gpusim.errors import ScenarioError, UnitError, listing
 from gpusim.scenario.fields import NAME
-from gpusim.scenario.host_schema import CHUNKED_KEY, GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
-from gpusim.scenario.host_words import CHUNKED, HOST_STEPS
-from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, TileTotal, names_technique
-from gpusim.scenario.op_schema import REPEAT, STEPS
-from gpusim.scenario.op_words import OpWord
+from gpusim.scenario.host.schema import CHUNKED_KEY, GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
+from gpusim.scenario.host.words import CHUNKED, HOST_STEPS
+from gpusim.scenario.kernel.op_schema import REPEAT, STEPS
+from gpusim.scenario.kernel.op_words import OpWord
+from gpusim.scenario.kernel.schema import BarrierSpec, RingSpec, RoleSpec, TileTotal, names_technique
 from gpusim.scenario.other_names import closest
 from gpusim.scenario.schema import DeviceSpec, ScenarioModel, SpelledKernel, TechniqueKernel
 from gpusim.scenario.yaml_source import Place, Source, shown

@@ -13,12 +13,12 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from gpusim.errors import GpusimError
-from gpusim.scenario.host_schema import GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
-from gpusim.scenario.host_words import HOST_STEPS, OnStream
-from gpusim.scenario.kernel_schema import BarrierSpec, RingSpec, RoleSpec, SpelledKernel
-from gpusim.scenario.op_schema import REPEAT, STEPS
-from gpusim.scenario.op_words import OpWord
-from gpusim.scenario.schedule_schema import Schedule
+from gpusim.scenario.host.schema import GraphSpec, PoolSpec, SpelledHost, StreamSpec, ThreadSpec, WorkSpec
+from gpusim.scenario.host.words import HOST_STEPS, OnStream
+from gpusim.scenario.kernel.op_schema import REPEAT, STEPS
+from gpusim.scenario.kernel.op_words import OpWord
+from gpusim.scenario.kernel.schedule_schema import Schedule
+from gpusim.scenario.kernel.schema import BarrierSpec, RingSpec, RoleSpec, SpelledKernel
 
 __all__ = ["HOST_PARTS", "PARTS", "host_reference", "inserted", "reference"]
 

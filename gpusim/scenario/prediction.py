@@ -6,12 +6,12 @@ import dataclasses
 from collections.abc import Collection
 from typing import Any
 
-from gpusim.hardware.simulate import simulate_kernel
+from gpusim.hardware.launch.simulate import simulate_kernel
 from gpusim.host import simulate_host
 from gpusim.program import KernelProgram, with_time_stamps
 from gpusim.scenario.blame import placed
+from gpusim.scenario.kernel.op_schema import REPEAT
 from gpusim.scenario.loader import from_data
-from gpusim.scenario.op_schema import REPEAT
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.technique import Technique
 from gpusim.scenario.work import same_work, work_of

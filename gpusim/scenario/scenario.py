@@ -16,11 +16,11 @@ from gpusim.hardware.occupancy import occupancy
 from gpusim.hardware.profile import DeviceProfile, load_profile
 from gpusim.program import KernelProgram, doubts
 from gpusim.program.host import HostProgram
-from gpusim.scenario.host_doubts import host_doubts
-from gpusim.scenario.host_spec import build_host
-from gpusim.scenario.kernel_remarks import kernel_remarks
-from gpusim.scenario.kernel_schema import SpelledKernel, TechniqueKernel
-from gpusim.scenario.kernel_spec import build_kernel
+from gpusim.scenario.host.doubts import host_doubts
+from gpusim.scenario.host.spec import build_host
+from gpusim.scenario.kernel.remarks import kernel_remarks
+from gpusim.scenario.kernel.schema import SpelledKernel, TechniqueKernel
+from gpusim.scenario.kernel.spec import build_kernel
 from gpusim.scenario.schema import ScenarioModel
 from gpusim.scenario.technique import Technique, technique
 from gpusim.scenario.yaml_source import Source

@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
 
 from gpusim.scenario.fields import Model
-from gpusim.scenario.host_schema import SpelledHost
-from gpusim.scenario.kernel_schema import (
+from gpusim.scenario.host.schema import SpelledHost
+from gpusim.scenario.kernel.schema import (
     BarrierSpec,
     RingSpec,
     RoleSpec,

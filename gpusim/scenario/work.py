@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 from itertools import chain
 
-from gpusim.hardware.traffic import Traffic
+from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import KernelProgram
 from gpusim.program.host import (
     FixedCost,

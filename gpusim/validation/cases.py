@@ -14,7 +14,7 @@ import numpy as np
 from gpusim.errors import RecordingError
 from gpusim.program.time_stamps import STEPS
 from gpusim.scenario import Scenario, predict, predict_params, techniques
-from gpusim.scenario.parallel import Progress, run_parallel
+from gpusim.scenario.sweeps.parallel import Progress, run_parallel
 from gpusim.scenario.technique import Technique
 from gpusim.timeline import KINDS, Timeline, TimelineBuilder
 from gpusim.timeline.first_call import from_first_call

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from gpusim.hardware.access import LINE_BYTES, SECTOR_BYTES
+from gpusim.hardware.memory.access import LINE_BYTES, SECTOR_BYTES
 from gpusim.program import (
     WARP_SIZE,
     CommitGroup,

@@ -157,7 +157,7 @@ def install(folder: Path) -> int:
 
 
 def _split(document: dict, target: Path) -> None:
-    """One file per bench, one row a line: what `gpusim.host.calibrate` reads."""
+    """One file per bench, one row a line: what `gpusim.host.calibration.calibrate` reads."""
     for name, bench in document["benches"].items():
         head = {"bench": f"host_{name}", **{key: document[key] for key in ("device", "host", "source_sha256")},
                 "unit_notes": bench["notes"]}  # fmt: skip

@@ -7,7 +7,7 @@ from functools import partial
 from math import ceil, inf, log1p
 from statistics import fmean
 
-from gpusim.hardware.access import GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
+from gpusim.hardware.memory.access import GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
 from gpusim.program import WARP_SIZE, Compute, KernelProgram, Load, Mix, Op, Role, Store
 from realkernels.l2 import MIXED_SWEEPS, random_hit, sweep_hit
 from realkernels.strided_access import Params

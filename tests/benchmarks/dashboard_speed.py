@@ -50,9 +50,9 @@ def windows(page, repeat: int) -> list[tuple[float, float]]:
 
 def server_ms(source, name: str, area: tuple[float, float]) -> float:
     """Milliseconds that Python spends on one picture."""
-    from gpusim.dashboard.address import view_of
-    from gpusim.dashboard.case import Asked
-    from gpusim.dashboard.content import draw
+    from gpusim.dashboard.page.address import view_of
+    from gpusim.dashboard.page.case import Asked
+    from gpusim.dashboard.page.content import draw
 
     case, key = source.case(Asked(name)), f"{name}|own"
     held = {"case": key, "low": area[0], "high": area[1]}
@@ -70,7 +70,7 @@ def main() -> None:
     from werkzeug.serving import make_server
 
     from gpusim.dashboard import build_app
-    from gpusim.dashboard.case import Asked
+    from gpusim.dashboard.page.case import Asked
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repeat", type=int, default=5)

@@ -12,8 +12,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from synthetic_source import Synthetic
 from synthetic_timelines import dense, pipeline
 
-from gpusim.dashboard.match import match_events
-from gpusim.dashboard.track import Track
+from gpusim.dashboard.figure.match import match_events
+from gpusim.dashboard.figure.track import Track
 
 
 @pytest.fixture(scope="session")

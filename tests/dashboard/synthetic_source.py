@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from synthetic_timelines import dense, pipeline
 
-from gpusim.dashboard.case import UNCHANGED, Asked, Badge, Case, CaseError, Entry, Numbers, Point
-from gpusim.dashboard.form import Field, Form
-from gpusim.dashboard.sweeps import Sweep, SweepRow
-from gpusim.dashboard.track import Track
-from gpusim.scenario.advice import Advice, Lever
+from gpusim.dashboard.figure.track import Track
+from gpusim.dashboard.page.case import UNCHANGED, Asked, Badge, Case, CaseError, Entry, Numbers, Point
+from gpusim.dashboard.page.form import Field, Form
+from gpusim.dashboard.page.sweeps import Sweep, SweepRow
+from gpusim.scenario.levers.advice import Advice, Lever
 from gpusim.timeline import Timeline
 from gpusim.timeline.bottleneck import Bottleneck
 from gpusim.timeline.metrics import summary

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gpusim.dashboard.bins import bin_shares
+from gpusim.dashboard.figure.bins import bin_shares
 
 
 def shares(intervals, *, rows=1, low=0.0, high=10.0, count=10):

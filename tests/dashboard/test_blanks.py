@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from synthetic_timelines import pipeline
 
-from gpusim.dashboard.figures import timeline_figure
-from gpusim.dashboard.recorded import ends_of, run_name
-from gpusim.dashboard.track import Track
-from gpusim.dashboard.view import View
+from gpusim.dashboard.figure.figures import timeline_figure
+from gpusim.dashboard.figure.recorded import ends_of, run_name
+from gpusim.dashboard.figure.track import Track
+from gpusim.dashboard.figure.view import View
 from gpusim.timeline import TimelineBuilder
 
 

@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from gpusim.dashboard.address import MOST_LETTERS, address_of, view_of
-from gpusim.dashboard.advice import advice_line
-from gpusim.dashboard.case import Asked
-from gpusim.dashboard.content import draw, show_advice, show_case
+from gpusim.dashboard.page.address import MOST_LETTERS, address_of, view_of
+from gpusim.dashboard.page.advice import advice_line
+from gpusim.dashboard.page.case import Asked
+from gpusim.dashboard.page.content import draw, show_advice, show_case
+from gpusim.dashboard.page.sweep_panel import sweep_figure
 from gpusim.dashboard.server import build_app
-from gpusim.dashboard.sweep_panel import sweep_figure
 
 VIEWPORT = {"width": 1100, "height": 560, "room": 560}
 
@@ -171,10 +171,10 @@ def test_the_page_names_no_other_server(source):
 
 def test_the_page_names_the_numbers_that_hold(source, monkeypatch):
     """Limits and modes have one place each; what the page says of them is made of it."""
-    monkeypatch.setattr("gpusim.dashboard.layout.BAR_LIMIT", 1234)
-    monkeypatch.setattr("gpusim.dashboard.layout.MODES", ("stacked", "apart"))
-    monkeypatch.setattr("gpusim.dashboard.advice.WORTH_IT", 0.07)
-    monkeypatch.setattr("gpusim.dashboard.sweep_panel.LONG_US", 5.0)
+    monkeypatch.setattr("gpusim.dashboard.page.layout.BAR_LIMIT", 1234)
+    monkeypatch.setattr("gpusim.dashboard.page.layout.MODES", ("stacked", "apart"))
+    monkeypatch.setattr("gpusim.dashboard.page.advice.WORTH_IT", 0.07)
+    monkeypatch.setattr("gpusim.dashboard.page.sweep_panel.LONG_US", 5.0)
     page = build_app(source).layout()
     assert "Up to 1,234 intervals" in texts(page)
     (modes,) = (part for part in page._traverse() if getattr(part, "id", None) == "mode")

@@ -7,12 +7,12 @@ import pytest
 from synthetic_source import case_of
 from synthetic_timelines import pipeline
 
-from gpusim.dashboard.cards import card_row, distortion_banner
-from gpusim.dashboard.case import Asked
-from gpusim.dashboard.content import show_advice
-from gpusim.dashboard.data import ScenarioFolder
-from gpusim.dashboard.recorded import overhead_of, tiles_kept
-from gpusim.scenario.advice import Advice, Lever
+from gpusim.dashboard.figure.recorded import overhead_of, tiles_kept
+from gpusim.dashboard.page.cards import card_row, distortion_banner
+from gpusim.dashboard.page.case import Asked
+from gpusim.dashboard.page.content import show_advice
+from gpusim.dashboard.page.data import ScenarioFolder
+from gpusim.scenario.levers.advice import Advice, Lever
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 
@@ -122,7 +122,7 @@ def test_what_is_enough_stands_right_after_the_verdict(shipped):
 
 
 def test_only_changes_with_an_effect_are_named_and_only_real_gains_are_green():
-    from gpusim.dashboard.advice import advice_line
+    from gpusim.dashboard.page.advice import advice_line
 
     gains = {"a 1 → 2": 0.019, "b 1 → 2": 0.001, "c 1 → 2": -0.002, "d 1 → 2": -0.3}
     levers = tuple(Lever(change[0], change, 1 - gain, gain, {"x": 2}) for change, gain in gains.items())

@@ -8,8 +8,8 @@ from importlib import resources
 
 import pytest
 
-from gpusim.dashboard.case import UNCHANGED, Asked, CaseError
-from gpusim.dashboard.data import ScenarioFolder
+from gpusim.dashboard.page.case import UNCHANGED, Asked, CaseError
+from gpusim.dashboard.page.data import ScenarioFolder
 from gpusim.errors import GpusimError
 from gpusim.scenario import load, loads, techniques
 from gpusim.validation.recording import TOTALS, TotalRow, Totals
@@ -195,7 +195,7 @@ def test_a_port_in_use_is_an_error_a_user_can_read(folder):
 def test_notes_of_alike_sms_and_chips_read_as_words():
     from dataclasses import dataclass
 
-    from gpusim.dashboard.facts import parameter_text, predicted_note
+    from gpusim.dashboard.page.facts import parameter_text, predicted_note
     from gpusim.timeline import TimelineBuilder
 
     classes = [{"lane": f"sm[{k}]", "sms": n} for k, n in ((0, 43), (43, 46), (89, 43))]

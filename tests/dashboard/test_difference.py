@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpusim.dashboard.difference import BORDERS, scale_of
-from gpusim.dashboard.match import Match
-from gpusim.dashboard.palette import ink
+from gpusim.dashboard.figure.difference import BORDERS, scale_of
+from gpusim.dashboard.figure.match import Match
+from gpusim.dashboard.figure.palette import ink
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

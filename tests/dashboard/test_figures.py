@@ -5,13 +5,13 @@ import numpy as np
 import pytest
 from synthetic_timelines import dense, pipeline
 
-from gpusim.dashboard.difference import drift_scale, hold_inside
-from gpusim.dashboard.figures import BAR_LIMIT, timeline_figure
-from gpusim.dashboard.marks import CriticalLine
-from gpusim.dashboard.match import match_events
-from gpusim.dashboard.palette import categories_of
-from gpusim.dashboard.track import Track
-from gpusim.dashboard.view import MODES, Selection, View
+from gpusim.dashboard.figure.difference import drift_scale, hold_inside
+from gpusim.dashboard.figure.figures import BAR_LIMIT, timeline_figure
+from gpusim.dashboard.figure.marks import CriticalLine
+from gpusim.dashboard.figure.match import match_events
+from gpusim.dashboard.figure.palette import categories_of
+from gpusim.dashboard.figure.track import Track
+from gpusim.dashboard.figure.view import MODES, Selection, View
 from gpusim.timeline import KINDS, REASONS, TimelineBuilder
 
 COMPUTE = KINDS.index("compute")

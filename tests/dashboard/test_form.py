@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from gpusim.dashboard.form import changes_of, form_of
+from gpusim.dashboard.page.form import changes_of, form_of
 from gpusim.scenario import load, loads, with_overrides
 
 SHIPPED = Path(__file__).resolve().parents[2] / "scenarios"

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from gpusim.dashboard.geometry import MAX_ROW_PX, Panel, stack_panels
-from gpusim.dashboard.lane_list import Row
+from gpusim.dashboard.figure.geometry import MAX_ROW_PX, Panel, stack_panels
+from gpusim.dashboard.figure.lane_list import Row
 
 
 def row(*lanes, **more):

@@ -2,11 +2,11 @@
 
 import pytest
 
-from gpusim.dashboard.figures import timeline_figure
-from gpusim.dashboard.gutter import gutter_rows
-from gpusim.dashboard.match import match_events
-from gpusim.dashboard.track import Track
-from gpusim.dashboard.view import View
+from gpusim.dashboard.figure.figures import timeline_figure
+from gpusim.dashboard.figure.match import match_events
+from gpusim.dashboard.figure.track import Track
+from gpusim.dashboard.figure.view import View
+from gpusim.dashboard.page.gutter import gutter_rows
 from gpusim.timeline import TimelineBuilder
 
 

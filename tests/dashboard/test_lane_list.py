@@ -1,7 +1,7 @@
 import pytest
 
-from gpusim.dashboard.lane_list import LanePattern, default_open, rows_of
-from gpusim.dashboard.lane_tree import lane_tree
+from gpusim.dashboard.figure.lane_list import LanePattern, default_open, rows_of
+from gpusim.dashboard.figure.lane_tree import lane_tree
 
 CTA = ["sm[0].cta[0].producer", "sm[0].cta[0].consumer", "sm[0].cta[0].input[0]", "sm[0].cta[0].input[1]", "sm[0].tma"]
 

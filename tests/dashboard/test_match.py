@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gpusim.dashboard.match import Pair, match_events
+from gpusim.dashboard.figure.match import Pair, match_events
 from gpusim.timeline import TimelineBuilder
 
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from gpusim.dashboard.palette import CATEGORY_COUNT, colour, label, meaning, order
+from gpusim.dashboard.figure.palette import CATEGORY_COUNT, colour, label, meaning, order
 from gpusim.timeline import KINDS
 
 # Machado, Oliveira, Fernandes 2009, severity 1.0, on linear RGB.

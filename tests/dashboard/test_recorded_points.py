@@ -2,10 +2,10 @@
 
 import pytest
 
-from gpusim.dashboard.case import Asked
-from gpusim.dashboard.data import ScenarioFolder
-from gpusim.dashboard.figures import timeline_figure
-from gpusim.dashboard.view import View
+from gpusim.dashboard.figure.figures import timeline_figure
+from gpusim.dashboard.figure.view import View
+from gpusim.dashboard.page.case import Asked
+from gpusim.dashboard.page.data import ScenarioFolder
 from gpusim.program.host import HostProgram
 from gpusim.scenario import techniques
 from gpusim.validation import measurements

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from gpusim.dashboard.address import view_of
-from gpusim.dashboard.case import Asked
-from gpusim.dashboard.content import draw, show_case
-from gpusim.dashboard.data import ScenarioFolder
+from gpusim.dashboard.page.address import view_of
+from gpusim.dashboard.page.case import Asked
+from gpusim.dashboard.page.content import draw, show_case
+from gpusim.dashboard.page.data import ScenarioFolder
 
 FOLDER = Path(__file__).parents[2] / "scenarios"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from gpusim.dashboard.stack import MOST_CELLS, level_counts, level_edges, picked, stacked
+from gpusim.dashboard.figure.stack import MOST_CELLS, level_counts, level_edges, picked, stacked
 
 
 def test_heights_are_shares_from_the_bottom_up():

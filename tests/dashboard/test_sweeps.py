@@ -2,12 +2,12 @@
 
 import pytest
 
-from gpusim.dashboard.case import Asked, CaseError
-from gpusim.dashboard.changing import NOTHING, changed_list
-from gpusim.dashboard.content import show_sweep
-from gpusim.dashboard.data import ScenarioFolder
-from gpusim.dashboard.sweep_panel import PICK, sweep_figure, sweep_table
-from gpusim.dashboard.sweeps import MOST_POINTS, Sweep, SweepRow
+from gpusim.dashboard.page.case import Asked, CaseError
+from gpusim.dashboard.page.changing import NOTHING, changed_list
+from gpusim.dashboard.page.content import show_sweep
+from gpusim.dashboard.page.data import ScenarioFolder
+from gpusim.dashboard.page.sweep_panel import PICK, sweep_figure, sweep_table
+from gpusim.dashboard.page.sweeps import MOST_POINTS, Sweep, SweepRow
 
 SCENARIO = """
 question: How many stages?

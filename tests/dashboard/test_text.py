@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from gpusim.dashboard.text import (
+from gpusim.dashboard.figure.text import (
     bytes_text,
     counted,
     delta_text,

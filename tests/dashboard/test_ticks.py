@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.dashboard.ticks import MOST, round_numbers, time_ticks
+from gpusim.dashboard.figure.ticks import MOST, round_numbers, time_ticks
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from gpusim.dashboard.track import Track
+from gpusim.dashboard.figure.track import Track
 from gpusim.timeline import TimelineBuilder
 
 

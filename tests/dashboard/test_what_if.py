@@ -3,12 +3,12 @@
 import pytest
 from dash import no_update
 
-from gpusim.dashboard.asking import meant, shown_after, wanted
-from gpusim.dashboard.case import UNCHANGED, Asked
-from gpusim.dashboard.changing import NOTHING, changed_list, changes_after, field_states
-from gpusim.dashboard.content import show_case, show_form
-from gpusim.dashboard.panel import CHANGED_CLASS, DROP, FIELD, PLAIN_CLASS
-from gpusim.dashboard.sweep_panel import PICK
+from gpusim.dashboard.page.asking import meant, shown_after, wanted
+from gpusim.dashboard.page.case import UNCHANGED, Asked
+from gpusim.dashboard.page.changing import NOTHING, changed_list, changes_after, field_states
+from gpusim.dashboard.page.content import show_case, show_form
+from gpusim.dashboard.page.panel import CHANGED_CLASS, DROP, FIELD, PLAIN_CLASS
+from gpusim.dashboard.page.sweep_panel import PICK
 
 STAGES = "kernel.params.stages"
 HELD = {"name": "ring", "point": "own", "changes": [], "against": "measured"}

@@ -21,9 +21,9 @@ from gpusim.hardware.profile import load_profile
 from gpusim.program import Compute, Load, NamedBarrier, Store, check_program, sass
 from gpusim.program.sass import parts
 from gpusim.scenario import from_data, load, predict
-from gpusim.scenario.host_words import HOST_OPS, HOST_STEPS
+from gpusim.scenario.host.words import HOST_OPS, HOST_STEPS
+from gpusim.scenario.kernel.op_schema import OPS, STEPS
 from gpusim.scenario.op_reference import HOST_PARTS, PARTS, inserted
-from gpusim.scenario.op_schema import OPS, STEPS
 from gpusim.scenario.overrides import grid_points
 from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.metrics import hidden_fraction

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.access import Access, access_of
-from gpusim.hardware.compute import ComputeModel
-from gpusim.hardware.costs import MemoryBatch, MemoryIssue
-from gpusim.hardware.l1 import l1_bytes
+from gpusim.hardware.memory.access import Access, access_of
+from gpusim.hardware.memory.l1 import l1_bytes
+from gpusim.hardware.sm.compute import ComputeModel
+from gpusim.hardware.sm.costs import MemoryBatch, MemoryIssue
 from gpusim.program import Compute, Load, Mix, Role, Store, WaitLoads
 from tests.bench_rows import rows
 from tests.tile_programs import NS, kernel, one_role, textbook, total_ns

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.hardware.address_order import reads_in_order, writes_in_order
-from gpusim.hardware.traffic import Traffic
+from gpusim.hardware.memory.address_order import reads_in_order, writes_in_order
+from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import Load, Store
 from tests.bench_rows import rows
 from tests.tile_programs import one_role, textbook, tma_ring, total_ns

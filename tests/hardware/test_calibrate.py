@@ -12,8 +12,8 @@ import yaml
 
 from gpusim.errors import ProfileError, RecordingError
 from gpusim.hardware import load_profile
-from gpusim.hardware.calibrate import Measured, measure_quantities
-from gpusim.hardware.profile_file import profile_text
+from gpusim.hardware.calibration.calibrate import Measured, measure_quantities
+from gpusim.hardware.calibration.profile_file import profile_text
 
 RECORDED = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm"
 SAME_SM = RECORDED.parent / "h100_sxm"

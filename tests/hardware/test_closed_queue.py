@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.hardware.closed_queue import both_in_turn, for_scheduler
+from gpusim.hardware.sm.closed_queue import both_in_turn, for_scheduler
 
 
 def test_two_warps_at_a_scheduler():

@@ -7,7 +7,7 @@ import statistics
 import pytest
 
 from gpusim.hardware import load_profile
-from gpusim.hardware.compute import ComputeModel
+from gpusim.hardware.sm.compute import ComputeModel
 from gpusim.program import Compute, Load, Mix, Role, SyncThreads
 from tests.bench_rows import rows
 from tests.tile_programs import kernel, one_role, padded, textbook, total_ns

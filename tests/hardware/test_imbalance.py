@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile
-from gpusim.hardware.imbalance import expected_maximum, lateness_cycles, rewriting_part
+from gpusim.hardware.sm.imbalance import expected_maximum, lateness_cycles, rewriting_part
 from tests.bench_rows import rows
 
 

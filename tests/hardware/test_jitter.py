@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.jitter import LEAST_TURN, of_loads, of_place, of_start
+from gpusim.hardware.memory.jitter import LEAST_TURN, of_loads, of_place, of_start
 from gpusim.program import Load, Role
 from tests.tile_programs import kernel, textbook, tma_ring
 

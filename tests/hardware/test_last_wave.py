@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpusim.hardware.last_wave import deal_left_over, older_get_ahead
+from gpusim.hardware.launch.last_wave import deal_left_over, older_get_ahead
 from tests.bench_rows import rows
 
 SMS, SCHEDULERS = 132, 4

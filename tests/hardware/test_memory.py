@@ -11,9 +11,9 @@ import pytest
 
 from gpusim.engine import Simulation
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.demand import Demand
-from gpusim.hardware.loaded_latency import among_loads
-from gpusim.hardware.memory import Memory
+from gpusim.hardware.memory.demand import Demand
+from gpusim.hardware.memory.l2_and_hbm import Memory
+from gpusim.hardware.memory.loaded_latency import among_loads
 from gpusim.program import (
     WARP_SIZE,
     CommitGroup,

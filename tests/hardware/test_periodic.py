@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.periodic import stride_of
-from gpusim.hardware.steady import steady_state
+from gpusim.hardware.folding.periodic import stride_of
+from gpusim.hardware.folding.steady import steady_state
 from gpusim.program import Ring
 from gpusim.timeline import REASONS
 from gpusim.timeline.metrics import hidden_fraction, period_s

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.traffic import Traffic
+from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import Compute, KernelProgram, Load, Mix, Op, Store
 from gpusim.timeline import KINDS
 from tests.tile_programs import cp_async_ring, one_role, padded, sync_loop, tma_ring, warp_lanes

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.compute import ComputeModel
-from gpusim.hardware.compute_cost import ComputeCost
-from gpusim.hardware.schedule import Group, Sharing, cycles_per_slot
+from gpusim.hardware.sm.compute import ComputeModel
+from gpusim.hardware.sm.compute_cost import ComputeCost
+from gpusim.hardware.sm.schedule import Group, Sharing, cycles_per_slot
 from gpusim.program import (
     WARP_SIZE,
     CommitGroup,

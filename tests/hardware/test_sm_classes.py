@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpusim.hardware.last_wave import deal_left_over
-from gpusim.hardware.sm_classes import place_ctas
+from gpusim.hardware.folding.sm_classes import place_ctas
+from gpusim.hardware.launch.last_wave import deal_left_over
 from gpusim.program import KernelProgram, Role, SyncThreads
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.demand import kept_part
+from gpusim.hardware.memory.demand import kept_part
 from gpusim.program import (
     BulkWait,
     Compute,

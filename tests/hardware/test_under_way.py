@@ -6,7 +6,7 @@ import pytest
 
 from gpusim.engine import Simulation
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.under_way import UnderWay
+from gpusim.hardware.memory.under_way import UnderWay
 from gpusim.program import CommitGroup, Compute, CpAsync, Load, Mix, Ring, Role, SyncThreads, WaitGroup, WaitLoads
 from tests.bench_rows import rows
 from tests.tile_programs import RING, kernel, padded, textbook

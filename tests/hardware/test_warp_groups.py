@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gpusim.hardware.warp_groups import group_warps
+from gpusim.hardware.folding.warp_groups import group_warps
 from gpusim.program import Compute, KernelProgram, Load, Mix, Role, Store, SyncThreads
 from tests.tile_programs import kernel
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.hardware import load_profile, simulate_kernel, sm
-from gpusim.hardware.cta import Cta
-from gpusim.hardware.sm_classes import place_ctas
-from gpusim.hardware.waves import Waves
+from gpusim.hardware import load_profile, simulate_kernel
+from gpusim.hardware.folding.sm_classes import place_ctas
+from gpusim.hardware.folding.waves import Waves
+from gpusim.hardware.sm import sm
+from gpusim.hardware.sm.cta import Cta
 from gpusim.scenario import from_data
 from tests.tile_programs import kernel, padded, technique, textbook, tma_ring
 

@@ -8,13 +8,13 @@ import pytest
 
 from gpusim.engine import Simulation
 from gpusim.errors import GpusimError
-from gpusim.host.caller import Caller
+from gpusim.host.calls.caller import Caller
+from gpusim.host.calls.memory import MemoryCalls
+from gpusim.host.calls.shared import Shared
+from gpusim.host.calls.streams import StreamCalls
+from gpusim.host.calls.waits import WaitCalls
 from gpusim.host.costs import HostCosts
-from gpusim.host.device import Device
-from gpusim.host.memory_calls import MemoryCalls
-from gpusim.host.shared import Shared
-from gpusim.host.stream_calls import StreamCalls
-from gpusim.host.wait_calls import WaitCalls
+from gpusim.host.device.device import Device
 from gpusim.program import host as ops
 from tests.host.profiles import textbook
 from tests.host.test_streams import program, total

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpusim.host import simulate_host
-from gpusim.host.block_times import BlockTimes
+from gpusim.host.device.block_times import BlockTimes
 from gpusim.program import host as ops
 from gpusim.timeline import KINDS
 from tests.host.profiles import textbook

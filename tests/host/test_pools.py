@@ -11,7 +11,7 @@ import pytest
 from gpusim.errors import ProgramError
 from gpusim.hardware import load_profile
 from gpusim.host.costs import HostCosts
-from gpusim.host.pools import MemoryPool
+from gpusim.host.device.pools import MemoryPool
 from gpusim.program.host import Pool
 from realkernels import microbench
 

@@ -8,9 +8,9 @@ import pytest
 import yaml
 
 from gpusim.errors import RecordingError
+from gpusim.hardware.calibration.profile_file import write_profile
 from gpusim.hardware.profile import HOST_GROUPS, load_profile
-from gpusim.hardware.profile_file import write_profile
-from gpusim.host.profile_file import host_profile, write_host_profile
+from gpusim.host.calibration.profile_file import host_profile, write_host_profile
 from realkernels import microbench
 
 ALL = Path(microbench.__file__).parent / "recorded"

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from gpusim.host import simulate_host
-from gpusim.host.handover import GOLDEN_RATIO
+from gpusim.host.device.handover import GOLDEN_RATIO
 from gpusim.program import host as ops
 from gpusim.timeline import KINDS, Timeline
 from tests.host.profiles import textbook

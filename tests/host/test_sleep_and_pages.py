@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from gpusim.host.costs import HostCosts
-from gpusim.host.pages import Pages
-from gpusim.host.sleep import Sleep
+from gpusim.host.device.pages import Pages
+from gpusim.host.device.sleep import Sleep
 from gpusim.program import host as ops
 from tests.host.profiles import textbook
 from tests.host.test_streams import COPY_S, FULL, MIB, total

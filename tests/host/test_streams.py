@@ -10,7 +10,7 @@ import pytest
 from gpusim.deadlock import Deadlock
 from gpusim.errors import DoesNotFit, GpusimError
 from gpusim.host import simulate_host
-from gpusim.host.handover import GOLDEN_RATIO
+from gpusim.host.device.handover import GOLDEN_RATIO
 from gpusim.program import host as ops
 from tests.host.profiles import textbook
 

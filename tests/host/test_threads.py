@@ -6,8 +6,8 @@ import pytest
 
 from gpusim.errors import RecordingError
 from gpusim.host import simulate_host
-from gpusim.host.benches import HostBenches
-from gpusim.host.calibrate import host_runs, measure_host_quantities
+from gpusim.host.calibration.benches import HostBenches
+from gpusim.host.calibration.calibrate import host_runs, measure_host_quantities
 from gpusim.program import host as ops
 from tests.bench_rows import RECORDED
 from tests.host.profiles import textbook

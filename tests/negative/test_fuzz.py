@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from gpusim.errors import GpusimError
 from gpusim.scenario import Scenario, from_data, loads
-from gpusim.scenario.op_schema import STEPS
+from gpusim.scenario.kernel.op_schema import STEPS
 
 TEXT = """\
 question: q

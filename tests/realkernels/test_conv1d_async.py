@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, occupancy, simulate_kernel
-from gpusim.hardware.traffic import Traffic
+from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import Compute, CpAsync, Load, Store, StoreShared, sass
 from gpusim.program.sass import dispatch_stalls
 from gpusim.scenario import load, predict, with_overrides

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, occupancy
-from gpusim.hardware.traffic import Traffic
+from gpusim.hardware.memory.traffic import Traffic
 from gpusim.host import simulate_host
 from gpusim.program import Compute, Load, Store, SyncThreads
 from realkernels._harness import host_design

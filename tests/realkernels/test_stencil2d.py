@@ -12,7 +12,7 @@ import pytest
 
 from gpusim.errors import HazardError
 from gpusim.hardware import load_profile, occupancy, simulate_kernel
-from gpusim.hardware.traffic import Traffic
+from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Op, Ring, Store, WaitGroup, sass
 from gpusim.timeline.metrics import hidden_fraction, period_s
 from realkernels._harness import design

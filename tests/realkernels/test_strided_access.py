@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from gpusim.hardware.access import GRANULE_BYTES
-from gpusim.hardware.traffic import Traffic
+from gpusim.hardware.memory.access import GRANULE_BYTES
+from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import Compute, Load
 from realkernels._harness import design
 from realkernels._harness.launcher import A, B

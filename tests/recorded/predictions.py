@@ -15,7 +15,7 @@ from typing import Any
 
 from gpusim.files import write_atomically
 from gpusim.scenario import predict_params, techniques
-from gpusim.scenario.parallel import run_parallel
+from gpusim.scenario.sweeps.parallel import run_parallel
 from gpusim.validation.recording import TOTALS, TotalRow, Totals
 
 DEVICE = "h200_sxm"

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 
 from gpusim.scenario import techniques
-from gpusim.scenario.advice import WORTH_IT, Advice, Lever
 from gpusim.scenario.lever_kinds import AMOUNTS, BALANCING, SHARES, levers_of
+from gpusim.scenario.levers.advice import WORTH_IT, Advice, Lever
 from gpusim.scenario.work import same_work, work_of
 from gpusim.validation.recording import TotalRow
 from tests.recorded.predictions import points, recorded

@@ -7,7 +7,7 @@ import pytest
 
 import gpusim
 from gpusim.scenario import from_data, load, loads, predict, with_overrides
-from gpusim.scenario.advice import HARDLY, WORTH_IT, Advice, Lever, advise
+from gpusim.scenario.levers.advice import HARDLY, WORTH_IT, Advice, Lever, advise
 from gpusim.timeline.bottleneck import Bottleneck
 from gpusim.timeline.roofline import Roofline
 
@@ -105,7 +105,7 @@ def test_processes_advise_the_same_as_one(spelled, monkeypatch):
     """Long predictions are spread; nothing else changes."""
     own = loads(spelled)
     alone = advise(own, workers=1)
-    monkeypatch.setattr("gpusim.scenario.parallel.SERIAL_S", 0.0)
+    monkeypatch.setattr("gpusim.scenario.sweeps.parallel.SERIAL_S", 0.0)
     assert advise(own, workers=2).as_dict() == alone.as_dict()
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from gpusim.errors import ScenarioError
 from gpusim.scenario import from_data, loads, predict, sweep, with_overrides
-from gpusim.scenario.levers import Variant, variants
+from gpusim.scenario.levers.variants import Variant, variants
 from gpusim.scenario.overrides import parse_assignments
 from gpusim.timeline.metrics import summary
 

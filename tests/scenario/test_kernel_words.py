@@ -22,7 +22,7 @@ from gpusim.program import (
     WaitLoads,
 )
 from gpusim.scenario import loads, predict
-from gpusim.scenario.op_schema import OPS
+from gpusim.scenario.kernel.op_schema import OPS
 
 WORDS = {
     "acquire": ops.Acquire, "tma_load": ops.TmaLoad, "wait": ops.WaitFull, "compute": ops.Compute,

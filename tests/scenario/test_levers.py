@@ -16,7 +16,7 @@ from gpusim.scenario.lever_kinds import (
     whole,
     with_grid,
 )
-from gpusim.scenario.levers import MOST, Refused, Variant, variants
+from gpusim.scenario.levers.variants import MOST, Refused, Variant, variants
 from gpusim.scenario.overrides import assignment, parse_assignments
 from gpusim.scenario.technique import techniques
 from gpusim.scenario.work import same_work, work_of

@@ -7,7 +7,7 @@ import pytest
 from gpusim.errors import ScenarioError
 from gpusim.program import CommitGroup, CpAsync, WaitFull
 from gpusim.scenario import from_data, loads, with_overrides
-from gpusim.scenario.kernel_spec import build_kernel
+from gpusim.scenario.kernel.spec import build_kernel
 
 
 def test_spelled_kernel_becomes_a_program(spelled):

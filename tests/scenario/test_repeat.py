@@ -7,8 +7,8 @@ import pytest
 from gpusim.errors import ScenarioError
 from gpusim.program import Compute, Load, Mix, WaitLoads
 from gpusim.scenario import advise, loads, predict, serial_baseline
+from gpusim.scenario.kernel.op_lists import length
 from gpusim.scenario.loader import from_data
-from gpusim.scenario.op_lists import length
 
 ROWS = """\
 question: q

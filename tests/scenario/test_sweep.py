@@ -25,7 +25,7 @@ def test_processes_give_the_same_as_one(spelled, monkeypatch):
     scenario = loads(spelled)
     axes = {"kernel.rings.input.stages": [1, 2, 3, 4], "kernel.tiles_per_cta": [8, 16, 24]}
     alone = sweep(scenario, axes, workers=1)
-    monkeypatch.setattr("gpusim.scenario.parallel.SERIAL_S", 0.0)
+    monkeypatch.setattr("gpusim.scenario.sweeps.parallel.SERIAL_S", 0.0)
     together = sweep(scenario, axes, workers=2)
     assert [point.metrics for point in together.points] == [point.metrics for point in alone.points]
 
@@ -89,6 +89,6 @@ def test_a_scheduler_does_what_is_left(spelled, monkeypatch):
         return SimpleNamespace(get_executor=lambda: ThreadPoolExecutor(1))
 
     monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=client))
-    monkeypatch.setattr("gpusim.scenario.parallel.SERIAL_S", 0.0)
+    monkeypatch.setattr("gpusim.scenario.sweeps.parallel.SERIAL_S", 0.0)
     assert sweep(loads(spelled), STAGES, dask="tcp://far:1") == sweep(loads(spelled), STAGES, workers=1)
     assert asked == ["tcp://far:1"]

@@ -6,7 +6,7 @@ import pytest
 
 from gpusim.errors import ScenarioError
 from gpusim.scenario import loads, sweep
-from gpusim.scenario.sweep_points import check_sweep, sweep_points
+from gpusim.scenario.sweeps.points import check_sweep, sweep_points
 
 TEXT = """\
 question: q

@@ -1,0 +1,1 @@
+"""The timeline figure: a pure function of two sides and a view."""

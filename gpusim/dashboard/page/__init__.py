@@ -1,0 +1,1 @@
+"""The page around the figure: what is asked for, what is shown, what can be changed."""

@@ -1,0 +1,153 @@
+"""From what the user picks to what is asked for and shown: scenario, point, changes, and what it stands against."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from dash import Dash, Input, Output, State, ctx, no_update
+from dash.exceptions import PreventUpdate
+
+from gpusim.dashboard.page.address import asked_of
+from gpusim.dashboard.page.case import OWN_POINT, Asked, CaseError, CaseSource
+from gpusim.dashboard.page.changing import NOTHING
+from gpusim.dashboard.page.content import show_case, show_form
+from gpusim.dashboard.page.layout import scenario_options
+from gpusim.dashboard.page.panel import change_chips
+
+__all__ = ["meant", "register_asking", "register_file", "shown_after", "wanted"]
+
+_SHOWN = {
+    "question": ("question", "children"), "facts": ("facts", "children"), "badges": ("badges", "children"),
+    "cards": ("cards", "children"), "message": ("message", "children"), "work": ("work", "style"),
+    "points": ("point", "data"), "point": ("point", "value"), "point_box": ("point-box", "style"),
+    "against": ("against", "value"), "against_box": ("against-box", "style"), "case": ("case", "data"),
+    "fields": ("fields", "children"), "quantities": ("quantity", "data"), "chips": ("chips", "children"),
+    "text": ("scenario-text", "children"), "command": ("command", "children"), "wrong": ("wrong", "children"),
+    "changes": ("changes", "data"), "wrong_fields": ("wrong-fields", "data"),
+}  # fmt: skip
+_AGAIN = {"advice": ("advice", "children"), "advised": ("advised", "data")}
+"""Written by other callbacks as well."""
+
+
+def meant(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | None) -> str:
+    """What to answer when ``trigger`` has changed: a scenario that is chosen and not shown yet comes first.
+
+    Of two questions under way the page takes the later answer only, and the clock asks every two seconds.
+    """
+    name = picked["scenario"]
+    # Nobody knows what a message is about; the clock has seen another name behind it, or the file saved again.
+    renamed = trigger == "stamp" and not picked["stamp"]["changed"]
+    unshown = asked_of(held).name != name if held else renamed
+    return "scenario" if name and unshown else trigger
+
+
+def wanted(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | None) -> Asked | None:
+    """What to show now that ``trigger`` has changed, or None where that is shown already (``held``).
+
+    ``picked``: the values of scenario, point, changes, against and stamp, and what was wrong with the last changes.
+    """
+    name, point, changes = picked["scenario"], picked["point"], tuple((picked["changes"] or {}).get("list", ()))
+    now = asked_of(held) if held else None
+    before = now or Asked(name or "", point or OWN_POINT)
+    match trigger:
+        case "scenario":
+            asked: Asked | None = Asked(name or "")
+        case "point":
+            # Showing a scenario sets the point too, which is no wish of the user.
+            same = not point or (now is not None and (now.name, now.point) == (name, point))
+            asked = None if same else Asked(name or "", point)
+        case "against":
+            asked = None if now is None or now.against == picked["against"] else replace(now, against=picked["against"])
+        case "changes":
+            same = now is not None and now.changes == changes and not picked["wrong"]
+            asked = None if same else replace(before, changes=changes, against="")
+        case _:  # the file
+            asked = replace(before, changes=changes, against="") if picked["stamp"]["changed"] else None
+    return asked if name else None
+
+
+def shown_after(
+    source: CaseSource, trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | None
+) -> dict[str, Any] | None:
+    """What the page shows now that ``trigger`` has changed, or None where nothing does; see `wanted`."""
+    trigger = meant(trigger, picked, held)
+    asked = wanted(trigger, picked, held)
+    if asked is None:
+        return None
+    kept = dict.fromkeys([*_SHOWN, *_AGAIN], no_update)
+    if trigger == "changes" and held:
+        # A change that cannot be is told beside the fields; what is shown stays.
+        try:
+            source.case(asked)
+        except CaseError as error:
+            return kept | {
+                "wrong": _without_set(str(error)), "wrong_fields": list(error.fields),
+                "chips": change_chips(asked.changes),
+            }  # fmt: skip
+    shown = show_case(source, asked) | {"changes": no_update, "advised": None}
+    shown["point"] = no_update if trigger == "point" else shown["point"] or None
+    if trigger != "against":
+        shown |= show_form(source, asked)
+    if trigger == "changes" and picked["changes"]["typed"]:
+        shown["fields"] = no_update  # who is typing keeps the cursor
+    if trigger in ("scenario", "point"):
+        shown["changes"] = NOTHING
+    return kept | shown
+
+
+def register_asking(app: Dash, source: CaseSource) -> None:
+    """Bind what can be picked to what is shown."""
+
+    @app.callback(
+        output={key: Output(*of, allow_duplicate=key in _AGAIN) for key, of in (_SHOWN | _AGAIN).items()},
+        inputs={"picked": {
+            "scenario": Input("scenario", "value"), "point": Input("point", "value"),
+            "changes": Input("changes", "data"), "against": Input("against", "value"), "stamp": Input("stamp", "data"),
+        }},
+        state={"held": State("case", "data"), "wrong": State("wrong", "children")},
+        prevent_initial_call=True,
+    )  # fmt: skip
+    def on_asked(picked: dict[str, Any], held: dict | None, wrong: str | None) -> dict[str, Any]:
+        shown = shown_after(source, ctx.triggered_id, picked | {"wrong": wrong}, held)
+        if shown is None:
+            raise PreventUpdate
+        return shown
+
+
+def _without_set(message: str) -> str:
+    """A message about a change, whose place is named twice: as an option of the command line, and as a field."""
+    return re.sub(r"^--set [^:]+: ", "", message)
+
+
+def register_file(app: Dash, source: CaseSource) -> None:
+    """Bind the scenario's file to the page: saved under another name, and shown again when an editor has saved it."""
+
+    @app.callback(
+        output={"options": Output("scenario", "data"), "name": Output("scenario", "value"),
+                "typed": Output("save-name", "value"), "wrong": Output("wrong", "children", allow_duplicate=True)},
+        inputs={"_clicks": Input("save", "n_clicks"), "_entered": Input("save-name", "n_submit")},
+        state={"name": State("save-name", "value"), "held": State("case", "data")},
+        prevent_initial_call=True,
+    )  # fmt: skip
+    def on_save(_clicks: Any, _entered: Any, name: str | None, held: dict | None) -> dict[str, Any]:
+        if not held:
+            raise PreventUpdate
+        name = (name or "").strip().removesuffix(".yaml")
+        try:
+            source.save(asked_of(held), name)
+        except CaseError as error:
+            return dict.fromkeys(("options", "name", "typed"), no_update) | {"wrong": str(error)}
+        return {"options": scenario_options(source.entries()), "name": name, "typed": "", "wrong": ""}
+
+    @app.callback(
+        Output("stamp", "data"), Input("tick", "n_intervals"), State("scenario", "value"), State("stamp", "data"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    def on_tick(_count: int, name: str | None, known: dict) -> dict[str, Any]:
+        stamp = source.stamp(name or "")
+        if (name, stamp) == (known["name"], known["stamp"]):
+            raise PreventUpdate
+        return {"name": name, "stamp": stamp, "changed": name == known["name"]}

@@ -1,0 +1,131 @@
+"""A scenario with its prediction and what that stands against, as a case of the page."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+from gpusim.dashboard.figure.recorded import tiles_kept
+from gpusim.dashboard.figure.track import Track
+from gpusim.dashboard.page.case import MEASURED, OWN_POINT, UNCHANGED, Asked, Case, Numbers, Point
+from gpusim.dashboard.page.facts import (
+    badges_of,
+    bottleneck_text,
+    facts_of,
+    measured_note,
+    occupancy_text,
+    parameter_text,
+    predicted_note,
+    unmeasured_text,
+)
+from gpusim.program import KernelProgram
+from gpusim.scenario import Scenario, answer
+from gpusim.timeline import Timeline
+from gpusim.timeline.metrics import summary
+from gpusim.validation import Measurement, compare_with, measurement_of
+
+__all__ = ["build_case"]
+
+
+def build_case(
+    asked: Asked, own: Scenario, scenario: Scenario, points: Mapping[str, Measurement], unchanged: Case | None = None
+) -> Case:
+    """Predict ``scenario``, which is ``own`` as ``asked`` for, and find what it stands against.
+
+    ``unchanged``: the case without the changes, if there are any. Raises GpusimError.
+    """
+    reply = answer(scenario)
+    predicted = reply.timeline
+    measurement = measurement_of(scenario)
+    program = scenario.program()
+    against = asked.against or (MEASURED if measurement is not None or unchanged is None else UNCHANGED)
+    if unchanged is None or (against == MEASURED and measurement is not None):
+        other = _measured(predicted, measurement, scenario) if measurement is not None else {}
+        against = MEASURED
+    else:
+        other = _without_changes(unchanged)
+    track = other.get("other")
+    badges = badges_of(
+        scenario, predicted, measurement, track.timeline if track and against == MEASURED else None,
+        point=asked.point != OWN_POINT, changes=asked.changes,
+    )  # fmt: skip
+    notes = {"predicted": predicted_note(predicted)}
+    if track is not None:
+        notes["measured"] = measured_note(track.timeline) if against == MEASURED else unchanged.side_notes["predicted"]
+    # What the same work without overlap has one of.
+    baseline = "one stage" if isinstance(program, KernelProgram) else "one stream"
+    return Case(
+        name=own.name,
+        question=own.question,
+        facts=facts_of(scenario),
+        predicted=Track(predicted, "predicted", "what if" if asked.changes else ""),
+        predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
+        against=against,
+        **({"other": None} | other),
+        unmeasured=unmeasured_text(scenario, asked.changes) if measurement is None else "",
+        baseline=baseline if reply.serial_s is not None else "",
+        **bottleneck_text(predicted),
+        **occupancy_text(predicted, scenario),
+        warps={role.name: role.warps for role in program.roles} if isinstance(program, KernelProgram) else {},
+        badges=badges,
+        points=_choices(own, points),
+        point=asked.point,
+        changes=asked.changes,
+        recorded=measurement is not None,
+        side_notes=notes,
+    )
+
+
+def _measured(predicted: Timeline, measurement: Measurement, scenario: Scenario) -> dict[str, Any]:
+    """What a case says of its recording."""
+    comparison = compare_with(predicted, measurement)
+    found: dict[str, Any] = {
+        "band": comparison.band.worst, "hidden_band": comparison.band.hidden, "gap": comparison.gap
+    }  # fmt: skip
+    hidden = comparison.metric("hidden_fraction")
+    if hidden is not None and comparison.unstamped_hidden is not None:
+        found["stamped_hidden"] = hidden.predicted
+    measured, row = _with_tiles(comparison.measured, scenario), measurement.row
+    found["other_numbers"] = _numbers(measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
+    return found | {"other": Track(measured, "measured") if len(measured) else None}
+
+
+def _without_changes(unchanged: Case) -> dict[str, Any]:
+    """What a case says of the prediction without the changes, which takes the place of a recording."""
+    track = Track(unchanged.predicted.timeline, "measured", UNCHANGED)
+    return {"other": track, "other_numbers": unchanged.predicted_numbers}
+
+
+def _with_tiles(measured: Timeline, scenario: Scenario) -> Timeline:
+    """The recording with the number of tiles that a CTA of its kernel has: a probe may have kept fewer."""
+    program = scenario.program()
+    if not isinstance(program, KernelProgram):
+        return measured
+    tiles = program.tiles_per_cta
+    return measured.with_meta(tiles_per_cta=tiles if isinstance(tiles, int) else max(tiles))
+
+
+def _numbers(timeline: Timeline, **more: Any) -> Numbers:
+    found = summary(timeline)
+    names = ("total_s", "hidden_fraction", "exposed_s", "period_s")
+    shown = {name: found[name] for name in names}
+    if not len(timeline):
+        shown |= dict.fromkeys(("hidden_fraction", "exposed_s", "period_s"))
+    elif tiles_kept(timeline):
+        shown["exposed_s"] = None  # a sum over part of the run says nothing beside one over all of it
+    return Numbers(**shown, **more)
+
+
+def _choices(own: Scenario, points: Mapping[str, Measurement]) -> tuple[Point, ...]:
+    mine = dataclasses.asdict(own.params) if own.params is not None else {}
+    choices = [Point(OWN_POINT, "parameters of the scenario")]
+    others = {key: m for key, m in points.items() if dict(m.params) != mine}
+    texts = {key: parameter_text(type(own.params), m.params) for key, m in others.items()}
+    # The first parameters that tell all points apart are enough for a label.
+    longest = max((len(text) for text in texts.values()), default=0)
+    least = min(4, longest)
+    enough = next(
+        (n for n in range(least, longest) if len({text[:n] for text in texts.values()}) == len(texts)), longest
+    )
+    return (*choices, *(Point(key, " · ".join(text[:enough])) for key, text in texts.items()))

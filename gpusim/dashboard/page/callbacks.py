@@ -1,0 +1,105 @@
+"""Binds the page's ids to plain functions over a source of cases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import ClientsideFunction, Dash, Input, Output, State
+from dash.exceptions import PreventUpdate
+
+from gpusim.dashboard.page.address import asked_of, view_of
+from gpusim.dashboard.page.asking import register_asking, register_file
+from gpusim.dashboard.page.case import CaseError, CaseSource
+from gpusim.dashboard.page.changing import register_changing
+from gpusim.dashboard.page.content import draw, show_advice, show_sweep
+
+__all__ = ["register"]
+
+_CONTROLS = {
+    "mode": ("mode", "value"), "align": ("align", "value"), "align_kind": ("align-kind", "value"),
+    "align_tile": ("align-tile", "value"), "offset": ("offset", "value"), "search": ("search", "value"),
+    "critical": ("critical", "checked"), "window": ("window", "data"), "lanes": ("lanes", "data"),
+    "selected": ("selected", "data"), "viewport": ("viewport", "data"), "theme": ("theme", "data"),
+}  # fmt: skip
+
+
+def register(app: Dash, source: CaseSource) -> None:
+    """Bind the page to ``source`` and to its own scripts."""
+    register_asking(app, source)
+    register_file(app, source)
+    register_changing(app, source)
+    _register_shown(app, source)
+    _register_scripts(app)
+
+
+def _register_shown(app: Dash, source: CaseSource) -> None:
+    """Bind what is drawn of a case to the case and to the controls of the page."""
+
+    @app.callback(
+        output={
+            "figure": Output("drawn", "data"), "gutter": Output("gutter", "children"),
+            "height": Output("canvas", "style"), "legend": Output("legend", "children"),
+            "count": Output("count", "children"),
+            "details": Output("details", "children"), "details_style": Output("details", "style"),
+            "notice": Output("notice", "children"), "search_error": Output("search", "error"),
+        },
+        inputs={"held": Input("case", "data"), "values": {k: Input(*v) for k, v in _CONTROLS.items()}},
+    )  # fmt: skip
+    def on_view(held: dict | None, values: dict[str, Any]) -> dict[str, Any]:
+        if not held or not values.get("viewport"):
+            raise PreventUpdate
+        try:
+            case = source.case(asked_of(held))
+        except CaseError:
+            raise PreventUpdate from None
+        return draw(case, held["key"], view_of(held["key"], values))
+
+    # Behind the first picture, which `advisable` announces: a dozen predictions must not hold it up.
+    @app.callback(
+        Output("advice", "children"), Input("advised", "data"), State("case", "data"), prevent_initial_call=True
+    )
+    def on_drawn(key: str | None, held: dict | None) -> list[Any]:
+        if not held or held["key"] != key:
+            raise PreventUpdate
+        return show_advice(source, asked_of(held))
+
+    @app.callback(
+        Output("sweep-graph", "figure"), Output("sweep-table", "children"),
+        Input("sweep", "opened"), Input("advised", "data"), Input("theme", "data"), State("case", "data"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    def on_sweep(opened: bool, _advised: Any, theme: str | None, held: dict | None) -> tuple[dict, Any]:
+        if not opened or not held:
+            raise PreventUpdate
+        return show_sweep(source, asked_of(held), theme or "light")
+
+    @app.callback(Output("align-event", "style"), Input("align", "value"))
+    def on_align(align: str) -> dict[str, str]:
+        return {} if align == "event" else {"display": "none"}
+
+
+_ON_REQUEST = ("help", "fold", "toggleTheme", "zoomIn", "zoomOut", "zoomHome")
+"""Scripts that answer a button, and must not run when the page opens."""
+
+
+def _register_scripts(app: Dash) -> None:
+    """Bind the scripts in ``assets/`` that answer without the server."""
+    for output, inputs, function in (
+        (Output("graph", "figure"), [Input("drawn", "data")], "place"),
+        (Output("advised", "data"), [Input("drawn", "data"), State("advised", "data")], "advisable"),
+        (
+            Output("range", "title"),
+            [Input("case", "data"), Input("window", "data"), Input("mode", "value")],
+            "remember",
+        ),
+        (Output("help", "opened"), [Input("help-open", "n_clicks")], "help"),
+        (Output("what-if", "opened"), [Input("what-if-open", "n_clicks"), State("what-if", "opened")], "fold"),
+        (Output("sweep", "opened"), [Input("sweep-open", "n_clicks"), State("sweep", "opened")], "fold"),
+        (Output("theme", "data"), [Input("theme-toggle", "n_clicks"), State("theme", "data")], "toggleTheme"),
+        (Output("provider", "forceColorScheme"), [Input("theme", "data")], "theme"),
+        (Output("zoom-in", "n_clicks"), [Input("zoom-in", "n_clicks")], "zoomIn"),
+        (Output("zoom-out", "n_clicks"), [Input("zoom-out", "n_clicks")], "zoomOut"),
+        (Output("zoom-home", "n_clicks"), [Input("zoom-home", "n_clicks")], "zoomHome"),
+    ):
+        script = ClientsideFunction("gpusim", function)
+        app.clientside_callback(script, output, *inputs, prevent_initial_call=function in _ON_REQUEST)

@@ -1,0 +1,131 @@
+"""The changes of a what-if: from what is typed and pressed in its panel to a list of them, with those before it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from dash import ALL, Dash, Input, Output, State, ctx, no_update
+from dash.exceptions import PreventUpdate
+
+from gpusim.dashboard.page.case import OWN_POINT, Asked, CaseError, CaseSource
+from gpusim.dashboard.page.form import changes_of
+from gpusim.dashboard.page.panel import CHANGED_CLASS, DROP, FIELD, PLAIN_CLASS
+from gpusim.dashboard.page.sweep_panel import PICK
+
+__all__ = ["NOTHING", "changed_list", "changes_after", "field_states", "register_changing"]
+
+NOTHING: Mapping[str, Any] = {"list": [], "history": [], "typed": False}
+"""No changes, none before them; ``typed`` says that the list is that of the fields, which need not be told."""
+
+
+def changed_list(
+    trigger: Any, known: Mapping[str, Any], typed: tuple[str, ...], quantity: tuple[str | None, str | None]
+) -> dict[str, Any] | None:
+    """The list of changes after ``trigger``, an id of the panel; None where it has changed nothing.
+
+    ``typed``: what the fields say, and changes that are no field's. ``quantity``: of the device, and its new value.
+    """
+    before, history = list(known["list"]), list(known["history"])
+    if trigger == "undo":
+        return {"list": history[-1], "history": history[:-1], "typed": False} if history else None
+    after = before
+    if trigger == "reset":
+        after = []
+    elif trigger == "quantity-value":
+        name, value = quantity[0], (quantity[1] or "").strip()
+        if name and value:
+            path = f"device.set.{name}"
+            after = [*(change for change in before if change.partition("=")[0] != path), f"{path}={value}"]
+    elif trigger["type"] == PICK:
+        point = trigger["changes"].split("\n")
+        paths = {change.partition("=")[0] for change in point}
+        after = [*(change for change in before if change.partition("=")[0] not in paths), *point]
+    elif trigger["type"] == DROP:
+        after = [change for change in before if change != trigger["change"]]
+    else:
+        after = list(typed)
+    by_field = isinstance(trigger, Mapping) and trigger["type"] == FIELD
+    return None if after == before else {"list": after, "history": [*history, before], "typed": by_field}
+
+
+def changes_after(
+    source: CaseSource, asked: Asked, trigger: Any, value: Any, known: Mapping[str, Any], typed: Mapping[str, Any],
+    quantity: tuple[str | None, str | None],
+) -> dict[str, Any] | None:  # fmt: skip
+    """The list of changes after ``trigger`` has got a ``value``; None where that changes nothing.
+
+    ``asked``: what has the fields, of which ``typed`` are the values by path. ``known`` and ``quantity`` are those of
+    `changed_list`.
+    """
+    kind = trigger["type"] if isinstance(trigger, Mapping) else ""
+    # Buttons that have just been put there or taken away count as pressed, too.
+    if not trigger or (kind in (DROP, PICK) and not value):
+        return None
+    changes: tuple[str, ...] = ()
+    if trigger == "sweep-graph":
+        point = _clicked(value)
+        if not point:
+            return None
+        trigger = {"type": PICK, "changes": point}
+    elif kind == FIELD:
+        try:
+            fields = source.form(asked).fields
+        except CaseError:
+            return None
+        paths = {one.path for one in fields}
+        others = [change for change in known["list"] if change.partition("=")[0] not in paths]
+        changes = changes_of(fields, typed, others)
+    return changed_list(trigger, known, changes, quantity)
+
+
+def _clicked(value: Mapping[str, Any] | None) -> str:
+    """The changes of the point of a sweep that was clicked; "" where the click was beside them all."""
+    points = (value or {}).get("points") or [{}]
+    return points[0].get("customdata") or ""
+
+
+def field_states(
+    wrong: Collection[str], known: Mapping[str, Any], paths: Sequence[str]
+) -> tuple[list[bool], list[str]]:
+    """Which of the fields at ``paths`` are ``wrong``, and the class of each."""
+    changed = {change.partition("=")[0] for change in known["list"]}
+    names = [CHANGED_CLASS if path in changed else PLAIN_CLASS for path in paths]
+    return [path in wrong for path in paths], names
+
+
+def register_changing(app: Dash, source: CaseSource) -> None:
+    """Bind the panel's fields and buttons to the list of changes."""
+
+    @app.callback(
+        output={"changes": Output("changes", "data", allow_duplicate=True), "value": Output("quantity-value", "value")},
+        inputs={
+            "values": Input({"type": FIELD, "path": ALL}, "value"),
+            "_pressed": (Input("undo", "n_clicks"), Input("reset", "n_clicks"), Input("quantity-value", "n_submit"),
+                         Input("sweep-graph", "clickData"), Input({"type": DROP, "change": ALL}, "n_clicks"),
+                         Input({"type": PICK, "changes": ALL}, "n_clicks")),
+        },
+        state={
+            "ids": State({"type": FIELD, "path": ALL}, "id"), "known": State("changes", "data"),
+            "picked": (State("scenario", "value"), State("point", "value")),
+            "quantity": (State("quantity", "value"), State("quantity-value", "value")),
+        },
+        prevent_initial_call=True,
+    )  # fmt: skip
+    def on_changed(
+        values: list, _pressed: tuple, ids: list[dict], known: dict, picked: tuple, quantity: tuple
+    ) -> dict[str, Any]:  # fmt: skip
+        typed = {of["path"]: value for of, value in zip(ids, values, strict=True)}
+        asked = Asked(picked[0] or "", picked[1] or OWN_POINT)
+        after = changes_after(source, asked, ctx.triggered_id, ctx.triggered[0]["value"], known, typed, quantity)
+        if after is None:
+            raise PreventUpdate
+        return {"changes": after, "value": "" if ctx.triggered_id == "quantity-value" else no_update}
+
+    @app.callback(
+        Output({"type": FIELD, "path": ALL}, "error"), Output({"type": FIELD, "path": ALL}, "className"),
+        Input("wrong-fields", "data"), Input("changes", "data"),
+        State({"type": FIELD, "path": ALL}, "id"), prevent_initial_call=True,
+    )  # fmt: skip
+    def on_state(wrong: list[str] | None, known: dict, ids: list[dict]) -> tuple[list[bool], list[str]]:
+        return field_states(wrong or (), known, [of["path"] for of in ids])

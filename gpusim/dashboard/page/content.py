@@ -1,0 +1,153 @@
+"""What the page shows of a case: everything above the timelines, and one drawing with all around it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from dash import html
+
+from gpusim.dashboard.figure.align import alignment_shift
+from gpusim.dashboard.figure.figures import Drawing, timeline_figure
+from gpusim.dashboard.figure.view import View
+from gpusim.dashboard.page.advice import advice_line, advice_missing, advice_pending
+from gpusim.dashboard.page.cards import badge_row, card_row, distortion_banner, message_panel
+from gpusim.dashboard.page.case import MEASURED, Asked, Case, CaseError, CaseSource
+from gpusim.dashboard.page.details import details_strip
+from gpusim.dashboard.page.form import Form
+from gpusim.dashboard.page.gutter import gutter_rows
+from gpusim.dashboard.page.panel import change_chips, field_inputs, quantity_options
+from gpusim.dashboard.page.sweep_panel import sweep_figure, sweep_table
+from gpusim.dashboard.page.sweeps import Sweep
+
+__all__ = ["draw", "first_name", "show_advice", "show_case", "show_form", "show_sweep"]
+
+
+_FIRST = "stages"
+"""The shipped scenario that shows the main question; taken where it is there."""
+
+
+def first_name(source: CaseSource) -> str:
+    """The scenario to start with: the one about which most is known, "" where there is none."""
+    best = max(
+        source.entries(), key=lambda entry: (not entry.error, entry.recorded, entry.name == _FIRST), default=None
+    )
+    return best.name if best else ""
+
+
+def show_case(source: CaseSource, asked: Asked) -> dict[str, Any]:
+    """Everything above the timelines for a scenario, or the message that stands in its place."""
+    shown = {
+        "question": "", "facts": "", "badges": [], "cards": [], "message": None, "work": {"display": "none"},
+        "points": [], "point": "", "point_box": {"display": "none"}, "case": None, "advice": advice_pending(),
+        "against": MEASURED, "against_box": {"display": "none"},
+    }  # fmt: skip
+    try:
+        case = source.case(asked)
+    except CaseError as error:
+        return shown | {"message": message_panel(error.title, str(error)), "question": asked.name or "No scenario"}
+    facts: list[Any] = []
+    for place, fact in enumerate(case.facts):
+        facts += [html.Span("·", className="sep")] * bool(place) + [html.Span(fact)]
+    points = [{"value": p.key, "label": p.label} for p in case.points]
+    return shown | {
+        "question": case.question,
+        "facts": facts + [html.Span(note, className="note") for note in case.notes],
+        "badges": badge_row(case.badges),
+        "cards": card_row(case),
+        "message": distortion_banner(case),
+        # What compares two sides is left out where there is one.
+        "work": {} if case.other else {"--sides": "none"},
+        "points": points,
+        "point": case.point,
+        "point_box": {} if len(points) > 1 else {"display": "none"},
+        "against": case.against,
+        # There is a choice where a changed scenario was recorded, too.
+        "against_box": {} if case.changes and case.recorded else {"display": "none"},
+        "case": {
+            "name": asked.name, "point": case.point, "changes": list(case.changes), "against": case.against,
+            "key": replace(asked, point=case.point, against=case.against).key, "other": bool(case.other),
+        },
+    }  # fmt: skip
+
+
+def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:
+    """The parts of the panel of a what-if; empty for a scenario that cannot be read."""
+    try:
+        form = source.form(asked)
+    except CaseError:
+        form = Form()
+    return {
+        "fields": field_inputs(form), "chips": change_chips(asked.changes), "quantities": quantity_options(form),
+        "text": form.text, "command": form.command, "wrong": "",
+        "wrong_fields": [],
+    }  # fmt: skip
+
+
+def show_advice(source: CaseSource, asked: Asked) -> list[Any]:
+    """The line of advice for a scenario that is shown."""
+    try:
+        return advice_line(source.advice(asked))
+    except CaseError as error:
+        return advice_missing(str(error))
+
+
+def show_sweep(source: CaseSource, asked: Asked, theme: str) -> tuple[dict[str, Any], Any]:
+    """Figure and ranking of the scenario's sweep, or why there is none."""
+    try:
+        sweep = source.sweep(asked)
+    except CaseError as error:
+        return sweep_figure(Sweep(), theme), html.Div(str(error), className="wrong")
+    if not sweep.rows:
+        return sweep_figure(sweep, theme), html.Div("This scenario has no sweep section.", className="dim")
+    return sweep_figure(sweep, theme), sweep_table(sweep, asked.changes)
+
+
+def draw(case: Case, key: str, view: View) -> dict[str, Any]:
+    """The figure of a view with lane list, legend, details and messages."""
+    critical = case.critical if view.critical else None
+    drawing = timeline_figure(case.predicted, case.other, view, case.match, critical)
+    drawing.figure["layout"]["meta"] = {
+        "case": key, "home": list(drawing.home_us), "window": list(drawing.window_us),
+        "theme": view.theme, "mode": view.mode,
+    }  # fmt: skip
+    shift, _ = alignment_shift(case.predicted, case.other, view)
+    details = details_strip(case, view.selected, shift, view.theme) if view.selected else None
+    return {
+        "figure": drawing.figure,
+        "gutter": gutter_rows(drawing, case.side_notes, case.warps),
+        "height": {"height": f"{drawing.stack.height_px}px"},
+        "legend": _legend(drawing),
+        "count": f"{drawing.intervals:,} intervals{', binned' if drawing.binned else ''} ·",
+        "details": _with_close(details),
+        "details_style": {} if details else {"display": "none"},
+        "notice": " ".join(drawing.messages),
+        "search_error": drawing.pattern_error or False,
+    }
+
+
+def _legend(drawing: Drawing) -> list[html.Button]:
+    chips: list[Any] = []
+    part = ""
+    for entry in drawing.legend:
+        if entry.of != part:
+            part = entry.of
+            chips.append(html.Span(part, className="legend-part"))
+        swatch = html.Span(className="swatch", style={"background": entry.colour})
+        state = "" if entry.shown else " off"
+        fixed = entry.category < 0
+        chips.append(
+            html.Button(
+                [swatch, entry.label], className=f"chip{state}{' fixed' if fixed else ''}", title=entry.meaning,
+                **({} if fixed else {"data-category": str(entry.category), "aria-pressed": str(entry.shown).lower()}),
+            )
+        )  # fmt: skip
+    return chips
+
+
+def _with_close(details: list | None) -> list:
+    return (
+        []
+        if details is None
+        else [*details, html.Button("×", className="close", **{"data-close": "1"}, title="Close (Esc)")]
+    )

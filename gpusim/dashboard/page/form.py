@@ -1,0 +1,171 @@
+"""What can be changed of a scenario: fields with their limits, and the changes that their values stand for."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import yaml
+
+from gpusim.dashboard.figure.text import bytes_text
+from gpusim.hardware import profile_names
+from gpusim.scenario import Scenario
+from gpusim.scenario.overrides import assignment
+from gpusim.units import format_quantity, parse
+
+__all__ = ["Field", "Form", "changes_of", "form_of"]
+
+TEXT_WIDTH = 100
+"""Letters in a line of a file that is saved."""
+MOST_FIELDS = 24
+"""So many fields a program that is spelled out has at most; the first are its grid, its rings and its roles."""
+_AROUND_LOOPS, _UNSAID = ("prologue", "epilogue"), ("roles", "rings", "per_tile", "threads", "per_chunk")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """One number or word of a scenario: ``value`` as it is now, ``base`` without the changes, both as people type it.
+
+    ``path`` is what ``--set`` would name. ``choices`` for one of a few; ``whole`` for whole numbers without a unit.
+    """
+
+    path: str
+    label: str
+    value: str
+    base: str
+    why: str = ""
+    choices: tuple[str, ...] = ()
+    whole: bool = False
+    least: float | None = None
+    most: float | None = None
+    step: float | None = None
+
+
+@dataclass(frozen=True)
+class Form:
+    """All that a what-if can change, and what it comes to.
+
+    ``others``: changes that are none of a field, such as those of the device's quantities, of which ``quantities``
+    holds the values. ``text`` is the scenario as a file, ``command`` what runs it on the command line.
+    """
+
+    fields: tuple[Field, ...] = ()
+    others: tuple[str, ...] = ()
+    quantities: Mapping[str, str] = field(default_factory=dict)
+    text: str = ""
+    command: str = ""
+
+
+def form_of(own: Scenario, base: Scenario, now: Scenario, changes: Sequence[str]) -> Form:
+    """The form of ``now``, which is ``base`` with ``changes``; ``base`` may be a recorded point of ``own``."""
+    fields = tuple(_fields(base, now))
+    paths = {one.path for one in fields}
+    others = tuple(change for change in changes if change.partition("=")[0] not in paths)
+    quantities = {name: quantity.text for name, quantity in now.profile().quantities.items()}
+    text = yaml.safe_dump(now.data, sort_keys=False, allow_unicode=True, width=TEXT_WIDTH, default_flow_style=None)
+    sets = [*_apart(own, base), *changes]
+    command = shlex.join(["gpusim", "run", own.source.name, *(part for change in sets for part in ("--set", change))])
+    return Form(fields, others, quantities, text, command)
+
+
+def changes_of(fields: Sequence[Field], values: Mapping[str, Any], others: Sequence[str]) -> tuple[str, ...]:
+    """The changes that ``values`` (by path, as typed) make; an empty field stands for the value it had."""
+    found = []
+    for one in fields:
+        typed = values.get(one.path)
+        text = "" if typed is None else str(typed).strip()
+        if text and text != one.base:
+            found.append(f"{one.path}={text}")
+    return (*found, *others)
+
+
+def _apart(own: Scenario, base: Scenario) -> list[str]:
+    """What makes the recorded point ``base`` of the scenario itself."""
+    if base is own or base.params is None:
+        return []
+    mine, theirs = (dataclasses.asdict(each.params) for each in (own, base))
+    return [assignment(f"kernel.params.{name}", value) for name, value in theirs.items() if value != mine[name]]
+
+
+def _fields(base: Scenario, now: Scenario) -> Iterator[Field]:
+    if now.params is not None:
+        yield from _parameters(base, now)
+    else:
+        yield from list(_spelled(base.data, now.data))[:MOST_FIELDS]
+    path = "device" if isinstance(base.data.get("device"), str) else "device.base"
+    names = tuple(dict.fromkeys([*profile_names(), base.device, now.device]))
+    yield Field(path, "device", now.device, base.device, "Device profile of the prediction.", names)
+
+
+def _parameters(base: Scenario, now: Scenario) -> Iterator[Field]:
+    for one in dataclasses.fields(now.params):
+        limits = one.metadata or {}
+        value, before = (_typed(getattr(each.params, one.name), limits.get("unit")) for each in (now, base))
+        choices = tuple(map(str, limits.get("choices") or ()))
+        if isinstance(getattr(base.params, one.name), bool):
+            choices = ("true", "false")
+        label = one.name.replace("_", " ").replace("ctas", "CTAs").replace("fma", "FMA")
+        yield Field(
+            f"kernel.params.{one.name}", label, value, before, limits.get("doc") or "", choices,
+            whole=not choices and value.isdecimal() and limits.get("unit") is None,
+            least=limits.get("ge"), most=limits.get("le"), step=limits.get("multiple_of"),
+        )  # fmt: skip
+
+
+def _typed(value: Any, unit: str | None) -> str:
+    """A parameter as one types it, in a unit only where that is exactly the same."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if unit == "bytes" and value >= 1024:
+        text = bytes_text(value)
+        return text if parse(text, "bytes") == value else str(value)
+    if unit in ("s", "time"):
+        text = format_quantity(value, "time", 6)
+        return text if value and parse(text, "time") == value else repr(value)
+    return str(value)
+
+
+def _spelled(base: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Field]:
+    """Numbers of a kernel or host program that is spelled out, shallow ones first."""
+    kind = "kernel" if "kernel" in now else "host"
+    before = dict(_leaves(base[kind], (kind,)))
+    leaves = [(place, value) for place, value in _leaves(now[kind], (kind,)) if place in before]
+    alike: Counter[str] = Counter()
+    for place, value in sorted(leaves, key=lambda leaf: (len(leaf[0]), any(isinstance(key, int) for key in leaf[0]))):
+        label = _label([key for key in place[1:] if isinstance(key, str) and key not in _UNSAID])
+        alike[label] += 1
+        yield Field(
+            ".".join(map(str, place)), _numbered(label, alike[label]), str(value), str(before[place]),
+            ".".join(map(str, place)), whole=isinstance(value, int), least=0 if isinstance(value, int) else None,
+        )  # fmt: skip
+
+
+def _label(words: Sequence[str]) -> str:
+    """The field first where it is deep inside: what comes last is cut off where there is no room.
+
+    The word `compute` is dropped: only its fields are instruction counts.
+    """
+    said = [word.replace("_", " ") for word in words]
+    return " ".join(said) if len(said) < 3 else " · ".join(word for word in reversed(said) if word != "compute")
+
+
+def _numbered(label: str, number: int) -> str:
+    """The second and later ones of the same label say which they are, in front, where it is not cut off."""
+    name, dot, rest = label.partition(" · ")
+    return f"{name} ({number}){dot}{rest}" if number > 1 else label
+
+
+def _leaves(data: Any, place: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any]]:
+    if isinstance(data, Mapping):
+        for key, value in data.items():
+            if key not in _AROUND_LOOPS:
+                yield from _leaves(value, (*place, key))
+    elif isinstance(data, list):
+        for index, value in enumerate(data):
+            yield from _leaves(value, (*place, index))
+    elif (isinstance(data, int | float) and not isinstance(data, bool)) or str(data)[:1].isdigit():
+        yield place, data

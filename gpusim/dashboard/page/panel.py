@@ -1,0 +1,107 @@
+"""The panel of a what-if: fields to change, what has been changed, and the scenario that comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import dash_mantine_components as dmc
+from dash import dcc, html
+
+from gpusim.dashboard.page.form import Field, Form
+
+__all__ = [
+    "CHANGED_CLASS",
+    "DROP",
+    "FIELD",
+    "PLAIN_CLASS",
+    "change_chips",
+    "field_inputs",
+    "quantity_options",
+    "what_if_panel",
+]
+
+FIELD, DROP = "field", "drop"
+"""Types of the ids of inputs and of the buttons that take a change back."""
+PLAIN_CLASS, CHANGED_CLASS = "field", "field changed"
+"""Classes of inputs."""
+WAIT_MS = 250
+"""Milliseconds from the last key to asking for a prediction."""
+
+
+def _input(one: Field) -> Any:
+    shared = {
+        "id": {"type": FIELD, "path": one.path}, "label": one.label, "value": one.value, "size": "xs",
+        "className": CHANGED_CLASS if one.value != one.base else PLAIN_CLASS,
+    }  # fmt: skip
+    if one.choices:
+        data = [{"value": choice, "label": choice} for choice in one.choices]
+        return dmc.Select(**shared, data=data, allowDeselect=False, searchable=len(data) > 6)
+    if one.whole:
+        return dmc.NumberInput(
+            **(shared | {"value": int(one.value)}), min=one.least, max=one.most, step=one.step or 1,
+            allowDecimal=False, clampBehavior="none", debounce=WAIT_MS, stepHoldDelay=400, stepHoldInterval=80,
+        )  # fmt: skip
+    return dmc.TextInput(**shared, debounce=WAIT_MS)
+
+
+def field_inputs(form: Form) -> list[html.Div]:
+    """One input for each field, with its meaning on hover."""
+    return [html.Div(_input(one), title=f"{one.path}: {one.why}" if one.why else one.path) for one in form.fields]
+
+
+def change_chips(changes: Sequence[str]) -> list[Any]:
+    """Every change with a button that takes it back."""
+    if not changes:
+        return [html.Span("nothing changed yet", className="dim")]
+    return [
+        html.Span(
+            [change, html.Button("×", id={"type": DROP, "change": change}, className="drop", title="Take it back")],
+            className="change",
+        )
+        for change in changes
+    ]  # fmt: skip
+
+
+def quantity_options(form: Form) -> list[dict[str, str]]:
+    """The quantities of the device, with the values they have."""
+    return [{"value": name, "label": f"{name}  ({text})"} for name, text in form.quantities.items()]
+
+
+def what_if_panel(shown: dict[str, Any], *, opened: bool) -> dmc.Collapse:
+    """The panel around what `content.show_case` says of it, folded away until somebody asks."""
+    quantity = [
+        dmc.Select(id="quantity", data=shown["quantities"], placeholder="a quantity of the device", searchable=True,
+                   clearable=True, size="xs", w=240, **{"aria-label": "Quantity of the device"}),
+        dmc.TextInput(id="quantity-value", placeholder="value, Enter", size="xs", w=140, value="",
+                      **{"aria-label": "Value of the quantity"}),
+    ]  # fmt: skip
+    save = [
+        dmc.TextInput(id="save-name", placeholder="new scenario", size="xs", w=150, value="",
+                      **{"aria-label": "Name of a new scenario"}),
+        dmc.Button("Save", id="save", size="compact-xs", variant="default"),
+    ]  # fmt: skip
+    changed = [
+        html.Span("Changed", className="advice-title"),
+        html.Div(shown["chips"], id="chips", className="chips"),
+        dmc.Button("Undo", id="undo", size="compact-xs", variant="default"),
+        dmc.Button("Reset", id="reset", size="compact-xs", variant="default"),
+    ]
+    command = [
+        html.Code(shown["command"], id="command", className="command"),
+        dcc.Clipboard(target_id="command", className="copy", title="Copy"),
+    ]
+    left = html.Div(
+        [
+            html.Div(shown["fields"], id="fields", className="fields"),
+            html.Div(changed, className="changed-row"),
+            html.Div(shown["wrong"], id="wrong", className="wrong", role="status"),
+            html.Div([*quantity, html.Div(command, className="command-row"), *save], className="changed-row"),
+        ],
+        className="what-if-left",
+    )
+    # Opens to its full length under the pointer, or by the keyboard.
+    text = html.Pre(
+        shown["text"], id="scenario-text", className="scenario-text", title="The scenario as a file", tabIndex=0
+    )
+    return dmc.Collapse(html.Div([left, text], className="what-if"), id="what-if", opened=opened)

@@ -1,0 +1,300 @@
+"""From raw microbenchmark results to the measured quantities of a device profile.
+
+Each function isolates one mechanism; its docstring says which benches and how. Nothing here sees
+the recording of a technique: calibration and validation never mix. The raw results are the
+JSON files of ``realkernels.microbench`` (one per bench, rows of parameters and cycles).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpusim.hardware.calibration.access import ACCESS_STEPS
+from gpusim.hardware.calibration.alignment import ALIGNMENT_STEPS
+from gpusim.hardware.calibration.benches import Benches, Measured
+from gpusim.hardware.calibration.memory import HOP_INSTRUCTIONS, MEMORY_STEPS
+from gpusim.hardware.calibration.schedule import SCHEDULE_STEPS
+from gpusim.hardware.calibration.walk import WALK_STEPS
+from gpusim.program import WARP_SIZE
+from gpusim.program.sass import Instruction, dispatch_stalls
+
+__all__ = ["measure_quantities"]
+
+
+_MANY_STALLS = 10
+"""Cycles in one turn of a loop; fewer vanish among the rest."""
+_SCHEDULERS = 4
+"""Of an SM with bulk copies; all were loaded."""
+_FILLED = 4
+"""Warps of a scheduler that do not wait for themselves."""
+_MANY_WARPS = 16
+"""So many do not wait for themselves."""
+_QUEUED_BYTES, _LANE_BYTES = 32 << 10, 16
+"""Copies that just find room in the queue of the load-store unit; of a lane and instruction."""
+
+
+def measure_quantities(folder: Path) -> dict[str, Measured]:
+    """All measured quantities from the bench results in ``folder``, by name.
+
+    Raises RecordingError if a bench is missing or unreadable.
+    """
+    benches = Benches(folder)
+    found: dict[str, Measured] = {}
+    for step in _STEPS:
+        found.update(step(benches, found))
+    return found
+
+
+def _clock(b: Benches, _: dict) -> dict[str, Measured]:
+    """SM clock: clock64 over globaltimer while FP32 units and memory are loaded."""
+    rows = [row for row in b.rows("clock") if row["load"] != "rest"]
+    values = [row["clock_hz"] / 1e6 for row in rows]
+    return {"sm.clock": Measured(float(np.median(values)), "MHz", "clock", float(np.ptp(values)))}
+
+
+def _issue(b: Benches, _: dict) -> dict[str, Measured]:
+    """FP32 issue rate and latency, special functions: loops of 1024 FFMAs, 3 loop instructions per turn."""
+    body = 1024
+    turn = body / (body + 3)
+    rate = [r["cycles_per_instruction"] * turn
+            for r in b.rows("issue", op="ffma_xab", body=body, ilp=4) if r["warps_per_scheduler"] >= 2]  # fmt: skip
+    latency = b.one("issue", "cycles_per_instruction", op="ffma_xab", body=body, ilp=1, warps_per_scheduler=1)
+    mufu = b.one("issue", "cycles_per_instruction", op="mufu_ex2", ilp=8, beside="alone", warps_per_scheduler=4)
+    integer = b.one("issue", "cycles_per_instruction", op="shf", ilp=1, warps_per_scheduler=1)
+    chain = {"op": "constant", "ilp": 1, "beside": "alone"}
+    constant = b.one("issue", "cycles_per_instruction", **chain, warps_per_scheduler=8)
+    constant_latency = b.one("issue", "cycles_per_instruction", **chain, warps_per_scheduler=1)
+    return {
+        "sm.ffma_issue_rate": Measured(1.0 / float(np.mean(rate)), "/cycle", "issue", float(np.ptp(rate))),
+        "sm.ffma_latency": Measured(latency * turn, "cycles", "issue"),
+        "sm.mufu_issue_interval": Measured(mufu, "cycles", "issue"),
+        "sm.dispatch_stall": _dispatch_stall(b),
+        "sm.ldc_interval": Measured(constant / _SCHEDULERS, "cycles", "issue (chains of loads, all schedulers)"),
+        "sm.ldc_latency": Measured(constant_latency - integer, "cycles", "issue (a chain, less its address)"),
+    }
+
+
+def _dispatch_stall(b: Benches) -> Measured:
+    """What one of the cycles takes that `dispatch_stalls` counts in the SASS of a loop."""
+    rows = b.rows("operands")
+    sass = {(row["kind"], row["seed"]): [Instruction.of(text) for text in row["sass_turn"]]
+            for row in rows if row["sass_turn"]}  # fmt: skip
+    extra, counted = [], []
+    for row in rows:
+        if row["warps_per_scheduler"] == _FILLED:
+            turn = sass[row["kind"], row["seed"]]
+            stalls = dispatch_stalls(turn)
+            counted.append(stalls.register_conflicts + stalls.pipe_stalls)
+            extra.append(row["cycles_per_turn"] / _FILLED - len(turn))
+    each = [more / cycles for more, cycles in zip(extra, counted, strict=True) if cycles >= _MANY_STALLS]
+    source = f"operands ({len(each)} loops, stalls counted in their SASS)"
+    return Measured(sum(extra) / sum(counted), "cycles", source, float(np.std(each)))
+
+
+def _shared_memory(b: Benches, _: dict) -> dict[str, Measured]:
+    """Shared-memory latency (pointer chase) and the interval at which one warp alone can issue."""
+    wavefronts = np.array([1.0, 2.0, 4.0])
+
+    def interval(kind: str, wide: float) -> float:
+        """Cycles that one more access in a turn takes."""
+        turns = sorted(
+            (row["batch"], row["batch"] * row["cycles"]) for row in b.rows("lds", kind=kind, bits=int(32 * wide))
+        )
+        slope, _ = np.polyfit(*zip(*turns, strict=True), 1)
+        return float(slope)
+
+    found = {}
+    latency = np.array([b.one("lds", "cycles", kind="latency", bits=int(32 * w), warps=1) for w in wavefronts])
+    storing = np.array([interval("store_batch", w) for w in wavefronts])
+    for cycles, name in ((latency, "lds_latency"), (storing, "sts_interval")):
+        slope, start = np.polyfit(wavefronts - 1.0, cycles, 1)
+        off = float(np.abs(start + slope * (wavefronts - 1.0) - cycles).max())
+        found[f"sm.{name}"] = Measured(float(start), "cycles", "lds", off)
+        found[f"sm.{name}_per_extra_wavefront"] = Measured(float(slope), "cycles", "lds", off)
+    found["sm.lds_interval"] = Measured(interval("load_batch", 1.0), "cycles", "lds (one warp, 32 bits)")
+    found["sm.lds_interval_per_wavefront"] = Measured(
+        interval("load_batch", 4.0) / 4.0, "cycles", "lds (one warp, 128 bits)"
+    )
+    # All lanes load the same 16 bytes: what is left is the time of the request.
+    request = 32 * 16 / b.one("lds", "cycles", kind="sharing", bits=128, sharing="all")
+    found["lsu.request_bandwidth"] = Measured(request, "B/cycle", "lds (all lanes load the same 16 bytes)")
+    for unit, beside in (("ldg", "ld.global"), ("cp_async", "cp.async")):
+        found[f"lsu.{unit}_data_interval"] = _beside_shared_loads(b, beside)
+    return found
+
+
+def _masked(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
+    """Time of the load-store unit for an access that no lane executes, for a cp.async, and for the end of a group."""
+
+    def beside(access: str, loads: int) -> float:
+        """What an access and its placeholders add to ``loads`` loads from shared memory, 32 warps."""
+        rows = [b.rows("masked", access=kind, beside=loads, warps=32)[0] for kind in (access, "none")]
+        return rows[0]["cycles"] - rows[1]["cycles"]
+
+    names, loads = ("ld.shared", "st.shared", "ld.global"), (1, 2)
+    masked = [beside(access, n) for access in names for n in loads]
+    placeholders = b.rows("masked", access="cp.async", beside=1)[0]["placeholders"]
+    masked += [beside("cp.async", n) / (placeholders + 1) for n in loads]
+    interval = float(np.median(masked))
+    copies = [beside("copy", n) - placeholders * interval for n in loads]
+    commits = [row["cycles"] for row in b.rows("masked", access="commit", beside=0) if row["warps"] >= _MANY_WARPS]
+    return {
+        "lsu.masked_interval": Measured(
+            interval, "cycles", "masked (beside loads from shared memory)", float(np.ptp(masked))
+        ),
+        "lsu.cp_async_request_interval": Measured(
+            float(np.mean(copies)), "cycles", "masked (cp.async beside ld.shared, less those)", float(np.ptp(copies))
+        ),
+        "lsu.commit_interval": Measured(
+            float(np.mean(commits)), "cycles", "masked (ends of empty groups)", float(np.ptp(commits))
+        ),
+    }
+
+
+def _queue(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """Copies that are issued and not yet taken in: the load-store unit goes on for so long once the last is issued.
+
+    Of 32 KiB by eight warps: of fewer all find room, and of more each warp waits for registers.
+    """
+    latency, room = found["sm.lds_latency"].value, []
+    for row in b.rows("behind_copies", kind="cp_async", bytes=_QUEUED_BYTES):
+        taken = row["shared_cycles"] - latency
+        room.append((1.0 - row["issued_cycles"] / taken) * row["bytes"] / (WARP_SIZE * _LANE_BYTES))
+    return {"lsu.queue": Measured(float(np.median(room)), "", "behind_copies (32 KiB)", float(np.ptp(room)))}
+
+
+def _beside_shared_loads(b: Benches, beside: str) -> Measured:
+    """Time of the data path that 128 moved bytes take from loads of 16 bytes per lane from shared memory."""
+    path = b.one("pipes", "shared_bytes_per_cycle", bits=128, beside="nothing", sms=1)
+    rows = b.rows("pipes", bits=128, beside=beside, readers=16)
+    taken = [(path - row["shared_bytes_per_cycle"]) / row["moved_bytes_per_cycle"] for row in rows]
+    return Measured(float(np.mean(taken)), "cycles", f"pipes ({beside} beside ld.shared)", float(np.ptp(taken)))
+
+
+def _loop(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """Cycles per control or address instruction of a warp that is alone: inside a loop, and around it.
+
+    Around the loop: the mean of two kinds of code, a tile loop without vectors with and without an
+    open mbarrier.
+    """
+    per_ffma = found["sm.ffma_latency"].value / 4.0
+    latency = found["sm.lds_latency"].value + 3.0 * found["sm.lds_latency_per_extra_wavefront"].value
+    inside = []
+    for row in b.rows("lds_ffma", unroll=1, warps=1):
+        count = row["sass_per_vector"]
+        ffma = count["ffma"] + count["fadd"]
+        inside.append((row["cycles_per_vector"] - latency - ffma * per_ffma) / count["other"])
+    turn = b.rows("skeleton", kind="consumer", mode="loop")[0]
+    wait = b.one("skeleton", "cycles_per_turn", kind="consumer", mode="wait") - turn["cycles_per_turn"]
+
+    def around(mode: int) -> float:
+        rows = b.rows("tile_turn", mode=mode, ctas_per_sm=1, warps=1, vectors=0)
+        barrier = wait if mode == 3 else 0.0
+        return float(np.mean([
+            (row["cycles_per_turn"] - barrier) / (sum(row["sass_turn"].values()) - sum(row["sass_vector"].values()))
+            for row in rows
+        ]))  # fmt: skip
+
+    kinds = [around(0), around(3)]
+    return {
+        "sm.control_latency": Measured(
+            float(np.median(inside)), "cycles", "lds_ffma (one warp)", float(np.std(inside))
+        ),
+        "sm.setup_latency": Measured(
+            float(np.mean(kinds)), "cycles", "tile_turn (one warp, two kinds of code)", float(np.ptp(kinds))
+        ),
+    }
+
+
+def _barriers(b: Benches, found: dict) -> dict[str, Measured]:
+    """bar.sync against the number of warps; mbarrier operations and hand-overs between warps."""
+
+    def line(**where: Any) -> tuple[float, float, float]:
+        rows = b.rows("barrier", **where)
+        warps = np.array([row["warps"] for row in rows], dtype=float)
+        cycles = np.array([row["cycles"] for row in rows])
+        slope, base = np.polyfit(warps, cycles, 1)
+        return float(base), float(slope), float(np.abs(base + slope * warps - cycles).max())
+
+    def beside(op: str) -> float:
+        """Issue slots of an operation: what it adds to FFMAs that keep the schedulers busy, eight warps on each."""
+        between, warps, unrolled = 64, 32, 8
+        turn = warps * b.one("syncs", "cycles_per_operation", kind="beside", op=op, ffmas=between, warps=warps)
+        loop = 3 / unrolled
+        return turn / (warps / 4) - between - loop
+
+    bare, bare_slope, off = line(kind="cta_sync")
+    named, _, _ = line(kind="named_sync")
+    # Those who came long before cost nothing but their release.
+    _, release, release_off = line(kind="late", work=40)
+    poll = b.one("skeleton", "cycles_per_turn", kind="consumer", mode="wait")
+    poll -= b.one("skeleton", "cycles_per_turn", kind="consumer", mode="loop")
+
+    def interval(op: str) -> float:
+        """Between two operations of different warps on the same barrier."""
+        return b.one("syncs", "cycles_per_operation", kind="operations", op=op, shared=True, warps=32)
+
+    def turn(warps: int, stages: int = 8) -> float:
+        return b.one("skeleton", "cycles_per_turn", kind="hand_over", bytes=0, stages=stages, ctas=1,
+                     consumer_warps=warps)  # fmt: skip
+
+    per_warp = (turn(16) - turn(1)) / 15.0
+    # With one stage producer and consumer wait for each other: two hops, and between two of them the instructions from
+    # the wait to the arrival. The rest of their loops is behind the arrival.
+    hop = turn(1, stages=1) / 2.0 - HOP_INSTRUCTIONS * found["sm.setup_latency"].value - per_warp - interval("arrive")
+    return {
+        "barrier.base": Measured(bare, "cycles", "barrier (cta_sync)", off),
+        "barrier.arrive_per_warp": Measured(
+            bare_slope - release, "cycles", "barrier (cta_sync, less the release)", off
+        ),
+        "barrier.release_per_warp": Measured(release, "cycles", "barrier (late, 1 to 32 warps)", release_off),
+        "barrier.named_extra": Measured(named - bare, "cycles", "barrier (named_sync)"),
+        "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
+        "mbarrier.wake": Measured(hop / 2.0, "cycles", "skeleton (hand-over of one stage: half of a hop)"),
+        "mbarrier.arrive_latency": Measured(hop / 2.0, "cycles", "skeleton (hand-over of one stage: half of a hop)"),
+        "mbarrier.per_warp": Measured(per_warp, "cycles", "skeleton (hand-over, 1 to 16 consumer warps)"),
+        "mbarrier.arrive_interval": Measured(interval("arrive"), "cycles", "syncs (arrivals of 32 warps)"),
+        "mbarrier.wait_issue": Measured(beside("wait"), "cycles", "syncs (waits beside 64 FFMAs each)"),
+        "mbarrier.wait_interval": Measured(interval("wait"), "cycles", "syncs (waits of 32 warps)"),
+        "mbarrier.arrive_issue": Measured(
+            b.one("barrier", "cycles", kind="mbarrier", op="arrive"), "cycles", "barrier (arrive)"
+        ),
+    }
+
+
+def _launch(b: Benches, _: dict) -> dict[str, Measured]:
+    """Event to event around an empty kernel; hand-out of CTAs, at first and later; from one's end to the next start."""
+
+    def pair(grid: int) -> float:
+        return float(np.median([row["seconds"] for row in b.rows("launch", kind="event_pair", grid=grid)]))
+
+    few, many = 16896, 135168
+    interval = (pair(many) - pair(few)) / (many - few)
+    turnover = b.rows("launch", kind="turnover", ctas_per_sm=1)
+    warps = np.array([row["block"] / WARP_SIZE for row in turnover])
+    cycles = np.array([row["cycles_per_wave"] for row in turnover])
+    per_warp, restart = np.polyfit(warps, cycles, 1)
+    off = float(np.abs(restart + per_warp * warps - cycles).max())
+    clock = b.file("launch")["clock_hz"]
+    one = min(row["seconds_min"] - row["duration"] / clock for row in b.rows("launch", kind="once"))
+    start = one - min(row["seconds_min"] for row in b.rows("launch", kind="event_pair", grid=1))
+    gaps = [gap for row in b.rows("first_wave") for gap in row["gap_cycles"]]
+    return {
+        "launch.first_wave_interval": Measured(
+            float(np.median(gaps)), "cycles", "first_wave", float(np.subtract(*np.percentile(gaps, (75, 25))))
+        ),
+        "launch.overhead": Measured(pair(1) * 1e6, "us", "launch (event pair around an empty kernel)"),
+        "launch.cta_interval": Measured(interval * 1e9, "ns", "launch (empty kernels of 16,896 and 135,168 CTAs)"),
+        "cta.start": Measured(start * clock, "cycles", "launch (a CTA on each SM that spins, less the empty kernel)"),
+        "cta.restart": Measured(float(restart), "cycles", "launch (turnover of empty CTAs)", off),
+        "cta.restart_per_warp": Measured(float(per_warp), "cycles", "launch (turnover, 1 to 32 warps)"),
+    }
+
+
+_STEPS = (
+    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, *WALK_STEPS, *MEMORY_STEPS,
+    *ALIGNMENT_STEPS, *ACCESS_STEPS, _launch,
+)  # fmt: skip

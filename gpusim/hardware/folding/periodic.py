@@ -1,0 +1,280 @@
+"""A loop that has become periodic need not be simulated to its end.
+
+A kernel of many equal tiles settles into a steady state: after its first tiles, each further
+``stride`` tiles (one turn of the rings) take the same time; likewise each further wave of
+CTAs. The steady time is found in the completion times of a shorter run and checked: turns have to repeat, or the two
+halves of the window to agree. A `Cut` says what is missing and where; `gpusim.hardware.folding.stretch` puts it back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import fsum, inf, lcm
+from statistics import fmean
+from typing import Protocol
+
+import numpy as np
+
+from gpusim.hardware.folding.steady import steady_state
+from gpusim.hardware.memory.jitter import LEAST_TURN
+from gpusim.program import KernelProgram
+
+__all__ = [
+    "AGREEMENT",
+    "Cut",
+    "Shape",
+    "agree",
+    "drain_of",
+    "find_cuts",
+    "in_turn",
+    "slope_cuts",
+    "steady_wave",
+    "stride_of",
+]
+
+AGREEMENT = (1e-4, 1e-3, 1e-3, 1e-3)
+"""Largest relative difference of the period between the two halves of the window, on each longer run. CTAs
+that share an SM need not fall into a strict period; then the mean slope between two runs is taken, once
+two such slopes agree or after the last run."""
+
+_SLOPES_AGREE = 1e-3
+_TOTAL_AGREES = 5e-4
+"""What a period that goes on changing, as it does between the two halves, may do to the total: half of the 1e-3 by
+which folded and exact runs may differ, as halves may agree by chance."""
+
+_SPREADS = 10.0
+"""So many times as much may the CTAs of a wave spread or close up, which is soon over: `occupancy` by nine times."""
+
+_TURNS = 4
+"""CTAs on an SM may take turns with each other, so that only several turns of their rings repeat."""
+
+_FEWEST_TILES = 28
+_CHEAP_TILES = 64
+"""Tiles of all CTAs of an SM: so many cost little, and of one CTA they show what comes after the first dozens."""
+_LARGEST_STRIDE = 24
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """At ``at_s`` a run of ``missing`` steps was left out; every ``stride`` of them take ``stride * period_s``.
+
+    ``sm`` names the SM whose lanes it concerns; ``tiles`` says that the steps are tiles, so that
+    tile numbers have to be counted on. The turn before ``at_s``, which is repeated, took ``turn_s``
+    there: not quite the mean where the period is not strict. The CTAs concerned end by ``until_s``.
+    ``apart``: CTAs of an SM run one after the other, so that no turn stands for what is missing.
+    """
+
+    sm: str
+    at_s: float
+    period_s: float
+    stride: int
+    missing: int
+    tiles: bool
+    turn_s: float
+    until_s: float = inf
+    apart: bool = False
+
+    @property
+    def added_s(self) -> float:
+        """How much later everything after the cut happens."""
+        return self.missing * self.period_s
+
+
+class _Cta(Protocol):
+    done_s: list[float]
+
+
+class _Waves(Protocol):
+    seen: int
+    turn: int
+    missing: int
+    even: bool
+
+
+class _Sm(Protocol):
+    name: str
+    ctas: list[_Cta]
+    ended_s: list[float]
+    waves: _Waves | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What repeats: ``resident`` CTAs per SM, turns of ``stride`` tiles, the last ``drain`` tiles left aside."""
+
+    resident: int
+    stride: int
+    drain: int
+
+    def fewest(self, ctas: int) -> int:
+        """Tiles of the shortest run in which a steady state can be seen, with ``ctas`` on an SM in all."""
+        return max(_FEWEST_TILES, _CHEAP_TILES // max(ctas, 1), 3 * self.stride) + self.drain
+
+    def longer(self, tiles: int) -> int:
+        """Tiles of the next run: half as many more, in whole turns of turns, because CTAs may take turns as well."""
+        turn = _TURNS * self.stride
+        return tiles + -(-tiles // (2 * turn)) * turn
+
+    def whole_turns(self, few: int, tiles: int) -> int:
+        """The next tile count from ``few`` on from which only whole turns are missing to ``tiles``."""
+        together = self.resident if self.resident <= _TURNS else 1
+        turn = together * self.stride
+        return few + (tiles - few) % (turn if turn <= _LARGEST_STRIDE else self.stride)
+
+
+def drain_of(program: KernelProgram) -> int:
+    """Tiles at the end that already feel it: the deepest ring and two more."""
+    return max((ring.stages for ring in program.rings), default=1) + 2
+
+
+def stride_of(program: KernelProgram) -> int:
+    """Tiles after which rings are at the same stage again, roles at their next turn, and loads as late as before."""
+    turn = lcm(program.turn, *(ring.stages for ring in program.rings))
+    if turn > _LARGEST_STRIDE:
+        turn = max([program.turn, *(ring.stages for ring in program.rings)])
+    return -(-LEAST_TURN // turn) * turn
+
+
+def find_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int, agreement: float) -> list[Cut] | None:
+    """Where the missing tiles and CTAs of every SM go, in the order to put them in; None if tiles are not steady."""
+    cuts: list[Cut] = []
+    for sm in sms:
+        in_tiles = _tile_cuts(sm, shape, missing_tiles, agreement)
+        if in_tiles is None:
+            return None
+        cuts += in_tiles + _wave_cut(sm, in_tiles, shape.resident)
+    return cuts
+
+
+def slope_cuts(shorter: Sequence[_Sm], longer: Sequence[_Sm], shape: Shape, missing_tiles: int) -> list[Cut] | None:
+    """Cuts into ``longer``, a run of more tiles, whose period is the mean slope between the ends; None without one."""
+    cuts: list[Cut] = []
+    apart = in_turn(longer, shape)
+    for less, more in zip(shorter, longer, strict=True):
+        steps = len(more.ctas[-1].done_s) - len(less.ctas[-1].done_s)
+        if steps <= 0 or len(more.ctas) != len(less.ctas):
+            return None
+        in_tiles: list[Cut] = []
+        begins = [0.0, 0.0]
+        for first in range(0, len(more.ctas), shape.resident):
+            last = min(first + shape.resident, len(more.ctas)) - 1
+            even = more.waves is not None and more.waves.even and last < more.waves.seen
+            ends = [fmean(sm.ended_s[first : last + 1]) if even else sm.ended_s[last] for sm in (less, more)]
+            period = ((ends[1] - begins[1]) - (ends[0] - begins[0])) / steps
+            done = more.ctas[first].done_s
+            found = _repeats(more.name, done, shape, period, missing_tiles, ends[1])
+            in_tiles = [replace(cut, apart=apart) for cut in found] + in_tiles
+            begins = ends
+        cuts += in_tiles + _wave_cut(more, in_tiles, shape.resident)
+    return cuts
+
+
+def in_turn(sms: Sequence[_Sm], shape: Shape) -> bool:
+    """Whether CTAs that share an SM run one after the other rather than side by side: older ones are served first."""
+    for sm in sms:
+        wave = _common(sm.ctas[: shape.resident])
+        half_way = [done[len(done) // 2] for done in wave]
+        if max(half_way) - min(half_way) > max(done[-1] - done[0] for done in wave) / 4.0:
+            return True
+    return False
+
+
+def _common(ctas: Sequence[_Cta]) -> list[list[float]]:
+    """When the tiles that all of them have were done, by CTA."""
+    fewest = min(len(cta.done_s) for cta in ctas)
+    return [cta.done_s[:fewest] for cta in ctas]
+
+
+def _repeats(
+    sm: str, done_s: Sequence[float], shape: Shape, period_s: float, missing: int, until_s: float
+) -> list[Cut]:
+    """Cuts that repeat as many turns of tiles at once as the second half of the run holds, then the few that are left.
+
+    Without a strict period the end of a turn does not quite fit its beginning; so there are few such seams.
+    """
+    stride = shape.stride
+    done = np.asarray(done_s[: len(done_s) - shape.drain])
+    turns, most = missing // stride, max(len(done) // 2 // stride, 1)
+    most = min(most - (most % _TURNS if most > _TURNS else 0), turns)
+    cuts = []
+    for each in (most, turns % most):
+        if not each:
+            continue
+        steps = each * stride
+        took = done[steps:] - done[:-steps]
+        last = len(took) - 1 - np.argmin(np.abs(took[len(took) // 2 :][::-1] - steps * period_s))
+        count = turns // each * steps if not cuts else steps
+        cuts.append(Cut(sm, float(done[steps + last]), period_s, steps, count, True, float(took[last]), until_s))
+    cuts.sort(key=lambda cut: cut.at_s, reverse=True)
+    # What was put in first moves the end.
+    return [replace(cut, until_s=cut.until_s + sum(other.added_s for other in cuts[:i])) for i, cut in enumerate(cuts)]
+
+
+def agree(slopes: Sequence[Sequence[Cut] | None]) -> bool:
+    """Whether the last two of ``slopes`` (`slope_cuts` of longer and longer runs) have the same periods."""
+    if len(slopes) < 2 or None in slopes[-2:]:
+        return False
+    less, more = ({(cut.sm, cut.tiles): cut.period_s for cut in cuts} for cuts in slopes[-2:])
+    return all(abs(less[key] - more[key]) <= _SLOPES_AGREE * more[key] for key in more)
+
+
+def _enough(agreement: float, steps: int, missing: int) -> float:
+    """How far the periods of the two halves may differ: by more if few tiles are missing after ``steps``."""
+    half = steps / 3.0
+    return max(agreement, _TOTAL_AGREES * 2.0 * half * (steps + missing) / missing**2) if missing else agreement
+
+
+def steady_wave(
+    wave: Sequence[Sequence[float]], stride: int, drain: int, agreement: float, missing: int
+) -> float | None:
+    """Mean period of a tile of the CTAs in ``wave``, by when the tiles of each were done; None if it is not steady.
+
+    The last ``drain`` tiles do not count. ``missing``: tiles to come. The CTAs have to stay together, so that one cut
+    serves them all.
+    """
+    together = [fsum(done) for done in zip(*wave, strict=True)]
+    agreement = _enough(agreement, len(together), missing)
+    steady = steady_state(together, stride, drain, agreement)
+    if steady is None:
+        return None
+    period, steps = steady[0] / len(wave), steady[1]
+    last = len(together) - 1 - drain
+    spread, before = (max(done[at] for done in wave) - min(done[at] for done in wave) for at in (last, last - steps))
+    # Not of CTAs that run one after the other, because the schedulers serve older ones first.
+    if spread > len(together) / 4.0 * period or abs(spread - before) > _SPREADS * agreement * period * steps:
+        return None
+    return period
+
+
+def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cut] | None:
+    """Where ``missing`` tiles of every CTA of an SM go, the last wave first; None if not steady."""
+    if missing == 0:
+        return []
+    cuts = []
+    for first in range(0, len(sm.ctas), shape.resident):
+        wave = _common(sm.ctas[first : first + shape.resident])
+        period = steady_wave(wave, shape.stride, shape.drain, agreement, missing)
+        if period is None:
+            return None
+        until_s = max(sm.ended_s[first : first + shape.resident])
+        cuts.append(_repeats(sm.name, wave[0], shape, period, missing, until_s))
+    return [cut for in_wave in reversed(cuts) for cut in in_wave]
+
+
+def _wave_cut(sm: _Sm, tiles: Sequence[Cut], resident: int) -> list[Cut]:
+    """Where the CTAs go that an SM has left out, once the cuts in ``tiles`` are in; ``resident`` share it."""
+    waves = sm.waves
+    if waves is None or not waves.missing:
+        return []
+
+    def put(at_s: float) -> float:
+        return at_s + sum(cut.added_s for cut in tiles if cut.at_s <= at_s)
+
+    before = waves.seen - waves.turn
+    begin, end = put(sm.ended_s[before - 1]), put(sm.ended_s[waves.seen - 1])
+    turn_s = end - begin
+    if waves.even:
+        first, last = (fmean(map(put, sm.ended_s[count - resident : count])) for count in (before, waves.seen))
+        turn_s = last - first
+    return [Cut(sm.name, end, turn_s / waves.turn, waves.turn, waves.missing, False, end - begin)]

@@ -1,0 +1,53 @@
+"""Which SMs take the CTAs that are left when the last full wave ends.
+
+Models: a CTA goes to whichever slot is free first. CTAs of one SM end almost together, because they share everything,
+  while SMs end a little apart; so some SMs take several of those left, others none, and the last wave takes as long as
+  a full one. Where CTAs of an SM end further apart than SMs do, each SM takes one before any takes two.
+Omits: by how much older CTAs get ahead where many warps queue for the schedulers; there each SM takes one, too.
+Source: realkernels.microbench (last_wave).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from statistics import NormalDist
+
+from gpusim.hardware.sm.compute import FEW_CHAINS
+
+__all__ = ["deal_left_over", "older_get_ahead"]
+
+_BOUND, _IN_TURN = 0.7, 4.0
+"""Utilisation of the schedulers, and warps on each, beyond which CTAs of an SM end 4 to 40 % of their time apart; below
+1 to 3 % for each. Read off `last_wave` (with 6 warps CTAs that wait are together at a utilisation of 0.66, apart at
+0.73) and off 76 random kernels of three techniques with stamps, of which no recording was kept."""
+_IN_TURN_WIDE = 3.0
+"""Warps of many chains never leave a slot to others: of those already four on a scheduler end 7 to 50 % apart, and
+three at most 8 % (`last_wave`, 16 values)."""
+_IN_TURN_SHARED = 5.0
+"""Warps on each scheduler beyond which CTAs end apart where shared memory is busy instead: up to 4.5 end together, six
+and more up to 47 % apart, unless all that they wait for from DRAM was asked for a turn ahead (`last_wave`, values 0; 12
+of 18 kernels)."""
+
+
+def older_get_ahead(warps: float, issuing: float, sharing: float, chains: float) -> bool:
+    """Whether CTAs with ``warps`` on each scheduler end apart.
+
+    ``issuing``, ``sharing``: part of the time in which the schedulers issue, and shared memory answers; ``chains``: of
+    independent FFMAs in a warp.
+    """
+    served = _IN_TURN if chains <= FEW_CHAINS else _IN_TURN_WIDE
+    return (warps > served and issuing > _BOUND) or (warps > _IN_TURN_SHARED and sharing > _BOUND)
+
+
+def deal_left_over(ends_s: Sequence[float], spread_s: float, left_over: int, sms: int) -> tuple[int, ...]:
+    """How many SMs take 0, 1, 2 … of ``left_over`` CTAs, one for each of their slots at most.
+
+    ``ends_s``: when the CTAs in the slots of a typical SM end; ``spread_s``: standard deviation between SMs.
+    """
+    normal = NormalDist()
+    earlier = (spread_s * normal.inv_cdf((sm + 0.5) / sms) for sm in range(sms))
+    free = sorted((offset + end, sm) for sm, offset in enumerate(earlier) for end in ends_s)
+    by_sm = Counter(sm for _, sm in free[:left_over])
+    sharing = Counter(by_sm.values())
+    return (sms - len(by_sm), *(sharing[count] for count in range(1, len(ends_s) + 1)))

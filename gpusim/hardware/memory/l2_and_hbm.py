@@ -1,0 +1,196 @@
+"""L2 and HBM as all SMs share them.
+
+Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
+  block for less than all of it; in order of address writes cost less) and of L2 (one way in, for
+  writes, requests and what comes from DRAM, and one out), shared max-min fairly by all SMs. Latencies are those of
+  `gpusim.hardware.memory.loaded_latency`.
+Omits: when it is that L2 begins to write back what it holds of written data.
+Source: realkernels.microbench (tma, access, hbm, in_order, l2, dirty); see the profile.
+
+All SMs of a class are simulated as one, as if they were in step. They are so at the start; then
+every load's jitter moves them further apart, and one SM's copy finds bandwidth that others leave
+unused. So HBM saves what is not used, as far as the SMs have drifted apart and up to one round (a tile of
+every resident CTA), and a copy may spend it (`Capacity.reserve`); what remains of the crowding
+is measured and added as latency.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
+from gpusim.hardware.memory.access import BLOCK_BYTES, DENSE, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES, Access
+from gpusim.hardware.memory.demand import Demand
+from gpusim.hardware.memory.loaded_latency import LoadedLatency
+from gpusim.hardware.memory.mixing import MIX_LOSSES, left_when_mixed
+from gpusim.hardware.memory.recent_load import RecentLoad
+from gpusim.hardware.profile import DeviceProfile
+
+__all__ = ["FEW_WRITES", "Memory"]
+
+FEW_WRITES = 2e-3
+"""Share of writes below which mixing costs nothing: results at the end of kernels that read."""
+WIDTH = 12.0**0.5
+"""Width of the uniform distribution with standard deviation 1: how long a crowd of SMs takes to pass."""
+
+
+def _with_others(opened: float, completed: float) -> float:
+    """Bytes that DRAM could move for a wanted one, where others want the rest of ``completed`` of what it opens."""
+    return opened + completed * (1.0 - opened)
+
+
+class Memory:
+    """The memory system behind ``sms`` SMs, which want ``demand`` of it."""
+
+    def __init__(self, sim: Simulation, profile: DeviceProfile, sms: int, demand: Demand) -> None:
+        self.sim = sim
+        self.profile = profile
+        self.round_bytes = demand.round_bytes
+        self.fluid = FluidSystem(sim)
+        self._block_share = profile.value("hbm.read_block_share"), profile.value("hbm.write_block_share")
+        self._strided_block_share = profile.value("hbm.read_block_share_strided")
+        self._off_line, self._off_line_room = 0.0, profile.value("tma.off_line_under_way")
+        """Bytes of bulk loads off a line that are under way, and how many may be before they lose bandwidth."""
+        self._weigh_hbm(profile, demand)
+        self._weigh_l2(profile, demand)
+        self._open_ways(profile, demand)
+        self._mix = RecentLoad(sim, self.hbm, self._written)
+        self.latency = LoadedLatency(profile, sms, demand, self.hbm, RecentLoad(sim, self.hbm, self._written))
+        """What comes to the latency of L2."""
+
+    def _weigh_hbm(self, profile: DeviceProfile, demand: Demand) -> None:
+        """What a byte read or written takes of HBM's time, and what mixing both loses of it."""
+        value, in_order, kept = profile.value, demand.writes_in_order, demand.kept
+        self._read_bytes_per_s = value("hbm.read_bandwidth")
+        """What HBM reads if it does nothing else."""
+        self._write_bytes_per_s = value("hbm.write_bandwidth") * (1.0 + in_order * value("hbm.write_in_order_gain"))
+        """What HBM writes if it does nothing else."""
+        self._read_weight = 1.0 / self._read_bytes_per_s
+        # As long as L2 keeps what is written HBM only reads, and L2 takes in both: what that costs beyond the reads.
+        filled = value("l2.fill_weight") + value("l2.read_command_bytes") / LINE_BYTES
+        reads = demand.reads_per_write
+        taken_in = (1.0 + filled * reads) / value("l2.write_bandwidth") - reads / self._read_bytes_per_s
+        self._write_weight = (1.0 - kept) / self._write_bytes_per_s + kept * max(taken_in, 0.0)
+        mixed = demand.mixed
+        self._mix_loss = tuple(
+            mixed * ((1.0 - in_order) * value(name) + in_order * value(f"{name}_in_order")) for name in MIX_LOSSES
+        )
+
+    def _weigh_l2(self, profile: DeviceProfile, demand: Demand) -> None:
+        """Bytes of the ways into and out of L2 that requests, sectors and what comes from DRAM take."""
+        value = profile.value
+        self._l2_read_request = value("l2.read_request_bytes")
+        # A request to write has a part of its own and one for each sector; a line of them takes as long as its bytes.
+        request, sectors = value("l2.write_request_bytes"), LINE_BYTES / SECTOR_BYTES
+        self._l2_write_sector = (LINE_BYTES - request) / (sectors - 1.0)
+        self._l2_write_request = request - self._l2_write_sector
+        self._l2_partial = value("l2.partial_sector")
+        # Where nothing is written the way in is never full.
+        self._l2_command = value("l2.read_command_bytes") if demand.round_written_bytes else 0.0
+        self._l2_fill = value("l2.fill_weight")
+
+    def _open_ways(self, profile: DeviceProfile, demand: Demand) -> None:
+        """HBM, in seconds of its time per second, so that reads and writes add up; and the ways of L2, in bytes."""
+        value, read, written = profile.value, demand.round_bytes, demand.round_written_bytes
+        worst = min(
+            value(f"{unit}.unaligned_{kind}_efficiency") for unit in ("tma", "lsu") for kind in ("sector", "line")
+        )
+        full_s = read / self._read_bytes_per_s / worst + written / self._write_bytes_per_s
+        drift_s = WIDTH * profile.seconds_of("dram.latency_jitter_many_lines")
+        apart = _mean_drift(full_s, drift_s, demand.rounds) / full_s if full_s else 1.0
+        self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)
+        self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * read)
+        round_in = written + read * (self._l2_fill + self._l2_command / LINE_BYTES)
+        self.l2_in = Capacity("l2 in", value("l2.write_bandwidth"), reserve=apart * round_in)
+        self.l2_partial = Capacity("l2 partial writes", value("l2.write_bandwidth"), reserve=apart * written)
+        self._written = Capacity("hbm writes", inf)
+
+    def _hbm_limit(self, flows: list[Flow]) -> float:
+        """What is left of HBM's time at the mix of reads and writes of late, or of now when it has just begun."""
+        written, used = self._written, self.hbm.used_total
+        if not any(self._mix_loss) or written.used_total < FEW_WRITES * used or not (used or written.flows):
+            return 1.0
+        load, writes = self._mix.seen()
+        if not load:
+            load = sum(flow.multiplicity for flow in flows)
+            writes = sum(flow.multiplicity for flow in self._written.flows)
+        return left_when_mixed(writes / load if load else 0.0, self._mix_loss)
+
+    def reads(
+        self, access: Access, l2_hit: float, efficiency: float = 1.0, completed: float = 0.0
+    ) -> list[tuple[Capacity, float]]:
+        """What one byte between L2 and an SM takes of both ways and of HBM, used with ``efficiency``.
+
+        ``completed``: part of it around which others read the rest.
+        """
+        fetched = access.fetched
+        uses = [(self.l2, max(1.0, access.lines * self._l2_read_request / fetched))]
+        if self._l2_command:
+            filled = (1.0 - l2_hit) * _with_others(GRANULE_BYTES * access.granules, completed) * self._l2_fill
+            uses.append((self.l2_in, (access.lines * self._l2_command + filled) / fetched))
+        if l2_hit < 1.0:
+            opened = self._opened(access, self._block_share[0] if access.scattered else self._strided_block_share)
+            share = (1.0 - l2_hit) * _with_others(opened, completed) / fetched
+            uses.append((self.hbm, share * self._read_weight / efficiency))
+        return uses
+
+    def add_off_line(self, amount: float) -> bool:
+        """Bulk loads of ``amount`` bytes that start off a line are under way from now, or have arrived if negative.
+
+        Whether there are so many of them that they lose bandwidth.
+        """
+        self._off_line += amount
+        return self._off_line > self._off_line_room
+
+    def writes(
+        self, access: Access, l2_hit: float, completed: float = 0.0, merged: float = 0.0
+    ) -> list[tuple[Capacity, float]]:
+        """Capacities that one stored byte takes: the way into L2 and, if it misses, HBM.
+
+        Sectors written in part are read first, unless they are ``completed`` by others. Of ``merged`` of what is wanted
+        L1 has put the parts together.
+        """
+        apart = self._writes(access, l2_hit, completed)
+        if not merged:
+            return apart
+        part = (1.0 - merged) * access.fetched / ((1.0 - merged) * access.fetched + merged)
+        uses = {capacity: part * weight for capacity, weight in apart}
+        for capacity, weight in self._writes(DENSE, l2_hit, 0.0):
+            uses[capacity] = uses.get(capacity, 0.0) + (1.0 - part) * weight
+        return list(uses.items())
+
+    def _writes(self, access: Access, l2_hit: float, completed: float) -> list[tuple[Capacity, float]]:
+        sent = access.fetched
+        request, sectors = access.lines * self._l2_write_request, access.sectors * self._l2_write_sector
+        into_l2 = [(self.l2_in, (request + sectors) / sent)]
+        if sent > 1.0:
+            # Changing a sector takes longer than bringing it, which goes on meanwhile.
+            into_l2.append((self.l2_partial, (request + self._l2_partial * sectors) / sent))
+        if l2_hit >= 1.0:
+            return into_l2
+        opened = self._opened(access, self._block_share[1])
+        # What fills a sector is read between writes, not in the order of a stride.
+        filled = self._opened(access, self._block_share[0]) if sent > 1.0 else 0.0
+        opened = _with_others(opened, completed)
+        filled *= 1.0 - completed
+        share = (1.0 - l2_hit) / sent
+        return [
+            *into_l2,
+            (self.hbm, share * (opened * self._write_weight + filled * self._read_weight)),
+            (self._written, share * opened * self._write_weight),
+        ]
+
+    @staticmethod
+    def _opened(access: Access, share: float) -> float:
+        """Bytes that DRAM could move in its time for a wanted one; opening a block is ``share`` of the time of one."""
+        return share * BLOCK_BYTES * access.blocks + (1.0 - share) * GRANULE_BYTES * access.granules
+
+
+def _mean_drift(full: float, per_round: float, rounds: float) -> float:
+    """Mean over ``rounds`` of min(full, per_round * sqrt(n)): a random walk that ends when it has filled a round."""
+    if per_round <= 0.0:
+        return full
+    filled = min((full / per_round) ** 2, rounds)
+    if filled <= 0.0:
+        return full
+    return (filled * (2.0 / 3.0) * per_round * filled**0.5 + (rounds - filled) * full) / rounds

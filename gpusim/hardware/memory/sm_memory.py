@@ -1,0 +1,280 @@
+"""The way of one SM to memory: its copy unit, its load-store path and its port.
+
+Models: bulk copies (TMA) of a CTA, loads and stores, one after the other, those of several CTAs side by side; per SM a
+  FIFO for loads and one for stores through the load-store path (LSU), all behind the SM's port; L1 with room for the
+  lines of loads by threads that are under way, each of which leaves when it has come; stores to parts of the same
+  sectors, which L1 puts together; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an
+  SM takes them in more slowly, and some bandwidth of HBM is lost (of bulk copies on sectors if many are under way).
+Omits: CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
+Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, behind_loads, together, alignment, offset,
+  latency); see the profile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from math import inf
+from typing import NamedTuple
+
+from gpusim.engine import Capacity, Event, FifoServer
+from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, WIDEST, Access
+from gpusim.hardware.memory.alignment import Alignment
+from gpusim.hardware.memory.l2_and_hbm import Memory
+from gpusim.hardware.memory.load_store import LoadStoreQueue
+from gpusim.hardware.memory.merging import WARPS_OF_AN_SM, merged_part
+from gpusim.hardware.memory.store_queue import StoreQueue
+from gpusim.hardware.memory.under_way import UnderWay
+from gpusim.program import WARP_SIZE
+from gpusim.timeline import Recorder
+
+__all__ = ["Origin", "SmMemory"]
+
+SIDE_BY_SIDE = 0.3
+"""Part of the later one's wait that the earlier of two CTAs' copies has, too, from which on they pass side by side:
+none if they went one after the other, 0.6 to 0.95 in two runs of `together`."""
+
+
+class Origin(NamedTuple):
+    """Who asks an SM's memory for something."""
+
+    cta: str
+    """Lane of the CTA."""
+    tile: int
+    """Its tile, -1 for none."""
+    stage: int
+    """Stage of the ring that is filled or read, -1 for none."""
+    part: float
+    """Part of the SMs, 0..1, that run this CTA."""
+    cause: int
+    """Index of the interval that issued the request, -1 for none."""
+
+
+class SmMemory:
+    """One SM's way to memory (or that of ``multiplicity`` SMs in step)."""
+
+    def __init__(self, memory: Memory, lane: str, multiplicity: int, l1_bytes: float, trace: Recorder | None) -> None:
+        profile = memory.profile
+        self._memory = memory
+        self._multiplicity = multiplicity
+        self._trace = trace
+        self._lane = lane
+        self.stored_s = 0.0
+        """When the last store so far was done; a kernel ends no earlier."""
+        clock = profile.clock_hz
+        # The port belongs to one SM while flows count with their multiplicity.
+        self._port = Capacity(f"{lane}.port", multiplicity * profile.value("sm.port_bandwidth") * clock)
+        self._lsu_loads = self._server(f"{lane}.lsu", "lsu.bandwidth")
+        self._lsu_stores = self._server(f"{lane}.lsu.store", "lsu.store_bandwidth")
+        self._bulk: dict[str, FifoServer] = {}
+        """Who takes bulk copies in order, those of each CTA; by its name."""
+        self._side_by_side = profile.value("tma.side_by_side") > SIDE_BY_SIDE
+        self._tma = Capacity(f"{lane}.tma", multiplicity * profile.value("tma.bandwidth") * clock)
+        self._bulk_store_rate = profile.value("tma.store_bandwidth") * clock
+        self.l1 = UnderWay(memory.sim, l1_bytes, profile.value("lsu.loads_ahead") * WARP_SIZE * WIDEST)
+        self.copies = UnderWay(memory.sim, 1.0)
+        """Copies by cp.async; `copies_room` says what room each takes."""
+        self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"))
+        self.stores = StoreQueue(memory.sim, profile.value("lsu.store_queue"), profile.value("lsu.stores_ahead"))
+        self._merging = profile.value("lsu.merging_lines"), profile.value("lsu.merging_crowd")
+        self._sparse = Capacity(f"{lane}.store_lines", multiplicity * profile.value("lsu.store_bandwidth") * clock)
+        self._efficiency = {
+            unit: (
+                profile.value(f"{unit}.unaligned_sector_efficiency"),
+                profile.value(f"{unit}.unaligned_line_efficiency"),
+            )
+            for unit in ("tma", "lsu")
+        }
+        self._alignment = Alignment(profile)
+        self._near_s = {
+            "tma": profile.seconds_of("tma.l2_latency"),
+            "ldg": profile.seconds_of("lsu.ldg_l2_latency"),
+            "cp_async": profile.seconds_of("lsu.cp_async_l2_latency"),
+        }
+
+    def _server(self, name: str, key: str) -> FifoServer:
+        memory = self._memory
+        rate = memory.profile.value(key) * memory.profile.clock_hz
+        return FifoServer(memory.sim, name, memory.fluid, rate, multiplicity=self._multiplicity)
+
+    def _copies_of(self, cta: str) -> FifoServer:
+        """What a bulk copy of the CTA on lane ``cta`` queues for."""
+        name = f"{cta if self._side_by_side else self._lane}.tma"
+        if name not in self._bulk:
+            self._bulk[name] = self._server(name, "tma.bandwidth")
+        return self._bulk[name]
+
+    def load(
+        self,
+        path: str,
+        amount: float,
+        l2_hit: float,
+        align: int,
+        origin: Origin,
+        *,
+        slowest_of: float | None = None,
+        access: Access = DENSE,
+        completed: float = 0.0,
+        pieces: float = 1.0,
+        late: float = 0.0,
+    ) -> Event:
+        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
+
+        ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched for a
+        byte that is wanted; ``completed``: see `Memory.reads`. What is waited for lies in so many ``pieces`` far from
+        each other. ``late``: by chance, -1 to 1.
+        """
+        server = self._copies_of(origin.cta) if path == "tma" else self._lsu_loads
+        missed = amount * (1.0 - l2_hit)
+        efficiency, rate, off_line = 1.0, inf, 0.0
+        if align < LINE_BYTES:
+            efficiency, rate, off_line = self._misaligned(path, align, missed * origin.part)
+        uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency, completed)]
+        if path == "tma":
+            uses.append((self._tma, max(self._alignment.aligned_rate("tma") / rate, 1.0)))
+        lines = (amount if slowest_of is None else slowest_of) * access.lines
+        latency_s: Callable[[], float] = partial(self._latency_s, path, missed, lines, pieces, l2_hit, late)
+        if path == "ldg":
+            left = self._memory.sim.event()
+            self.l1.add(left, amount * access.lines * LINE_BYTES)
+            latency_s = partial(self._leaving_s, latency_s, lines, pieces, l2_hit, left)
+        arrival = server.request(
+            amount * access.fetched,
+            uses,
+            rate=rate,
+            part=origin.part,
+            latency_s=latency_s,
+            served=self._served(server, amount, origin),
+        )
+        if off_line:
+            arrival.callbacks.append(lambda _arrival: self._memory.add_off_line(-off_line))
+        return arrival
+
+    def _misaligned(self, path: str, align: int, missed: float) -> tuple[float, float, float]:
+        """How copies pass that start off a line: efficiency of HBM, bytes per second, and bytes that are under way.
+
+        The last are 0 except for bulk copies on a sector, of which each SM wants ``missed`` bytes from DRAM: these are
+        counted from now on, until the caller takes them off again (`Memory.add_off_line`).
+        """
+        unit, on_sector = "tma" if path == "tma" else "lsu", align >= SECTOR_BYTES
+        efficiency, off_line = self._efficiency[unit][on_sector], 0.0
+        if unit == "tma" and on_sector:
+            off_line = missed * self._multiplicity
+            if not self._memory.add_off_line(off_line):
+                efficiency = 1.0
+        return efficiency, self._alignment.rate(path, align), off_line
+
+    def _latency_s(self, path: str, missed: float, lines: float, pieces: float, l2_hit: float, late: float) -> float:
+        """Seconds from when a load has been served until the slowest of its ``lines`` in ``pieces`` is there.
+
+        ``missed``: bytes of it that come from DRAM; of the lines that are waited for there may be none among these.
+        """
+        latency = self._memory.latency
+        from_dram = 1.0 - l2_hit ** max(lines, 1.0)
+        hit_s = self._near_s[path] + (1.0 - from_dram) * latency.far_s + latency.behind_writes_s(lines)
+        if not missed:
+            return hit_s
+        fetched = lines * (1.0 - l2_hit)
+        by_chance_s = late * latency.jitter_s(fetched / pieces)
+        return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, fetched, pieces))
+
+    def _leaving_s(
+        self, latency_s: Callable[[], float], lines: float, pieces: float, l2_hit: float, left: Event
+    ) -> float:
+        """The latency of a load; its lines leave their room in L1, ``left``, as they come, not when all have come."""
+        slowest_s = latency_s()
+        typical_s = slowest_s - self._apart_s((lines, pieces), (1.0, 1.0), l2_hit)
+        self._memory.sim.call_at(max(typical_s, 0.0), lambda _event: left.succeed())
+        return slowest_s
+
+    def take_in(self, path: str, count: float, width: int, align: int) -> float:
+        """Seconds until ``count`` instructions of ``width`` bytes per lane are in the load-store unit or its queue."""
+        return self.queue.take(count, WARP_SIZE * width / self._alignment.rate(path, align))
+
+    def copies_room(self, amount: float, align: int) -> float:
+        """Part of the room for cp.async under way that ``amount`` bytes take."""
+        return amount / self._alignment.room(align)
+
+    def spread_s(self, amount: float, pieces: float, warps: int, l2_hit: float, access: Access) -> float:
+        """How much later the slowest of ``amount`` bytes in ``pieces`` come than what one of ``warps`` waits for."""
+        lines = amount * access.lines
+        return self._apart_s((lines, pieces), (lines / warps, max(pieces / warps, 1.0)), l2_hit)
+
+    def _apart_s(self, all_: tuple[float, float], own: tuple[float, float], l2_hit: float) -> float:
+        """How much later the slowest of ``all_`` lines and pieces arrives than that of ``own``, as in `_latency_s`."""
+        latency = self._memory.latency
+        (lines, pieces), (own_lines, own_pieces) = all_, own
+        apart_s = latency.apart_behind_writes_s(lines, own_lines)
+        if (missed := 1.0 - l2_hit) > 0.0:
+            apart_s += latency.spread_s(lines * missed, pieces) - latency.spread_s(own_lines * missed, own_pieces)
+        return apart_s
+
+    def deviation_s(self, lines: float, l2_hit: float) -> float:
+        """Standard deviation of the latency of ``lines`` that a warp waits for; 0 if they come from L2."""
+        missed = lines * (1.0 - l2_hit)
+        return self._memory.latency.deviation_s(missed) if missed else 0.0
+
+    def store(
+        self,
+        amount: float,
+        origin: Origin,
+        *,
+        access: Access,
+        l2_hit: float,
+        completed: float,
+        each: float,
+        crowded: bool,
+    ) -> Event:
+        """Threads write ``amount`` bytes, ``each`` by an instruction of a warp; the event: they have been sent.
+
+        ``access``: what is sent for a byte that is wanted; ``completed``: see `Memory.writes`. ``crowded``: all warps
+        at the same time.
+        """
+        merged = completed * self._merged(each * access.lines, crowded) if completed and not access.dense else 0.0
+        uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit, completed, merged)]
+        sent = amount * ((1.0 - merged) * access.fetched + merged)
+        if not access.dense:
+            # A line that is not written whole takes a turn of its own, as long as one sector.
+            apart = (1.0 - merged) * (access.lines + access.sectors) + merged * (DENSE.lines + DENSE.sectors)
+            uses.append((self._sparse, SECTOR_BYTES * apart * amount / sent))
+        server = self._lsu_stores
+        done = server.request(sent, uses, part=origin.part, served=self._served(server, amount, origin))
+        self.stores.add(done, sent, amount / each)
+        done.callbacks.append(self._stored)
+        return done
+
+    def bulk_store(self, amount: float, origin: Origin, latency_s: float) -> Event:
+        """The copy unit writes ``amount`` bytes, in turn with other copies of the CTA that asks for it.
+
+        The event: their source has been read, ``latency_s`` after the unit is done with them.
+        """
+        server, rate = self._copies_of(origin.cta), self._bulk_store_rate
+        uses = [
+            (self._port, 1.0),
+            *self._memory.writes(DENSE, 0.0),
+            (self._tma, self._alignment.aligned_rate("tma") / rate),
+        ]
+        served = self._served(server, amount, origin)
+        done = server.request(amount, uses, rate=rate, part=origin.part, latency_s=latency_s, served=served)
+        done.callbacks.append(self._stored)
+        return done
+
+    def _merged(self, lines: float, crowded: bool) -> float:
+        """Part of stores of so many ``lines`` that L1 puts together with those that complete their sectors."""
+        queued = self.stores.queued()
+        return merged_part(lines, WARPS_OF_AN_SM if crowded else queued, *self._merging)
+
+    def _stored(self, _event: Event) -> None:
+        self.stored_s = self._memory.sim.now
+
+    def _served(self, server: FifoServer, amount: float, origin: Origin) -> Callable[[float, float], None] | None:
+        """What records on the timeline when ``server`` has passed ``amount`` bytes; None without one."""
+        trace = self._trace
+        if trace is None:
+            return None
+
+        def draw(start_s: float, end_s: float) -> None:
+            tile, stage, cause = origin.tile, origin.stage, origin.cause
+            trace(server.name, "transfer", start_s, end_s, tile=tile, stage=stage, bytes=round(amount), cause=cause)
+
+        return draw

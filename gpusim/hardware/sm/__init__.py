@@ -1,0 +1,1 @@
+"""A streaming multiprocessor: CTAs and their warps, schedulers, arithmetic, barriers, copies."""

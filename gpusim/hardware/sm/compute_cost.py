@@ -1,0 +1,180 @@
+"""What one warp's instructions cost, and how long several such warps on one scheduler take together.
+
+Models: other warps fill the gaps in which one waits, except that warps which run the same instructions started together
+  and stay in step: all of them stall for the load, and all of them run the code around the loop at the
+  same time, and what they all want of the SM at once they get one after the other. What stands between a load and its
+  use hides as much of the stall, of every warp in step. Warps with more chains of FFMAs than these have cycles of
+  latency are served one after the other instead, and then stall at different times: closed queues at the scheduler
+  and at shared memory (`gpusim.hardware.sm.closed_queue`). So do warps that wait for their own loads only.
+Omits: warps that do different things, which are a matter of `gpusim.hardware.sm.schedule`.
+Source: realkernels.microbench (steps, lds_ffma, ahead, tile_turn, skeleton).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from gpusim.hardware.folding.warp_groups import WarpGroup
+from gpusim.hardware.sm.closed_queue import both_in_turn, for_scheduler
+
+__all__ = ["ComputeCost"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ComputeCost:
+    """One warp's instructions: a loop, and the code around it. Compared by identity, because each mix has one."""
+
+    slots: float
+    """Issue slots of the loop."""
+    alone: float
+    """Cycles of the loop when no other warp is there."""
+    stall: float
+    """Cycles of ``alone`` in which warps in step all wait."""
+    setup_slots: float
+    """Issue slots of the code around the loop."""
+    setup_alone: float
+    """Cycles of the code around the loop when no other warp is there."""
+    data: float
+    """Cycles of the SM's path of shared memory and L1."""
+    requests: float
+    """Cycles of the SM's load-store unit."""
+    constants: float = 0.0
+    """Cycles of the SM's unit that loads constants."""
+    pipe: float = 0.0
+    """Cycles of a scheduler's fullest pipe of half rate."""
+    special: float = 0.0
+    """Cycles of its pipe of special functions."""
+    batches: float = 0.0
+    """Loads from shared memory that wait for the one before."""
+    accesses: float = 0.0
+    """How often a warp waits until the load-store unit has come to what it wants of shared memory."""
+    ahead: float = 0.0
+    """Issue slots of the warp between each such load and its use."""
+    greedy: bool = False
+    """Whether other warps get nothing until this one stalls."""
+    burst: float = 0.0
+    """Cycles of the unit that serves a batch which the warp asks for at once."""
+    last: float = 0.0
+    """Cycles of the last instruction of such a batch."""
+    gaps: float = 0.0
+    """Cycles between the instructions of such a batch that are free for other warps."""
+    held: float = 0.0
+    """Cycles of the issue slots in which a pipe holds up only those who need it as well."""
+    away: float = 0.0
+    """Cycles from when shared memory has served a batch of loads until the warp needs it, less what it does meanwhile:
+    below zero if it has more to do than that."""
+    schedulers: float = 1.0
+    """Schedulers of an SM."""
+    pause: float = 0.0
+    """Cycles in which arithmetic waits for what it needs, beyond the slot of that."""
+    rounds: tuple[tuple[float, float], ...] = ()
+    """(issue slots, cycles) of one warp by how far its instructions are apart, where that is known: warps take turns,
+    and as long as one waits for its next instruction each of the others issues one."""
+    loose: bool = False
+    """Whether its warps do not meet: other CTAs' get the slots in which a pipe holds them up."""
+
+    taken: float = field(init=False)
+    """Part of its slots, 0..1, in which nobody else can issue."""
+    all_slots: float = field(init=False)
+    """Issue slots in all."""
+    demand: float = field(init=False)
+    """Issue slots a cycle that the warp takes when it is alone."""
+    runs: float = field(init=False)
+    """Issue slots a cycle, 0..1, that it takes in its loop when it is alone."""
+    density: float = field(init=False)
+    """Issue slots a cycle, 0..1, between its loop's waits for shared memory: 1 if one instruction goes right behind the
+    other."""
+    looping: float = field(init=False)
+    """Part of its time alone, 0..1, that is the loop."""
+    claimed: float = field(init=False)
+    """Part of its slots, 0..1, that no other CTA's warps get."""
+    pipe_parts: tuple[float, float] = field(init=False)
+    """Cycles of these two pipes per issue slot."""
+    idle: float = field(init=False)
+    """Cycles in which it issues nothing when it is alone."""
+    pauses: float = field(init=False)
+    """How often it does so: for loads from shared memory, for arithmetic, and at the end to meet others."""
+    piece: float = field(init=False)
+    """Issue slots, 1 or more, between two pauses; the mean over the slots."""
+
+    def __post_init__(self) -> None:
+        cycles = (self.alone + self.setup_alone) or 1.0
+        object.__setattr__(self, "all_slots", self.slots + self.setup_slots)
+        slots = self.all_slots or 1.0
+        object.__setattr__(self, "taken", 1.0 - self.held / slots)
+        object.__setattr__(self, "demand", self.all_slots / cycles)
+        object.__setattr__(self, "runs", min(self.slots / (self.alone or 1.0), 1.0))
+        object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
+        object.__setattr__(self, "looping", self.alone / cycles)
+        object.__setattr__(self, "claimed", self.taken if self.loose else 1.0)
+        object.__setattr__(self, "pipe_parts", (self.pipe / slots, self.special / slots))
+        object.__setattr__(self, "idle", max(self.alone + self.setup_alone - self.all_slots, 0.0))
+        waits = (self.batches if self.stall else 0.0) + self._waits(self.slots, self.alone - self.stall)
+        around = self._waits(self.setup_slots, self.setup_alone)
+        object.__setattr__(self, "pauses", waits + around + (0.0 if self.loose else 1.0))
+        piece = (self.slots * self.slots / (waits + 1.0) + self.setup_slots) / slots
+        object.__setattr__(self, "piece", max(piece, 1.0))
+
+    def _waits(self, slots: float, cycles: float) -> float:
+        """How often ``slots`` that take ``cycles`` wait for arithmetic."""
+        return min(slots, max(cycles - slots, 0.0) / self.pause) if self.pause else 0.0
+
+    def together(self, warps: float, schedulers: float = 1.0) -> float:
+        """Cycles until ``warps`` such warps of each of ``schedulers``, in step, are done."""
+        least = max(self.data, self.requests, self.constants)
+        if warps <= 1 and not (self._queues and schedulers > 1.0):
+            return max(self.alone + self.setup_alone, least)
+        return max(self._issued(warps), least)
+
+    def queued(self, group: WarpGroup, apart: float) -> float:
+        """Cycles until the warps of ``group`` are done, which begin ``apart`` cycles after each other.
+
+        Who needs an SM's unit at once gets it one after the other: the last warp begins its arithmetic with the last
+        data, and the last scheduler with those of its first warp.
+        """
+        if self._queues:
+            return self.together(group.per_scheduler, group.schedulers)
+        later = max(self.burst - apart, 0.0)
+        alone = self.alone + self.setup_alone
+        free = self.ahead * group.per_scheduler
+        last_warp = alone + max((group.in_step - 1) * later - self.gaps - free, 0.0)
+        last_scheduler = max((group.schedulers - 1) * later - free, 0.0)
+        return max(self.together(group.per_scheduler) + last_scheduler, last_warp)
+
+    def turn(self, warps: float) -> float:
+        """Cycles from one of its instructions to the next among ``warps`` such warps."""
+        return self._issued(warps) / self.all_slots
+
+    @property
+    def _queues(self) -> bool:
+        """Whether its warps stall at different times, and so queue for the scheduler and for shared memory."""
+        return self.greedy and self.batches > 0.0
+
+    def packing(self, warps: float) -> float:
+        """Part of the issue slots, 0..1, that ``warps`` such warps can have at most, because of their gaps."""
+        return min(warps * self.all_slots / self._issued(warps), 1.0) if self.rounds and warps > 1.0 else 1.0
+
+    def _issued(self, warps: float) -> float:
+        if self.rounds:
+            queued = self._loops(warps) if self._queues else 0.0
+            return max(self.alone + self.setup_alone, self._in_rounds(warps), queued)
+        return max(self.alone, self._loops(warps)) + max(self.setup_alone, warps * self.setup_slots)
+
+    def _in_rounds(self, warps: float) -> float:
+        """Cycles of ``warps`` warps that take turns: in a gap of one the others issue an instruction each.
+
+        For loads from shared memory each waits at another time, for constants all at once.
+        """
+        taken = sum(max(warps * slots, cycles) for slots, cycles in self.rounds)
+        if not self.batches:
+            return taken + self.stall
+        return for_scheduler(warps, taken / max(warps, 1.0), self.stall)
+
+    def _loops(self, warps: float) -> float:
+        """Cycles of the loops of ``warps`` warps."""
+        if self._queues:
+            each, batches = self.slots / self.batches, self.batches
+            varying = for_scheduler(warps, each, self.stall / batches)
+            return batches * max(varying, both_in_turn(warps, self.schedulers, each, self.burst, self.away))
+        # What others in step issue between a load and its use hides the stall as well.
+        return warps * self.slots + max(self.stall - (warps - 1.0) * self.ahead * self.batches, 0.0)

@@ -1,0 +1,261 @@
+"""One resident CTA: its rings, barriers and lanes.
+
+Models: mbarriers with arrival and transaction counts and phases; ring stages and what they
+  hold, so that a stage overwritten while it is read, or read before it is full, is found.
+Source: PTX ISA (mbarrier); CUTLASS pipeline documentation for the ring protocol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
+from gpusim.errors import HazardError
+from gpusim.hardware.folding.periodic import stride_of
+from gpusim.hardware.folding.warp_groups import WarpGroup
+from gpusim.hardware.memory import jitter
+from gpusim.program import Arrive, ExpectTx, KernelProgram, Op, ProducerCommit, Release, Ring, Role, TmaLoad
+from gpusim.program.remedies import Remedies
+
+__all__ = ["LISTED_TILES", "Cta", "Parts", "RingState"]
+
+
+_ROUNDING = 1e-6
+"""Relative error of a sum of parts."""
+LISTED_TILES = 2000
+"""Tiles of a CTA up to which its ops are kept."""
+
+
+class _Held:
+    """What the stages of a ring hold, or of the part of it that is one lane's own."""
+
+    def __init__(self, stages: int) -> None:
+        self.tile = [-1] * stages
+        self.copied = [0.0] * stages
+        self.writing: list[list[str]] = [[] for _ in range(stages)]
+        """Who has copies under way."""
+        self.readers: list[dict[str, int]] = [{} for _ in range(stages)]
+
+
+class RingState:
+    """The stages of one ring in one CTA: their barriers and the tile each holds."""
+
+    def __init__(
+        self, sim: Simulation, lane: str, ring: Ring, producers: list[str], consumers: list[str], remedies: Remedies
+    ) -> None:
+        self.ring = ring
+        self._remedies = remedies
+        self.sharing = max(ring.full_arrivals, ring.empty_arrivals)
+        """Warps that use one of its mbarriers: those of the side that has more."""
+        self.lanes = [f"{lane}.{ring.name}[{stage}]" for stage in range(ring.stages)]
+        unfilled, unreleased = remedies.of_deadlock(ring.name)
+        self.full = [
+            PhasedBarrier(sim, f"{name} full barrier", ring.full_arrivals, producers, unfilled) for name in self.lanes
+        ]
+        self.empty = [
+            PhasedBarrier(sim, f"{name} empty barrier", ring.empty_arrivals, consumers, unreleased)
+            for name in self.lanes
+        ]
+        self._held: dict[str, _Held] = {}
+
+    def stage(self, tile: int) -> int:
+        """The stage that ``tile`` uses."""
+        return tile % self.ring.stages
+
+    def _of(self, lane: str) -> _Held:
+        """What ``lane`` finds in the ring."""
+        whose = lane if self.ring.private else ""
+        if whose not in self._held:
+            self._held[whose] = _Held(self.ring.stages)
+        return self._held[whose]
+
+    def begin_write(self, lane: str, tile: int, copied: float = 0.0) -> None:
+        """``lane`` begins to write ``tile`` into its stage, a copy of ``copied`` bytes perhaps.
+
+        Raises HazardError while the stage is read, or if copies bring more of a tile than a stage holds.
+        """
+        stage, held = self.stage(tile), self._of(lane)
+        if held.readers[stage]:
+            reader, old = next(iter(held.readers[stage].items()))
+            raise HazardError(
+                role=lane, ring=self.ring.name, stage=stage, tile=tile,
+                what=f"stage overwritten while {reader} still reads tile {old}",
+                remedy=self._remedies.overwritten(self.ring, lane, reader, old)
+                or "let the producer acquire the stage (wait for its release) before it copies",
+            )  # fmt: skip
+        held.copied[stage] = copied + (held.copied[stage] if held.tile[stage] == tile else 0.0)
+        if held.copied[stage] > self.ring.bytes * (1.0 + _ROUNDING):
+            raise HazardError(
+                role=lane, ring=self.ring.name, stage=stage, tile=tile,
+                what=f"copies bring {held.copied[stage]:.0f} bytes of one tile to a stage of {self.ring.bytes}",
+                remedy="copy each tile once: an op with `ahead` runs for the first tiles too, before the loop",
+            )  # fmt: skip
+        held.tile[stage] = tile
+        held.writing[stage].append(lane)
+
+    def end_write(self, lane: str, tile: int) -> None:
+        """A copy of ``lane`` has arrived."""
+        self._of(lane).writing[self.stage(tile)].remove(lane)
+
+    def begin_read(self, lane: str, tile: int) -> None:
+        """``lane`` reads ``tile``. Raises HazardError if the stage does not hold it whole."""
+        stage, all_held = self.stage(tile), self._of(lane)
+        if all_held.tile[stage] != tile:
+            other = all_held.tile[stage]
+            remedy = self._remedies.another_tile(self.ring, lane, later=other > tile)
+            usual = "check the order of wait, release and acquire, and their phase"
+            if not remedy and other > tile:
+                remedy = (
+                    "a copy in front of the read may run at most stages - 1 tiles ahead (`ahead: full`), one behind it "
+                    f"and a barrier all stages; else {usual}"
+                )
+            raise HazardError(
+                role=lane, ring=self.ring.name, stage=stage, tile=tile,
+                what=f"stage read although it holds {'nothing' if other < 0 else f'tile {other}'}",
+                remedy=remedy or usual,
+            )  # fmt: skip
+        if all_held.writing[stage]:
+            raise HazardError(
+                role=lane, ring=self.ring.name, stage=stage, tile=tile,
+                what="stage read while its copy is still in flight",
+                remedy=self._remedies.in_flight(self.ring, lane, all_held.writing[stage], tile)
+                or _remedy(lane, all_held.writing[stage]),
+            )  # fmt: skip
+        all_held.readers[stage][lane] = tile
+
+    def end_read(self, lane: str, tile: int) -> None:
+        """``lane`` has finished reading ``tile``."""
+        self._of(lane).readers[self.stage(tile)].pop(lane, None)
+
+
+def _remedy(reader: str, writers: Sequence[str]) -> str:
+    """What to do about a stage that ``reader`` finds unfinished by ``writers``."""
+    usual = "wait for the full barrier (or the cp.async group) before reading"
+    if reader in writers:
+        return usual
+    others = (
+        "the copy is that of {}: let all meet behind their wait (sync_threads), or if each warp reads only what it "
+    )
+    return f"{usual}; {others.format(writers[0])}has copied itself, make the ring private (private: true)"
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Which roles fill each ring, free it, and arrive on each named mbarrier; and the ops of their CTAs."""
+
+    fills: dict[str, set[str]]
+    frees: dict[str, set[str]]
+    arrives: dict[str, set[str]]
+    listed: dict[tuple[str, int], tuple[Op, ...]]
+    turn: int
+    """Tiles after which loads are as late as before."""
+    tiles: int | None
+    """Those of each CTA of the launch, of which a run may do fewer; None if they are unequal."""
+    remedies: Remedies
+
+    @staticmethod
+    def of(program: KernelProgram, tiles: int | None = None) -> Parts:
+        """The parts of ``program``, found by listing the ops of a CTA with two tiles, or with a turn of them.
+
+        ``tiles``: see there.
+        """
+        parts = Parts({}, {}, {}, {}, stride_of(program), tiles, Remedies(program))
+        for role in program.roles:
+            for op in program.sample(role):
+                if isinstance(op, TmaLoad | ProducerCommit):
+                    parts.fills.setdefault(op.ring, set()).add(role.name)
+                elif isinstance(op, Release):
+                    parts.frees.setdefault(op.ring, set()).add(role.name)
+                elif isinstance(op, Arrive | ExpectTx):
+                    parts.arrives.setdefault(op.barrier, set()).add(role.name)
+        return parts
+
+    def ops(self, role: Role, tiles: int) -> Iterable[Op]:
+        """The ops of ``role`` in a CTA with ``tiles`` tiles: listed once for all CTAs and groups of warps."""
+        if tiles > LISTED_TILES:
+            return role.body(tiles)
+        key = role.name, tiles
+        found = self.listed.get(key)
+        if found is None:
+            found = self.listed[key] = tuple(role.body(tiles))
+        return found
+
+
+class Cta:
+    """The shared state of one CTA in slot ``lane`` (``sm[0].cta[1]``) with ``tiles`` tiles to do.
+
+    ``age``: its number among all CTAs of its SM, in the order in which they start. ``part``: of the SMs that this one
+    stands for, those that run it at all.
+    """
+
+    def __init__(
+        self,
+        sim: Simulation,
+        program: KernelProgram,
+        parts: Parts,
+        groups: list[WarpGroup],
+        lane: str,
+        tiles: int,
+        age: int,
+        part: float = 1.0,
+    ) -> None:
+        self._sim = sim
+        self.age = age
+        self.part = part
+        self.parts = parts
+        self._late = jitter.of_loads(age, parts.turn)
+        self.lane = lane
+        self.loads = f"{lane}.loads"
+        """The lane of loads into registers that nobody waits for yet."""
+        self.tiles = tiles
+        self.done_s = [0.0] * tiles
+        """When the last op of each tile ended."""
+        self.rings = {
+            ring.name: RingState(
+                sim,
+                lane,
+                ring,
+                _lanes(lane, parts.fills, ring.name),
+                _lanes(lane, parts.frees, ring.name),
+                parts.remedies,
+            )
+            for ring in program.rings
+        }
+        self.barriers = {
+            barrier.name: PhasedBarrier(
+                sim, f"{lane}.{barrier.name}", barrier.arrivals, _lanes(lane, parts.arrives, barrier.name)
+            )
+            for barrier in program.barriers
+        }
+        warps = sum(role.warps for role in program.roles)
+        self.sync_threads = CountingBarrier(
+            sim, f"{lane} __syncthreads", warps, [f"{lane}.{group.lane}" for group in groups]
+        )
+        self.waits = self.later_waits = 0
+        """Loads that the lane which waited most has waited for, in all and in the second half of its tiles."""
+        self.arrivals_done_s = 0.0
+        """When the barrier unit has taken all arrivals so far."""
+        self._named: dict[int, CountingBarrier] = {}
+
+    def leave_out(self, missing: int) -> None:
+        """Do so many tiles less than was said before; none of those has begun."""
+        self.tiles -= missing
+        del self.done_s[self.tiles :]
+
+    def late(self, tile: int, place: int) -> float:
+        """How late the load in ``place`` 0, 1, … of those of a tile is by chance: -1 to 1."""
+        return jitter.of_place(self._late, tile, place)
+
+    def named_barrier(self, number: int, warps: int) -> CountingBarrier:
+        """The barrier of ``bar.sync number`` with ``warps`` warps."""
+        barrier = self._named.get(number)
+        if barrier is None:
+            name = f"{self.lane} named barrier {number}"
+            barrier = self._named[number] = CountingBarrier(self._sim, name, warps)
+        barrier.meet(warps)
+        return barrier
+
+
+def _lanes(cta: str, roles: dict[str, set[str]], key: str) -> list[str]:
+    return [f"{cta}.{name}" for name in sorted(roles.get(key, ()))]

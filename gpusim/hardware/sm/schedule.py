@@ -1,0 +1,233 @@
+"""Who gets the issue slots of one scheduler, among warps of several CTAs and roles.
+
+Models: a warp that can issue goes on until it pauses; then the oldest CTA whose warps can issue goes first. In each
+  pause of an older one a younger one goes on until that pauses itself, for which the older one has to wait. What older
+  CTAs leave is for the younger ones: all of it for those that pause after every instruction, and of those that
+  seldom do as much as is free when they happen to want it. A few warps get on equally, whatever their age. The
+  fullest pipe of half rate and the one of special functions are given in the same order. Within a CTA warps that can
+  issue take little from those that wait for each instruction, which get on in the gaps.
+Omits: that a warp comes behind the others after an instruction which the compiler has marked to yield; the order among
+  the warps of one CTA; where in a loop its pauses are.
+Source: realkernels.microbench (fairness, turns, steps, mixed, short_ctas).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import groupby
+from math import inf
+from operator import attrgetter
+from typing import NamedTuple
+
+from gpusim.hardware.sm.compute_cost import ComputeCost
+
+__all__ = ["Group", "Sharing", "cycles_per_slot"]
+
+_FULL = 0.92
+"""Utilisation by others beyond which a warp's wait no longer grows: loops have gaps that nobody counts. From a chain
+of shuffles beside FFMAs, which becomes 6 to 14 times slower (`mixed`)."""
+_MORE = 1.5
+"""Who needs so many times as long for an instruction begins to yield; one more, and it does so for good. Between loops
+that share evenly, 1.2 times, and chains that yield, 3 times (`mixed`); no bench says where in between."""
+_CLOSE, _ROUNDS = 1e-3, 20
+_NOTHING = 1e-9
+
+
+class Group(NamedTuple):
+    """Warps of one CTA on one scheduler that all execute the same."""
+
+    age: int
+    """Number of their CTA on its SM: the oldest is 0."""
+    number: float
+    """How many they are."""
+    cost: ComputeCost
+    """What each of them executes."""
+
+
+class _Wanted(NamedTuple):
+    """What warps would issue if nobody but their own CTA were there."""
+
+    slots: float
+    """Issue slots a cycle."""
+    pieces: float
+    """How often a cycle one of them pauses."""
+    piece: float
+    """Issue slots between two pauses."""
+
+    @staticmethod
+    def of(groups: Sequence[Group], slots: Sequence[float]) -> _Wanted:
+        issued = sum(slots)
+        if not issued:
+            return _Wanted(0.0, 0.0, 1.0)
+        pieces = [group.cost.piece for group in groups]
+        return _Wanted(
+            issued,
+            sum(each / piece for each, piece in zip(slots, pieces, strict=True)),
+            sum(each * piece for each, piece in zip(slots, pieces, strict=True)) / issued,
+        )
+
+
+class Sharing:
+    """Who gets how many issue slots; what warps of one CTA need among each other is remembered."""
+
+    def __init__(self, most: float, wait: float) -> None:
+        """``most``: warps that share slots evenly; ``wait``: cycles that one loses in the gaps of its CTA's others."""
+        self._most, self._wait = most, wait
+        self._cycles: dict[tuple[tuple[ComputeCost, float], ...], list[float]] = {}
+
+    def slots_per_cycle(self, groups: Sequence[Group]) -> list[float]:
+        """Issue slots a cycle of each group; those of the oldest CTA stand first."""
+        ctas = [list(cta) for _, cta in groupby(groups, key=attrgetter("age"))]
+        alone = [each for cta in ctas for each in self._alone(cta)]
+        found: list[float] = []
+        even = 0
+        slots, pipes = 1.0, [1.0, 1.0]
+        room = min(self._most, sum(group.number for group in groups))
+        for cta in ctas:
+            here, behind = len(found), len(found) + len(cta)
+            younger = _Wanted.of(groups[behind:], alone[behind:])
+            own = zip(cta, alone[here:behind], strict=True)
+            wanted = [_interrupted(group, each, younger) for group, each in own]
+            busy = _of_pipes(cta, wanted)
+            part = _part(cta, wanted, slots, pipes, busy)
+            issued = part * _sum(wanted, [group.cost.taken for group in cta])
+            number = sum(group.number for group in cta)
+            # Of the few that get on equally an older CTA gets no more than its share, unless younger ones want less.
+            share = slots * min(number / room, 1.0) if room > 0.0 else slots
+            fair = max(share, slots - younger.slots)
+            if younger.slots and issued > fair:
+                part *= fair / issued
+            found += [part * each for each in wanted]
+            if number <= room and even == here:
+                even = len(found)
+            room -= number
+            slots = _rest(slots - part * _sum(wanted, [group.cost.claimed for group in cta]))
+            pipes = [_rest(left - part * cycles) for left, cycles in zip(pipes, busy, strict=True)]
+        found = _evened(groups, found, even)
+        part = min(_reachable(groups) / (sum(found) or 1.0), 1.0)
+        return [part * each for each in found]
+
+    def _alone(self, cta: Sequence[Group]) -> list[float]:
+        """Issue slots a cycle of the groups of a CTA when no other is there."""
+        present: dict[ComputeCost, float] = {}
+        for group in cta:
+            # Those that do the same get on equally.
+            present[group.cost] = present.get(group.cost, 0.0) + group.number
+        if len(present) == 1:
+            [(cost, number)] = present.items()
+            return [group.number / cost.turn(number) for group in cta]
+        mix = tuple(present.items())
+        cycles = self._cycles.get(mix)
+        if cycles is None:
+            cycles = self._cycles[mix] = cycles_per_slot([(number, cost) for cost, number in mix], self._wait)
+        each = dict(zip(present, cycles, strict=True))
+        return [group.number / each[group.cost] for group in cta]
+
+
+def _reachable(groups: Sequence[Group]) -> float:
+    """Part of the issue slots that all of ``groups`` together can have; no limit unless the gaps of all are known."""
+    warps, wanted = sum(group.number for group in groups), sum(group.number * group.cost.demand for group in groups)
+    if not wanted or not all(group.cost.rounds for group in groups):
+        return inf
+    return sum(group.number * group.cost.demand * group.cost.packing(warps) for group in groups) / wanted
+
+
+def _interrupted(group: Group, slots: float, younger: _Wanted) -> float:
+    """Issue slots a cycle of ``group``, which are ``slots`` alone, when ``younger`` ones go on in its pauses."""
+    cost = group.cost
+    work = group.number * cost.all_slots
+    cycles = work / slots
+    idle = cycles - work
+    if not younger.slots or not cost.pauses or not cost.idle or idle <= 0.0:
+        return slots
+    # Warps in step pause together, and the fewer of their pauses are left the more of them there are.
+    pauses = cost.pauses * min(idle / cost.idle, 1.0)
+    # A piece begins with a short pause, and somewhere in a long one.
+    late = max(younger.piece - idle / pauses, (younger.piece - 1.0) / 2.0)
+    # Each of its pauses meets a piece, if there are as many in that time.
+    on_time = 1.0 - younger.pieces * late
+    return work / min(cycles + pauses * late, cycles / on_time if on_time > 0.0 else inf)
+
+
+def _evened(groups: Sequence[Group], slots: Sequence[float], first: int) -> list[float]:
+    """``slots``, of which warps in the ``first`` groups that execute the same get as many as each other."""
+    shared: dict[ComputeCost, tuple[float, float]] = {}
+    for group, each in zip(groups[:first], slots[:first], strict=True):
+        got, number = shared.get(group.cost, (0.0, 0.0))
+        shared[group.cost] = got + each, number + group.number
+    even = [group.number * shared[group.cost][0] / shared[group.cost][1] for group in groups[:first]]
+    return [*even, *slots[first:]]
+
+
+def _part(
+    cta: Sequence[Group], wanted: Sequence[float], slots: float, pipes: Sequence[float], busy: Sequence[float]
+) -> float:
+    """Part of what a CTA's groups want that they get of the ``slots`` and the ``pipes`` which older CTAs leave.
+
+    ``busy``: cycles of each pipe that they want.
+    """
+    need = _sum(wanted, [group.cost.claimed for group in cta])
+    part = slots / need if need > slots else 1.0
+    if slots < 1.0:
+        # Single instructions wait for the next free slot; pieces find one free as often as chance has it.
+        by_chance = 1.0 - 1.0 / _Wanted.of(cta, wanted).piece
+        part *= 1.0 - by_chance * (1.0 - min(max(slots, need), 1.0))
+    for left, cycles in zip(pipes, busy, strict=True):
+        if part * cycles > left:
+            part = left / cycles
+    return part
+
+
+def _of_pipes(cta: Sequence[Group], wanted: Sequence[float]) -> list[float]:
+    """Cycles of each pipe, of half rate and of special functions, that ``wanted`` issue slots take."""
+    return [_sum(wanted, parts) for parts in zip(*(group.cost.pipe_parts for group in cta), strict=True)]
+
+
+def _sum(wanted: Sequence[float], parts: Sequence[float]) -> float:
+    return sum(each * part for each, part in zip(wanted, parts, strict=True))
+
+
+def _rest(left: float) -> float:
+    return left if left > _NOTHING else 0.0
+
+
+def cycles_per_slot(warps: Sequence[tuple[float, ComputeCost]], wait: float) -> list[float]:
+    """Cycles from one instruction to the next of a warp of each group, all groups on one scheduler.
+
+    ``warps``: (number of warps, cost of each). Between two of its own a warp sees at most one instruction of each other
+    warp, and of slower ones fewer. Loops that issue one instruction right behind the other make those warps yield that
+    need much longer for each: these wait for gaps, and lose up to ``wait`` cycles of their latency as often as gaps are
+    few.
+    """
+    cycles = alone = [1.0 / cost.demand for _, cost in warps]
+    yields = [[_yields(own, cost) for _, cost in warps] for _, own in warps]
+    for _ in range(_ROUNDS):
+        before, cycles = cycles, []
+        for own, (_, cost) in enumerate(warps):
+            rivals = sum(
+                number * min(before[own] / before[other], 1.0) * (1.0 - yields[other][own])
+                for other, (number, _) in enumerate(warps)
+            )
+            cycles.append(cost.turn(rivals))
+        if all(abs(new - old) <= _CLOSE * old for new, old in zip(cycles, before, strict=True)):
+            break
+    return [c + _gap_wait(min(a, wait), c, row, warps) for c, a, row in zip(cycles, alone, yields, strict=True)]
+
+
+def _gap_wait(wait: float, cycles: float, yields: Sequence[float], warps: Sequence[tuple[float, ComputeCost]]) -> float:
+    """What waiting for gaps adds to the ``cycles`` of a warp: much while rivals are in their loops, else nothing."""
+    busy = [number * cost.runs * part for part, (number, cost) in zip(yields, warps, strict=True)]
+    runs = sum(busy)
+    if not runs:
+        return 0.0
+    looping = sum(part * cost.looping for part, (_, cost) in zip(busy, warps, strict=True)) / runs
+    runs = min(runs, _FULL)
+    slowed = cycles + wait * runs / (1.0 - runs)
+    return 1.0 / (looping / slowed + (1.0 - looping) / cycles) - cycles
+
+
+@lru_cache(maxsize=4096)
+def _yields(own: ComputeCost, rival: ComputeCost) -> float:
+    """Whether a warp gets on only in the gaps of a rival, because it needs longer for an instruction, 0 … 1."""
+    return rival.density * min(max(rival.demand / own.demand - _MORE, 0.0), 1.0)

@@ -1,0 +1,276 @@
+"""A streaming multiprocessor: schedulers, shared-memory pipe, copy units and CTA slots.
+
+Models: four warp schedulers (equal ones are simulated once), each issuing one warp
+  instruction a clock to the warps of all resident CTAs; one load-store unit, one data path of shared memory and L1,
+  one unit for constants and one for mbarriers for the whole SM; two pipes of each scheduler; CTA slots
+  that take the next CTA when one has ended.
+Omits: the order among the warps of one CTA; how far CTAs of many tiles drift apart.
+Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mixed, lds, pipes, ldg, cpasync, launch).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Generator, Iterable
+from operator import attrgetter
+from typing import Any
+
+from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
+from gpusim.hardware.folding.sm_classes import SmClass
+from gpusim.hardware.folding.warp_groups import WarpGroup
+from gpusim.hardware.folding.waves import Waves
+from gpusim.hardware.memory.l1 import l1_bytes
+from gpusim.hardware.memory.l2_and_hbm import Memory
+from gpusim.hardware.memory.sm_memory import SmMemory
+from gpusim.hardware.occupancy import shared_memory
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.sm.compute import ComputeModel
+from gpusim.hardware.sm.compute_cost import ComputeCost
+from gpusim.hardware.sm.costs import InstructionCosts, MemoryBatch
+from gpusim.hardware.sm.cta import Cta, Parts
+from gpusim.hardware.sm.hand_out import HandOut
+from gpusim.hardware.sm.open_end import OpenEnd
+from gpusim.hardware.sm.schedule import Group, Sharing
+from gpusim.hardware.sm.warp import WarpLane
+from gpusim.program import KernelProgram, Mix, Op, Role
+from gpusim.timeline import Recorder
+
+__all__ = ["Sm"]
+
+_Demand = tuple[float, list[tuple[Capacity, float]], float]
+"""Amount, uses and bound of a flow."""
+
+
+class _InTurn:
+    """A unit that does one thing after another."""
+
+    def __init__(self, sim: Simulation) -> None:
+        self._sim, self._free_s = sim, 0.0
+
+    def served(self, seconds: float) -> float:
+        """Seconds from now until it has done what takes it ``seconds``, after all it was given before."""
+        now = self._sim.now
+        self._free_s = max(self._free_s, now) + seconds
+        return self._free_s - now
+
+
+class Sm:
+    """One SM, standing for the ``multiplicity`` SMs of its class."""
+
+    def __init__(
+        self,
+        sim: Simulation,
+        profile: DeviceProfile,
+        program: KernelProgram,
+        parts: Parts,
+        memory: Memory,
+        sm_class: SmClass,
+        groups: list[list[WarpGroup]],
+        scheduler_classes: int,
+        waves: Waves | None,
+        open_end: OpenEnd | None,
+        trace: Recorder | None,
+    ) -> None:
+        self.sim = sim
+        self.name = f"sm[{sm_class.sm}]"
+        self.trace = trace
+        self.costs = InstructionCosts.of(profile)
+        room = l1_bytes(profile, shared_memory(program, profile), len(groups))
+        self.memory = SmMemory(memory, self.name, sm_class.multiplicity, room, trace)
+        self.multiplicity = sm_class.multiplicity
+        self.without_last_cta = sm_class.multiplicity - round(sm_class.multiplicity * sm_class.part(0))
+        """How many of these SMs do without the last CTA."""
+        self.waves = waves
+        self.ctas: list[Cta] = []
+        self.ended_s: list[float] = []
+        """Ends of this SM's CTAs, in the order in which they ended."""
+        self._open_end = open_end
+        self._program = program
+        self._parts = parts
+        self._groups = groups
+        self._class = sm_class
+        self._arithmetic = ComputeModel(profile)
+        self._served: dict[Capacity, tuple[int, list[tuple[Flow, float]]]] = {}
+        self._sharing = Sharing(profile.value("sm.warps_served"), profile.value("sm.slot_wait"))
+        self._shared_rates: dict[tuple[Any, ...], list[float]] = {}
+        """Issue slots per second found before, by (CTA, warps, cost) of one flow after the other."""
+        self._memory_costs: dict[tuple[MemoryBatch, bool], ComputeCost] = {}
+        self._demands: dict[tuple[ComputeCost, WarpGroup, float], _Demand] = {}
+        """Demands of flows found before, by cost, group and how far its warps are apart."""
+        self._fluid = FluidSystem(sim, self._set_rates)
+        self.memory.l1.when_changed = self._fluid.changed
+        self._mbarriers, self._commits = _InTurn(sim), _InTurn(sim)
+        """The units for operations on mbarriers, and for ends of groups of cp.async."""
+        self.at_once = 1
+        """How many CTAs it has at the same time."""
+        self._hand_out = HandOut(profile, memory.latency.jitter_s(1.0) if memory.round_bytes else 0.0)
+        clock = profile.clock_hz
+        self._clock = clock
+        self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
+        self._pipes = [
+            [Capacity(f"{self.name}.{kind}", clock) for kind in ("half_rate", "special")]
+            for _ in range(scheduler_classes)
+        ]
+        self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
+        self._lsu = Capacity(f"{self.name}.lsu", clock)
+        self._constants = Capacity(f"{self.name}.constants", clock)
+
+    def compute(self, mix: Mix, group: WarpGroup, age: int, apart_s: float, owed: float) -> tuple[Event, float]:
+        """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``age``: the number of their CTA.
+
+        ``apart_s``: time from one warp to the next. The event comes with how far apart they are when they have done it.
+        """
+        return self._flow(self._arithmetic.cost(mix, owed, group.loose, group.drifts), group, age, apart_s)
+
+    def issue_memory(self, batch: MemoryBatch, group: WarpGroup, age: int, apart_s: float) -> tuple[Event, float]:
+        """All warps of ``group`` issue ``batch`` each; ``age``, ``apart_s`` and what comes back as in `compute`."""
+        key = batch, group.loose
+        cost = self._memory_costs.get(key)
+        if cost is None:
+            cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
+        return self._flow(cost, group, age, apart_s)
+
+    def synchronise(self, warps: int, interval_s: float) -> float:
+        """Seconds until the unit for mbarriers has done an operation of each of ``warps`` warps, after all others."""
+        return self._mbarriers.served(warps * interval_s)
+
+    def commit(self, warps: int) -> float:
+        """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""
+        return self._commits.served(warps * self.costs.commit_s)
+
+    def _flow(self, cost: ComputeCost, group: WarpGroup, age: int, apart_s: float) -> tuple[Event, float]:
+        if not cost.all_slots:
+            return self.sim.event().succeed(), apart_s
+        key = cost, group, apart_s
+        known = self._demands.get(key)
+        if known is None:
+            known = self._demands[key] = self._demand(*key)
+        amount, uses, in_step = known
+        done = self._fluid.start(amount, uses, bound=in_step, tag=Group(age, group.per_scheduler, cost))
+        return done, max(apart_s, cost.last / self._clock)
+
+    def _demand(self, cost: ComputeCost, group: WarpGroup, apart_s: float) -> _Demand:
+        uses = [(self._issue[group.scheduler_class], cost.taken)]
+        pipes = self._pipes[group.scheduler_class]
+        uses += [(pipe, part) for pipe, part in zip(pipes, cost.pipe_parts, strict=True) if part]
+        each = group.schedulers / cost.all_slots
+        if cost.data:
+            uses.append((self._data, each * cost.data))
+        if cost.requests:
+            uses.append((self._lsu, each * cost.requests))
+        if cost.constants:
+            uses.append((self._constants, each * cost.constants))
+        # The amount is the issue slots of one scheduler.
+        amount = cost.all_slots * group.per_scheduler
+        return amount, uses, self._clock * amount / cost.queued(group, apart_s * self._clock)
+
+    def _set_rates(self, _flows: list[Flow]) -> None:
+        """Issue slots per second of all flows, each among the other warps of its scheduler."""
+        stores_s, loads_s = self.memory.stores.wait_s(), self.memory.l1.wait_s()
+        stopped_s = self.memory.l1.stopped_s()
+        for scheduler in self._issue:
+            flows = scheduler.flows
+            for flow in flows:
+                flow.rate = flow.bound
+                # Each batch of shared loads waits behind stores, and each access behind loads that find no room.
+                if stores_s and (batches := flow.tag.cost.batches):
+                    flow.rate = flow.amount / (flow.amount / flow.bound + batches * stores_s)
+                if loads_s and (accesses := flow.tag.cost.accesses):
+                    flow.rate = flow.amount / (flow.amount / flow.rate + accesses * loads_s)
+            if len(flows) > 1:
+                changes, rates = self._served.get(scheduler, (-1, []))
+                if changes != scheduler.changes:
+                    rates = self._serve(flows)
+                    self._served[scheduler] = (scheduler.changes, rates)
+                for flow, rate in rates:
+                    flow.rate = min(flow.rate, rate)
+            if stopped_s:
+                for flow in flows:
+                    if flow.rate and (accesses := flow.tag.cost.accesses):
+                        flow.rate *= _goes_on(stopped_s, flow.amount / (flow.rate * accesses))
+
+    def _serve(self, flows: list[Flow]) -> list[tuple[Flow, float]]:
+        """Issue slots per second of each of the flows of one scheduler."""
+        queue = sorted(flows, key=attrgetter("tag.age"))
+        # Which CTA it is does not matter, only which warps are of the same one.
+        ctas: dict[int, int] = {}
+        known: list[Any] = []
+        for flow in queue:
+            age, number, cost = flow.tag
+            known += (ctas.setdefault(age, len(ctas)), number, cost)
+        key = tuple(known)
+        rates = self._shared_rates.get(key)
+        if rates is None:
+            rates = self._shared_rates[key] = [
+                self._clock * slots for slots in self._sharing.slots_per_cycle([flow.tag for flow in queue])
+            ]
+        return list(zip(queue, rates, strict=True))
+
+    @property
+    def first_lanes(self) -> int:
+        """Lanes of the CTAs that it begins with."""
+        return sum(len(groups) for groups in self._groups[: self.at_once])
+
+    def ops(self, role: Role, cta: Cta) -> Iterable[Op]:
+        """The ops of ``role`` in one of its CTAs."""
+        if self._open_end is None or cta.age >= self.at_once:
+            return self._parts.ops(role, cta.tiles)
+        return self._open_end.ops(role, cta.tiles)
+
+    def busy(self) -> tuple[float, float]:
+        """Utilisation of the busiest scheduler, and of shared memory and L1, until the last CTA ended."""
+        cycles = self._clock * self.ended_s[-1]
+        return max(scheduler.used_total for scheduler in self._issue) / cycles, self._data.used_total / cycles
+
+    def run(self, ctas_per_sm: int) -> list[Process]:
+        """Start the CTA slots; each process ends when no CTA is left for it."""
+        waiting = deque(self._class.tiles)
+        self.at_once = min(ctas_per_sm, len(waiting))
+        return [self.sim.process(self._slot(slot, waiting)) for slot in range(self.at_once)]
+
+    def _slot(self, slot: int, waiting: deque[int]) -> Generator:
+        sim, hand_out = self.sim, self._hand_out
+        lane, groups = f"{self.name}.cta[{slot}]", self._groups[slot]
+        again, before = False, -1
+        while waiting:
+            tiles = waiting.popleft() - (self._open_end.missing if self._open_end else 0)
+            part = self._class.part(len(waiting))
+            start = hand_out.at_s(sim.now, again)
+            if start > sim.now:
+                yield sim.timeout(start - sim.now)
+            yield sim.timeout(hand_out.start_s(len(self.ctas), again))
+            if self.trace is not None:
+                self.trace(lane, "launch", start, sim.now, reason="launch", cause=before)
+            cta = Cta(sim, self._program, self._parts, groups, lane, tiles, len(self.ctas), part)
+            self.ctas.append(cta)
+            lanes = [WarpLane(self, cta, group, hand_out.warps_s(group.last + 1, again)) for group in groups]
+            again = True
+            for warps, process in [(warps, sim.process(warps.run())) for warps in lanes]:
+                waited_since = sim.now
+                yield process
+                if sim.now > waited_since:
+                    before = warps.last_interval
+            # Of warps that do the same, those that wait most wait for the others.
+            slowest: dict[str, WarpLane] = {}
+            for warps in sorted(lanes, key=_waits):
+                slowest.setdefault(warps.role.name, warps)
+            most = max(slowest.values(), key=_waits)
+            cta.waits, cta.later_waits = most.waits, most.waits - most.waits_half_way
+            self.ended_s.append(sim.now)
+            if self.waves is not None:
+                # Of the last CTAs each is another one, as some SMs do without it.
+                alike = len(waiting) - max(len(self._class.parts), 1)
+                for _ in range(self.waves.leave_out(self.ended_s, alike)):
+                    waiting.popleft()
+
+
+def _goes_on(stopped_s: float, between_s: float) -> float:
+    """Part of ``stopped_s`` in which warps compute that access shared memory every ``between_s``, each at another time.
+
+    On average half of what they do in between is left, and while one waits the others issue that.
+    """
+    return min(0.5 * between_s / stopped_s, 1.0)
+
+
+def _waits(warps: WarpLane) -> int:
+    return warps.waits

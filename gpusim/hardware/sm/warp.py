@@ -1,0 +1,257 @@
+"""A group of warps executing its role's ops on an SM.
+
+Each op becomes issue slots on the schedulers, requests to the asynchronous-copy units, and
+arrivals on and waits for barriers; the group's lane is tiled by what it does: work, or a
+wait with its reason.
+
+Models: issue cost and latency of each op as measured; elapsed time of arithmetic from
+  the sharing of schedulers.
+Omits: divergence within a warp.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Generator
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from gpusim.engine import Event
+from gpusim.errors import HazardError
+from gpusim.hardware.folding.warp_groups import WarpGroup
+from gpusim.hardware.memory.sm_memory import Origin
+from gpusim.hardware.sm.costs import MemoryBatch
+from gpusim.hardware.sm.cta import Cta
+from gpusim.hardware.sm.imbalance import expected_maximum
+from gpusim.hardware.sm.warp_barriers import BARRIER_HANDLERS
+from gpusim.hardware.sm.warp_copies import COPY_HANDLERS
+from gpusim.hardware.sm.warp_loads import LOAD_HANDLERS, LoadUnderWay
+from gpusim.program import (
+    WARP_SIZE,
+    Compute,
+    CpAsync,
+    Load,
+    Mix,
+    Op,
+    PartOfRole,
+    SetMaxNReg,
+    Store,
+    StoreShared,
+    TimeStamp,
+)
+
+if TYPE_CHECKING:
+    from gpusim.hardware.sm.sm import Sm
+
+__all__ = ["WarpLane"]
+
+
+class WarpLane:
+    """The process of one `WarpGroup` in one CTA."""
+
+    def __init__(self, sm: Sm, cta: Cta, group: WarpGroup, begin_s: float) -> None:
+        self.sm = sm
+        self.sim = sm.sim
+        self.cost = sm.costs
+        self.cta = cta
+        self.group = group
+        self.role = group.role
+        self.lane = f"{cta.lane}.{group.lane}"
+        self.trace = sm.trace
+        self._begin_s = begin_s
+        """How long after its CTA it begins."""
+        self.last_interval = -1
+        """Index of the last interval on the lane, -1 before there is one or without a timeline."""
+        self.waits = 0
+        """Loads this lane has waited for."""
+        self._waits_by_tile = [0] * cta.tiles
+        """Loads it had waited for when each tile was done."""
+        self.loads: deque[LoadUnderWay] = deque()
+        """Loads into registers that nothing has waited for yet, the oldest first."""
+        self.entering: Event | None = None
+        """When the last of them that found no room in L1 has some."""
+        self.slowest_s = 0.0
+        """When the slowest warp of the group has what it waited for."""
+        self._owed = 0.0
+        """Issue slots of what the warps have done without queueing for the schedulers, since they last did queue."""
+        self.apart_s = 0.0
+        """Seconds from one of the warps to the next: they get what all want at once one after the other."""
+        self.late_s = 0.0
+        """How much later than this lane, which is a typical warp, it will be at the next barrier."""
+        self.deviation_s = 0.0
+        """Standard deviation of what its loads take."""
+        self._met = 0
+        """Loads it had waited for when it last met other warps."""
+        self.open: list[tuple[CpAsync, Event]] = []
+        """cp.async copies that belong to no group yet, with their arrival."""
+        self.groups: deque[list[Event]] = deque()
+        self.stores: deque[Event] = deque()
+        self.copied: tuple[str, int] | None = None
+        """Ring and tile of the last bulk load."""
+        self._loaded, self._place = -1, 0
+        """Tile of the last load, and how many of this tile came before it."""
+        self._step: tuple[TimeStamp, float] | None = None
+        """The last time stamp, and when it was taken; from the first one on the lane shows no more than stamps do."""
+
+    def run(self) -> Generator:
+        """The process: every op in turn."""
+        handlers = self.handlers
+        done, sim = self.cta.done_s, self.sim
+        yield from self.spend("wait", self._begin_s, -1, reason="launch")
+        for op in self.sm.ops(self.role, self.cta):
+            yield from handlers[type(op)](self, op)
+            if 0 <= op.tile < len(done):
+                done[op.tile] = sim.now
+                self._waits_by_tile[op.tile] = self.waits
+        # Its CTA ends with the slowest warp.
+        yield from self.spend("wait", self.fall_behind(), -1, reason="copy_in_flight")
+        self._end_step()
+        if self.open:
+            ring, tile = self.open[0][0].ring, self.open[0][0].tile
+            raise HazardError(
+                role=self.lane, ring=ring, stage=self.cta.rings[ring].stage(tile), tile=tile,
+                what="cp.async copies that belong to no group, so that no wait covers them",
+                remedy="commit the group after its copies (cp.async.commit_group)",
+            )  # fmt: skip
+
+    @property
+    def waits_half_way(self) -> int:
+        """Loads it had waited for when half of its tiles were done."""
+        return self._waits_by_tile[self.cta.tiles // 2] if self.cta.tiles else 0
+
+    # -- helpers -----------------------------------------------------------------------
+
+    def mark(self, kind: str, start: float, tile: int, stage: int = -1, *, reason: str = "", cause: int = -1) -> None:
+        """Put what lasted from ``start`` until now on the lane."""
+        if self.trace is not None and self._step is None and self.sim.now > start:
+            self.last_interval = self.trace(
+                self.lane, kind, start, self.sim.now, reason=reason, tile=tile, stage=stage, cause=cause
+            )
+
+    def issue(self, mix: Mix) -> Event:
+        """Execute ``mix`` on every warp of the group."""
+        return self._issuing(self.sm.compute(mix, self.group, self.cta.age, self.apart_s, self._settle()))
+
+    def issue_code(self, count: float) -> Event:
+        """Execute ``count`` instructions that wait for each other."""
+        return self.issue(Mix(setup=count))
+
+    def issue_memory(self, batch: MemoryBatch) -> Event:
+        """Issue ``batch`` on every warp of the group."""
+        return self._issuing(self.sm.issue_memory(batch, self.group, self.cta.age, self.apart_s))
+
+    def owe(self, slots: float) -> None:
+        """Take issue slots for instructions whose time is spent, when the warps next queue for the schedulers."""
+        self._owed += slots
+
+    def _settle(self) -> float:
+        owed, self._owed = self._owed, 0.0
+        return owed
+
+    def _issuing(self, found: tuple[Event, float]) -> Event:
+        event, self.apart_s = found
+        return event
+
+    def spend(self, kind: str, delay: float, tile: int, stage: int = -1, reason: str = "") -> Generator:
+        """Be busy for ``delay`` seconds."""
+        if delay > 0.0:
+            start = self.sim.now
+            yield self.sim.timeout(delay)
+            self.mark(kind, start, tile, stage, reason=reason)
+
+    def reach_shared_memory(self) -> Generator:
+        """Wait until the warps' own loads have room in L1: what they ask of shared memory stands behind these."""
+        entering, self.entering = self.entering, None
+        if entering is not None and not entering.processed:
+            yield entering
+
+    def executes(self, op: PartOfRole) -> bool:
+        """Whether these warps are among those that execute ``op``."""
+        return op.warps is None or self.group.first < op.warps
+
+    def among(self, op: PartOfRole) -> int:
+        """How many warps execute ``op``."""
+        return self.role.warps if op.warps is None else min(op.warps, self.role.warps)
+
+    def share(self, op: PartOfRole) -> float:
+        """Part of the bytes of ``op`` that these warps move."""
+        return self.group.warps / self.among(op)
+
+    def instructions(self, op: Load | Store | StoreShared | CpAsync) -> float:
+        """Warp instructions with which one warp moves its part of the bytes of ``op``."""
+        return op.bytes / (self.among(op) * WARP_SIZE * op.width)
+
+    def late(self, tile: int) -> float:
+        """How late the next load of ``tile`` is by chance: -1 to 1; of warps that are out of step each its own."""
+        self._place = self._place + 1 if tile == self._loaded else 0
+        self._loaded = tile
+        return self.cta.late(tile, self._place + self.group.apart)
+
+    def finds(self, tile: int, chance: float) -> bool:
+        """Whether the last load of ``tile`` finds all that the warps want: by so much of a ``chance``."""
+        return chance > 0.0 and 0.5 * (self.cta.late(tile, self._place + self.group.apart + 1) + 1.0) < chance
+
+    def fall_behind(self) -> float:
+        """How much later than this lane, which is a typical warp, the slowest meets the others; it starts anew then.
+
+        Warps that have not met for many loads are apart by a random walk.
+        """
+        late_s, group = self.late_s, self.group
+        if group.loose and group.typical:
+            waits = self.waits - self._met + self._left_out()
+            late_s = max(late_s, expected_maximum(self.role.warps) * self.deviation_s * waits**0.5)
+        self.late_s, self._met = 0.0, self.waits
+        return late_s
+
+    def _left_out(self) -> float:
+        """Loads that it would have waited for in tiles which the run leaves out, once it has done the others."""
+        tiles, waits = self.cta.tiles, self._waits_by_tile
+        missing = (self.cta.parts.tiles or tiles) - tiles
+        if missing <= 0 or tiles < 2 or not waits[tiles - 1]:
+            return 0.0
+        half = tiles // 2
+        return missing * (waits[tiles - 1] - waits[half]) / max(tiles - 1 - half, 1)
+
+    def origin(self, tile: int, stage: int = -1) -> Origin:
+        """Who asks memory for something, if these warps do now."""
+        return Origin(self.cta.lane, tile, stage, self.cta.part, self.last_interval)
+
+    # -- ops --------------------------------------------------------------------------
+
+    def _compute(self, op: Compute) -> Generator:
+        if not self.executes(op):
+            return
+        start = self.sim.now
+        ring = self.cta.rings[op.reads] if op.reads else None
+        if ring is not None:
+            ring.begin_read(self.lane, op.tile)
+        if op.mix.lds:
+            yield from self.reach_shared_memory()
+            if (behind_s := self.sm.memory.queue.wait_s()) > 0.0:
+                yield self.sim.timeout(behind_s)
+        yield self.issue(op.mix)
+        if ring is not None:
+            ring.end_read(self.lane, op.tile)
+        self.mark("compute", start, op.tile, ring.stage(op.tile) if ring else -1)
+
+    def _time_stamp(self, op: TimeStamp) -> Generator:
+        yield self.issue(Mix(interleaved=self.cost.time_stamp_slots))
+        self._end_step()
+        self._step = op, self.sim.now
+
+    def _end_step(self) -> None:
+        if self._step is not None:
+            (stamp, start), self._step = self._step, None
+            self.mark(stamp.kind, start, stamp.tile)
+
+    def _set_max_nreg(self, op: SetMaxNReg) -> Generator:
+        yield from self.spend("barrier", self.cost.set_max_nreg_s, op.tile)
+
+    handlers: ClassVar[dict[type[Op], Callable[[WarpLane, Any], Generator]]] = {
+        **LOAD_HANDLERS,
+        **COPY_HANDLERS,
+        **BARRIER_HANDLERS,
+        Compute: _compute,
+        TimeStamp: _time_stamp,
+        SetMaxNReg: _set_max_nreg,
+    }
+    """What each op does."""

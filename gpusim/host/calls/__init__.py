@@ -1,0 +1,1 @@
+"""The host's side: threads and what each of their calls does."""

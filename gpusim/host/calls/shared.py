@@ -1,0 +1,44 @@
+"""What all threads of a program see: the device, events, buffers, pools, and the lock inside the runtime."""
+
+from __future__ import annotations
+
+from gpusim.engine import Simulation
+from gpusim.errors import GpusimError
+from gpusim.host.calls.staging import Staging
+from gpusim.host.device.device import Device
+from gpusim.host.device.memory import DeviceMemory
+from gpusim.host.device.pages import Pages
+from gpusim.host.device.pools import MemoryPool
+from gpusim.host.device.sleep import Sleep
+from gpusim.host.device.work import Item
+from gpusim.program.host import EventRecord, HostProgram
+
+__all__ = ["Shared"]
+
+
+class Shared:
+    """One program under way."""
+
+    def __init__(self, sim: Simulation, program: HostProgram, device: Device) -> None:
+        self.sim, self.program, self.device, self.costs = sim, program, device, device.costs
+        self.staging = Staging(device, program)
+        self.pages, self.slot_wake = Pages(device.costs), Sleep(device.profile, "slot")
+        self.pools = {pool.name: MemoryPool(pool, device.costs) for pool in program.pools}
+        self.running = len(program.threads)
+        """Threads that still have calls to make."""
+        self.lock_share = self.costs.call("lock") / self.costs.call("launch") if self.costs.call("launch") else 0.0
+        self.lock_free_s = 0.0
+        self.events: dict[str, Item] = {}
+        """Latest record of each event."""
+        self.buffers: dict[str, tuple[str, int]] = {b.name: ("declared", b.bytes) for b in program.buffers}
+        self.memory = DeviceMemory(device.profile)
+        for buffer in program.buffers:
+            if buffer.place == "device":
+                self.memory.take(buffer.name, buffer.bytes)
+        self._recorded = {op.event for t in program.threads for op in t.ops if isinstance(op, EventRecord)}
+
+    def event(self, name: str) -> Item | None:
+        """The latest record; None if there has been none yet, which CUDA takes as done."""
+        if name not in self._recorded:
+            raise GpusimError(f"event {name!r} is waited for but never recorded")
+        return self.events.get(name)

@@ -1,0 +1,1 @@
+"""The device's side: streams, engines, blocks on SMs, memory of pools."""

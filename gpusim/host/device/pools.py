@@ -1,0 +1,269 @@
+"""Device memory by pool: who gets a freed block, when a pool asks the OS, and when it gives back.
+
+Models: a driver pool is one range of addresses that grows at its end, in chunks of ``pool.chunk``. It hands out free
+  neighbours that were freed on the same stream, or whose free is known to have happened (complete, or ordered before by
+  events); else it grows by what is missing behind the free end. It looks which frees are complete only as it allocates
+  and at a synchronisation; until then neighbours that were freed on the same stream are one block, free behind the last
+  of them. Chunks that are free, above the threshold, go back at a synchronisation. A caching allocator keeps blocks by
+  stream and grows by cudaMalloc of what is wanted.
+Source: CUDA C++ Programming Guide (stream-ordered memory allocator); realkernels.microbench.host (alloc: arena).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from gpusim.errors import GpusimError, ProgramError
+from gpusim.host.costs import HostCosts
+from gpusim.host.device.work import Item
+from gpusim.program.host import Pool
+
+__all__ = ["MemoryPool", "Taken"]
+
+
+@dataclass(eq=False, slots=True)
+class _Block:
+    """Free bytes from address ``at`` on."""
+
+    at: int
+    size: int
+    stream: str
+    freed: Item | None
+    """What its stream had to do before; None: nothing."""
+    turn: int
+    """Number of its free."""
+    quiet: bool
+    """Whether the pool has seen that nothing on the device can still touch it."""
+
+    @property
+    def end(self) -> int:
+        return self.at + self.size
+
+    def part(self, first: int, last: int) -> _Block:
+        """What of it lies between two addresses."""
+        at = max(first, self.at)
+        return replace(self, at=at, size=min(last, self.end) - at)
+
+    def without(self, first: int, last: int) -> list[_Block]:
+        """What of it lies outside two addresses."""
+        return [self.part(*ends) for ends in _outside(self.at, self.end, first, last)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    """Addresses that the OS gave; each ``chunk`` of them goes back as a whole."""
+
+    at: int
+    end: int
+    chunk: int
+
+    def without(self, first: int, last: int) -> list[_Span]:
+        """What of it lies outside two addresses."""
+        return [replace(self, at=at, end=end) for at, end in _outside(self.at, self.end, first, last)]
+
+
+def _outside(at: int, end: int, first: int, last: int) -> list[tuple[int, int]]:
+    """The parts of ``at`` … ``end`` before ``first`` and from ``last`` on."""
+    if last <= at or first >= end:
+        return [(at, end)]
+    return [(begin, behind) for begin, behind in ((at, first), (last, end)) if begin < behind]
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What an allocation cost the host, and the bytes that the OS was asked for."""
+
+    seconds: float
+    grown: int
+
+
+class MemoryPool:
+    """One pool of the program, empty at its start."""
+
+    def __init__(self, pool: Pool, costs: HostCosts) -> None:
+        self.pool = pool
+        self._costs = costs
+        self._granularity = int(costs.profile.value("pool.granularity"))
+        # A driver pool asks for more than it needs, a caching allocator for what is wanted.
+        self._chunk = 0 if pool.kind == "caching" else int(costs.profile.value("pool.chunk"))
+        self._free: list[_Block] = []
+        """In the order of their addresses, as all lists here."""
+        self._given: list[_Span] = []
+        """What the OS gave: neighbours together, however many chunks that are."""
+        self._used: dict[str, tuple[int, int]] = {}
+        """Address and size of each buffer."""
+        self._frees = self._reserved = 0
+
+    @property
+    def reserved(self) -> int:
+        """Bytes that the OS gave and did not get back."""
+        return self._reserved
+
+    @property
+    def caching(self) -> bool:
+        """Whether this allocator lives in the host's language."""
+        return self.pool.kind == "caching"
+
+    def take(self, name: str, size: int, stream: str, ordered: set[Item]) -> Taken:
+        """Allocate; ``ordered`` are items known to come before anything enqueued on ``stream`` now."""
+        self._look()
+        fitting = [run for run in self._runs(stream, ordered) if run[-1].end - run[0].at >= size]
+        run = min(fitting, key=lambda run: run[-1].end - run[0].at, default=None)
+        grown, seconds = 0, self._costs.call("cache_hit" if self.caching else "malloc_async")
+        if run is None:
+            run, grown, os_seconds = self._grow(name, size, stream, ordered)
+            seconds += os_seconds
+        at = run[0].at
+        for block in run:
+            self._free.remove(block)
+            if block.end > at + size:
+                self._free.append(block.part(at + size, block.end))
+        self._settle()
+        self._used[name] = at, size
+        return Taken(seconds, grown)
+
+    def _runs(self, stream: str, ordered: set[Item]) -> list[list[_Block]]:
+        """Neighbours of which ``stream`` may have all.
+
+        A block that another stream has yet to free is taken only when the OS has no more memory, which is not modelled:
+        the pool grows instead.
+        """
+        runs: list[list[_Block]] = []
+        for block in self._free:
+            known = block.quiet or block.freed in ordered
+            if block.stream == stream or (known and not self.caching):
+                if runs and runs[-1][-1].end == block.at:
+                    runs[-1].append(block)
+                else:
+                    runs.append([block])
+        return runs
+
+    def _grow(self, name: str, size: int, stream: str, ordered: set[Item]) -> tuple[list[_Block], int, float]:
+        """Ask the OS; returns free neighbours of ``size`` bytes at least, what it gave, and the host's time."""
+        seconds = 0.0
+        tail, grown = self._missing(size, stream, ordered)
+        limit = self.pool.limit
+        if limit is not None and self._chunk:
+            # CUDA rounds up maxSize too: a pool of at most 8 MiB holds 32 MiB, one of 40 holds 64 (tried on an H100).
+            limit = _whole(limit, self._chunk)
+        if limit is not None and self.reserved + grown > limit:
+            seconds = self._give_back("alloc.device_free", 0)
+            # The free end may have gone back, or may now begin elsewhere.
+            tail, grown = self._missing(size, stream, ordered)
+            if self.reserved + grown > limit:
+                raise ProgramError(
+                    f"pool {self.pool.name!r} has no room for {name!r}: {self.reserved + grown:,} bytes are needed, "
+                    f"{limit:,} are allowed; free buffers earlier or raise the limit",
+                    ("pools", self.pool.name),
+                )
+        # What a caching allocator got in one go has no neighbours.
+        at = self._end() if self._chunk else self._end() + 1
+        step = self._chunk or grown
+        if not self.caching and not self._given:
+            seconds += self._costs.profile.value("pool.first")
+        self._reserved += grown
+        before = self._given[-1] if self._given else None
+        if before is not None and before.end == at and before.chunk == step:
+            self._given[-1] = replace(before, end=at + grown)
+        else:
+            self._given.append(_Span(at, at + grown, step))
+        new = _Block(at, grown, stream if self.caching else "", None, 0, True)
+        self._free.append(new)
+        seconds += self._costs.sized("alloc.device" if self.caching else "pool.grow", grown)
+        return [*tail, new], grown, seconds
+
+    def _missing(self, size: int, stream: str, ordered: set[Item]) -> tuple[list[_Block], int]:
+        """The free end that ``stream`` may have, and the bytes that the OS has to add behind it for ``size``."""
+        end = self._end()
+        tails = [run for run in self._runs(stream, ordered) if self._chunk and run[-1].end == end]
+        tail = tails[0] if tails else []
+        there = tail[-1].end - tail[0].at if tail else 0
+        return tail, _whole(size - there, self._chunk or self._granularity)
+
+    def _end(self) -> int:
+        return self._given[-1].end if self._given else 0
+
+    def give(self, name: str, stream: str, freed: Item | None) -> float:
+        """Free; returns the host's time. Raises GpusimError for what is not allocated here."""
+        if name not in self._used:
+            raise GpusimError(f"buffer {name!r} is freed but not allocated from pool {self.pool.name!r}")
+        at, size = self._used.pop(name)
+        self._frees += 1
+        self._free.append(_Block(at, size, stream, freed, self._frees, False))
+        self._settle()
+        return self._costs.call("cache_give" if self.caching else "free_async")
+
+    def _look(self) -> None:
+        """See which frees are complete."""
+        for block in self._free:
+            block.quiet = block.quiet or block.freed is None or block.freed.finished
+
+    def _settle(self) -> None:
+        """Put free blocks in order, and neighbours that were freed on one stream together."""
+        blocks, self._free = sorted(self._free, key=lambda block: block.at), []
+        for block in blocks:
+            before = self._free[-1] if self._free else None
+            same = before is not None and before.end == block.at and before.stream == block.stream
+            if same and before.quiet == block.quiet:
+                last = max(before, block, key=lambda block: block.turn)
+                self._free[-1] = replace(last, at=before.at, size=before.size + block.size)
+            else:
+                self._free.append(block)
+
+    def release(self) -> float:
+        """Give back what is free above the threshold, at a synchronisation; returns the host's time."""
+        if self.caching:
+            return 0.0
+        self._look()
+        return self._give_back("pool.release", self.pool.release_threshold)
+
+    def _give_back(self, os_call: str, keep: int) -> float:
+        """Return chunks that nobody uses, the last one first, down to ``keep`` bytes; the host's time."""
+        spare = self._reserved - keep
+        if spare <= 0:
+            return 0.0
+        back: list[_Span] = []
+        given = 0
+        unused = [
+            span for run in _neighbours(block for block in self._free if block.quiet) for span in self._within(run)
+        ]
+        for span in reversed(unused):
+            # As many as leave no more than is to be kept; the last one may leave less.
+            size = min(_whole(spare - given, span.chunk), span.end - span.at)
+            back.append(replace(span, at=span.end - size))
+            given += size
+            if given >= spare:
+                break
+        for span in back:
+            self._given = [part for whole in self._given for part in whole.without(span.at, span.end)]
+            self._free = [part for block in self._free for part in block.without(span.at, span.end)]
+        self._reserved -= given
+        self._settle()
+        return self._costs.sized(os_call, given) if given else 0.0
+
+    def _within(self, run: tuple[int, int]) -> list[_Span]:
+        """The whole chunks between two addresses."""
+        found = []
+        for span in self._given:
+            first = max(span.at, span.at + _whole(run[0] - span.at, span.chunk))
+            last = min(span.end, span.at + (run[1] - span.at) // span.chunk * span.chunk)
+            if first < last:
+                found.append(_Span(first, last, span.chunk))
+        return found
+
+
+def _neighbours(blocks: Iterable[_Block]) -> list[tuple[int, int]]:
+    """First and end address of free blocks that follow each other without a gap."""
+    runs: list[tuple[int, int]] = []
+    for block in blocks:
+        if runs and runs[-1][1] == block.at:
+            runs[-1] = runs[-1][0], block.end
+        else:
+            runs.append((block.at, block.end))
+    return runs
+
+
+def _whole(size: int, unit: int) -> int:
+    """``size`` rounded up to whole units."""
+    return -(-size // unit) * unit

@@ -1,0 +1,146 @@
+"""Streams: which work waits for which, and how long the device takes from one to the next.
+
+Models: order within a stream; events; the legacy stream, which waits for all blocking streams and which they wait for
+  (per-thread default streams are blocking ones, non-blocking streams are not concerned); graphs, whose order is their
+  edges; host functions, one at a time; a bounded number of launches in a stream. Through which hardware queue work
+  goes, and what holds it up there, is said by `queues`.
+Omits: programmatic dependent launch, stream priorities of copies.
+Source: CUDA Runtime API (stream synchronization behavior); realkernels.microbench.host (device, rules).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+
+from gpusim.engine import Simulation
+from gpusim.errors import GpusimError, listing, nearest
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.host.device.handover import HandOver
+from gpusim.host.device.queues import HardwareQueues
+from gpusim.host.device.work import COPY_ENGINES, DeviceOp, Item, StreamState, engine_of
+from gpusim.program.host import HostProgram, Stream
+
+__all__ = ["Streams"]
+
+Execute = Callable[[Item], Generator]
+
+
+class Streams:
+    """All streams of a program. ``execute(item)`` does the work once an item may start."""
+
+    def __init__(self, sim: Simulation, program: HostProgram, profile: DeviceProfile, execute: Execute) -> None:
+        self._sim = sim
+        self._profile = profile
+        self._execute = execute
+        self._hand_over = HandOver(profile)
+        copies, kernels = (max(1, int(profile.value(key))) for key in ("copy.channels", "stream.connections"))
+        self._queues = HardwareQueues(sim, {"compute": kernels, **dict.fromkeys(COPY_ENGINES, copies)})
+        self._specs = {stream.name: (i, stream) for i, stream in enumerate(program.streams)}
+        self._states: dict[tuple[str, str], StreamState] = {}
+        self._legacy: StreamState | None = None
+        self._last_func: Item | None = None
+        self._serial = self._graphs = 0
+        self.items: list[Item] = []
+
+    def state(self, name: str, thread: str) -> StreamState:
+        """The stream called ``name`` as ``thread`` sees it. Raises GpusimError for an undeclared one."""
+        if name not in self._specs:
+            hint = nearest(name, self._specs)
+            did = f". Did you mean {hint!r}?" if hint else ""
+            raise GpusimError(f"stream {name!r} is not declared (declared: {listing(self._specs) or 'none'}){did}")
+        number, spec = self._specs[name]
+        if spec.kind == "legacy":
+            if self._legacy is None:
+                self._legacy = StreamState(spec, f"stream[{number}]")
+            return self._legacy
+        key = (name, thread if spec.kind == "per_thread" else "")
+        if key not in self._states:
+            suffix = f"@{thread}" if spec.kind == "per_thread" and self._others(name) else ""
+            self._states[key] = StreamState(spec, f"stream[{number}{suffix}]")
+        return self._states[key]
+
+    def _others(self, name: str) -> bool:
+        return any(known == name for known, _ in self._states)
+
+    @property
+    def all(self) -> list[StreamState]:
+        """Streams that have been used."""
+        return [*self._states.values(), *([self._legacy] if self._legacy else [])]
+
+    def enqueue(self, stream: StreamState, kind: str, label: str, chunk: int, op: DeviceOp) -> Item:
+        """Put work at the end of a stream; it starts by itself as soon as it may."""
+        deps = [(item, "stream_order") for item in self.ahead_of(stream)]
+        deps += [(item, "event") for item in stream.waits]
+        stream.waits = []
+        item = self.new_item(kind, stream, label, deps, chunk, op)
+        stream.last = item
+        stream.drop_finished()
+        stream.queued.append(item)
+        self.start(item)
+        return item
+
+    def ahead_of(self, stream: StreamState) -> list[Item]:
+        """What the next item of a stream must wait for besides events."""
+        items = [stream.last] if stream.last else []
+        if stream.spec.kind == "legacy":
+            items += [s.last for s in self._states.values() if s.last and _blocking(s.spec)]
+        elif self._legacy is not None and self._legacy.last is not None and _blocking(stream.spec):
+            items.append(self._legacy.last)
+        return items
+
+    def next_graph(self) -> int:
+        """A number for a launch of a graph."""
+        self._graphs += 1
+        return self._graphs
+
+    def new_item(
+        self,
+        kind: str,
+        stream: StreamState,
+        label: str,
+        deps: list[tuple[Item, str]],
+        chunk: int,
+        op: DeviceOp | None,
+    ) -> Item:
+        """An item that is not yet under way."""
+        self._serial += 1
+        chunk_text = f" of chunk {chunk}" if chunk >= 0 else ""
+        text, engine = f"{label}{chunk_text} (#{self._serial})", engine_of(kind, op)
+        item = Item(kind, stream, text, self._sim.event(), op, engine, engine, deps, chunk, self._sim.now)
+        self.items.append(item)
+        return item
+
+    def start(self, item: Item) -> None:
+        """Let an item run when its dependencies are done."""
+        stream = item.stream
+        item.before = stream.ahead.get(item.engine)
+        stream.ahead[item.engine] = item
+        self._sim.process(self._run(item, self._queues.put(item)))
+
+    def _run(self, item: Item, ahead: Item | None) -> Generator:
+        sim = self._sim
+        for dep, why in item.deps:
+            if not dep.finished:
+                yield from sim.wait(dep.done, item.name, why, dep)
+                item.reason = why
+        if ahead is not None and not self._queues.handed_out(ahead).triggered:
+            yield from sim.wait(self._queues.handed_out(ahead), item.name, "stream_order", ahead)
+            item.reason = "stream_order"
+        if item.kind == "func" and self._last_func is not None and not self._last_func.finished:
+            before, self._last_func = self._last_func, item
+            yield from sim.wait(before.done, item.name, "stream_order", before)
+            item.reason = "stream_order"
+        elif item.kind == "func":
+            self._last_func = item
+        ready = self._hand_over.ready(item, self._queues.others(item))
+        self._queues.handed_out(item).succeed()
+        if ready > sim.now:
+            yield sim.timeout(ready - sim.now)
+        item.ready_s = sim.now
+        yield from self._execute(item)
+        item.end_s = sim.now
+        item.done.succeed()
+
+
+def _blocking(spec: Stream) -> bool:
+    return spec.kind in ("blocking", "per_thread")

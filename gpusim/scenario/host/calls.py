@@ -1,0 +1,62 @@
+"""The calls of a spelled-out host program in the order in which each thread makes them, with their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from gpusim.scenario.host.chunk_names import of_chunk
+from gpusim.scenario.host.schema import SpelledHost
+from gpusim.scenario.kernel.op_lists import as_run
+
+__all__ = ["PARTS", "Call", "calls_of_graph", "calls_of_thread"]
+
+PARTS = ("prologue", "per_chunk", "epilogue")
+"""Op lists of a thread, in the order in which they run."""
+_NUMBERED = ("event", "buffer", "slots", "releases")
+"""Fields whose name may go with a chunk."""
+
+
+class Call(NamedTuple):
+    """An op as it is called: its place below ``host``, its word and arguments, its chunk (-1: none) and stream.
+
+    ``names``: event, buffer and slots of it, with the number of the chunk in place of ``#``; "" where it has none.
+    """
+
+    path: tuple[str | int, ...]
+    word: str
+    args: Any
+    chunk: int
+    stream: str
+    names: dict[str, str]
+
+
+def calls_of_thread(host: SpelledHost, name: str, least: int = 0) -> Iterator[Call]:
+    """The calls of a thread in their order, of at least ``least`` chunks if it has any.
+
+    What speaks of a chunk before the first one is left out.
+    """
+    thread = host.threads[name]
+    streams = thread.deal or list(host.streams)
+    chunks = range(max(thread.chunks, least) if thread.chunks else 0)
+    turns = {"prologue": [-1], "per_chunk": chunks, "epilogue": [-1]}
+    for part in PARTS:
+        for chunk in turns[part]:
+            yield from _calls(
+                getattr(thread, part), ("threads", name, part), chunk, streams[max(chunk, 0) % len(streams)]
+            )
+
+
+def calls_of_graph(host: SpelledHost, name: str) -> Iterator[Call]:
+    """The calls that were captured into a graph, in their order."""
+    yield from _calls(host.graphs[name].ops, ("graphs", name, "ops"), -1, next(iter(host.streams)))
+
+
+def _calls(steps: Sequence[Any], place: tuple[str | int, ...], chunk: int, stream: str) -> Iterator[Call]:
+    for path, word, args in as_run(steps):
+        written = {field: getattr(args, field, None) or "" for field in _NUMBERED}
+        names = {field: of_chunk(name, chunk) for field, name in written.items()}
+        known = {field: name for field, name in names.items() if name is not None}
+        if len(known) == len(names):
+            own = getattr(args, "stream", None) or stream
+            yield Call((*place, *path), word, args, chunk, own, known)

@@ -1,0 +1,174 @@
+"""Ops of a role's list that move data: into rings and out of them, through registers, in shared memory."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from gpusim.scenario.fields import ByteCount, Count, Name, Number
+from gpusim.scenario.kernel.schedule_schema import Amount, Fraction, PartOfRole, Schedule, Size, Width
+from gpusim.units import parse_bytes
+
+__all__ = [
+    "BulkFetch",
+    "Commit",
+    "GlobalStore",
+    "OnRing",
+    "OnRingBytes",
+    "RegisterLoad",
+    "SharedStore",
+    "ThreadFetch",
+]
+
+MAX_ALIGN = 2**20
+
+
+def _align(value: Any) -> int:
+    number = parse_bytes(value)
+    if number and (number > MAX_ALIGN or number & (number - 1)):
+        raise ValueError(f"expected 0 or a power of two up to {MAX_ALIGN}")
+    return number
+
+
+Align = Annotated[int, BeforeValidator(_align, json_schema_input_type=int | str)]
+Distance = Annotated[ByteCount, Field(le=2**30)]
+Pieces = Annotated[Count, Field(ge=1, le=2**20)]
+
+
+class OnRing(Schedule):
+    """An op on the stage of a ring that belongs to the tile."""
+
+    ring: Name
+    """The ring; the stage is that of the op's tile."""
+
+
+class Commit(OnRing):
+    """An arrival of those who have written the stage."""
+
+    asynchronous: bool = False
+    """cp.async.mbarrier.arrive.noinc: the warp goes on, and arrives when its cp.async so far have landed, which need no
+    group."""
+
+
+class OnRingBytes(OnRing):
+    """An op that moves bytes of a ring's stage; by default the whole stage."""
+
+    bytes: Size | None = None
+    """Default: one stage of the ring."""
+
+
+class Fetch(OnRingBytes):
+    """A copy from global memory into a ring stage."""
+
+    l2_hit: Fraction = 0.0
+    """Fraction of the bytes found in L2; the others come from DRAM. Nothing finds it for you."""
+    align: Align = 0
+    """Largest power of two that divides every address it starts at, in bytes; below 128 it costs bandwidth. 0: that of
+    its bytes, as when equal tiles lie one behind the other."""
+
+
+class BulkFetch(Fetch):
+    """A copy by the copy unit (cp.async.bulk)."""
+
+    copies: Annotated[Count, Field(ge=1, le=4096)] = 1
+    """Copies of one stage that the lanes of a warp issue together, each an equal part of the bytes (rows of a gather):
+    the compiler makes a loop over those lanes of them."""
+
+
+class ThreadFetch(Fetch, PartOfRole):
+    """A copy issued by threads (cp.async)."""
+
+    align: Align = 0
+    """Largest power of two that divides the distance from every source to its destination in shared memory, in bytes;
+    below 128 it costs bandwidth. 0: that of its bytes, as when equal tiles lie one behind the other."""
+    width: Width = 16
+    """Bytes per lane and instruction; with the bytes it gives the number of instructions."""
+    other: Amount = 0.0
+    """Address instructions of one warp, of which each waits for the one before, as `setup` of compute."""
+    masked: Amount = 0.0
+    """Loads of one warp that no lane executes: the assembler puts three `@!PT LDS` before each run of LDGSTS."""
+    pieces: Pieces = 1
+    """Places far from each other in which the bytes of all the role's warps lie: rows of a matrix, a part for each
+    warp. The slowest of several comes later than that of as many bytes side by side. Loads that are ops of their own
+    are always taken for such."""
+
+
+class ThroughRegisters(PartOfRole):
+    """ld.global or st.global: what one instruction of a warp looks like."""
+
+    width: Width = 16
+    """Bytes per lane and instruction; with the bytes it gives the number of instructions."""
+    other: Amount = 0.0
+    """Address instructions of one warp, of which each waits for the one before, as `setup` of compute."""
+    stride: Distance = 0
+    """Bytes from one lane's address to the next lane's; 0: neighbours side by side. `bytes` stay those wanted. Below
+    the width lanes share words: 3 with a width of 4 fetches 96 bytes for a warp's 128."""
+    structure: Distance = 0
+    """Each lane takes all of a structure of so many bytes, a `width` of it with each instruction, and the next lane the
+    structure behind it: `bytes` are those of all these instructions. 0: it does not."""
+    scatter: Distance = 0
+    """Neighbouring lanes share blocks of so many bytes, and each block lies anywhere: 32 for single sectors, the row's
+    length for rows by an index; no power of two is needed. What is fetched for it in whole sectors is counted. 0: they
+    do not."""
+
+
+class RegisterLoad(ThroughRegisters):
+    """ld.global into registers."""
+
+    bytes: Size | None = None
+    """Bytes of the whole role and tile, all its warps together. Default: one stage of the only ring."""
+    wait: bool = True
+    """Block until the data is there; otherwise wait_loads does; never to wait for loads is an error."""
+    masked: Amount = 0.0
+    """Loads of one warp that no lane executes, because a predicate is false for all of them."""
+    l1_hit: Fraction = 0.0
+    """Fraction of the bytes found in L1, which the CTA has read before. The rest comes in sectors: of a row of 128
+    bytes that begins a word later than one already read it is 0.75."""
+    l1_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
+    """Turns of L1's data path, of 128 bytes each, for one instruction of which L1 holds everything: where lanes of
+    several lines meet in a bank, as in shared memory (`lds_wavefronts`). 0: as `stride` says, or at random in blocks of
+    `scatter`."""
+    l2_hit: Fraction = 0.0
+    """Fraction of the bytes that are not in L1 and found in L2; the others come from DRAM. Nothing finds it for you."""
+    completed: Fraction = 0.0
+    """With a stride or scatter: fraction of the bytes around which other loads, of other CTAs perhaps, read the rest at
+    about the same time, so that DRAM opens what they lie in once for all. What passes from L2 to the SM stays as it
+    is."""
+    pieces: Pieces = 1
+    """Places far from each other in which the bytes of all the role's warps lie: rows of a matrix, a part for each
+    warp. The slowest of several comes later than that of as many bytes side by side. Loads that are ops of their own
+    are always taken for such."""
+    align: Align = 0
+    """Largest power of two that divides every address it starts at, in bytes; below 128 it costs bandwidth. 0: that of
+    its bytes, as when equal tiles lie one behind the other."""
+
+
+class SharedStore(PartOfRole):
+    """st.shared from registers."""
+
+    ring: Name | None = None
+    """Ring whose stage it fills, if any: who reads it too early is then found."""
+    bytes: ByteCount | None = None
+    """Bytes of the whole role; default: one stage of the ring. 0: the stores are counted in `sts` of the compute that
+    follows; only the stage is named."""
+    width: Width = 16
+    """Bytes per lane and instruction."""
+    other: Amount = 0.0
+    """Address instructions of one warp."""
+    masked: Amount = 0.0
+    """Stores of one warp that no lane executes, because a predicate is false for all of them."""
+
+
+class GlobalStore(ThroughRegisters):
+    """st.global from registers."""
+
+    bytes: Size
+    """Bytes of the whole role and tile, all its warps together."""
+    l2_hit: Fraction = 0.0
+    """Fraction of the bytes that is overwritten in L2 and never reaches DRAM."""
+    completed: Fraction = 0.0
+    """With a stride: fraction of the bytes whose sectors other stores complete before L2 gives them up, so that each
+    goes to DRAM once and whole. The others' sectors are read first and written back in part."""
+    again: ByteCount = 0
+    """Distinct bytes of one CTA where it writes the same ones again and again (spilled registers); 0: it does not."""

@@ -1,0 +1,244 @@
+"""What pydantic cannot see in a spelled-out kernel: names that refer to nothing, sizes that cannot be.
+
+Deadlocks and overwritten stages are found by running the program, not here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import lcm
+from typing import Any
+
+from gpusim.errors import listing, nearest
+from gpusim.scenario.kernel.compute_check import compute_problems
+from gpusim.scenario.kernel.op_lists import as_run, as_written, length
+from gpusim.scenario.kernel.op_schema import REPEAT
+from gpusim.scenario.kernel.schedule_schema import MAX_EVERY, PartOfRole
+from gpusim.scenario.kernel.schema import MAX_TILES, RoleSpec, SpelledKernel, TileTotal
+from gpusim.scenario.kernel.spec import fill_arrivals, free_arrivals, turn_of
+from gpusim.scenario.problem import Problem
+
+__all__ = ["Problem", "problems"]
+
+BULK_ALIGNMENT = 16  # PTX ISA: size and addresses of cp.async.bulk are multiples of 16
+LONGEST_TURN = 64
+EVERY_TILE = ("acquire", "tma_load", "wait", "release", "producer_commit", "cp_async", "commit_group", "wait_group")
+"""Words that fill, free or count the stages of a ring, tile by tile."""
+MOST_DEALT = 1_000_000
+"""CTAs of unequal tiles, each of which is placed for itself."""
+SETTLED = 3
+"""Tiles after which no further load is under way at the same time."""
+MOST_OPS = 10_000
+"""Ops of a list with its repeats written out; with more a prediction takes minutes."""
+
+
+def problems(kernel: SpelledKernel) -> Iterator[Problem]:
+    """Everything wrong with the references and sizes of ``kernel``, in file order."""
+    tiles = kernel.tiles_per_cta
+    most = tiles.most(kernel.grid) if isinstance(tiles, TileTotal) else max(tiles)
+    yield from _tile_problems(tiles, kernel.grid, most)
+    if kernel.l2_warm and kernel.footprint is None:
+        yield Problem(("footprint",), "is needed when l2_warm is true", "the distinct bytes read, such as 32 MiB")
+    for name in kernel.rings:
+        if name in kernel.roles:
+            yield Problem(("rings", name), "has the same name as a role", "different names")
+    if not most:
+        yield Problem(("tiles_per_cta",), "gives no CTA a tile, so that no role ever runs", "at least 1 for one CTA")
+    for role_name, role in kernel.roles.items():
+        yield from _role_problems(role, ("roles", role_name), most)
+        for part in ("prologue", "per_tile", "epilogue"):
+            steps, place = getattr(role, part), ("roles", role_name, part)
+            if length(steps) > MOST_OPS:
+                yield Problem(place, f"its repeats make {length(steps):,} ops", f"at most {MOST_OPS:,}")
+            for path, word, spec in as_written(steps):
+                if word != REPEAT:
+                    yield from _op_problems(kernel, part, word, spec, (*place, *path))
+                    if isinstance(spec, PartOfRole) and (spec.warps or 0) > role.warps:
+                        below = (*place, *path, "warps")
+                        yield Problem(below, f"is {spec.warps}, the role has {role.warps}", f"at most {role.warps}")
+                elif REPEAT not in path[:-1] and spec.times != int(spec.times):
+                    below = (*place, *path, "times")
+                    yield Problem(below, "is a mean, but the loop is in no other", "a whole number, or 15.5 in a loop")
+        yield from _group_problems(role, ("roles", role_name, "per_tile"))
+        yield from _wait_problems(role, ("roles", role_name))
+    yield from _turn_problems(kernel)
+
+
+def _tile_problems(tiles: list[int] | TileTotal, grid: int, most: int) -> Iterator[Problem]:
+    if not isinstance(tiles, TileTotal):
+        if len(tiles) > 1 and len(tiles) != grid:
+            yield Problem(
+                ("tiles_per_cta",), f"lists {len(tiles)} CTAs, but grid is {grid}",
+                "one number, one number per CTA, or {total: n} for all of them together",
+            )  # fmt: skip
+    elif most > MAX_TILES:
+        yield Problem(
+            ("tiles_per_cta", "total"), f"is {most:,} tiles for each of {grid:,} CTAs",
+            f"at most {MAX_TILES:,} for one, {MAX_TILES * grid:,} in total",
+        )  # fmt: skip
+    elif tiles.total % grid and grid > MOST_DEALT:
+        yield Problem(
+            ("tiles_per_cta", "total"), f"does not come out even over {grid:,} CTAs",
+            f"a multiple of the grid, or a grid of at most {MOST_DEALT:,}",
+        )  # fmt: skip
+
+
+def _role_problems(role: RoleSpec, path: tuple, tiles: int) -> Iterator[Problem]:
+    if not (role.prologue or role.per_tile or role.epilogue):
+        yield Problem((*path, "per_tile"), "is empty, so that the role never does anything", "ops, or idle_warps: n")
+    if role.offset >= role.every:
+        yield Problem((*path, "offset"), f"is {role.offset} with every {role.every}", f"at most {role.every - 1}")
+    elif role.offset >= tiles > 0:
+        yield Problem(
+            (*path, "offset"), f"the role never runs: it begins with tile {role.offset}, no CTA has more than {tiles}",
+            f"at most {tiles - 1}",
+        )  # fmt: skip
+
+
+def _group_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
+    """Copies that run ahead, but whose groups do not: the first group then holds several tiles.
+
+    That is no mistake where every group is waited for.
+    """
+    steps = list(as_written(role.per_tile))
+    if not any(word == "wait_group" and spec.pending for _, word, spec in steps):
+        return
+    ahead: list[int | str] = []
+    for path, word, spec in steps:
+        if word == "cp_async":
+            ahead.append(spec.ahead)
+        elif word == "commit_group":
+            if ahead and all(ahead) and not spec.ahead:
+                yield Problem(
+                    (*place, *path), f"its copies run ahead ({ahead[0]}), the group does not, so that the first group "
+                    "holds the copies of several tiles and wait_group counts others than it seems",
+                    f"commit_group: {{ahead: {ahead[0]}}}",
+                )  # fmt: skip
+            ahead.clear()
+
+
+def _wait_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
+    """Waits that leave as many loads under way as there ever are, and so wait for nothing."""
+    if any(length(getattr(role, part)) > MOST_OPS for part in ("prologue", "per_tile", "epilogue")):
+        return
+    most: dict[tuple, tuple[int, int]] = {}
+    loads = (spec for _, word, spec in as_run(role.per_tile) if word == "load" and not spec.wait)
+    ahead = [spec.ahead for spec in loads if isinstance(spec.ahead, int)]
+    under_way = 0
+    for part in ("prologue", *("per_tile",) * SETTLED, "epilogue"):
+        if part == "per_tile":
+            # Those of the first tiles have been asked for before.
+            under_way, ahead = under_way + sum(ahead), []
+        for path, word, spec in as_run(getattr(role, part)):
+            if word == "load":
+                under_way = 0 if spec.wait else under_way + 1
+            elif word == "wait_loads":
+                here = (*place, part, *path)
+                most[here] = spec.pending, max(under_way, most.get(here, (0, 0))[1])
+                under_way = min(under_way, spec.pending)
+    for path, (pending, found) in most.items():
+        if pending >= found and pending:
+            yield Problem(
+                path, f"leaves {pending} loads under way, and never are there more than {found}: it waits for none",
+                f"at most {max(found - 1, 0)}; each load op is one, whatever its bytes",
+            )  # fmt: skip
+
+
+def _turn_problems(kernel: SpelledKernel) -> Iterator[Problem]:
+    """Roles that take turns must leave no tile of a ring to nobody, nor to more warps than its barrier counts."""
+    turn = lcm(*(role.every for role in kernel.roles.values()))
+    if any(role.offset >= role.every for role in kernel.roles.values()):
+        return
+    if turn > LONGEST_TURN:
+        every = ", ".join(f"{name} {role.every}" for name, role in kernel.roles.items() if role.every > 1)
+        yield Problem(
+            ("roles",), f"the turns of its roles (every: {every}) come together only after {turn} tiles",
+            f"at most {LONGEST_TURN}",
+        )  # fmt: skip
+        return
+    together = turn_of(kernel)
+    if together > MAX_EVERY:
+        yield Problem(
+            ("roles",), f"what its ops and roles do every so many tiles comes together only after {together:,} tiles",
+            f"at most {MAX_EVERY:,}, the least common multiple of all `every`",
+        )  # fmt: skip
+        return
+    if turn == 1:
+        return
+    for name, ring in kernel.rings.items():
+        filled, freed = fill_arrivals(kernel, name), free_arrivals(kernel, name)
+        for words, found, stated in (
+            ("filled by {} arrivals", filled, ring.full_arrivals),
+            ("waited for by {} warps", freed, ring.empty_arrivals),
+        ):
+            if stated is None and any(found) and min(found) != max(found):
+                odd = next(tile for tile, count in enumerate(found) if count != found[0])
+                yield Problem(
+                    ("rings", name),
+                    f"of every {turn} tiles number {odd} is {words.format(found[odd] or 'no')}, number 0 "
+                    f"{words.format(found[0] or 'no')}, but all tiles of a stage have one barrier",
+                    "the same number for every tile; see every and offset of the roles",
+                )
+
+
+def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: tuple) -> Iterator[Problem]:
+    for field, known in (("ring", kernel.rings), ("reads", kernel.rings), ("barrier", kernel.barriers)):
+        name = getattr(spec, field, None)
+        if name and name not in known:
+            kind = "barrier" if field == "barrier" else "ring"
+            allowed = listing(known) or f"none; declare it under {kind}s"
+            yield Problem((*path, field), f"there is no {kind} {name!r}", allowed, nearest(name, known))
+            return
+    yield from _time_problems(part, word, spec, path)
+    if getattr(spec, "stride", 0) and spec.scatter:
+        yield Problem((*path, "scatter"), "addresses are a stride apart or scattered, not both", "stride or scatter")
+    if structure := getattr(spec, "structure", 0):
+        if spec.stride or spec.scatter or spec.completed:
+            what = "goes along with stride, scatter or completed, of which it says more"
+            yield Problem((*path, "structure"), what, "structure alone")
+        if structure % spec.width:
+            yield Problem((*path, "structure"), f"{structure} bytes are no whole number of parts of {spec.width}",
+                          f"a multiple of the width, {spec.width}")  # fmt: skip
+    if getattr(spec, "completed", 0.0) and not (spec.stride or spec.scatter):
+        yield Problem(
+            (*path, "completed"), "is for what is read or written in part, and here nothing is",
+            "with a stride or scatter",
+        )  # fmt: skip
+    if word == "tma_load" and 0 < spec.align < BULK_ALIGNMENT:
+        yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
+                      f"at least {BULK_ALIGNMENT}")  # fmt: skip
+    if word == "compute":
+        yield from compute_problems(spec, path)
+    ring = getattr(spec, "ring", None)
+    if spec.ahead == "full" and ring is None and len(kernel.rings) != 1:
+        yield Problem((*path, "ahead"), "full needs to know the ring", "ring: name, or a number")
+    if hasattr(spec, "bytes"):
+        yield from _size_problems(kernel, word, spec, path)
+
+
+def _time_problems(part: str, word: str, spec: Any, path: tuple) -> Iterator[Problem]:
+    """What is wrong with when an op runs."""
+    if part != "per_tile" and spec.ahead:
+        yield Problem((*path, "ahead"), f"means nothing in {part}", "tile: n")
+    if part == "per_tile" and spec.tile is not None:
+        yield Problem((*path, "tile"), "is the iteration's own tile in per_tile", "ahead: n")
+    if spec.every > 1 and (part != "per_tile" or word in EVERY_TILE):
+        why = f"means nothing in {part}" if part != "per_tile" else f"{word} belongs to every tile of its ring"
+        yield Problem((*path, "every"), why, "1, or every and offset of the role")
+    if spec.offset >= spec.every:
+        yield Problem((*path, "offset"), f"is {spec.offset} with every {spec.every}", f"at most {spec.every - 1}")
+
+
+def _size_problems(kernel: SpelledKernel, word: str, spec: Any, path: tuple) -> Iterator[Problem]:
+    ring = getattr(spec, "ring", None)
+    if spec.bytes is None and ring is None and len(kernel.rings) != 1:
+        yield Problem(path, "needs bytes, as the kernel has not exactly one ring", "bytes: 16 KiB")
+        return
+    stage = kernel.rings[ring].bytes if ring else None
+    if stage is not None and spec.bytes is not None and spec.bytes > stage:
+        yield Problem((*path, "bytes"), f"{spec.bytes} B do not fit a stage of {stage} B", f"at most {stage}")
+    size = spec.bytes if spec.bytes is not None else stage
+    copies = getattr(spec, "copies", 1)
+    if word in ("tma_load", "tma_store") and size % (BULK_ALIGNMENT * copies):
+        what = f"{copies} bulk copies of {size} B together" if copies > 1 else f"a bulk copy of {size} B"
+        yield Problem((*path, "bytes"), what, f"a multiple of {BULK_ALIGNMENT * copies}")

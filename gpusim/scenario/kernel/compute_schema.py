@@ -1,0 +1,79 @@
+"""The ``compute`` of a role's list: `gpusim.program.Mix` as it is written in a scenario file."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from gpusim.scenario.fields import Name, Number
+from gpusim.scenario.kernel.schedule_schema import Amount, PartOfRole, Width
+
+__all__ = ["ComputeMix"]
+
+
+class ComputeMix(PartOfRole):
+    """Instruction counts of one warp for one tile, and the parallelism among them."""
+
+    ffma: Amount = 0.0
+    """FFMA, FADD and FMUL: one pipe, one latency."""
+    lds: Amount = 0.0
+    """Loads from shared memory (LDS), and shuffles, which go the same way; all of one width, `lds_bytes`."""
+    other: Amount = 0.0
+    """All others inside the loop (addresses, counter, branch, comparisons) that the next instruction waits for. Those
+    that nothing waits for are `interleaved` and not in here."""
+    setup: Amount = 0.0
+    """All others before and after the loop, once per tile, of which each waits for the one before: nothing hides
+    them."""
+    interleaved: Amount = 0.0
+    """Others that stand between instructions which do not wait for them: an issue slot each and no more. In addition to
+    `other` and `setup`, not part of them."""
+    masked: Amount = 0.0
+    """Loads and stores that no lane executes, because a predicate is false for all: a turn of the load-store unit."""
+    sts: Amount = 0.0
+    """Stores to shared memory (STS), all of one width, `sts_bytes`."""
+    mufu: Amount = 0.0
+    """MUFU: reciprocal, square root, exponential, logarithm, sine; and others of its unit, POPC, F2I, I2F of 8 and 16
+    bits."""
+    ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0
+    """Chains of dependent FP32 instructions that are independent of each other: 1 for a sum into one variable."""
+    loads_in_flight: Annotated[Number, Field(ge=1, le=256)] = 1.0
+    """lds for each time that the warp waits for some: those from one to the first instruction that uses what it loaded,
+    itself among them. `gpusim count` finds it in the machine code, where the compiler has put loads ahead."""
+    load_to_use: Annotated[Number, Field(ge=0, le=256)] = 0.0
+    """Other instructions between such loads and the first that uses what they bring, which hide as much of the wait:
+    software pipelining. `gpusim count` finds it; 0: the use stands right behind."""
+    lds_bytes: Width = 16
+    """Bytes that a lane loads with one lds. Loads of two widths are two compute ops, or among the same FFMAs one with
+    the narrower and the mean of their `lds_wavefronts`."""
+    sts_bytes: Width = 16
+    """Bytes that a lane stores with one sts."""
+    bank_conflict: Annotated[Number, Field(ge=1, le=32)] = 1.0
+    """By how much longer every lds and every sts of the op occupies shared memory; it multiplies `lds_wavefronts` too,
+    so say one of the two."""
+    lds_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
+    """Turns of the shared-memory pipe for one lds, of 128 bytes each; 0: lds_bytes / 4, each lane its own words."""
+    register_conflicts: Amount = 0.0
+    """Cycles in which nothing is issued because operands meet in one bank of the register file; `gpusim count` finds
+    them."""
+    pipe_stalls: Amount = 0.0
+    """Cycles in which nothing is issued because a pipe of half rate is busy: one for each instruction of integer
+    arithmetic (IADD3, LOP3, SHF, ISETP, SEL, FMNMX …), of IMAD or of FP64 right behind another of its kind,
+    three behind IMAD.HI and IMAD.WIDE; `gpusim count` finds them."""
+    half_rate: Amount = 0.0
+    """How many of `other`, `setup` and `interleaved` the fullest pipe of half rate takes. While one warp waits for it
+    (`pipe_stalls`) others can issue, but nothing for this pipe, which takes one every two cycles (IMAD.HI and
+    IMAD.WIDE, which take four, count twice). `gpusim count` finds them. The pipes: integer arithmetic; FP64; the two of
+    FP32, of which IMAD and VIADD take one and HFMA2, HADD2 and HMUL2 both; HFMA2.MMA."""
+    alone: Amount = 0.0
+    """Cycles that one warp alone needs for all these instructions where it waits for no load: `gpusim count` finds them
+    in a cubin, by the compiler's stall counts. 0: as `ffma`, `ilp`, `mufu`, `other` and `setup` make it."""
+    gaps: Annotated[tuple[Amount, ...], Field(max_length=4)] = ()
+    """How many instructions a warp's next one follows after one cycle, two, three and four: `gpusim count` finds them.
+    Warps that do the same take turns, so that a long gap of one is filled by others, and a short one is not. Left out:
+    all gaps are filled."""
+    ldc: Amount = 0.0
+    """How many of `other`, `setup` and `interleaved` load a constant or a kernel parameter into a register (LDC): an
+    SM does one every two cycles."""
+    reads: Name | Literal[False] | None = None
+    """Ring whose stage `lds` reads; default: the last one this role waited for. false: none, as for shuffles."""

@@ -1,0 +1,47 @@
+"""What stands in a spelled-out kernel and has no effect: possible, and nearly always a slip."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from gpusim.scenario.kernel.op_lists import as_written
+from gpusim.scenario.kernel.schema import SpelledKernel, TileTotal
+from gpusim.units import format_quantity
+
+__all__ = ["kernel_remarks"]
+
+_PARTS = ("prologue", "per_tile", "epilogue")
+
+
+def kernel_remarks(kernel: SpelledKernel) -> Iterator[str]:
+    """Rings and barriers that no op names, and ops that run for no tile, in sentences."""
+    ops = [
+        (f"{role}.{'.'.join(map(str, (part, *path)))}", spec)
+        for role, each in kernel.roles.items()
+        for part in _PARTS
+        for path, _, spec in as_written(getattr(each, part))
+    ]
+    named = {getattr(spec, field, None) for _, spec in ops for field in ("ring", "reads", "barrier")}
+    # Where there is one ring, an op that says no bytes has those of its stage.
+    meant = len(kernel.rings) == 1 and any(_leaves_ring_out(spec) for _, spec in ops)
+    for name, ring in kernel.rings.items():
+        if name not in named and not meant:
+            size = format_quantity(ring.stages * ring.bytes, "bytes")
+            yield f"ring {name!r} takes {size} of shared memory and no op names it"
+    for name in kernel.barriers:
+        if name not in named:
+            yield f"barrier {name!r} is declared and no op names it"
+    tiles = kernel.tiles_per_cta
+    most = tiles.most(kernel.grid) if isinstance(tiles, TileTotal) else max(tiles)
+    for place, spec in ops:
+        tile = getattr(spec, "tile", None)
+        if tile is not None and not -most <= tile < most:
+            yield f"{place} is for tile {tile} and never runs: no CTA has more than {most} tiles"
+        elif getattr(spec, "offset", 0) >= most:
+            yield f"{place} never runs: its first tile is {spec.offset}, and no CTA has more than {most}"
+
+
+def _leaves_ring_out(spec: Any) -> bool:
+    fields = type(spec).model_fields
+    return ("bytes" in fields and spec.bytes is None) or getattr(spec, "ahead", 0) == "full"

@@ -1,0 +1,283 @@
+"""A spelled-out kernel of a scenario file as a `KernelProgram`.
+
+The op list of a role becomes a `TileLoop`, a plain value that yields the role's ops for
+any number of tiles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, fields
+from math import lcm
+from typing import Any
+
+from gpusim import program as ops
+from gpusim.program import KernelProgram, Mix, Op, Ring, Role
+from gpusim.scenario.kernel.op_lists import as_run, as_written
+from gpusim.scenario.kernel.op_schema import REPEAT
+from gpusim.scenario.kernel.schema import RoleSpec, SpelledKernel, TileTotal
+
+__all__ = ["TileLoop", "build_kernel"]
+
+MBARRIER_BYTES = 8  # PTX ISA: an mbarrier object is 64 bits
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One op of a list: ``make(tile)``, run ``ahead`` tiles early or for one fixed ``tile``.
+
+    ``every``, ``offset``: for which tiles of the loop. ``past_end``: what stands in its place where it would be for a
+    tile that the CTA does not have.
+    """
+
+    make: Callable[[int], Op]
+    ahead: int = 0
+    tile: int | None = None
+    past_end: Callable[[int], Op] | None = None
+    every: int = 1
+    offset: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class TileLoop:
+    """The ops of one role of one CTA, given its number of tiles; with ``every`` those of its own tiles only."""
+
+    prologue: tuple[Step, ...]
+    per_tile: tuple[Step, ...]
+    epilogue: tuple[Step, ...]
+    every: int = 1
+    offset: int = 0
+
+    def __call__(self, tiles: int) -> Iterator[Op]:
+        """The ops of a CTA with ``tiles`` tiles to do."""
+        yield from _once(self.prologue, tiles, default=self.offset)
+        lead = max((step.ahead for step in self.per_tile), default=0)
+        for iteration in range(-lead, tiles):
+            for step in self.per_tile:
+                tile = iteration + step.ahead
+                # Only ops ahead of the loop run before it starts.
+                if tile < 0 or tile % self.every != self.offset or tile % step.every != step.offset:
+                    continue
+                make = step.make if tile < tiles else step.past_end
+                if make is not None:
+                    yield make(tile)
+        last = tiles - 1 - (tiles - 1 - self.offset) % self.every
+        yield from _once(self.epilogue, tiles, default=max(last, -1))
+
+
+def _once(steps: tuple[Step, ...], tiles: int, default: int) -> Iterator[Op]:
+    for step in steps:
+        tile = default if step.tile is None else step.tile + (tiles if step.tile < 0 else 0)
+        if step.tile is None or 0 <= tile < tiles:
+            yield step.make(tile)
+
+
+def build_kernel(kernel: SpelledKernel) -> KernelProgram:
+    """The program of a kernel whose names have been checked (`kernel_check`).
+
+    Arrival counts that are left out follow from the roles: a stage is free when every
+    warp of every role that waits for its tile has released it. So a role that waits and
+    forgets to release stops the pipeline, as it would on the device.
+    """
+    rings = tuple(_ring(kernel, name) for name in kernel.rings)
+    barriers = tuple(
+        ops.Barrier(_stage_of(name, spec.stages, stage), spec.arrivals)
+        for name, spec in kernel.barriers.items()
+        for stage in range(spec.stages)
+    )
+    guarded = _words_on_rings(kernel, ("acquire", "tma_load", "wait", "release", "producer_commit"))
+    mbarriers = sum(2 * ring.stages for ring in rings if ring.name in guarded) + len(barriers)
+    tiles = kernel.tiles_per_cta
+    if isinstance(tiles, TileTotal):
+        tiles = tiles.dealt(kernel.grid)
+    return KernelProgram(
+        name=kernel.name,
+        grid=kernel.grid,
+        tiles_per_cta=tiles[0] if len(tiles) == 1 else tuple(tiles),
+        roles=tuple(Role(name, role.warps, _loop(kernel, role)) for name, role in kernel.roles.items()),
+        rings=rings,
+        barriers=barriers,
+        shared_bytes=sum(ring.stages * ring.bytes for ring in rings) + MBARRIER_BYTES * mbarriers + kernel.shared_bytes,
+        registers=kernel.registers,
+        idle_warps=kernel.idle_warps,
+        footprint_bytes=kernel.footprint,
+        turn=turn_of(kernel),
+    )
+
+
+def _ring(kernel: SpelledKernel, name: str) -> Ring:
+    spec = kernel.rings[name]
+    return Ring(
+        name=name,
+        stages=spec.stages,
+        bytes=spec.bytes,
+        full_arrivals=spec.full_arrivals or max(*fill_arrivals(kernel, name), 1),
+        empty_arrivals=spec.empty_arrivals or max(*free_arrivals(kernel, name), 1),
+        private=spec.private,
+    )
+
+
+def turn_of(kernel: SpelledKernel) -> int:
+    """Tiles after which all roles do the same again: 1 unless some take turns, or an op is not for every tile."""
+    roles = kernel.roles.values()
+    return lcm(*(role.every for role in roles), *(spec.every for role in roles for spec in _specs(role.per_tile)))
+
+
+def _specs(steps: Sequence[Any]) -> Iterator[Any]:
+    return (spec for _, word, spec in as_written(steps) if word != REPEAT)
+
+
+def fill_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
+    """Arrivals that fill a stage of ``ring``, for each tile of a turn: one per tma_load, one per committing warp."""
+    copies = {
+        name: sum(word == "tma_load" and spec.ring == ring for _, word, spec in as_run(role.per_tile))
+        for name, role in kernel.roles.items()
+    }
+    own = _warps_with(kernel, "producer_commit", ring)
+    return [
+        sum(copies[name] for name, role in kernel.roles.items() if tile % role.every == role.offset) + by_warps
+        for tile, by_warps in enumerate(own)
+    ]
+
+
+def free_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
+    """Warps that wait for a stage of ``ring``, for each tile of a turn."""
+    return _warps_with(kernel, "wait", ring)
+
+
+def _uses(role: RoleSpec, words: tuple[str, ...]) -> set[str]:
+    found = as_written([*role.prologue, *role.per_tile, *role.epilogue])
+    return {spec.ring for _, word, spec in found if word in words and spec.ring is not None}
+
+
+def _warps_with(kernel: SpelledKernel, word: str, ring: str) -> list[int]:
+    roles = [role for role in kernel.roles.values() if ring in _uses(role, (word,))]
+    return [sum(role.warps for role in roles if tile % role.every == role.offset) for tile in range(turn_of(kernel))]
+
+
+def _words_on_rings(kernel: SpelledKernel, words: tuple[str, ...]) -> set[str]:
+    return set().union(*(_uses(role, words) for role in kernel.roles.values()))
+
+
+def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
+    waited = next((spec.ring for _, word, spec in as_written(role.per_tile) if word == "wait"), None)
+    read = waited or (next(iter(kernel.rings)) if len(kernel.rings) == 1 else None)
+    spares = any(word == "wait_loads" and spec.pending for _, word, spec in as_written(role.per_tile))
+    parts = []
+    for steps in (role.prologue, role.per_tile, role.epilogue):
+        part = []
+        for _, word, spec in as_run(steps):
+            if word == "wait":
+                read = spec.ring
+            make = _maker(kernel, word, spec, read)
+            past_end = _past_end(word, spec, make, spares)
+            part.append(Step(make, _ahead(kernel, spec), spec.tile, past_end, spec.every, spec.offset))
+        parts.append(tuple(part))
+    return TileLoop(*parts, every=role.every, offset=role.offset)
+
+
+def _past_end(word: str, spec: Any, make: Callable[[int], Op], spares: bool) -> Callable[[int], Op] | None:
+    """Copies and loads past the end have nothing to fetch, but what counts them must go on counting the same ones.
+
+    An empty group is committed, and where ``wait_loads`` spares the youngest loads, an empty load is one of them.
+    """
+    if word == "commit_group":
+        return make
+    return _Maker(ops.Load, bytes=0, wait=False) if spares and word == "load" and not spec.wait else None
+
+
+def _ahead(kernel: SpelledKernel, spec: Any) -> int:
+    if spec.ahead != "full":
+        return spec.ahead
+    name = getattr(spec, "ring", None) or next(iter(kernel.rings))
+    return kernel.rings[name].stages - 1
+
+
+def ring_bytes(kernel: SpelledKernel, spec: Any) -> int:
+    """Bytes an op moves: its own, or those of one stage of its ring (or of the only ring)."""
+    if spec.bytes is not None:
+        return spec.bytes
+    name = getattr(spec, "ring", None) or next(iter(kernel.rings))
+    return kernel.rings[name].bytes
+
+
+class _Maker:
+    """``make(tile)`` for an op with fixed arguments; a class so that programs can be pickled."""
+
+    __slots__ = ("arguments", "op")
+
+    def __init__(self, op: type, **arguments: Any) -> None:
+        self.op = op
+        self.arguments = arguments
+
+    def __call__(self, tile: int) -> Op:
+        return self.op(**self.arguments, tile=tile)
+
+
+def _stage_of(barrier: str, stages: int, turn: int) -> str:
+    """The name of the barrier that ``turn`` 0, 1, … has among the ``stages`` of an array."""
+    return barrier if stages == 1 else f"{barrier}[{turn % stages}]"
+
+
+@dataclass(frozen=True, slots=True)
+class _PhaseMaker:
+    barrier: str
+    stages: int
+    phase: int | None
+    lag: int
+    every: int
+
+    def __call__(self, tile: int) -> Op:
+        turn = tile // self.every
+        if self.phase is None:
+            turn -= self.lag
+            phase = turn // self.stages
+        else:
+            phase = self.phase - self.lag
+        return ops.Wait(_stage_of(self.barrier, self.stages, turn), max(phase, -1), tile=tile)
+
+
+@dataclass(frozen=True, slots=True)
+class _ArrivalMaker:
+    """An arrival, perhaps with ``bytes`` to come, at one barrier of an array."""
+
+    barrier: str
+    stages: int
+    bytes: int | None
+    every: int
+
+    def __call__(self, tile: int) -> Op:
+        name = _stage_of(self.barrier, self.stages, tile // self.every)
+        return ops.Arrive(name, tile) if self.bytes is None else ops.ExpectTx(name, self.bytes, tile)
+
+
+_OPS: dict[str, type] = {
+    "acquire": ops.Acquire, "tma_load": ops.TmaLoad, "wait": ops.WaitFull, "release": ops.Release,
+    "load": ops.Load, "wait_loads": ops.WaitLoads, "store_shared": ops.StoreShared, "store": ops.Store,
+    "cp_async": ops.CpAsync, "commit_group": ops.CommitGroup, "wait_group": ops.WaitGroup,
+    "producer_commit": ops.ProducerCommit, "tma_store": ops.TmaStore, "bulk_wait": ops.BulkWait,
+    "sync_threads": ops.SyncThreads, "named_barrier": ops.NamedBarrier, "set_max_nreg": ops.SetMaxNReg,
+}  # fmt: skip
+"""The op of each word whose fields have the names of the op's own; `_maker` builds the others."""
+
+
+def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Callable[[int], Op]:
+    if word == "mbarrier_wait":
+        return _PhaseMaker(spec.barrier, kernel.barriers[spec.barrier].stages, spec.phase, spec.lag, spec.every)
+    if word in ("arrive", "expect_tx"):
+        stages, amount = kernel.barriers[spec.barrier].stages, getattr(spec, "bytes", None)
+        return _ArrivalMaker(spec.barrier, stages, amount, spec.every)
+    if word == "compute":
+        implied = read if spec.lds and spec.reads is None else None
+        return _Maker(ops.Compute, mix=Mix(**_same(Mix, spec)), reads=spec.reads or implied, warps=spec.warps)
+    arguments = _same(_OPS[word], spec)
+    if "bytes" in arguments:
+        arguments["bytes"] = ring_bytes(kernel, spec)
+    if word == "store" and spec.structure:
+        arguments |= {"stride": spec.structure, "completed": 1.0}
+    return _Maker(_OPS[word], **arguments)
+
+
+def _same(kind: type, spec: Any) -> dict[str, Any]:
+    """What ``spec`` says of each field of ``kind``. The tile is left out: it is known only when the op runs."""
+    return {field.name: getattr(spec, field.name) for field in fields(kind) if field.name != "tile"}

@@ -1,0 +1,1 @@
+"""Many what-ifs at once."""

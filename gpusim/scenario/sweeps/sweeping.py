@@ -1,0 +1,179 @@
+"""Many what-ifs at once: in parallel, resumable, ranked.
+
+Points are sent to the workers as resolved plain data. Every result is appended to a file of JSON lines as it comes,
+under a key of scenario, device numbers and version; what is in the file is not run again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gpusim.errors import GpusimError
+from gpusim.scenario.loader import from_data
+from gpusim.scenario.prediction import predict
+from gpusim.scenario.scenario import Scenario
+from gpusim.scenario.sweeps.parallel import Progress, run_parallel
+from gpusim.scenario.sweeps.points import Axes, sweep_points
+from gpusim.timeline.metrics import summary
+from gpusim.version import __version__
+
+__all__ = ["SweepPoint", "SweepResult", "sweep"]
+
+
+@dataclass(frozen=True)
+class SweepPoint:
+    """One point: what was set, and the metrics (see `gpusim.timeline.metrics.summary`) or the error."""
+
+    index: int
+    point: dict[str, Any]
+    key: str
+    metrics: dict[str, float | None]
+    error: str = ""
+
+    @property
+    def total_s(self) -> float:
+        """Predicted duration; infinite where the point cannot run."""
+        total = self.metrics.get("total_s")
+        return float("inf") if total is None else total
+
+
+@dataclass(frozen=True)
+class SweepResult:
+    """All points in the order of the sweep."""
+
+    points: tuple[SweepPoint, ...]
+
+    @property
+    def ranked(self) -> tuple[SweepPoint, ...]:
+        """The points that ran, the fastest first; ties keep the order of the sweep.
+
+        Times that agree to nine digits are a tie: what differs beyond is rounding.
+        """
+        ran = (point for point in self.points if not point.error)
+        return tuple(sorted(ran, key=lambda point: float(f"{point.total_s:.9g}")))
+
+    @property
+    def best(self) -> SweepPoint | None:
+        """The fastest point, or None when none ran."""
+        return self.ranked[0] if self.ranked else None
+
+
+def sweep(
+    scenario: Scenario,
+    axes: Axes | None = None,
+    *,
+    output: str | Path | None = None,
+    workers: int | None = None,
+    exact: bool = False,
+    trace: bool = False,
+    dask: str | None = None,
+    progress: Progress | None = None,
+) -> SweepResult:
+    """Predict every point of ``axes`` (default: the scenario's own ``sweep``).
+
+    ``trace`` also records intervals, which the overlap metrics need. ``workers`` is the
+    number of processes, ``dask`` the address of a scheduler to use instead. A point that
+    does not fit or deadlocks is kept with its error.
+
+    Raises ScenarioError for a point that is not a valid scenario, GpusimError for too
+    many points, when Dask is not installed or not there, and for an ``output`` that holds
+    something else.
+    """
+    done = _finished(Path(output)) if output else {}
+    found = enumerate(sweep_points(scenario, axes))
+    jobs = [_Job.of(index, point, changed, exact, trace) for index, (point, changed) in found]
+    results = {job.index: job.result(*done[job.key]) for job in jobs if job.key in done}
+    todo = [job for job in jobs if job.index not in results]
+    with _Appender(output) as append:
+        for result in run_parallel(_run, todo, workers=workers, dask=dask):
+            results[result.index] = result
+            append(result)
+            if progress:
+                progress(len(results), len(jobs))
+    return SweepResult(tuple(results[index] for index in sorted(results)))
+
+
+@dataclass(frozen=True)
+class _Job:
+    index: int
+    point: dict[str, Any]
+    key: str
+    data: dict[str, Any]
+    exact: bool
+    trace: bool
+
+    @classmethod
+    def of(cls, index: int, point: dict[str, Any], scenario: Scenario, exact: bool, trace: bool) -> _Job:
+        identity = json.dumps([*scenario.identity, __version__, exact, trace])
+        key = hashlib.sha256(identity.encode()).hexdigest()[:24]
+        return cls(index, point, key, scenario.resolved(), exact, trace)
+
+    def result(self, metrics: dict[str, float | None], error: str) -> SweepPoint:
+        return SweepPoint(self.index, self.point, self.key, metrics, error)
+
+    def run(self) -> SweepPoint:
+        try:
+            timeline = predict(from_data(self.data), exact=self.exact, trace=self.trace)
+        except GpusimError as error:
+            return self.result({}, error.message)
+        return self.result(summary(timeline), "")
+
+
+def _run(job: _Job) -> SweepPoint:
+    return job.run()
+
+
+def _finished(path: Path) -> dict[str, tuple[dict[str, float | None], str]]:
+    """Metrics and error by key, from a file of JSON lines; a line cut off by a crash is skipped.
+
+    Raises GpusimError if the file is another one, to which nothing should be appended.
+    """
+    found = {}
+    if path.exists():
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if text and not text.startswith(_ROW[: len(text)]):
+            raise GpusimError(f"{path}: holds something else than the points of a sweep (allowed: a file of "
+                              "`gpusim sweep --output`, or a new one)")  # fmt: skip
+        for line in text.splitlines():
+            try:
+                row = json.loads(line)
+                found[row["key"]] = (row["metrics"], row["error"])
+            except (ValueError, KeyError, TypeError):
+                continue
+    return found
+
+
+_ROW = '{"key": '
+"""How each line of a file of results begins, as `_Appender` writes it."""
+
+
+class _Appender:
+    """Writes results to a file of JSON lines, one flush per line; does nothing without a file."""
+
+    def __init__(self, path: str | Path | None) -> None:
+        self._path = Path(path) if path else None
+        self._stream = None
+
+    def __enter__(self) -> Callable[[SweepPoint], None]:
+        if self._path:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            written = self._path.read_bytes() if self._path.exists() else b""
+            self._stream = self._path.open("a", encoding="utf-8")
+            if written and not written.endswith(b"\n"):
+                self._stream.write("\n")  # an interrupted line must not swallow the next one
+        return self._append
+
+    def _append(self, result: SweepPoint) -> None:
+        if self._stream:
+            row = {"key": result.key, "point": result.point, "metrics": result.metrics, "error": result.error}
+            self._stream.write(json.dumps(row) + "\n")
+            self._stream.flush()
+
+    def __exit__(self, *_: object) -> None:
+        if self._stream:
+            self._stream.close()
