@@ -27,6 +27,7 @@ BENCHES = (
     "lds",
     "words",
     "pipes",
+    "in_a_row",
     "masked",
     "behind",
     "behind_copies",

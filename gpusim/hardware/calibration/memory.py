@@ -94,21 +94,18 @@ def _lsu(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     """ld.global and cp.async through L1: latency, rate, and the interval of one warp's instructions."""
     group_wait = b.one("cpasync", "wait_cycles", kind="group", lane_bytes=16, warps=1, copies=1, source="l2")
 
-    def group(copies: int) -> float:
-        return b.one("cpasync", "issue_cycles", kind="group", lane_bytes=16, warps=1, copies=copies, source="l2")
+    def interval(access: str) -> np.ndarray:
+        """Cycles from one to the next of a warp that is alone, for each width: from 4 to 16 of them."""
+        found = {(row["lane_bytes"], row["count"]): row["cycles"] for row in b.rows("in_a_row", access=access)}
+        return np.array([(found[width, 16] - found[width, 4]) / 12.0 for width in (4, 8, 16)])
 
-    def batch(unroll: int) -> float:
-        return b.one("ldg", "cycles_per_batch", lane_bytes=16, unroll=unroll, store_shared=False, warps_per_sm=1,
-                     sms=1, source="l2", layout="dealt")  # fmt: skip
-
+    loads, copies = interval("ld.global"), interval("cp.async")
     rate = max(row["bytes_per_cycle_per_sm"] for row in b.rows("ldg", sms=1, source="l2", store_shared=False))
     near = b.one("latency", "cycles", bytes=16 * 1024, bypass_l1=False)
     chase, far = (b.one("latency", "cycles", bytes=size << 20, bypass_l1=True) for size in (4, 40))
     return {
-        "lsu.ldg_interval": Measured((batch(4) - batch(1)) / 3.0, "cycles", "ldg (1 and 4 loads, one warp)"),
-        "lsu.cp_async_interval": Measured(
-            (group(16) - group(1)) / 15.0, "cycles", "cpasync (1 and 16 copies, one warp)"
-        ),
+        "lsu.ldg_interval": Measured(float(loads.mean()), "cycles", "in_a_row (ld.global)", float(loads.std())),
+        "lsu.cp_async_interval": Measured(float(copies.mean()), "cycles", "in_a_row (cp.async)", float(copies.std())),
         "lsu.bandwidth": Measured(rate, "B/cycle", "ldg (L2, one SM)"),
         "l2.far_latency": Measured(far - chase, "cycles", "latency (chase through 40 MiB against 4 MiB)"),
         "lsu.ldg_l1_latency": Measured(near, "cycles", "latency (chase through 16 KiB)"),
