@@ -86,7 +86,7 @@ def _listed(
     """The ops of steps, a line each, loops with their own."""
     space = _INDENT * depth
     for at, step in enumerate(listed):
-        if _of_a_copy(listed, at):
+        if _of_a_copy(listed, at, warps):
             yield from (f"{space}# {line[2:]}: addresses, within the cost of the copy" for line in _ops(step, 1))
         elif step.word in found:
             fills = " Or, if it fills the ring: `ahead` on the copies in per_tile." if _fills(step.word, found) else ""
@@ -100,12 +100,20 @@ def _listed(
             yield from (space + line for line in _ops(step, warps))
 
 
-def _of_a_copy(listed: Sequence[Step], at: int) -> bool:
-    """Whether a step computes what a bulk copy needs: between the announcement or another copy and that copy."""
+def _of_a_copy(listed: Sequence[Step], at: int, warps: int) -> bool:
+    """Whether a step computes what a bulk copy needs.
+
+    It stands between the announcement or another copy and that copy, or is what the one of ``warps`` warps that
+    stores does before it.
+    """
     if listed[at].word != "compute" or not 0 < at < len(listed) - 1:
         return False
-    around = listed[at - 1].word in ("expect_tx", "tma_load") and listed[at + 1].word == "tma_load"
-    return around and not any(row.field.startswith(("ffma", "mufu", "lds", "sts")) for row in listed[at].rows)
+    before, behind = listed[at - 1].word, listed[at + 1].word
+    loads = before in ("expect_tx", "tma_load") and behind == "tma_load"
+    stores = behind == "tma_store" and _by_one_warp(listed[at], warps)
+    return (loads or stores) and not any(
+        row.field.startswith(("ffma", "mufu", "lds", "sts")) for row in listed[at].rows
+    )
 
 
 def _by_one_warp(step: Step, warps: int) -> bool:

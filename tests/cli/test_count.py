@@ -421,6 +421,16 @@ def test_a_draft_says_what_one_warp_executes(tmp_path, capsys):
     assert [op.get("warps") for op in computed] == [None, None, 1, None]
 
 
+def test_a_draft_leaves_out_the_addresses_of_a_bulk_store(tmp_path, capsys):
+    """What one thread computes for it is within its cost; what all warps do before it is not."""
+    file = tmp_path / "kernel.sass"
+    file.write_text(ELECTED.replace("UBLKCP.S.G [UR4], [UR6], UR8", "UBLKCP.G.S [UR6], [UR4], UR8"))
+    out = run(["count", str(file), "--draft", "8"], capsys)[1]
+    assert "# compute: {setup: 1}: addresses, within the cost of the copy" in out
+    file.write_text(ELECTED.replace("@P0 BRA 0x00d0", "NOP").replace("UBLKCP.S.G", "UBLKCP.G.S"))
+    assert "addresses, within" not in run(["count", str(file), "--draft", "8"], capsys)[1]
+
+
 ROWS = """
         Function : rows
         /*0000*/                   MOV R9, UR8 ;
