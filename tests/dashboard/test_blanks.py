@@ -1,4 +1,4 @@
-"""What a reader could take for idle time: launch overhead, later CTAs, and what was not recorded."""
+"""What a reader could take for idle time: launch overhead, slower CTAs, and what was not recorded."""
 
 import numpy as np
 import pytest
@@ -42,13 +42,13 @@ def test_launch_overhead_is_a_band_from_the_last_work_to_the_end_of_the_run():
     line = pipeline()
     line = line.with_meta(total_s=line.total_s + 3e-6, launch_s=2e-6, lateness_s=1e-6)
     drawing = timeline_figure(Track(line, "predicted"))
-    (launch,), (later,) = named(drawing, "launch overhead"), named(drawing, "later CTAs")
+    (launch,), (later,) = named(drawing, "launch overhead"), named(drawing, "slower CTAs")
     assert launch["base"][0] + launch["x"][0] == pytest.approx(line.total_s * 1e6)
     assert launch["x"][0] == pytest.approx(2.0)
     assert later["base"][0] + later["x"][0] == pytest.approx(launch["base"][0])
     assert later["base"][0] == pytest.approx(line.span_s[1] * 1e6)
     assert launch["width"][0] == drawing.stack.panels[0].height_px
-    assert {"launch overhead", "later CTAs"} <= {entry.label for entry in drawing.legend}
+    assert {"launch overhead", "slower CTAs"} <= {entry.label for entry in drawing.legend}
 
 
 def test_without_a_launch_there_is_no_band(ring):

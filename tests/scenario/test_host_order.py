@@ -250,11 +250,11 @@ class TestMemory:
             ),
             (
                 "{malloc: {buffer: 'd#', bytes: 50 GiB}}",
-                "'d2' needs 150 GiB of device memory beside what is allocated alr",
+                "'d2' needs 150 GiB of device memory with what is allocated already",
             ),
             (
                 "{malloc_async: {buffer: 'd#', bytes: 50 GiB}}",
-                "_sxm allows 141 GiB; allocate less, or free buffers earlier",
+                "_sxm allows 139.8 GiB; allocate less, or free buffers earlier",
             ),
             ("{malloc_async: {buffer: 'd#', bytes: 50 GiB}}, {free_async: 'd#'}", ""),
             ("{malloc: {buffer: 'd#', bytes: 50 GiB}}, {free: 'd#-1'}", ""),

@@ -16,7 +16,7 @@ from gpusim.timeline import KINDS, REASONS
 
 __all__ = ["blank_shade", "end_traces", "unrecorded_traces"]
 
-LATER, LAUNCH, UNRECORDED = "later CTAs", "launch overhead", "not recorded"
+LATER, LAUNCH, UNRECORDED = "slower CTAs", "launch overhead", "not recorded"
 IDLE, LAUNCH_WAIT = KINDS.index("idle"), len(KINDS) + REASONS.index("launch")
 LEVEL_PX, UPRIGHT_PX, LINE_PX = 220, 96, 16
 """Room for a name with its size in a line, for a name alone that stands upright, and for the height of either."""

@@ -23,12 +23,10 @@ __all__ = ["SPECIFIED", "profile_text", "write_profile"]
 
 SPECIFIED: dict[str, dict[str, tuple[str, str]]] = {
     "NVIDIA H200": {
-        "hbm.capacity": ("141 GiB", "H200 data sheet, whose GB are GiB"),
         "hbm.peak_bandwidth": ("4.8 TB/s", "H200 data sheet"),
         "l2.capacity": ("50 MiB", "Hopper tuning guide"),
     },
     "NVIDIA H100 80GB HBM3": {
-        "hbm.capacity": ("80 GiB", "H100 data sheet, whose GB are GiB"),
         "hbm.peak_bandwidth": ("3.35 TB/s", "H100 data sheet"),
         "l2.capacity": ("50 MiB", "Hopper tuning guide"),
     },
@@ -58,6 +56,7 @@ def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], da
         raise ProfileError(f"no limits for compute capability {capability}", given=capability, allowed=_LIMITS)
     quantities: dict[str, dict[str, Any]] = {
         "sm.count": {"value": device["sm_count"], "kind": "specified", "source": "device properties"},
+        "hbm.capacity": {"value": f"{device['memory_bytes']} B", "kind": "specified", "source": "device properties"},
         "barrier.issue": {"value": "1 cycles", "kind": "specified", "source": "machine code: one instruction each"},
     }
     for key, (value, source) in SPECIFIED.get(str(device["name"]), {}).items():

@@ -2,7 +2,7 @@
 
 Models: the size of the device's memory, against all buffers that the host has allocated and not freed.
 Omits: what the driver takes for itself, what pools keep, memory in pieces.
-Source: data sheets.
+Source: device properties, data sheets.
 """
 
 from __future__ import annotations
@@ -29,9 +29,10 @@ class DeviceMemory:
         """Count a buffer. Raises DoesNotFit if there is less memory than that."""
         self._held += size
         if self._held > self._bound:
-            beside = " beside what is allocated already" if self._held > size else ""
+            beside = " with what is allocated already" if self._held > size else ""
             raise DoesNotFit(
-                demand=self._held / _GIB, bound=self._bound / _GIB, unit="GiB", what=f"of device memory{beside}",
+                demand=round(self._held / _GIB, 2), bound=round(self._bound / _GIB, 2), unit="GiB",
+                what=f"of device memory{beside}",
                 lever="allocate less, or free buffers earlier", subject=f"buffer {name!r}", device=self._device,
             )  # fmt: skip
 
