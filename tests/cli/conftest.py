@@ -1,8 +1,11 @@
-"""The scenario file that commands are given."""
+"""The scenario file that commands are given, and the JSON that they answer with."""
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -26,3 +29,16 @@ def path(tmp_path: Path) -> Path:
     file = tmp_path / "scenario.yaml"
     file.write_text(SCENARIO)
     return file
+
+
+@pytest.fixture
+def answer(gpusim) -> Callable[..., Any]:
+    """``answer("run", path)``: the JSON object that a command prints."""
+
+    def call(*arguments: object) -> Any:
+        code, out, err = gpusim(*arguments, "--json")
+        assert (code, err) == (0, "")
+        assert len(out.splitlines()) == 1
+        return json.loads(out)
+
+    return call

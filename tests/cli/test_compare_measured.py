@@ -214,3 +214,10 @@ def test_a_total_that_is_none_is_refused(gpusim, path, options, message):
     code, out, err = gpusim("compare", path, *options)
     assert (code, out) == (2, "")
     assert re.match(f"error: .*{message}", err)
+
+
+def test_compare_without_a_recording_is_an_error(gpusim, path):
+    """Saying why there is none."""
+    code, _, err = gpusim("compare", path)
+    assert code == 2
+    assert "no real kernel" in err

@@ -1,0 +1,51 @@
+"""``check``: what is wrong with files, and what is doubtful."""
+
+import json
+import re
+from pathlib import Path
+
+PIPELINING = Path(__file__).resolve().parents[2] / "scenarios" / "software_pipelining.yaml"
+
+
+def test_check_tells_of_every_file_what_is_wrong(gpusim, path, tmp_path):
+    """Deadlocks too, which only a run finds; one wrong file makes the exit code."""
+    text = path.read_text(encoding="utf-8")
+    assert "{release: input}" in text
+    stuck, odd = tmp_path / "stuck.yaml", tmp_path / "odd.yaml"
+    stuck.write_text(text.replace(", {release: input}", ""), encoding="utf-8")
+    odd.write_text("question: q\nkernel: 3\x1b\n", encoding="utf-8")
+    code, out, err = gpusim("check", path, stuck, odd)
+    assert (code, out) == (2, f"{path}: fine\n")
+    assert re.search(r"error: .*deadlock", err)
+    assert f"error: {odd}" in err
+    assert "\x1b" not in err
+    assert gpusim("check", path)[0] == 0
+    code, out, _ = gpusim("check", path, stuck, "--json")
+    first, second = json.loads(out)["files"]
+    assert (code, first) == (2, {"file": str(path), "error": None, "doubts": []})
+    assert "deadlock" in second["error"]
+
+
+def test_check_makes_the_points_of_the_sweep(gpusim, path):
+    """None of them is run; those that cannot be made are told where they stand."""
+    text = path.read_text(encoding="utf-8").replace("stages: [1, 2, 3]", "stages: [1, 2, 60, 99]")
+    path.write_text(text, encoding="utf-8")
+    code, out, err = gpusim("check", path)
+    assert (code, out) == (2, "")
+    assert f"error: {path}:10:47: sweep.kernel.rings.input.stages.3: 99 is not possible" in err
+    path.write_text(text.replace(", 99", ""), encoding="utf-8")
+    assert gpusim("check", path)[0] == 0
+
+
+def test_doubts_are_told_and_are_no_error(gpusim, tmp_path):
+    """By ``check``, ``run`` and both as JSON."""
+    text = PIPELINING.read_text(encoding="utf-8")
+    path = tmp_path / "doubtful.yaml"
+    path.write_text(re.sub(r"^ *- sync_threads.*\n", "", text, flags=re.MULTILINE), encoding="utf-8")
+    code, out, err = gpusim("check", path)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{path}: doubtful: role ")
+    assert "fine" not in out
+    assert "doubtful: role " in gpusim("run", path)[1]
+    assert "sync_threads" in json.loads(gpusim("run", path, "--json")[1])["doubts"][0]
+    assert "sync_threads" in json.loads(gpusim("check", path, "--json")[1])["files"][0]["doubts"][0]

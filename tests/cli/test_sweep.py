@@ -1,0 +1,56 @@
+"""``sweep``: the ranking of the points, and the file they go into."""
+
+
+def test_sweep_ranks(answer, path):
+    """By time; comma lists replace the file's axes."""
+    found = answer("sweep", path)
+    assert len(found["points"]) == 3
+    totals = {point["index"]: point["total_s"] for point in found["points"]}
+    assert [totals[index] for index in found["ranked"]] == sorted(totals.values())
+    assert found["best"]["index"] == found["ranked"][0]
+    assert len(answer("sweep", path, "--set", "kernel.rings.input.stages=2,4")["points"]) == 2
+    assert len(answer("sweep", path, "--set", "kernel.grid=8,16")["points"]) == 6
+
+
+def test_sweep_prints_its_table(gpusim, path):
+    """The best first."""
+    code, out, _ = gpusim("sweep", path, "--overlap", "--top", "2")
+    assert code == 0
+    assert "1.000x" in out
+    assert "… and 1 more" in out
+
+
+def test_sweep_without_axes_is_an_error(gpusim, path):
+    """With what to do."""
+    path.write_text(path.read_text().partition("sweep:")[0])
+    code, _, err = gpusim("sweep", path)
+    assert code == 2
+    assert "nothing to sweep" in err
+
+
+def test_points_that_do_not_fit_are_told_once(gpusim, path):
+    """Beside the ranking of the others."""
+    code, out, _ = gpusim("sweep", path, "--set", "kernel.rings.input.stages=2,40,50")
+    assert code == 0
+    assert "not input.stages=40: kernel needs" in out
+
+
+def test_sweep_of_nothing_that_runs_is_an_error(gpusim, path):
+    """With the first reason."""
+    code, _, err = gpusim("sweep", path, "--set", "kernel.rings.input.stages=40,50")
+    assert code == 2
+    assert "no point of the sweep can run" in err
+
+
+def test_sweep_writes_into_no_file_of_something_else(gpusim, path, tmp_path):
+    """It would be appended to; a file of its own is, even one cut off in its first line."""
+    other = tmp_path / "other"
+    other.write_bytes(b"\x00\xff not a sweep")
+    code, out, err = gpusim("sweep", path, "-o", other)
+    assert (code, out) == (2, "")
+    assert "other: holds something else than the points of a sweep" in err
+    assert other.read_bytes() == b"\x00\xff not a sweep"
+    for begun in (b"", b'{"ke', b'{"key": "abc'):
+        other.write_bytes(begun)
+        assert gpusim("sweep", path, "-o", other)[0] == 0
+        assert len(other.read_bytes().splitlines()) == 3 + bool(begun)
