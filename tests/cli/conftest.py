@@ -1,4 +1,4 @@
-"""The scenario file that commands are given, and the JSON that they answer with."""
+"""The files that commands are given, and the JSON that they answer with."""
 
 from __future__ import annotations
 
@@ -29,6 +29,18 @@ def path(tmp_path: Path) -> Path:
     file = tmp_path / "scenario.yaml"
     file.write_text(SCENARIO)
     return file
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Callable[[str], Path]:
+    """``listed(text)``: the file of a disassembly."""
+
+    def write(text: str) -> Path:
+        file = tmp_path / "kernel.sass"
+        file.write_text(text)
+        return file
+
+    return write
 
 
 @pytest.fixture
