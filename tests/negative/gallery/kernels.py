@@ -1,0 +1,125 @@
+"""What a spelled-out kernel cannot be: its ops, roles, rings and sizes, and how it ends."""
+
+from __future__ import annotations
+
+from tests.negative.gallery.good import GOOD, wrong
+
+KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
+    "tile that no bulk copy can move": (
+        wrong("16 KiB", "1000"),
+        ["scenario.yaml:10:", "tma_load", "a bulk copy of 1000 B", "a multiple of 16"],
+    ),
+    "more bytes than a stage": (
+        wrong("tma_load: input", "tma_load: {ring: input, bytes: 32 KiB}"),
+        ["tma_load.bytes", "32768 B do not fit a stage of 16384 B", "at most 16384"],
+    ),
+    "ring that is not there": (
+        wrong("wait: input", "wait: inputs"),
+        ["scenario.yaml:14:", "there is no ring 'inputs'", "allowed: input", "Did you mean 'input'"],
+    ),
+    "barrier that is not there": (
+        wrong("- release: input", "- arrive: done"),
+        ["there is no barrier 'done'", "declare it under barriers"],
+    ),
+    "tile counts for another grid": (
+        wrong("tiles_per_cta: 12", "tiles_per_cta: [1, 2]"),
+        ["kernel.tiles_per_cta", "lists 2 CTAs, but grid is 8"],
+    ),
+    "too much shared memory": (
+        wrong("stages: 3", "stages: 40"),
+        ["shared memory per CTA", "KiB", "textbook allows", "use fewer stages"],
+    ),
+    "too many registers": (
+        wrong("tiles_per_cta: 12", "tiles_per_cta: 12\n  registers: 300"),
+        ["needs 300 registers", "textbook allows 255"],
+    ),
+    "too many warps": (wrong("warps: 4", "warps: 32"), ["needs 1,056 threads", "allows 1,024"]),
+    "tensor cores": (
+        wrong("- wait: input", "- wmma: 4"),
+        ["scenario.yaml:14:", "per_tile.0.wmma: unknown key; tensor cores are not modelled"],
+    ),
+    "threads of a role": (
+        wrong("      warps: 4\n", "      threads: 128\n"),
+        ["scenario.yaml:12:", "roles.consumer.threads", "32 threads are a warp", "Did you mean 'warps'?"],
+    ),
+    "too many CTAs in y": (wrong("grid: 8", "grid: [16, 70000]"), ["has 70000 CTAs in y", "at most 65,535 in y and z"]),
+    "no list of ops": (
+        wrong("[{acquire: input}, {tma_load: input}]", ""),
+        ["scenario.yaml:10:", "per_tile: None is no list (allowed: a list, also of one)"],
+    ),
+    "more loads under way than there are": (
+        wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, loads_in_flight: 9}"),
+        ["scenario.yaml:15:", "compute.loads_in_flight: 9 of 8 loads (lds) are under way", "at most 8"],
+    ),
+    "more of half rate than there are": (
+        wrong("{ffma: 512, lds: 8}", "{other: 4, half_rate: 100}"),
+        ["scenario.yaml:15:", "compute.half_rate: 100 of 4 instructions are of half rate", "at most 4"],
+    ),
+    "fewer cycles than instructions": (
+        wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, alone: 500}"),
+        ["scenario.yaml:15:", "compute.alone: 500 cycles for 520 instructions", "at least 520"],
+    ),
+    "deadlock": (wrong("- release: input", "- sync_threads"), ["waits at tile"]),
+    "deadlock of two roles": (
+        wrong("rings: {input", "rings: {back: {stages: 2, bytes: 16}, input")
+        .replace(
+            "[{acquire: input}, {tma_load: input}]",
+            "[{wait: back}, {acquire: input}, {tma_load: input}, {release: back}]",
+        )
+        .replace("- release: input", "- release: input\n        - producer_commit: back"),
+        [
+            "producer waits at tile 0 for sm[0].cta[0].back[0] full barrier",
+            "phase 0 has 0 of 4 arrivals",
+            "cycle: sm[0].cta[0].",
+            "has to do its part before it waits",
+        ],
+    ),
+    "role without ops": (
+        GOOD + "    lazy: {warps: 2, per_tile: []}\n",
+        ["scenario.yaml:17:22", "kernel.roles.lazy.per_tile", "never does anything", "idle_warps"],
+    ),
+    "no tile for anybody": (
+        wrong("tiles_per_cta: 12", "tiles_per_cta: 0"),
+        ["kernel.tiles_per_cta", "no role ever runs"],
+    ),
+    "turn beyond its end": (
+        wrong("      warps: 4\n", "      warps: 4\n      every: 2\n      offset: 2\n"),
+        ["scenario.yaml:14:", "kernel.roles.consumer.offset", "is 2 with every 2", "at most 1"],
+    ),
+    "op of some tiles beyond its end": (
+        wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, every: 4, offset: 4}"),
+        ["scenario.yaml:15:", "per_tile.1.compute.offset", "is 4 with every 4", "at most 3"],
+    ),
+    "ops that never come together": (
+        wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, every: 1000}\n        - compute: {other: 1, every: 999}"),
+        ["kernel.roles", "only after 999,000 tiles", "at most 1,024"],
+    ),
+    "stage of some tiles": (
+        wrong("- release: input", "- release: {ring: input, every: 2}"),
+        ["scenario.yaml:16:", "per_tile.2.release.every", "release belongs to every tile of its ring", "of the role"],
+    ),
+    "op of some tiles that runs once": (
+        wrong("- release: input", "- release: input\n      prologue: [{compute: {other: 4, every: 2}}]"),
+        ["kernel.roles.consumer.prologue.0.compute.every", "means nothing in prologue"],
+    ),
+    "tiles that nobody waits for": (
+        wrong("      warps: 4\n", "      warps: 4\n      every: 2\n"),
+        ["kernel.rings.input", "number 1 is waited for by no warps", "see every and offset"],
+    ),
+    "registers from nowhere": (
+        wrong("- release: input", "- release: input\n      prologue: [{set_max_nreg: 232}]"),
+        ["setmaxnreg (consumer 232)", "asks for", "registers per CTA", "wait for ever", "launch with more registers"],
+    ),
+    "copies ahead of their groups": (
+        wrong(
+            "        - release: input\n",
+            "        - release: input\n    own: {warps: 1, per_tile: "
+            "[{cp_async: {ring: input, ahead: 2}}, commit_group, {wait_group: 2}]}\n",
+        ),
+        ["own.per_tile.1.commit_group", "its copies run ahead (2), the group does not", "commit_group: {ahead: 2}"],
+    ),
+    "alignment that is none": (
+        wrong("{tma_load: input}", "{tma_load: {ring: input, align: 24}}"),
+        ["tma_load.align", "a power of two"],
+    ),
+}
