@@ -14,8 +14,9 @@ from gpusim.scenario import mistakes
 from gpusim.scenario.device_check import device_mistakes, with_file
 from gpusim.scenario.host.check import host_problems
 from gpusim.scenario.host.schema import WorkSpec
-from gpusim.scenario.kernel.check import Problem, problems
+from gpusim.scenario.kernel.check import problems
 from gpusim.scenario.overrides import apply_override, split_path
+from gpusim.scenario.problem import Problem
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.schema import ScenarioModel, SpelledKernel, TechniqueKernel
 from gpusim.scenario.technique import techniques

@@ -13,13 +13,14 @@ from gpusim.program.host import DIRECTIONS
 from gpusim.scenario.host.calls import Call
 from gpusim.scenario.host.schema import DEFAULT_POOL, SpelledHost
 
-__all__ = ["Free", "frees_elsewhere"]
+__all__ = ["BLOCKING", "WORK", "Free", "frees_elsewhere"]
 
-_WORK = frozenset({*DIRECTIONS, "memset", "launch", "launch_graph", "host_func"})
+WORK = frozenset({*DIRECTIONS, "memset", "launch", "launch_graph", "host_func"})
 """Words of what may use a buffer."""
 _OF_ALL = frozenset({"sync_device", "malloc", "free", "malloc_host", "free_host", "memcpy", "acquire"})
 """Words behind which the host may know that all before is done: some do not wait, and who gave a slot back has."""
-_BLOCKING = ("blocking", "per_thread")
+BLOCKING = ("blocking", "per_thread")
+"""Kinds of streams that wait for the legacy one, as it does for them."""
 
 Known = dict[str, int]
 """Of each stream the number of the last call in it that is done before."""
@@ -70,7 +71,7 @@ def _looked_at(host: SpelledHost, calls: list[Call], pairs: dict[int, int], fore
         if (first := pairs.get(number)) is None:
             continue
         call, allocation = calls[number], calls[first]
-        between = [(at, calls[at]) for at in range(first + 1, number) if calls[at].word in _WORK]
+        between = [(at, calls[at]) for at in range(first + 1, number) if calls[at].word in WORK]
         user = next((work for _, work in between if work.stream == allocation.stream), None)
         if any(work.stream == call.stream or known.get(work.stream, -1) >= at for at, work in between):
             user = None
@@ -80,7 +81,7 @@ def _looked_at(host: SpelledHost, calls: list[Call], pairs: dict[int, int], fore
 def _known(host: SpelledHost, calls: list[Call], foreign: set[str]) -> Iterator[Known]:
     """Behind what each call comes; ``foreign``: events that other threads record, and so behind anything."""
     kinds = {name: spec.kind for name, spec in host.streams.items()}
-    blocking = [name for name, kind in kinds.items() if kind in _BLOCKING]
+    blocking = [name for name, kind in kinds.items() if kind in BLOCKING]
     legacy = [name for name, kind in kinds.items() if kind == "legacy"]
     last: Known = {}
     by_host: Known = {}
@@ -90,7 +91,7 @@ def _known(host: SpelledHost, calls: list[Call], foreign: set[str]) -> Iterator[
         event, known = call.names["event"], by_stream[call.stream]
         # What the legacy stream waits for, and what waits for it.
         kind = kinds.get(call.stream)
-        for other in blocking if kind == "legacy" else legacy if kind in _BLOCKING else ():
+        for other in blocking if kind == "legacy" else legacy if kind in BLOCKING else ():
             _join(known, by_stream[other], {other: last[other]} if other in last else {})
         _join(known, by_host)
         if call.word in _OF_ALL:

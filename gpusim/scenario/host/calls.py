@@ -9,10 +9,12 @@ from gpusim.scenario.host.chunk_names import of_chunk
 from gpusim.scenario.host.schema import SpelledHost
 from gpusim.scenario.kernel.op_lists import as_run
 
-__all__ = ["PARTS", "Call", "calls_of_graph", "calls_of_thread"]
+__all__ = ["PARTS", "WAITS", "Call", "calls_of_graph", "calls_of_thread"]
 
 PARTS = ("prologue", "per_chunk", "epilogue")
 """Op lists of a thread, in the order in which they run."""
+WAITS = ("wait_event", "sync_event")
+"""Words of what waits for an event."""
 _NUMBERED = ("event", "buffer", "slots", "releases")
 """Fields whose name may go with a chunk."""
 
@@ -41,22 +43,31 @@ def calls_of_thread(host: SpelledHost, name: str, least: int = 0) -> Iterator[Ca
     chunks = range(max(thread.chunks, least) if thread.chunks else 0)
     turns = {"prologue": [-1], "per_chunk": chunks, "epilogue": [-1]}
     for part in PARTS:
+        written = _written(getattr(thread, part), ("threads", name, part))
         for chunk in turns[part]:
-            yield from _calls(
-                getattr(thread, part), ("threads", name, part), chunk, streams[max(chunk, 0) % len(streams)]
-            )
+            yield from _in_chunk(written, chunk, streams[max(chunk, 0) % len(streams)])
 
 
 def calls_of_graph(host: SpelledHost, name: str) -> Iterator[Call]:
     """The calls that were captured into a graph, in their order."""
-    yield from _calls(host.graphs[name].ops, ("graphs", name, "ops"), -1, next(iter(host.streams)))
+    written = _written(host.graphs[name].ops, ("graphs", name, "ops"))
+    yield from _in_chunk(written, -1, next(iter(host.streams)))
 
 
-def _calls(steps: Sequence[Any], place: tuple[str | int, ...], chunk: int, stream: str) -> Iterator[Call]:
-    for path, word, args in as_run(steps):
-        written = {field: getattr(args, field, None) or "" for field in _NUMBERED}
-        names = {field: of_chunk(name, chunk) for field, name in written.items()}
+def _written(steps: Sequence[Any], place: tuple[str | int, ...]) -> list[Call]:
+    """The calls of one turn of a list with names as they are written; ``stream`` is "" where it is the chunk's."""
+    return [
+        Call(
+            (*place, *path), word, args, -1, getattr(args, "stream", None) or "",
+            {field: getattr(args, field, None) or "" for field in _NUMBERED},
+        )
+        for path, word, args in as_run(steps)
+    ]  # fmt: skip
+
+
+def _in_chunk(written: list[Call], chunk: int, stream: str) -> Iterator[Call]:
+    for call in written:
+        names = {field: of_chunk(name, chunk) for field, name in call.names.items()}
         known = {field: name for field, name in names.items() if name is not None}
         if len(known) == len(names):
-            own = getattr(args, "stream", None) or stream
-            yield Call((*place, *path), word, args, chunk, own, known)
+            yield Call(call.path, call.word, call.args, chunk, call.stream or stream, known)

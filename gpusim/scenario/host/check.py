@@ -1,6 +1,6 @@
 """What pydantic cannot see in a spelled-out host program: names of nothing, calls that are not possible there.
 
-In which order events and buffers are used is looked at by `host_order`; deadlocks are found by running the program.
+In which order events and buffers are used is looked at by `order`; deadlocks are found by running the program.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from gpusim.scenario.host.calls import PARTS
 from gpusim.scenario.host.chunk_names import speaks_of_earlier
 from gpusim.scenario.host.order import order_problems
 from gpusim.scenario.host.schema import DEFAULT_POOL, SpelledHost, ThreadSpec
-from gpusim.scenario.kernel.check import Problem
 from gpusim.scenario.kernel.op_lists import as_written, length
 from gpusim.scenario.kernel.op_schema import REPEAT
+from gpusim.scenario.problem import Problem
 
 __all__ = ["host_problems"]
 

@@ -1,6 +1,6 @@
 """What a spelled-out host program does that is possible and seldom meant: leaks, leftovers, names in common.
 
-What concerns the order of its streams is in `host_order_doubts`.
+What concerns the order of its streams is in `order_doubts`.
 
 No error, since a program may end without giving anything back, and what two threads mean by one event cannot be seen.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
-from gpusim.scenario.host.calls import Call, calls_of_graph, calls_of_thread
+from gpusim.scenario.host.calls import WAITS, Call, calls_of_graph, calls_of_thread
 from gpusim.scenario.host.order import ALLOCATED_BY, FREED_BY
 from gpusim.scenario.host.order_doubts import order_doubts
 from gpusim.scenario.host.schema import SpelledHost
@@ -19,7 +19,6 @@ __all__ = ["host_doubts"]
 
 _SHOWN = 3
 """Names of a kind that are told; of more the last one besides."""
-_WAITS = ("wait_event", "sync_event")
 _OF_CUDA = {"legacy": "the NULL stream, for which blocking ones wait", "per_thread": "its own default stream"}
 """Kinds of streams that CUDA has without being asked, and that other streams have to do with."""
 
@@ -99,7 +98,7 @@ def _dealt_to_default(host: SpelledHost, threads: dict[str, list[Call]]) -> Iter
 
 def _events_in_common(threads: dict[str, list[Call]]) -> Iterator[str]:
     """Events that several threads record and somebody waits for: which record that is depends on who comes first."""
-    awaited = {call.names["event"] for calls in threads.values() for call in calls if call.word in _WAITS}
+    awaited = {call.names["event"] for calls in threads.values() for call in calls if call.word in WAITS}
     recorded: dict[str, dict[str, None]] = defaultdict(dict)
     for name, calls in threads.items():
         for call in calls:
@@ -117,12 +116,14 @@ def _events_in_common(threads: dict[str, list[Call]]) -> Iterator[str]:
         )
 
 
-def _unused(host: SpelledHost, calls: Iterable[Call]) -> Iterator[str]:
+def _unused(host: SpelledHost, calls: list[Call]) -> Iterator[str]:
     """What is declared and stands in no call."""
     used: dict[str, set[str]] = defaultdict(set)
     for call in calls:
-        args = call.args
         used["slots"].update((call.names["slots"], call.names["releases"]))
+    # What else a call names is the same in each chunk, but for the stream.
+    for call in {(call.path, call.stream): call for call in calls}.values():
+        args = call.args
         for section, field in (("kernels", "kernel"), ("pools", "pool"), ("graphs", "graph"), ("streams", "syncs")):
             used[section].add(getattr(args, field, None) or "")
         if hasattr(args, "stream"):

@@ -11,10 +11,10 @@ from collections.abc import Iterable, Iterator
 
 from gpusim.errors import listing, nearest
 from gpusim.scenario.host.before import frees_elsewhere
-from gpusim.scenario.host.calls import Call, calls_of_graph, calls_of_thread
+from gpusim.scenario.host.calls import WAITS, Call, calls_of_graph, calls_of_thread
 from gpusim.scenario.host.schema import SpelledHost
-from gpusim.scenario.kernel.check import Problem
 from gpusim.scenario.kernel.op_schema import REPEAT
+from gpusim.scenario.problem import Problem
 
 __all__ = ["order_problems"]
 
@@ -22,7 +22,6 @@ TURNS = 2
 """Chunks after which a wait that has found no record yet never will; a loop's first turn may find none."""
 FREED_BY = {"malloc": "free", "malloc_async": "free_async", "malloc_host": "free_host"}
 ALLOCATED_BY = {free: malloc for malloc, free in FREED_BY.items()}
-_WAITS = ("wait_event", "sync_event")
 
 Threads = dict[str, list[Call]]
 
@@ -34,8 +33,9 @@ def order_problems(host: SpelledHost) -> Iterator[Problem]:
         # A graph's events are its own, and a capture is refused where a stream waits for one that is not yet recorded.
         yield from _waits_for_nothing({name: captured}, once_is_enough=True)
         yield from _fork_problems(name, captured)
-    yield from _waits_for_nothing({name: list(calls_of_thread(host, name, TURNS)) for name in host.threads})
     threads = {name: list(calls_of_thread(host, name)) for name in host.threads}
+    short = [name for name, thread in host.threads.items() if thread.chunks < TURNS]
+    yield from _waits_for_nothing(threads | {name: list(calls_of_thread(host, name, TURNS)) for name in short})
     yield from _buffer_problems(threads)
     yield from _free_problems(host, threads)
 
@@ -52,7 +52,7 @@ def _waits_for_nothing(threads: Threads, *, once_is_enough: bool = False) -> Ite
         recorded: set[str] = set()
         vain: dict[tuple[str | int, ...], Call] = {}
         met: set[tuple[str | int, ...]] = set()
-        for call in _of(calls, "record", *_WAITS):
+        for call in _of(calls, "record", *WAITS):
             event = call.names["event"]
             if call.word == "record":
                 recorded.add(event)

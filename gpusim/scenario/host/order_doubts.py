@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 
-from gpusim.program.host import DIRECTIONS
-from gpusim.scenario.host.before import frees_elsewhere
-from gpusim.scenario.host.calls import Call
+from gpusim.scenario.host.before import BLOCKING, WORK, frees_elsewhere
+from gpusim.scenario.host.calls import WAITS, Call
 from gpusim.scenario.host.schema import SpelledHost
 
 __all__ = ["order_doubts"]
 
-_WAITS = ("wait_event", "sync_event")
-_IN_STREAMS = frozenset({
-    *DIRECTIONS, "memset", "launch", "launch_graph", "host_func", "wait_event", "malloc_async", "free_async",
-})  # fmt: skip
+_IN_STREAMS = WORK | {"wait_event", "malloc_async", "free_async"}
 """Words of what a record in the same stream comes behind."""
-_WITH_LEGACY = ("legacy", "blocking", "per_thread")
+_WITH_LEGACY = ("legacy", *BLOCKING)
 """Kinds of streams of which one may wait for others, if there is a legacy one."""
 
 Threads = dict[str, list[Call]]
@@ -34,7 +30,7 @@ def order_doubts(host: SpelledHost, threads: Threads) -> Iterator[str]:
 def _records_of_nothing(host: SpelledHost, threads: Threads) -> Iterator[str]:
     """Events that are recorded in a stream in front of all its work, and waited for."""
     every = [call for calls in threads.values() for call in calls]
-    awaited = {call.names["event"] for call in every if call.word in _WAITS}
+    awaited = {call.names["event"] for call in every if call.word in WAITS}
     legacy = any(spec.kind == "legacy" for spec in host.streams.values()) or any(
         call.word == "memcpy" for call in every
     )
@@ -64,7 +60,7 @@ def _waits_for_each_other(threads: Threads) -> Iterator[str]:
 
     In the first turn of a loop that may be meant.
     """
-    records, waits = ({name: _once(calls, words) for name, calls in threads.items()} for words in (("record",), _WAITS))
+    records, waits = ({name: _once(calls, words) for name, calls in threads.items()} for words in (("record",), WAITS))
     for one, two in combinations(threads, 2):
         crossed = (
             (event, back)
@@ -106,9 +102,9 @@ def _freed_in_use(host: SpelledHost, threads: Threads) -> Iterator[str]:
 def _functions_that_wait(threads: Threads) -> Iterator[str]:
     """Host functions that wait for a stream."""
     told: set[tuple[str, str]] = set()
-    for call in (call for calls in threads.values() for call in calls if getattr(call.args, "syncs", None)):
+    for call in (call for calls in threads.values() for call in calls if call.word == "host_func"):
         streams = call.stream, call.args.syncs
-        if streams not in told:
+        if call.args.syncs and streams not in told:
             told.add(streams)
             yield (
                 f"host_func in stream {call.stream!r} waits for stream {call.args.syncs!r}, and CUDA forbids its calls "

@@ -18,7 +18,7 @@ from gpusim.scenario.kernel.schema import MAX_TILES, RoleSpec, SpelledKernel, Ti
 from gpusim.scenario.kernel.spec import fill_arrivals, free_arrivals, turn_of
 from gpusim.scenario.problem import Problem
 
-__all__ = ["Problem", "problems"]
+__all__ = ["problems"]
 
 BULK_ALIGNMENT = 16  # PTX ISA: size and addresses of cp.async.bulk are multiples of 16
 LONGEST_TURN = 64
