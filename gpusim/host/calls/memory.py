@@ -1,6 +1,6 @@
 """Calls that allocate and free memory.
 
-Models: what the OS takes, by size; how much there is (`device_memory`); calls that wait for the device first; pools.
+Models: what the OS takes, by size; how much there is (`DeviceMemory`); calls that wait for the device first; pools.
   New memory is cleared by the engine that copies to the device, from the beginning of the call on, whatever is copied
   behind it.
 Omits: that copies and the clearing of more than 64 MiB take turns.

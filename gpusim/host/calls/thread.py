@@ -1,6 +1,6 @@
 """A host thread: makes its calls one after another, each for its cost, some until something has happened.
 
-Models: the calls of `stream_calls`, `wait_calls` and `memory_calls`, and work of the host's own.
+Models: the calls of `streams`, `waits` and `memory`, and work of the host's own.
 Omits: scheduling of threads on cores (each has one of its own).
 """
 

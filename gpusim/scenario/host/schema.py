@@ -2,7 +2,7 @@
 
 A thread runs its ``prologue``, then ``per_chunk`` once for each chunk, then its ``epilogue``. An op without ``stream``
 in ``per_chunk`` goes to the chunk's own stream: the streams of ``deal`` (default: all) in turn. The words of the op
-lists are in `host_words`.
+lists are in `words`.
 """
 
 from __future__ import annotations

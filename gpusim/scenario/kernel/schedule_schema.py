@@ -3,7 +3,7 @@
 An op in ``per_tile`` belongs to the tile of the iteration. With ``ahead: n`` it runs n tiles earlier, as software
 pipelining does: the first n tiles are issued before the loop starts, none past the end.
 ``ahead: full`` is the deepest that never touches the stage in use, stages − 1. A role that
-takes turns with others says so itself, with ``every`` and ``offset`` (`kernel_schema`); an op with them runs for some
+takes turns with others says so itself, with ``every`` and ``offset`` (`schema`); an op with them runs for some
 of the tiles only, as what stands at the end of an item of several.
 """
 

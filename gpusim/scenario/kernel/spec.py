@@ -73,7 +73,7 @@ def _once(steps: tuple[Step, ...], tiles: int, default: int) -> Iterator[Op]:
 
 
 def build_kernel(kernel: SpelledKernel) -> KernelProgram:
-    """The program of a kernel whose names have been checked (`kernel_check`).
+    """The program of a kernel whose names have been checked (`check`).
 
     Arrival counts that are left out follow from the roles: a stage is free when every
     warp of every role that waits for its tile has released it. So a role that waits and
