@@ -11,6 +11,7 @@ from gpusim.host import simulate_host
 from gpusim.program import KernelProgram, with_time_stamps
 from gpusim.scenario.blame import placed
 from gpusim.scenario.kernel.op_schema import REPEAT
+from gpusim.scenario.kernel.schema import PARTS
 from gpusim.scenario.loader import from_data
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.technique import Technique
@@ -88,7 +89,7 @@ def _serial(scenario: Scenario) -> dict[str, Any]:
     for ring in kernel.get("rings", {}).values():
         ring["stages"] = 1
     for role in kernel["roles"].values():
-        for part in ("prologue", "per_tile", "epilogue"):
+        for part in PARTS:
             _run_in_step(role[part])
     return data
 

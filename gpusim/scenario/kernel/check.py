@@ -14,7 +14,7 @@ from gpusim.scenario.kernel.compute_check import compute_problems
 from gpusim.scenario.kernel.op_lists import as_run, as_written, length
 from gpusim.scenario.kernel.op_schema import REPEAT
 from gpusim.scenario.kernel.schedule_schema import MAX_EVERY, PartOfRole
-from gpusim.scenario.kernel.schema import MAX_TILES, RoleSpec, SpelledKernel, TileTotal
+from gpusim.scenario.kernel.schema import MAX_TILES, PARTS, RoleSpec, SpelledKernel, TileTotal
 from gpusim.scenario.kernel.spec import fill_arrivals, free_arrivals, turn_of
 from gpusim.scenario.problem import Problem
 
@@ -34,9 +34,8 @@ MOST_OPS = 10_000
 
 def problems(kernel: SpelledKernel) -> Iterator[Problem]:
     """Everything wrong with the references and sizes of ``kernel``, in file order."""
-    tiles = kernel.tiles_per_cta
-    most = tiles.most(kernel.grid) if isinstance(tiles, TileTotal) else max(tiles)
-    yield from _tile_problems(tiles, kernel.grid, most)
+    most = kernel.most_tiles
+    yield from _tile_problems(kernel.tiles_per_cta, kernel.grid, most)
     if kernel.l2_warm and kernel.footprint is None:
         yield Problem(("footprint",), "is needed when l2_warm is true", "the distinct bytes read, such as 32 MiB")
     for name in kernel.rings:
@@ -46,7 +45,7 @@ def problems(kernel: SpelledKernel) -> Iterator[Problem]:
         yield Problem(("tiles_per_cta",), "gives no CTA a tile, so that no role ever runs", "at least 1 for one CTA")
     for role_name, role in kernel.roles.items():
         yield from _role_problems(role, ("roles", role_name), most)
-        for part in ("prologue", "per_tile", "epilogue"):
+        for part in PARTS:
             steps, place = getattr(role, part), ("roles", role_name, part)
             if length(steps) > MOST_OPS:
                 yield Problem(place, f"its repeats make {length(steps):,} ops", f"at most {MOST_OPS:,}")
@@ -119,7 +118,7 @@ def _group_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
 
 def _wait_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
     """Waits that leave as many loads under way as there ever are, and so wait for nothing."""
-    if any(length(getattr(role, part)) > MOST_OPS for part in ("prologue", "per_tile", "epilogue")):
+    if any(length(getattr(role, part)) > MOST_OPS for part in PARTS):
         return
     most: dict[tuple, tuple[int, int]] = {}
     loads = (spec for _, word, spec in as_run(role.per_tile) if word == "load" and not spec.wait)

@@ -6,12 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from gpusim.scenario.kernel.op_lists import as_written
-from gpusim.scenario.kernel.schema import SpelledKernel, TileTotal
+from gpusim.scenario.kernel.schema import PARTS, SpelledKernel
 from gpusim.units import format_quantity
 
 __all__ = ["kernel_remarks"]
-
-_PARTS = ("prologue", "per_tile", "epilogue")
 
 
 def kernel_remarks(kernel: SpelledKernel) -> Iterator[str]:
@@ -19,7 +17,7 @@ def kernel_remarks(kernel: SpelledKernel) -> Iterator[str]:
     ops = [
         (f"{role}.{'.'.join(map(str, (part, *path)))}", spec)
         for role, each in kernel.roles.items()
-        for part in _PARTS
+        for part in PARTS
         for path, _, spec in as_written(getattr(each, part))
     ]
     named = {getattr(spec, field, None) for _, spec in ops for field in ("ring", "reads", "barrier")}
@@ -32,8 +30,7 @@ def kernel_remarks(kernel: SpelledKernel) -> Iterator[str]:
     for name in kernel.barriers:
         if name not in named:
             yield f"barrier {name!r} is declared and no op names it"
-    tiles = kernel.tiles_per_cta
-    most = tiles.most(kernel.grid) if isinstance(tiles, TileTotal) else max(tiles)
+    most = kernel.most_tiles
     for place, spec in ops:
         tile = getattr(spec, "tile", None)
         if tile is not None and not -most <= tile < most:

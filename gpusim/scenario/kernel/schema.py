@@ -11,7 +11,12 @@ from gpusim.errors import nearest
 from gpusim.scenario.fields import ByteCount, Count, Model, Name
 from gpusim.scenario.kernel.op_schema import OpStep
 
-__all__ = ["BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel", "TechniqueKernel", "TileTotal", "names_technique"]
+__all__ = [
+    "PARTS", "BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel", "TechniqueKernel", "TileTotal", "names_technique",
+]  # fmt: skip
+
+PARTS = ("prologue", "per_tile", "epilogue")
+"""Op lists of a role, in the order in which they run."""
 
 MAX_GRID = 2**31 - 1  # gridDim.x
 MAX_GRID_YZ = 65535
@@ -150,6 +155,12 @@ class SpelledKernel(Model):
         if isinstance(tiles, TileTotal):
             return {"total": tiles.total}
         return tiles[0] if len(tiles) == 1 else tiles
+
+    @property
+    def most_tiles(self) -> int:
+        """Tiles of the CTA that has the most."""
+        tiles = self.tiles_per_cta
+        return tiles.most(self.grid) if isinstance(tiles, TileTotal) else max(tiles)
 
 
 def names_technique(data: Any) -> bool:
