@@ -84,7 +84,7 @@ class ScenarioFolder:
         timeline = self.case(asked).predicted.timeline
 
         def advised(own: Scenario) -> Advice:
-            scenario = _changed(_pointed(own, asked.point, _points(own)), asked.changes)
+            scenario = _changed(_pointed(own, asked.point), asked.changes)
             # In place: starting processes beside a server's threads takes longer than most advice.
             return _kept(self._advice, scenario.identity, lambda: advise(scenario, timeline, workers=1))
 
@@ -94,7 +94,7 @@ class ScenarioFolder:
         """What can be changed of it, with the values it has. Raises CaseError."""
 
         def made(own: Scenario) -> Form:
-            base = _pointed(own, asked.point, _points(own))
+            base = _pointed(own, asked.point)
             return form_of(own, base, _changed(base, asked.changes), asked.changes)
 
         return self._asked(asked.name, self._busy, made)
@@ -103,7 +103,7 @@ class ScenarioFolder:
         """Its sweep, predicted and measured. Raises CaseError."""
 
         def made(own: Scenario) -> Sweep:
-            base = _pointed(own, asked.point, _points(own))
+            base = _pointed(own, asked.point)
             scenario = _changed(base, without(asked.changes, axes_of(own)))
             key = (str(own.model.sweep), *map(_depends_on, (scenario, *_on_devices(own, scenario))))
             return _kept(self._sweeps, key, lambda: sweep_of(own, scenario))
@@ -166,21 +166,21 @@ class ScenarioFolder:
             raise CaseError(f"{type(error).__name__}: {error}", f"{name}: an error inside gpusim") from error
 
     def _case(self, asked: Asked, own: Scenario) -> Case:
-        points = _points(own)
-        base = _pointed(own, asked.point, points)
+        base = _pointed(own, asked.point)
         scenario = _changed(base, asked.changes)
         # Without the changes it is asked for by itself, so that it is made once.
         unchanged = self._case(Asked(asked.name, asked.point), own) if asked.changes else None
         key = (own.name, own.question, *map(_depends_on, (own, base, scenario)))
-        case = _kept(self._cases, (*key, asked), lambda: build_case(asked, own, scenario, points, unchanged))
+        case = _kept(self._cases, (*key, asked), lambda: build_case(asked, own, scenario, _points(own), unchanged))
         # What it turned out to stand against is asked for by name from now on.
         return _kept(self._cases, (*key, replace(asked, against=case.against)), lambda: case)
 
 
-def _pointed(own: Scenario, point: str, points: Mapping[str, Measurement]) -> Scenario:
+def _pointed(own: Scenario, point: str) -> Scenario:
     """The scenario itself, or at one of its recorded points."""
     if point == OWN_POINT:
         return own
+    points = _points(own)
     if point not in points:
         raise CaseError(f"{own.name} has no recorded point {point!r}.", "Unknown recorded point")
     return _at(own, points[point])
