@@ -193,18 +193,19 @@ def _finite(number: str | float, text: object) -> float:
     return value
 
 
-_THOUSANDS = "KMG"
-"""Letters that stand for powers of 1000 to some and of 1024 to others, where a unit does not say which."""
+_EITHER = {
+    symbol: (f"{prefix}B", f"{prefix.upper()}iB")
+    for prefix in "kMG" for symbol in (prefix.casefold(), f"{prefix}b".casefold())
+}  # fmt: skip
+"""What stands for powers of 1000 to some and of 1024 to others, in small letters: the units of both."""
 
 
 def _unfitting(problem: str, symbol: str, fitting: tuple[str, ...]) -> str:
     # The everyday units come first; peta and tebi would only lengthen the message.
     common = [name for name in fitting if name and not name.startswith(("P", "Ti"))]
-    letter = symbol[:1].upper()
-    if letter in _THOUSANDS and symbol.casefold() in (letter.casefold(), f"{letter}b".casefold()) and "KiB" in fitting:
-        power = _THOUSANDS.index(letter) + 1
-        plain = f"{'k' if letter == 'K' else letter}B"
-        meant = f"{plain!r} ({1000**power:,} bytes), or {f'{letter}iB'!r} ({1024**power:,})"
+    decimal, binary = _EITHER.get(symbol.casefold(), ("", ""))
+    if binary in common:
+        meant = f"{decimal!r} ({UNITS[decimal].scale:,.0f} bytes), or {binary!r} ({UNITS[binary].scale:,.0f})"
         return f"{problem} (allowed: {listing(common, 16)}). Did you mean {meant}?"
     close = nearest(symbol, common)
     hint = f". Did you mean {close!r}?" if close and close != symbol else ""

@@ -89,6 +89,13 @@ def test_wrong_dimension_lists_the_units_that_fit():
     assert "TB/s" not in str(error.value)
 
 
+def test_a_number_of_bytes_without_a_unit_has_no_likeliest_one():
+    """It begins with none of the letters that have two meanings."""
+    with pytest.raises(UnitError) as error:
+        parse("16", "bytes")
+    assert str(error.value) == "'16' has no unit (allowed: B, kB, MB, GB, TB, KiB, MiB, GiB)"
+
+
 def test_negative_is_allowed_only_on_request():
     """An offset may be negative, a size may not."""
     assert parse("-3 us", "time", negative=True) == pytest.approx(-3e-6)
