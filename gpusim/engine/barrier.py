@@ -23,14 +23,16 @@ class CountingBarrier:
     def __init__(self, sim: Simulation, name: str, parties: int, satisfiers: Sequence[str] = ()) -> None:
         self._sim = sim
         self.name = name
-        self.parties = parties
         self.satisfiers = list(satisfiers)
         self.cause = -1
         self._count = 0
         self._event = sim.event()
+        self.meet(parties)
 
     def meet(self, parties: int) -> None:
         """From now on ``parties`` end a generation, if none of this one has arrived yet."""
+        if parties < 1:
+            raise ValueError(f"{self.name}: a generation takes {parties} arrivals; expected at least one")
         if not self._count:
             self.parties = parties
 

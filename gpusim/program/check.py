@@ -156,6 +156,8 @@ def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
                 f"which hold at most {most:,} ({MOST_REGISTERS} of {REGISTER_BYTES} bytes a thread); load less, in a "
                 "repeat or in more tiles"
             )
+    if isinstance(op, NamedBarrier) and op.warps < 1:
+        yield f"{where}: {op.warps} warps are to meet at named barrier {op.id}; expected at least one"
     barriers = {barrier.name for barrier in program.barriers}
     if isinstance(op, Arrive | ExpectTx | Wait) and op.barrier not in barriers:
         yield f"{where}: there is no barrier {op.barrier!r}{_known(op.barrier, barriers)}"

@@ -141,3 +141,5 @@ def test_a_phase_needs_an_arrival():
     """Without any, every phase there is would be over."""
     with pytest.raises(ValueError, match=r"full: a phase takes 0 arrivals; expected at least one"):
         PhasedBarrier(Simulation(), "full", 0)
+    with pytest.raises(ValueError, match=r"all: a generation takes 0 arrivals; expected at least one"):
+        CountingBarrier(Simulation(), "all", 0)
