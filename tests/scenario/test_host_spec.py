@@ -5,14 +5,10 @@ import pytest
 from gpusim.deadlock import Deadlock
 from gpusim.errors import ScenarioError
 from gpusim.program import host as ops
-from gpusim.scenario import from_data, loads, predict, serial_baseline
+from gpusim.scenario import from_data, predict, serial_baseline
+from tests.scenario.host_programs import MIB, scenario
 
-MIB = 1 << 20
 COPY_S = MIB / 32e9
-
-
-def scenario(host: str):
-    return loads(f"question: Why?\ndevice: textbook\nhost:\n{host}")
 
 
 PIPELINE = """\
@@ -160,3 +156,23 @@ def test_circle_through_a_ring_is_named():
         predict(scenario(host))
     assert "ring" in str(caught.value)
     assert "thread 'main'" in str(caught.value)
+
+
+def test_threads_wake_each_other():
+    """Each of 4 items: prepared for 10, then worked on for 10 by the other thread; two may be prepared ahead."""
+    text = (
+        "  slots: {full: 0, empty: 2}\n  threads:\n"
+        "    loader: {chunks: 4, per_chunk: [{acquire: empty}, {work: 10 us}, {release: full}]}\n"
+        "    main: {chunks: 4, per_chunk: [{acquire: full}, {work: 10 us}, {release: empty}]}\n"
+    )
+    assert predict(scenario(text)).total_s == pytest.approx(50e-6)
+    assert predict(scenario(text.replace("empty: 2", "empty: 1"))).total_s == pytest.approx(80e-6)
+    with pytest.raises(Deadlock) as stuck:
+        predict(scenario(text.replace("{release: full}", "{work: 1 us}")))
+    assert "nobody ever satisfies a free slot of 'full'" in str(stuck.value)
+    with pytest.raises(Deadlock) as circle:
+        predict(scenario(text.replace("empty: 2", "empty: 0")))
+    assert (
+        "thread 'main' waits at chunk 0 for a free slot of 'full' (none left, of 0 at the beginning and 0 given back)"
+        in str(circle.value)
+    )
