@@ -122,6 +122,11 @@ host:
 """
 
 
+def host(step: str = "sync_device", duration: str = "20 us") -> str:
+    """A host program with a kernel that takes so long, and ``step`` behind its launch."""
+    return HOST.replace("DURATION", duration).replace("STEP", step)
+
+
 @pytest.mark.parametrize(
     ("duration", "step", "told"),
     [
@@ -144,12 +149,12 @@ host:
 )
 def test_what_is_easily_meant_otherwise_in_a_host_program(duration, step, told):
     """A unit that was left out, a stream that was, words and numbers that CUDA or English have and this has not."""
-    assert told in str(error_of(HOST.replace("DURATION", duration).replace("STEP", step)))
+    assert told in str(error_of(host(step, duration)))
 
 
 def test_streams_that_others_go_round_can_be_told():
     """With ``deal``; and seconds below the limit are a plain number."""
-    text = HOST.replace("DURATION", "2e-5").replace("STEP", "{h2d: 1 MiB}")
+    text = host("{h2d: 1 MiB}", "2e-5")
     assert loads(text.replace("{chunks: 3", "{chunks: 3, deal: [s1]")).program().threads[0].ops
 
 
@@ -170,8 +175,7 @@ def test_streams_that_others_go_round_can_be_told():
 )
 def test_what_is_written_instead(old, new, told):
     """Names alone where a mapping stands, and languages where their API does."""
-    text = HOST.replace("DURATION", "20 us").replace("STEP", "sync_device")
-    assert told in str(error_of(text.replace(old, new)))
+    assert told in str(error_of(host().replace(old, new)))
 
 
 def test_device_graphs_and_threads_are_told_together():
