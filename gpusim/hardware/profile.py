@@ -27,6 +27,8 @@ __all__ = [
 KINDS = ("specified", "measured", "published", "assumed")
 """Where a number comes from: vendor document, our microbenchmark, somebody else's
 measurement, or nobody's (shown in every report)."""
+_NEEDED = ("title", "quantities")
+"""What the file of a profile has; one of limits, or of a host, has quantities alone."""
 
 
 HOST_GROUPS = frozenset({"alloc", "copy", "graph", "host", "pageable", "pool", "stream", "wake"})
@@ -111,7 +113,7 @@ class DeviceProfile:
             except UnitError as error:
                 raise ProfileError(f"device {self.name}: {key}: {error}", key=key, given=given) from None
             allowed = allowed_for(key, old.dimension, value)
-            problem = f"{given!r} must be {allowed}" if allowed else _doubt(given, old.dimension)
+            problem = f"{given!r} must be {allowed}" if allowed else bare_doubt(given, old.dimension)
             if problem:
                 raise ProfileError(f"device {self.name}: {key}: {problem}", key=key, given=given)
             quantities[key] = replace(old, value=value, text=str(given), kind="assumed", source="scenario override")
@@ -162,14 +164,13 @@ def _load_file(path: Path, half: Path, _changed: tuple[int, ...]) -> DeviceProfi
         raise ProfileError(f"device {path.name}: {error.strerror}", given=str(path)) from None
     except UnicodeDecodeError:
         raise ProfileError(f"device {path.name} is not a device profile: it is no text in UTF-8") from None
-    profile = profile_from_yaml(path.stem, text, host, where=f"device {path.name}")
-    for source in (ProfileSource.read(f"device {path.name}", text), *_half(f"device host/{path.name}", host)):
-        _check_known(source, profile)
+    source = ProfileSource.read(f"device {path.name}", text, _NEEDED)
+    own_half = None if host is None else ProfileSource.read(f"device host/{path.name}", host)
+    profile = _profile(path.stem, source, own_half)
+    for each in (source, own_half):
+        if each is not None:
+            _check_known(each, profile)
     return profile
-
-
-def _half(where: str, text: str | None) -> list[ProfileSource]:
-    return [] if text is None else [ProfileSource.read(where, text)]
 
 
 def _check_known(source: ProfileSource, profile: DeviceProfile) -> None:
@@ -200,20 +201,29 @@ def _names(folder: str) -> list[str]:
     return sorted(entry.name[:-5] for entry in entries if entry.name.endswith(".yaml"))
 
 
+def _shared(folder: str, name: str) -> ProfileSource:
+    """A file of ``profiles/limits`` or ``profiles/host``, of which profiles take quantities."""
+    return ProfileSource.read(f"{folder} {name}", _text(f"{folder}/{name}.yaml"))
+
+
 def _limits_with(key: str) -> list[str]:
-    return [name for name in _names("limits") if f"\n  {key}:" in _text(f"limits/{name}.yaml")]
+    """Names of the limits that state a quantity."""
+    return [name for name in _names("limits") if key in _shared("limits", name).data["quantities"]]
 
 
-def profile_from_yaml(name: str, text: str, host_text: str | None = None, *, where: str = "") -> DeviceProfile:
-    """A profile from the text of its file; ``host_text`` is that of its own host half, if there is one beside it.
+def profile_from_yaml(name: str, text: str) -> DeviceProfile:
+    """A profile from the text of its file.
 
     ``limits`` names a file of ``profiles/limits`` with the limits of the compute capability;
     ``like`` another profile whose quantities are taken over as assumed. Host calls, copies and
     streams are in the file ``host`` names in ``profiles/host`` (one of the profile's own name is found
-    without). What the file itself states comes last; messages call it ``where``. Raises ProfileError on an entry
-    that is not complete or cannot be.
+    without). What the file itself states comes last. Raises ProfileError on an entry that is not complete or cannot be.
     """
-    source = ProfileSource.read(where or f"profile {name}", text, needed=("title", "quantities"))
+    return _profile(name, ProfileSource.read(f"profile {name}", text, _NEEDED))
+
+
+def _profile(name: str, source: ProfileSource, own_half: ProfileSource | None = None) -> DeviceProfile:
+    """The profile in ``source``, with the host half that stands beside it, if there is one, else a shipped one."""
     data = source.data
     quantities: dict[str, Quantity] = {}
     if "like" in data:
@@ -222,13 +232,13 @@ def profile_from_yaml(name: str, text: str, host_text: str | None = None, *, whe
             quantities[key] = replace(quantity, kind="assumed", source=f"as {other.name}: {quantity.source}")
     if "limits" in data:
         limits = _one_of(source, "limits", _names("limits"))
-        quantities |= _quantities(ProfileSource.read(f"limits {limits}", _text(f"limits/{limits}.yaml")))
+        quantities |= _quantities(_shared("limits", limits))
     halves = _names("host")
-    if host_text is not None:
-        quantities |= _quantities(ProfileSource.read(f"host {name}", host_text))
+    if own_half is not None:
+        quantities |= _quantities(own_half)
     elif "host" in data or name in halves:
         half = _one_of(source, "host", halves) if "host" in data else name
-        quantities |= _quantities(ProfileSource.read(f"host {half}", _text(f"host/{half}.yaml")))
+        quantities |= _quantities(_shared("host", half))
     quantities |= _quantities(source)
     title, about, recordings = (str(data.get(key, "")) for key in ("title", "description", "recordings"))
     return DeviceProfile(name, title, about, quantities, recordings or name)
@@ -259,15 +269,6 @@ def _quantities(source: ProfileSource) -> dict[str, Quantity]:
         spread = str(entry.get("spread", ""))
         found[key] = Quantity(key, value, dimension, str(entry["value"]), entry["kind"], str(entry["source"]), spread)
     return found
-
-
-def _doubt(given: Any, dimension: str) -> str:
-    """What is strange about a value without a unit."""
-    try:
-        number = float(given)
-    except ValueError:
-        return ""
-    return bare_doubt(number, dimension)
 
 
 def _unknown_key(device: str, key: str, known: Mapping[str, Any]) -> ProfileError:

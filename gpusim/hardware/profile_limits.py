@@ -7,6 +7,7 @@ it counts is whole, pieces have a byte at least, and a part that is lost is not 
 from __future__ import annotations
 
 from math import inf
+from typing import Any
 
 __all__ = ["allowed_for", "bare_doubt"]
 
@@ -20,8 +21,8 @@ _ABOVE_ZERO = frozenset({
 })  # fmt: skip
 """Others that something is divided by; ``sm.setup_latency`` is the time of an issue slot."""
 
-_MOST = 2**31 - 1
-_MOST_SMS = 2**20  # some lists have an entry for each
+_MOST, _MOST_SMS = 2**31 - 1, 2**20
+"""The largest int, as CUDA counts such things; of SMs fewer, as some lists have an entry for each."""
 _WHOLE = {
     "copy.channels": _MOST, "copy.d2d_threads": _MOST, "copy.engines": _MOST, "cta.max_registers_per_thread": _MOST,
     "cta.max_threads": _MOST, "pageable.buffers": _MOST, "sm.count": _MOST_SMS, "sm.max_ctas": _MOST,
@@ -53,10 +54,15 @@ def allowed_for(key: str, dimension: str, value: float) -> str:
 
 _LEAST_BARE = {"bandwidth": (1e6, "B/s", "TB/s"), "frequency": (1e6, "Hz", "MHz")}
 _MOST_BARE_S = 0.01
+"""Far from what any profile states: rates of GB/s, clocks of GHz, no time of a millisecond."""
 
 
-def bare_doubt(number: float, dimension: str) -> str:
-    """What is strange about a number without a unit, which is SI: 8 B/s of a memory, 20 s of a launch."""
+def bare_doubt(given: Any, dimension: str) -> str:
+    """What is strange about a value without a unit, which is SI: 8 B/s of a memory, 20 s of a launch."""
+    try:
+        number = float(given)
+    except ValueError:
+        return ""
     if dimension in _LEAST_BARE:
         least, unit, usual = _LEAST_BARE[dimension]
         if 0.0 < number < least:
