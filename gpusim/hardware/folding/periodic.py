@@ -17,6 +17,7 @@ from typing import Protocol
 import numpy as np
 
 from gpusim.hardware.folding.steady import steady_state
+from gpusim.hardware.folding.waves import Waves, mean_end
 from gpusim.hardware.memory.jitter import LEAST_TURN
 from gpusim.program import KernelProgram
 
@@ -85,18 +86,11 @@ class _Cta(Protocol):
     done_s: list[float]
 
 
-class _Waves(Protocol):
-    seen: int
-    turn: int
-    missing: int
-    even: bool
-
-
 class _Sm(Protocol):
     name: str
     ctas: list[_Cta]
     ended_s: list[float]
-    waves: _Waves | None
+    waves: Waves | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +154,7 @@ def slope_cuts(shorter: Sequence[_Sm], longer: Sequence[_Sm], shape: Shape, miss
         for first in range(0, len(more.ctas), shape.resident):
             last = min(first + shape.resident, len(more.ctas)) - 1
             even = more.waves is not None and more.waves.even and last < more.waves.seen
-            ends = [fmean(sm.ended_s[first : last + 1]) if even else sm.ended_s[last] for sm in (less, more)]
+            ends = [mean_end(sm.ended_s, last + 1, shape.resident) if even else sm.ended_s[last] for sm in (less, more)]
             period = ((ends[1] - begins[1]) - (ends[0] - begins[0])) / steps
             done = more.ctas[first].done_s
             found = _repeats(more.name, done, shape, period, missing_tiles, ends[1])

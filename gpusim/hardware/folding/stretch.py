@@ -47,14 +47,14 @@ def stretch(timeline: Timeline, cut: Cut) -> Timeline:
 
     start, end = put(timeline.start_s), put(timeline.end_s)
     order = np.lexsort((start, timeline.lane[source]))
+    lane, start, end = timeline.lane[source][order], start[order], end[order]
     tile = timeline.tile[source]
-    end = _ended(timeline, timeline.lane[source][order], start[order], end[order])
     return Timeline(
         lanes=timeline.lanes,
-        lane=timeline.lane[source][order],
+        lane=lane,
         kind=timeline.kind[source][order],
-        start_s=start[order],
-        end_s=end,
+        start_s=start,
+        end_s=_ended(timeline, lane, start, end),
         reason=timeline.reason[source][order],
         tile=np.where((tile >= 0) & (cut.tiles and not cut.apart), tile + steps, tile)[order],
         stage=timeline.stage[source][order],
