@@ -100,36 +100,40 @@ class RingState:
 
     def begin_read(self, lane: str, tile: int) -> None:
         """``lane`` reads ``tile``. Raises HazardError if the stage does not hold it whole."""
-        stage, all_held = self.stage(tile), self._of(lane)
-        if all_held.tile[stage] != tile:
-            other = all_held.tile[stage]
-            remedy = self._remedies.another_tile(self.ring, lane, later=other > tile)
-            usual = "check the order of wait, release and acquire, and their phase"
-            if not remedy and other > tile:
-                remedy = (
-                    "a copy in front of the read may run at most stages - 1 tiles ahead (`ahead: full`), one behind it "
-                    f"and a barrier all stages; else {usual}"
-                )
+        stage, held = self.stage(tile), self._of(lane)
+        other, writers = held.tile[stage], held.writing[stage]
+        if other != tile:
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what=f"stage read although it holds {'nothing' if other < 0 else f'tile {other}'}",
-                remedy=remedy or usual,
+                remedy=self._remedies.another_tile(self.ring, lane, later=other > tile)
+                or _of_another_tile(later=other > tile),
             )  # fmt: skip
-        if all_held.writing[stage]:
+        if writers:
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what="stage read while its copy is still in flight",
-                remedy=self._remedies.in_flight(self.ring, lane, all_held.writing[stage], tile)
-                or _remedy(lane, all_held.writing[stage]),
+                remedy=self._remedies.in_flight(self.ring, lane, writers, tile) or _of_unfinished(lane, writers),
             )  # fmt: skip
-        all_held.readers[stage][lane] = tile
+        held.readers[stage][lane] = tile
 
     def end_read(self, lane: str, tile: int) -> None:
         """``lane`` has finished reading ``tile``."""
         self._of(lane).readers[self.stage(tile)].pop(lane, None)
 
 
-def _remedy(reader: str, writers: Sequence[str]) -> str:
+def _of_another_tile(*, later: bool) -> str:
+    """What to do about a stage that does not hold the tile that is read, but none or an earlier or ``later`` one."""
+    usual = "check the order of wait, release and acquire, and their phase"
+    if not later:
+        return usual
+    return (
+        "a copy in front of the read may run at most stages - 1 tiles ahead (`ahead: full`), one behind it "
+        f"and a barrier all stages; else {usual}"
+    )
+
+
+def _of_unfinished(reader: str, writers: Sequence[str]) -> str:
     """What to do about a stage that ``reader`` finds unfinished by ``writers``."""
     usual = "wait for the full barrier (or the cp.async group) before reading"
     if reader in writers:

@@ -170,7 +170,7 @@ class WarpLane:
 
     def among(self, op: PartOfRole) -> int:
         """How many warps execute ``op``."""
-        return self.role.warps if op.warps is None else min(op.warps, self.role.warps)
+        return op.warps or self.role.warps
 
     def share(self, op: PartOfRole) -> float:
         """Part of the bytes of ``op`` that these warps move."""

@@ -13,7 +13,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from gpusim.engine import Event
-from gpusim.hardware.memory.access import LINE_BYTES, access_of
+from gpusim.hardware.memory.access import LINE_BYTES, Access, access_of
 from gpusim.hardware.sm.costs import MemoryBatch
 from gpusim.hardware.sm.warp_copies import PARTS, Request, fetch, issue
 from gpusim.program import WARP_SIZE, Load, Mix, Store, StoreShared, WaitLoads
@@ -39,10 +39,10 @@ class LoadUnderWay:
 
 
 def load(lane: WarpLane, op: Load) -> Generator:
-    executes = lane.executes(op)
-    if not op.wait and not (op.bytes and executes):
-        lane.loads.append(LoadUnderWay())
-    if not executes or not (op.bytes or op.wait):
+    if not lane.executes(op) or not (op.bytes or op.wait):
+        if not op.wait:
+            # `WaitLoads` counts it all the same.
+            lane.loads.append(LoadUnderWay())
         return
     start = lane.sim.now
     memory, share = lane.sm.memory, lane.share(op)
@@ -62,7 +62,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
         if not missed:
             loading.arrivals.append(lane.sim.timeout(lane.cost.l1_latency_s))
             continue
-        ask = partial(_ask, lane, op, start, parts, loading, late)
+        ask = partial(_ask, lane, op, access, start, parts, loading, late)
         if held:
             # These warps have all they want; what is asked for is others'.
             loading.arrivals.append(lane.sim.timeout(lane.cost.l1_latency_s))
@@ -84,10 +84,11 @@ def load(lane: WarpLane, op: Load) -> Generator:
         lane.mark("issue", start, op.tile)
 
 
-def _ask(lane: WarpLane, op: Load, start: float, parts: int, loading: LoadUnderWay, late: float) -> Event:
+def _ask(
+    lane: WarpLane, op: Load, access: Access, start: float, parts: int, loading: LoadUnderWay, late: float
+) -> Event:
     """Ask memory for one of the ``parts`` of ``op``, which began at ``start`` and has room in L1; its arrival."""
-    memory, access = lane.sm.memory, access_of(op.width, op.stride, op.scatter, op.structure)
-    missed = op.bytes * (1.0 - op.l1_hit) / parts
+    memory, missed = lane.sm.memory, op.bytes * (1.0 - op.l1_hit) / parts
     # Each warp waits for its own lines only.
     warps, wanted = lane.among(op), missed * lane.share(op)
     own, pieces = missed / warps, max(op.pieces / warps, 1.0)
