@@ -96,8 +96,8 @@ def _lsu(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
 
     def interval(access: str) -> np.ndarray:
         """Cycles from one to the next of a warp that is alone, for each width: from 4 to 16 of them."""
-        found = {(row["lane_bytes"], row["count"]): row["cycles"] for row in b.rows("in_a_row", access=access)}
-        return np.array([(found[width, 16] - found[width, 4]) / 12.0 for width in (4, 8, 16)])
+        cycles = {(row["lane_bytes"], row["count"]): row["cycles"] for row in b.rows("in_a_row", access=access)}
+        return np.array([(cycles[width, 16] - cycles[width, 4]) / 12.0 for width in (4, 8, 16)])
 
     loads, copies = interval("ld.global"), interval("cp.async")
     rate = max(row["bytes_per_cycle_per_sm"] for row in b.rows("ldg", sms=1, source="l2", store_shared=False))

@@ -2,7 +2,8 @@
 
 Models: sectors of 32 bytes (what L2 gives), lines of 128 (what the load-store unit asks for one by one), granules
   of 64 (what DRAM gives) and blocks of 256 (what DRAM opens). What L1 holds passes by banks, as in shared memory.
-Omits: sectors that a later instruction needs again; a program states such hits as ``l2_hit``.
+Omits: sectors that a later instruction needs again, unless it takes the rest of the same structures; a program states
+  such hits as ``l2_hit``.
 Source: realkernels.microbench access (strides, random blocks), gather (banks).
 """
 

@@ -254,9 +254,9 @@ def _rounds(mix: Mix, cost: ComputeCost) -> tuple[tuple[float, float], ...]:
     count = mix.issue_slots or 1.0
     # They may be those of instructions, too, that other ops state, as stores of another width.
     part = min(count / (sum(mix.gaps) or 1.0), 1.0)
-    found = [(part * number, part * number * cycles) for cycles, number in enumerate(mix.gaps, 1) if number]
+    found = [(part * number, part * number * apart) for apart, number in enumerate(mix.gaps, 1) if number]
     more = max(count - sum(number for number, _ in found), 0.0)
-    cycles = cost.alone + cost.setup_alone - cost.stall - sum(cycles for _, cycles in found)
+    rest = cost.alone + cost.setup_alone - cost.stall - sum(cycles for _, cycles in found)
     if more:
-        found.append((more, max(cycles, more)))
+        found.append((more, max(rest, more)))
     return tuple((number * cost.all_slots / count, cycles) for number, cycles in found)

@@ -5,7 +5,8 @@ Models: other warps fill the gaps in which one waits, except that warps which ru
   same time, and what they all want of the SM at once they get one after the other. What stands between a load and its
   use hides as much of the stall, of every warp in step. Warps with more chains of FFMAs than these have cycles of
   latency are served one after the other instead, and then stall at different times: closed queues at the scheduler
-  and at shared memory (`gpusim.hardware.sm.closed_queue`). So do warps that wait for their own loads only.
+  and at shared memory (`gpusim.hardware.sm.closed_queue`). So do warps that wait for their own loads only. Where it is
+  known how far the instructions of a warp are apart, warps take turns, each with its next one in the gaps of others.
 Omits: warps that do different things, which are a matter of `gpusim.hardware.sm.schedule`.
 Source: realkernels.microbench (steps, lds_ffma, ahead, tile_turn, skeleton).
 """
