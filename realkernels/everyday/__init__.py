@@ -9,10 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from realkernels.padding import SMS
+
 FOLDER = Path(__file__).parent
 KERNELS, SCENARIOS, RECORDED = FOLDER / "kernels.cu", FOLDER / "scenarios", FOLDER / "recorded"
 TOTALS = "totals.json"
-SMS = 132
 
 
 @dataclass(frozen=True)
