@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from gpusim.errors import HazardError, ProgramError, listing, nearest
 from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, Wait
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
-from gpusim.program.named_barriers import uneven_meetings
+from gpusim.program.named_barriers import disputed_meetings, uneven_meetings
 from gpusim.program.ops import Compute, CpAsync, Load, Op, PartOfRole, SetMaxNReg, TmaLoad, TmaStore, WaitLoads
 from gpusim.program.warpgroups import split_warpgroups
 
@@ -22,6 +22,7 @@ REGISTER_UNIT = 8
 MOST_REGISTERS = 255
 """Registers that an instruction can name, and so the most of a thread."""
 REGISTER_BYTES = 4
+"""Those of one register of one thread."""
 
 
 def check_program(program: KernelProgram) -> None:
@@ -55,31 +56,13 @@ def _problems(program: KernelProgram) -> Iterator[str]:
             yield f"role {role.name!r} never does anything; give it ops, or count its warps as idle_warps"
         for op in ops:
             yield from _op_problems(program, role, op)
-    yield from _barrier_problems(program, bodies)
-    yield from uneven_meetings(program)
-    yield from _register_problems(program, bodies)
-    yield from split_warpgroups(program)
-
-
-def _barrier_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]]]) -> Iterator[str]:
-    """Barriers on which roles do not agree: how many arrivals or warps end a phase."""
     for barrier in program.barriers:
         if barrier.arrivals < 1:
             yield f"barrier {barrier.name!r} takes {barrier.arrivals} arrivals; expected at least one"
-    met: dict[int, tuple[str, set[int]]] = {}
-    for role, ops in bodies:
-        counts: dict[int, set[int]] = {}
-        for op in ops:
-            if isinstance(op, NamedBarrier):
-                counts.setdefault(op.id, set()).add(op.warps)
-        for number, warps in counts.items():
-            other, known = met.setdefault(number, (role.name, warps))
-            if known.isdisjoint(warps):
-                yield (
-                    f"named barrier {number} is met by {listing(sorted(known))} warps in role {other!r} and by "
-                    f"{listing(sorted(warps))} in role {role.name!r}; state the warps of all roles together, or give "
-                    "each role a number of its own"
-                )
+    yield from disputed_meetings(program)
+    yield from uneven_meetings(program)
+    yield from _register_problems(program, bodies)
+    yield from split_warpgroups(program)
 
 
 def _register_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]]]) -> Iterator[str]:

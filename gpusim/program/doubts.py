@@ -19,22 +19,21 @@ from gpusim.program.ops import (
     CommitGroup,
     Compute,
     CpAsync,
+    Fill,
     Op,
     Release,
     StoreShared,
-    TmaLoad,
     TmaStore,
     WaitFull,
     WaitGroup,
 )
-from gpusim.program.remedies import in_words
+from gpusim.program.role_names import in_words
 from gpusim.program.warpgroups import part_of_warpgroup
 
 __all__ = ["doubts"]
 
 Tile = tuple[str, int]
 """A ring and a tile in it."""
-_FILLS = (CpAsync, TmaLoad, StoreShared)
 _FULL = 0.75
 """Share of a stage from which on what is missing may be a halo, or what stays."""
 _MOST = 64
@@ -51,7 +50,7 @@ def doubts(program: KernelProgram) -> Iterator[str]:
         if role.warps > 1:
             yield from _unmet(role, ops, rings)
         yield from _still_stored(role, ops, rings)
-    yield from _never_acquired(program, bodies)
+    yield from _never_acquired(program)
     yield from _part_filled(list(bodies.values()), rings)
     yield from mixed_meetings(program)
     yield from part_of_warpgroup(program)
@@ -111,7 +110,7 @@ def _still_stored(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator
         elif isinstance(op, BulkWait):
             while len(under_way) > op.pending:
                 under_way.popleft()
-        elif isinstance(op, (*_FILLS, Release)) and ring is not None and ring.name not in told:
+        elif isinstance(op, Fill | Release) and ring is not None and ring.name not in told:
             same = [at.tile for at in under_way if at.ring == ring.name and (at.tile - op.tile) % ring.stages == 0]
             if same:
                 told.add(ring.name)
@@ -124,18 +123,15 @@ def _still_stored(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator
                 )
 
 
-def _never_acquired(program: KernelProgram, bodies: dict[Role, list[Op]]) -> Iterator[str]:
+def _never_acquired(program: KernelProgram) -> Iterator[str]:
     """Rings that somebody releases, and nobody waits for that before he fills them again."""
     for ring in program.rings:
-        found: dict[type[Op], list[str]] = {}
-        for role, ops in bodies.items():
-            for kind in {type(op) for op in ops if getattr(op, "ring", None) == ring.name}:
-                found.setdefault(kind, []).append(role.name)
-        if Release not in found or Acquire in found or program.most_tiles <= ring.stages:
+        releases = program.roles_on(ring.name, Release)
+        if not releases or program.roles_on(ring.name, Acquire) or program.most_tiles <= ring.stages:
             continue
-        fills = sorted({name for kind in _FILLS for name in found.get(kind, ())})
+        fills = sorted(program.roles_on(ring.name, Fill))
         yield (
-            f"ring {ring.name!r} is released by {in_words(found[Release])} and acquired by nobody, so that nothing "
+            f"ring {ring.name!r} is released by {in_words(releases)} and acquired by nobody, so that nothing "
             f"keeps a tile from being overwritten; put acquire: {ring.name} in front of what fills it"
             + (f" in {in_words(fills)}" if fills else "")
             + ", or leave the release out if another barrier does"
@@ -146,7 +142,7 @@ def _part_filled(bodies: list[list[Op]], rings: dict[str, Ring]) -> Iterator[str
     """Rings of which no tile is copied whole."""
     copied: dict[Tile, float] = defaultdict(float)
     for op in (op for ops in bodies for op in ops):
-        if isinstance(op, _FILLS) and op.ring and op.tile >= 0:
+        if isinstance(op, Fill) and op.ring and op.tile >= 0:
             copied[op.ring, op.tile] += op.bytes
     for name, ring in rings.items():
         most = max((size for (of, _), size in copied.items() if of == name), default=ring.bytes)

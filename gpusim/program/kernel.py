@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from types import UnionType
 
 from gpusim.program.ops import Op
 
@@ -122,6 +123,14 @@ class KernelProgram:
     def sample(self, role: Role) -> list[Op]:
         """Ops of ``role`` that show every kind it does: those of two tiles, or of one turn if that is more."""
         return list(role.body(max(2, self.turn)))
+
+    def roles_on(self, ring: str, kind: type[Op] | UnionType) -> list[str]:
+        """Names of the roles with such an op on a ring."""
+        return [
+            role.name
+            for role in self.roles
+            if any(isinstance(op, kind) and op.ring == ring for op in self.sample(role))
+        ]
 
     def shortened(self, tiles: int) -> KernelProgram:
         """The same kernel with so many ``tiles`` less in every CTA."""

@@ -1,4 +1,7 @@
-"""Named barriers and the warps that come to them: counts that do not come out, warps that meet others than meant."""
+"""Named barriers and the warps that come to them.
+
+Counts on which roles do not agree or that do not come out, and warps that meet others than meant.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ from gpusim.errors import listing
 from gpusim.program.barrier_ops import NamedBarrier, SyncThreads
 from gpusim.program.kernel import KernelProgram, Role
 from gpusim.program.ops import Op
+from gpusim.program.role_names import with_warps
 
-__all__ = ["mixed_meetings", "uneven_meetings"]
+__all__ = ["disputed_meetings", "mixed_meetings", "uneven_meetings"]
 
 _FEW = 64
 """Tiles up to which meetings are counted one by one; those of more tiles are as many more as each turn has."""
@@ -31,8 +35,25 @@ class _Named:
 
     @property
     def who(self) -> str:
-        roles = listing(repr(role.name) for role in self.roles)
-        return f"role{'s' if len(self.roles) > 1 else ''} {roles} ({self.warps} warps)"
+        return with_warps(self.roles)
+
+
+def disputed_meetings(program: KernelProgram) -> Iterator[str]:
+    """Barriers of which two roles name different counts, so that neither lets the other one pass."""
+    met: dict[int, tuple[str, set[int]]] = {}
+    for role in program.roles:
+        counts: dict[int, set[int]] = {}
+        for op in program.sample(role):
+            if isinstance(op, NamedBarrier):
+                counts.setdefault(op.id, set()).add(op.warps)
+        for number, warps in counts.items():
+            other, known = met.setdefault(number, (role.name, warps))
+            if known.isdisjoint(warps):
+                yield (
+                    f"named barrier {number} is met by {listing(sorted(known))} warps in role {other!r} and by "
+                    f"{listing(sorted(warps))} in role {role.name!r}; state the warps of all roles together, or give "
+                    "each role a number of its own"
+                )
 
 
 def uneven_meetings(program: KernelProgram) -> Iterator[str]:

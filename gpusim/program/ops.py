@@ -32,6 +32,7 @@ __all__ = [
     "CommitGroup",
     "Compute",
     "CpAsync",
+    "Fill",
     "Load",
     "Op",
     "PartOfRole",
@@ -252,6 +253,9 @@ class SetMaxNReg:
     registers: int
     tile: int = -1
 
+
+Fill = CpAsync | TmaLoad | StoreShared
+"""Ops that write a tile into a stage of a ring."""
 
 PartOfRole = Compute | Load | StoreShared | CpAsync | Store
 """Ops that the first ``warps`` of a role may execute alone, where a branch keeps the others from them."""

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import re
 from collections import Counter, deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
-from gpusim.errors import listing
 from gpusim.program.kernel import KernelProgram, Ring
 from gpusim.program.ops import (
     Acquire,
     CommitGroup,
     Compute,
     CpAsync,
+    Fill,
     Op,
     ProducerCommit,
     Release,
@@ -25,13 +25,13 @@ from gpusim.program.ops import (
     WaitFull,
     WaitGroup,
 )
+from gpusim.program.role_names import in_words
 
-__all__ = ["BULK_STORE", "Remedies", "in_words", "role_of"]
+__all__ = ["BULK_STORE", "Remedies", "role_of"]
 
 BULK_STORE = " (bulk store)"
 """How the name of a lane ends whose bulk store reads a stage."""
 _LANE = re.compile(rf"sm\[\d+\]\.cta\[\d+\]\.(.+?)(?:\.warp\[\d+\])?(?:{re.escape(BULK_STORE)})?")
-_Fills = TmaLoad | CpAsync | StoreShared
 _TURNS = 2
 """Turns of a ring that are looked at."""
 _MOST = 256
@@ -44,17 +44,12 @@ def role_of(lane: str) -> str:
     return found[1] if found else lane
 
 
-def in_words(roles: Iterable[str]) -> str:
-    """A few names: "role 'a'", "roles 'a', 'b'"."""
-    names = [repr(role) for role in roles]
-    return f"role{'s' if len(names) > 1 else ''} {listing(names)}"
-
-
 class Remedies:
     """Those of one program; "" where its ops do not show any."""
 
     def __init__(self, program: KernelProgram) -> None:
         self._program = program
+        self._roles_on = program.roles_on
         self._bodies: dict[str, list[Op]] | None = None
         self._of_deadlock: dict[str, tuple[str, str]] = {}
 
@@ -66,18 +61,18 @@ class Remedies:
 
     def _unfilled(self, ring: str) -> str:
         """What fills a stage of ``ring`` and is nowhere."""
-        if self._roles(ring, TmaLoad | ProducerCommit):
+        if self._roles_on(ring, TmaLoad | ProducerCommit):
             return ""
-        if writers := self._roles(ring, CpAsync | StoreShared):
+        if writers := self._roles_on(ring, CpAsync | StoreShared):
             return f"put producer_commit: {ring} behind what fills it in {in_words(writers)}"
-        if acquires := self._roles(ring, Acquire):
+        if acquires := self._roles_on(ring, Acquire):
             return f"put tma_load: {ring}, or what else fills it, in {in_words(acquires)}"
         return f"no role fills ring {ring!r}"
 
     def _unreleased(self, ring: str) -> str:
         """The release of a stage of ``ring`` that is nowhere, in a role that waits for its tiles."""
-        releases = self._roles(ring, Release)
-        forgets = [role for role in self._roles(ring, WaitFull) if role not in releases]
+        releases = self._roles_on(ring, Release)
+        forgets = [role for role in self._roles_on(ring, WaitFull) if role not in releases]
         if forgets:
             return f"put release: {ring} in {in_words(forgets)}, behind the last read of a tile"
         return "" if releases else f"no role releases ring {ring!r}"
@@ -85,7 +80,7 @@ class Remedies:
     def overwritten(self, ring: Ring, writer: str, reader: str, tile: int) -> str:
         """For a stage that lane ``writer`` fills while ``reader`` still reads ``tile``."""
         name, role = ring.name, role_of(reader)
-        released = bool(self._roles(name, Release))
+        released = bool(self._roles_on(name, Release))
         if released and (unacquired := self._unacquired(name, role_of(writer))):
             return unacquired
         if reader.endswith(BULK_STORE):
@@ -101,7 +96,7 @@ class Remedies:
         """For a stage that does not hold the tile that is read, but none yet or an earlier one, or a ``later`` one."""
         if not later:
             return self._unwaited(ring.name, role_of(reader))
-        if not self._roles(ring.name, Release | WaitFull):
+        if not self._roles_on(ring.name, Release | WaitFull):
             return ""
         return self._unacquired(ring.name) or self._released_twice(ring)
 
@@ -156,33 +151,25 @@ class Remedies:
 
     def _unwaited(self, ring: str, reader: str) -> str:
         """The wait for a full stage that a role leaves out."""
-        if reader in self._roles(ring, WaitFull) or not self._roles(ring, TmaLoad | ProducerCommit):
+        if reader in self._roles_on(ring, WaitFull) or not self._roles_on(ring, TmaLoad | ProducerCommit):
             return ""
         return f"put wait: {ring} in front of the read in role {reader!r}"
 
     def _unacquired(self, ring: str, writer: str = "") -> str:
         """Roles (``writer``, if it is one) that fill a ring of which no role acquires a stage."""
-        if self._roles(ring, Acquire):
+        if self._roles_on(ring, Acquire):
             return ""
-        fills = self._roles(ring, TmaLoad | CpAsync | StoreShared)
+        fills = self._roles_on(ring, Fill)
         return f"put acquire: {ring} in front of what fills it in {in_words([writer] if writer in fills else fills)}"
 
     def _released_twice(self, ring: Ring) -> str:
         """Roles that release more tiles than they wait for."""
         for role in self._program.roles:
             tiles = Counter(op.tile for op in self._ops(role.name) if isinstance(op, Release) and op.ring == ring.name)
-            if tiles and max(tiles.values()) > 1 and role.warps * max(tiles.values()) > ring.empty_arrivals:
-                times = max(tiles.values())
+            times = max(tiles.values(), default=0)
+            if times > 1 and role.warps * times > ring.empty_arrivals:
                 return f"release each tile once: role {role.name!r} releases ring {ring.name!r} {times} times a tile"
         return ""
-
-    def _roles(self, ring: str, kind: type[Op]) -> list[str]:
-        """Names of the roles with such an op on a ring."""
-        return [
-            role.name
-            for role in self._program.roles
-            if any(isinstance(op, kind) and op.ring == ring for op in self._program.sample(role))
-        ]
 
     def _ops(self, role: str) -> list[Op]:
         if self._bodies is None:
@@ -199,7 +186,7 @@ def _place(ops: list[Op], kind: type[Op], ring: str, tile: int) -> int | None:
 
 
 def _fills(op: Op, ring: str, tile: int) -> bool:
-    return isinstance(op, _Fills) and op.ring == ring and op.tile == tile
+    return isinstance(op, Fill) and op.ring == ring and op.tile == tile
 
 
 def _reads(op: Op, ring: str, tile: int) -> bool:

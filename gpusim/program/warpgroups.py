@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby, pairwise
 
-from gpusim.errors import listing
 from gpusim.program.kernel import KernelProgram, Role
 from gpusim.program.ops import SetMaxNReg
+from gpusim.program.role_names import with_warps
 
 __all__ = ["WARPGROUP", "part_of_warpgroup", "split_warpgroups"]
 
@@ -28,8 +28,8 @@ def split_warpgroups(program: KernelProgram) -> Iterator[str]:
     for ((_, these), (_, others)), lacks in zip(pairwise(runs), missing, strict=True):
         if lacks:
             yield (
-                f"setmaxnreg is for whole warpgroups of {WARPGROUP} warps in a row: that of {_who(these)} lacks "
-                f"{lacks}, and the next are those of {_who(others[:1])}; give each whole warpgroups, or let "
+                f"setmaxnreg is for whole warpgroups of {WARPGROUP} warps in a row: that of {with_warps(these)} lacks "
+                f"{lacks}, and the next are those of {with_warps(others[:1])}; give each whole warpgroups, or let "
                 f"{sum(missing)} idle_warps complete them"
             )
             return
@@ -43,8 +43,8 @@ def part_of_warpgroup(program: KernelProgram) -> Iterator[str]:
     lacks = _missing(runs[-1])
     if lacks > program.idle_warps - sum(map(_missing, runs[:-1])):
         yield (
-            f"setmaxnreg is for whole warpgroups of {WARPGROUP} warps, and that of {_who(runs[-1][1])} lacks {lacks}; "
-            "count them as idle_warps"
+            f"setmaxnreg is for whole warpgroups of {WARPGROUP} warps, and that of {with_warps(runs[-1][1])} lacks "
+            f"{lacks}; count them as idle_warps"
         )
 
 
@@ -62,9 +62,3 @@ def _registers(program: KernelProgram, role: Role) -> tuple[int, ...]:
 def _missing(run: _Run) -> int:
     """Warps that the last warpgroup of roles in a row lacks."""
     return -sum(role.warps for role in run[1]) % WARPGROUP
-
-
-def _who(roles: list[Role]) -> str:
-    warps = sum(role.warps for role in roles)
-    names = listing(repr(role.name) for role in roles)
-    return f"role{'s' if len(roles) > 1 else ''} {names} ({warps} warp{'s' if warps > 1 else ''})"

@@ -35,7 +35,7 @@ class TestProgram:
         ([Load(32644)], {}, "32,644 bytes at once into the registers of 1 warp, which hold at most 32,640 .255 of 4"),
         ([Load(65284, warps=2)], {"warps": 4}, "65,284 bytes at once .* of 2 warps, which hold at most 65,280"),
         ([SetMaxNReg(40)], {}, r"setmaxnreg .worker 40. asks for 1280 registers per CTA, launched were 1024 .32 per"),
-        ([NamedBarrier(3, 0)], {}, "NamedBarrier of tile -1: 0 warps are to meet at named barrier 3; expected at least"),
+        ([NamedBarrier(3, 0)], {}, "NamedBarrier of tile -1: 0 warps are to meet at named barrier 3; expected"),
         ([], {"grid": 0}, "grid 0"),
         ([], {"warps": 0}, "no warps"),
     ])  # fmt: skip
