@@ -6,4 +6,4 @@ __all__ = ["HOST", "LAST_PORT", "PORT"]
 
 HOST = "127.0.0.1"
 PORT = 8050
-LAST_PORT = 65535
+LAST_PORT = 65535  # ports are of 16 bits

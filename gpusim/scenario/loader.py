@@ -122,9 +122,7 @@ def _params(kernel: TechniqueKernel, source: Source, where: Place) -> Any:
     values = _validated(params_model(technique), kernel.params, source, place)
     try:
         return technique.make_params(dict(values))
-    except GpusimError as error:
-        raise source.error(str(error), _blamed(str(error), kernel.params, place)) from None
-    except (ValueError, TypeError) as error:
+    except (ValueError, TypeError) as error:  # a GpusimError is a ValueError
         raise source.error(str(error), _blamed(str(error), kernel.params, place)) from None
 
 

@@ -19,11 +19,11 @@ PARTS = ("prologue", "per_tile", "epilogue")
 """Op lists of a role, in the order in which they run."""
 
 MAX_GRID = 2**31 - 1  # gridDim.x
-MAX_GRID_YZ = 65535
+MAX_GRID_YZ = 65535  # gridDim.y, gridDim.z
 MAX_TILES = 10_000_000
 MAX_TURN = 16
 MAX_STAGES = 64
-MAX_CTAS_PER_SM = 32
+MAX_CTAS_PER_SM = 32  # as many as an SM has room for at most
 
 
 class TechniqueKernel(Model):
