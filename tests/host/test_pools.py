@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -164,19 +165,17 @@ def test_buffers_never_overlap_and_lie_in_what_the_os_gave(kind, limit):
 
 def within_chunks(mine: MemoryPool) -> bool:
     """Whether used and free blocks together are what the OS gave, each byte once."""
-    blocks = [(at, at + size) for at, size in mine._used.values()] + [(b.at, b.end) for b in mine._free]
-    merged: list[list[int]] = []
-    for at, end in sorted(blocks):
-        if merged and at < merged[-1][1]:
-            return False
-        if merged and at == merged[-1][1]:
-            merged[-1][1] = end
+    blocks = sorted([(at, at + size) for at, size in mine._used.values()] + [(b.at, b.end) for b in mine._free])
+    apart = all(end <= at for (_, end), (at, _) in pairwise(blocks))
+    return apart and joined(blocks) == joined(sorted((span.at, span.end) for span in mine._given))
+
+
+def joined(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans, in their order, with those in one that follow each other without a gap."""
+    found: list[tuple[int, int]] = []
+    for at, end in spans:
+        if found and at == found[-1][1]:
+            found[-1] = found[-1][0], end
         else:
-            merged.append([at, end])
-    given: list[list[int]] = []
-    for at, end in sorted((span.at, span.end) for span in mine._given):
-        if given and at == given[-1][1]:
-            given[-1][1] = end
-        else:
-            given.append([at, end])
-    return merged == given
+            found.append((at, end))
+    return found
