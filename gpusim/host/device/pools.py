@@ -93,12 +93,12 @@ class MemoryPool:
         """What the OS gave: neighbours together, however many chunks that are."""
         self._used: dict[str, tuple[int, int]] = {}
         """Address and size of each buffer."""
-        self._frees = self._reserved = 0
+        self._frees = 0
 
     @property
     def reserved(self) -> int:
         """Bytes that the OS gave and did not get back."""
-        return self._reserved
+        return sum(span.end - span.at for span in self._given)
 
     @property
     def caching(self) -> bool:
@@ -162,7 +162,6 @@ class MemoryPool:
         step = self._chunk or grown
         if not self.caching and not self._given:
             seconds += self._costs.profile.value("pool.first")
-        self._reserved += grown
         before = self._given[-1] if self._given else None
         if before is not None and before.end == at and before.chunk == step:
             self._given[-1] = replace(before, end=at + grown)
@@ -220,7 +219,7 @@ class MemoryPool:
 
     def _give_back(self, os_call: str, keep: int) -> float:
         """Return chunks that nobody uses, the last one first, down to ``keep`` bytes; the host's time."""
-        spare = self._reserved - keep
+        spare = self.reserved - keep
         if spare <= 0:
             return 0.0
         back: list[_Span] = []
@@ -238,7 +237,6 @@ class MemoryPool:
         for span in back:
             self._given = [part for whole in self._given for part in whole.without(span.at, span.end)]
             self._free = [part for block in self._free for part in block.without(span.at, span.end)]
-        self._reserved -= given
         self._settle()
         return self._costs.sized(os_call, given) if given else 0.0
 
