@@ -107,7 +107,7 @@ def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
             pipes, either = _pipes_of(instruction), instruction.root in FP32
             fetched: list[set[str]] = [set() for _ in range(_BANKS)]
             if pipes or either:
-                for place, operand in enumerate(_operands(instruction)):
+                for place, operand in enumerate(instruction.operands[1:]):
                     match = _REGISTER.match(operand)
                     if match is None:
                         continue
@@ -121,11 +121,6 @@ def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
             turns = 2 if _LONG.match(instruction.opcode) else 1
             found.append(_Issued(tuple(map(len, fetched)), pipes, either, turns))
     return found
-
-
-def _operands(instruction: Instruction) -> list[str]:
-    words = instruction.text.split(maxsplit=2 if instruction.text.startswith("@") else 1)
-    return [operand.strip() for operand in words[-1].split(",")[1:]]
 
 
 def _cycles(listed: Sequence[_Issued], pipes: bool) -> float:

@@ -58,7 +58,29 @@ class Instruction:
     @property
     def predicated(self) -> bool:
         """Whether only some lanes or turns execute it."""
-        return self.text.startswith("@") and not self.text.startswith("@!PT")
+        return self.predicate not in ("", "!PT")
+
+    @property
+    def predicate(self) -> str:
+        """What decides who executes it, as ``!P0``; empty if all do."""
+        return self._split[0].strip().removeprefix("@")
+
+    @property
+    def operands(self) -> list[str]:
+        """What stands behind the opcode, results first."""
+        return [operand.strip() for operand in self._split[1].split(",")]
+
+    @property
+    def width(self) -> int:
+        """Bytes a lane of an access; those of less than 4 take as long as 4 and count as such."""
+        modifiers = self.opcode.split(".")
+        return 16 if "128" in modifiers else 8 if "64" in modifiers else 4
+
+    @property
+    def _split(self) -> tuple[str, str]:
+        """What stands in front of the opcode, and what behind it."""
+        before, _, behind = self.text.partition(self.opcode.removeprefix("@!PT."))
+        return before, behind
 
     @property
     def root(self) -> str:

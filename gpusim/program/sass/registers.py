@@ -10,7 +10,8 @@ from gpusim.program.sass.listing import Instruction
 __all__ = ["addressed", "loaded", "read", "touched", "written"]
 
 _REGISTERS = re.compile(r"\bR(\d+)(\.64)?")
-_WORDS = {"64": 2, "128": 4}
+_WORD = 4
+"""Bytes that one register holds."""
 _KEEPS = ("ST", "RED", "BRA", "BAR", "SYNCS", "UBLKCP", "UTMA", "EXIT", "NOP", "DEPBAR", "LDGDEPBAR", "LDGSTS", "FCHK")
 """Opcodes, or how they begin, that write no register."""
 _PREDICATE = re.compile(r"^U?P[T\d]")
@@ -20,7 +21,7 @@ def loaded(one: Instruction) -> range:
     """Registers that a load writes: the first operand, two or four of them if it is wide."""
     match = _REGISTERS.search(one.text)
     first = int(match[1]) if match else 0
-    return range(first, first + _words(one)) if match else range(0)
+    return range(first, first + one.width // _WORD) if match else range(0)
 
 
 def addressed(one: Instruction) -> Iterator[int]:
@@ -40,7 +41,7 @@ def written(one: Instruction) -> range:
     """Registers that an instruction writes."""
     if one.opcode.startswith("LD") and not one.opcode.startswith(_KEEPS):
         return loaded(one)
-    operands = _operands(one)
+    operands = one.operands
     match = _REGISTERS.match(operands[_result(operands)])
     if match is None or one.opcode.startswith(_KEEPS) or "SETP" in one.opcode:
         return range(0)
@@ -49,24 +50,15 @@ def written(one: Instruction) -> range:
 
 def read(one: Instruction) -> Iterator[int]:
     """Registers whose values an instruction needs."""
-    operands = _operands(one)
+    operands = one.operands
     sources = operands[_result(operands) + 1 :] if written(one) else operands
     found = [register for operand in sources for register in _REGISTERS.findall(operand)]
     for number, (first, wide) in enumerate(found):
         # Addresses are one register or two; the data of a store, its last operand, are as many as it stores.
         data = one.opcode.startswith("ST") and number > 0
-        yield from range(int(first), int(first) + (_words(one) if data else 2 if wide else 1))
-
-
-def _operands(one: Instruction) -> list[str]:
-    parts = one.text.split(one.opcode.removeprefix("@!PT."), 1)
-    return [operand.strip() for operand in parts[-1].split(",")]
+        yield from range(int(first), int(first) + (one.width // _WORD if data else 2 if wide else 1))
 
 
 def _result(operands: list[str]) -> int:
     """Which one is the result: a shuffle's, or a comparison's, stands behind predicates."""
     return next((at for at, operand in enumerate(operands) if not _PREDICATE.match(operand)), 0)
-
-
-def _words(one: Instruction) -> int:
-    return next((_WORDS[part] for part in one.opcode.split(".") if part in _WORDS), 1)

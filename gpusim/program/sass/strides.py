@@ -20,7 +20,6 @@ __all__ = ["with_strides"]
 _REGISTER = re.compile(r"-?R(\d+)(?:\.reuse|\.64)?$")
 _ACCESSES = ("LDG", "STG")
 _OFFSET = re.compile(r"\[[^\]]*?\+(0x[0-9a-f]+)\]")
-_BYTES = {"128": 16, "64": 8}
 
 
 def with_strides(instructions: Sequence[Instruction]) -> list[Instruction]:
@@ -54,7 +53,9 @@ def _with_structures(instructions: list[Instruction]) -> list[Instruction]:
         if one.stride:
             offset = _OFFSET.search(one.text)
             taken.setdefault(_whose(one), set()).add((int(offset[1], 16) if offset else 0) % one.stride)
-    whole = {of for of, offsets in taken.items() if offsets >= set(range(0, of[1], _width(of[0])))}
+    whole = {
+        _whose(one) for one in instructions if one.stride and taken[_whose(one)] >= set(range(0, one.stride, one.width))
+    }
     return [replace(one, whole=True) if one.stride and _whose(one) in whole else one for one in instructions]
 
 
@@ -63,17 +64,11 @@ def _whose(one: Instruction) -> tuple[str, int, tuple[int, ...]]:
     return one.opcode, one.stride or 0, tuple(addressed(one))
 
 
-def _width(opcode: str) -> int:
-    """Bytes a lane."""
-    return next((_BYTES[part] for part in opcode.split(".") if part in _BYTES), 4)
-
-
 def _step(one: Instruction, steps: dict[int, int], own: frozenset[int]) -> int | None:
     """By how much the result grows from lane to lane; None where nobody knows, or by nothing."""
     if one.root == "S2R":
         return 1 if "SR_TID.X" in one.text or "SR_LANEID" in one.text else None
-    behind = one.text.partition(one.opcode.removeprefix("@!PT."))[2]
-    operands = [operand.strip() for operand in behind.split(",")][1:]
+    operands = one.operands[1:]
     grows = [_of(operand, steps, own) for operand in operands if not re.match(r"!?U?P", operand)]
     shift = 1 << int(operands[-1 if one.root == "LEA" else 1], 16) if _shifts(one, operands) else 0
     if one.root in ("IADD3", "VIADD", "MOV") or one.opcode.startswith("IMAD.MOV"):

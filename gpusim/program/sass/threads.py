@@ -89,9 +89,9 @@ def _pass(instructions: Sequence[Instruction], at: dict[int, _Known]) -> tuple[l
             # Nothing that has been seen leads here, as to code put behind the kernel, to which only a call does.
             now = _Known()
         found.append(one if now.threads == inf else replace(one, threads=int(now.threads)))
-        predicate, operands = _operands(one)
+        operands = [operand.removesuffix(".reuse") for operand in one.operands]
         if one.root in ("BRA", "EXIT", "RET"):
-            condition = operands[0] if one.root == "BRA" and len(operands) > 1 else predicate
+            condition = operands[0] if one.root == "BRA" and len(operands) > 1 else one.predicate
             taken, left = (now.where(condition), now.where(_inverted(condition))) if condition else (now, None)
             if one.root == "BRA" and one.numbers and one.numbers[-1] != one.address:
                 goal = one.numbers[-1]
@@ -100,15 +100,15 @@ def _pass(instructions: Sequence[Instruction], at: dict[int, _Known]) -> tuple[l
                 at[goal] = known
             now = left
         else:
-            now = _after(one, predicate, operands, now)
+            now = _after(one, operands, now)
     return found, again
 
 
-def _after(one: Instruction, predicate: str, operands: Sequence[str], now: _Known) -> _Known:
+def _after(one: Instruction, operands: Sequence[str], now: _Known) -> _Known:
     """What is known behind an instruction."""
     results = list(_results(one, operands))
     behind = now.without(results)
-    if predicate or not results:
+    if one.predicate or not results:
         return behind
     sources = [operand for operand in operands[1:] if operand not in ("RZ", "URZ", "PT", "UPT")]
     if "SETP" in one.opcode or one.root == "PLOP3":
@@ -158,13 +158,6 @@ def _looked_up(operands: Sequence[str], now: _Known) -> tuple[float, float]:
         threads = min(limit[not value] for limit, value in zip(limits, values, strict=True))
         found[false] = max(found[false], threads)
     return found[0], found[1]
-
-
-def _operands(one: Instruction) -> tuple[str, list[str]]:
-    """The predicate under which an instruction executes, or nothing, and its operands."""
-    before, _, behind = one.text.partition(one.opcode.removeprefix("@!PT."))
-    predicate = before.strip().lstrip("@")
-    return predicate, [part.strip().removesuffix(".reuse") for part in behind.split(",")]
 
 
 def _results(one: Instruction, operands: Sequence[str]) -> Iterator[str]:

@@ -189,7 +189,7 @@ def _place(instruction: Instruction) -> tuple[str, str]:
         )
     if root in _WORDS:
         word, field = _WORDS[root]
-        return word, field.format(_width(modifiers), *_stride(instruction, modifiers))
+        return word, field.format(instruction.width, *_stride(instruction, modifiers))
     if root in _KIND:
         return NO_MODEL, _KIND[root]
     # Without machine code nobody knows what waits.
@@ -205,11 +205,6 @@ def _announces(instruction: Instruction) -> bool:
 def _stride(instruction: Instruction, modifiers: Sequence[str]) -> tuple[str]:
     """What a field says of lanes nearer to each other than their accesses are wide, or all at one address."""
     narrow = next((stride for stride, names in _NARROW.items() if names.intersection(modifiers)), "")
-    if not narrow and (instruction.stride or 0) > _width(modifiers):
+    if not narrow and (instruction.stride or 0) > instruction.width:
         narrow = f", {'structure' if instruction.whole else 'stride'}: {instruction.stride}"
     return (ONE_ADDRESS if instruction.one_address else narrow,)
-
-
-def _width(modifiers: Sequence[str]) -> int:
-    """Bytes a lane; smaller ones than 4 have no word of their own and take as long."""
-    return 16 if "128" in modifiers else 8 if "64" in modifiers else 4
