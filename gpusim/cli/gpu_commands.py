@@ -18,7 +18,7 @@ from gpusim.hardware.profile import profile_text
 from gpusim.scenario import with_overrides
 from gpusim.scenario.overrides import grid_points
 from gpusim.validation import measurement_of
-from gpusim.validation.recording import device_folder
+from gpusim.validation.recording import device_folder, recordings_folder
 
 __all__ = ["calibrate", "measure"]
 
@@ -52,7 +52,7 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
             if before is not None:
                 told += f"; recorded before: {seconds(before.total_s)}, {row.total_s / before.total_s - 1.0:+.1%}"
             console().print(f"{one.params}: {told}", markup=False)
-    folder = technique.folder / "recorded"
+    folder = recordings_folder(technique)
     if json:
         print_json({"folder": str(folder) if record else None, "scenario": scenario.resolved(), "measured": rows})
     else:

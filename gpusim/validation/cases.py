@@ -30,6 +30,7 @@ from gpusim.validation.recording import (
     list_timelines,
     load_timeline,
     recorded_devices,
+    recordings_folder,
 )
 from gpusim.validation.report import RecordedCase
 
@@ -85,7 +86,7 @@ class Measurement:
         )  # fmt: skip
 
     def _file(self) -> Path:
-        return self.technique.folder / "recorded" / self.device / TIMELINES
+        return recordings_folder(self.technique) / self.device / TIMELINES
 
     def _timeline_name(self) -> str | None:
         path = self._file()
@@ -106,7 +107,7 @@ def measurements() -> list[Measurement]:
         Measurement(technique, device, row)
         for technique in techniques().values()
         for device in recorded_devices(technique)
-        if (path := technique.folder / "recorded" / device / TOTALS).exists()
+        if (path := recordings_folder(technique) / device / TOTALS).exists()
         for row in Totals.load(path).rows
     ]
 
@@ -136,7 +137,7 @@ def recordings_stamp(scenario: Scenario) -> tuple[tuple[str, int], ...]:
     technique = scenario.technique
     if technique is None:
         return ()
-    folder = technique.folder / "recorded" / scenario.recorded_device
+    folder = recordings_folder(technique) / scenario.recorded_device
     files = (folder / TOTALS, folder / TIMELINES, technique.folder / GAPS)
     return tuple((str(file), file.stat().st_mtime_ns) for file in files if file.exists())
 
@@ -151,7 +152,7 @@ def _nothing_recorded(scenario: Scenario) -> str:
     if scenario.recorded_device not in devices:
         known = ", ".join(devices) or "no device"
         return f"{technique.name} is recorded on {known}, not on {scenario.recorded_device}"
-    rows = Totals.load(technique.folder / "recorded" / scenario.recorded_device / TOTALS).rows
+    rows = Totals.load(recordings_folder(technique) / scenario.recorded_device / TOTALS).rows
     wanted = dataclasses.asdict(scenario.params)
     closest = max(rows, key=lambda row: sum(row.params.get(k) == v for k, v in wanted.items()), default=None)
     if closest is None:

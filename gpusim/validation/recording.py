@@ -29,7 +29,7 @@ from gpusim.timeline import COLUMNS, KINDS, REASONS, Timeline
 
 __all__ = [
     "TIMELINES", "TOTALS", "TotalRow", "Totals", "device_folder", "find_total", "is_stale", "list_timelines",
-    "load_timeline", "recorded_devices", "save_timeline", "source_hash",
+    "load_timeline", "recorded_devices", "recordings_folder", "save_timeline", "source_hash",
 ]  # fmt: skip
 
 TOTALS = "totals.json"
@@ -122,9 +122,14 @@ def device_folder(name: str) -> str:
     return _FOLDERS.get(name) or re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
 
 
+def recordings_folder(technique: Any) -> Path:
+    """Where the recordings of a technique (anything with a ``folder``) lie, a folder for each device."""
+    return Path(technique.folder) / "recorded"
+
+
 def recorded_devices(technique: Any) -> tuple[str, ...]:
-    """Devices on which a technique (anything with a ``folder``) was measured."""
-    folder = Path(technique.folder) / "recorded"
+    """Devices on which a technique was measured."""
+    folder = recordings_folder(technique)
     return tuple(sorted(p.name for p in folder.iterdir() if p.is_dir())) if folder.is_dir() else ()
 
 
@@ -133,7 +138,7 @@ def find_total(technique: Any, params: Any, device: str) -> TotalRow | None:
 
     Raises RecordingError if the file exists but cannot be read.
     """
-    path = Path(technique.folder) / "recorded" / device / TOTALS
+    path = recordings_folder(technique) / device / TOTALS
     if not path.exists():
         return None
     return _index(path, path.stat().st_mtime_ns).get(_key(_plain(params)))
@@ -210,15 +215,15 @@ def load_timeline(path: Path, name: str) -> Timeline:
 
 def _problem(columns: Mapping[str, np.ndarray], lanes: int) -> str:
     """What makes columns none of a timeline, or nothing: metrics and figures take all of it for granted."""
-    shape = columns["lane"].shape
-    size = columns["lane"].size
+    shape, size = columns["lane"].shape, columns["lane"].size
     bounds = {"lane": (0, lanes), "kind": (0, len(KINDS)), "reason": (0, len(REASONS)), "cause": (-1, size)}
     for column, values in columns.items():
         if len(shape) != 1 or values.shape != shape or values.dtype.kind != ("f" if column in _TIMES else "i"):
             return f"column {column} has the wrong shape or type"
-        least, end = bounds.get(column, (None, None))
-        if size and end is not None and not (values.min() >= least and values.max() < end):
-            return f"column {column} is out of range"
+        if column in bounds and size:
+            least, beyond = bounds[column]
+            if not (values.min() >= least and values.max() < beyond):
+                return f"column {column} is out of range"
     start, end = (columns[column] for column in _TIMES)
     if not (np.isfinite(start).all() and np.isfinite(end).all()):
         return "a time is not finite"
