@@ -19,7 +19,7 @@ _WIDTH = re.compile(r"\(\w+: (\d+)")
 _STRIDE = re.compile(r"(stride|structure): (\d+)")
 _COPY_WAITS = ("wait_group", "wait, acquire or mbarrier_wait", "bulk_wait")
 _WAITS = ("wait_loads", *_COPY_WAITS)
-_COPIES = ("cp_async", "tma_load")
+_COPIES = frozenset(("cp_async", "tma_load"))
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 _KIB = 1024
@@ -43,7 +43,7 @@ def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> st
         sections = {"per_tile": rest}
     else:
         sections = {"prologue": rest[:at], "per_tile": found[loop][1], "epilogue": rest[at + 1 :]}
-    copied = {step.word for step in sections["per_tile"]} & {*_COPIES}
+    copied = {step.word for step in sections["per_tile"]} & _COPIES
     for key, listed in sections.items():
         if listed:
             lines += [f"{_INDENT}{key}:", *_listed(listed, found, warps, 2)]
@@ -77,7 +77,7 @@ def _waits(name: str, found: Mapping[str, tuple[Part, list[Step]]], words: Colle
 def _fills(name: str, found: Mapping[str, tuple[Part, list[Step]]]) -> bool:
     """Whether the loop ``name`` asks for copies and waits for none, as one that fills a ring."""
     words = {step.word for step in found[name][1]}
-    return bool(words & {*_COPIES}) and not _waits(name, found)
+    return bool(words & _COPIES) and not _waits(name, found)
 
 
 def _listed(
