@@ -4,8 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpusim.errors import ProgramError
-from gpusim.program import KernelProgram, NamedBarrier, Role, SyncThreads, check_program
+from gpusim.program import KernelProgram, Role, SyncThreads
 
 
 @pytest.fixture
@@ -35,14 +34,3 @@ def test_a_sample_is_a_turn_or_two_tiles(program, turn, tiles):
     """Two tiles at least, since the first may be another than the rest."""
     program = replace(program, turn=turn)
     assert [op.tile for op in program.sample(program.roles[0])] == list(range(tiles))
-
-
-def test_roles_that_meet_at_a_named_barrier_agree():
-    """One says that two warps meet there, the other four: the device would hang, or go on too soon."""
-
-    def met_by(name, *warps):
-        return Role(name, 2, lambda _tiles: iter(NamedBarrier(1, each) for each in warps))
-
-    check_program(KernelProgram("ok", 1, 1, (met_by("a", 4, 2), met_by("b", 4))))
-    with pytest.raises(ProgramError, match=r"named barrier 1 is met by 2 warps in role 'a' and by 4 in role 'b'"):
-        check_program(KernelProgram("wrong", 1, 1, (met_by("a", 2), met_by("b", 4))))
