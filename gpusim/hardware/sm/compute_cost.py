@@ -153,7 +153,7 @@ class ComputeCost:
 
     def packing(self, warps: float) -> float:
         """Part of the issue slots, 0..1, that ``warps`` such warps can have at most, because of their gaps."""
-        return min(warps * self.all_slots / self._issued(warps), 1.0) if self.rounds and warps > 1.0 else 1.0
+        return min(warps / self.turn(warps), 1.0) if self.rounds and warps > 1.0 else 1.0
 
     def _issued(self, warps: float) -> float:
         if self.rounds:

@@ -5,7 +5,8 @@ Models: a warp that can issue goes on until it pauses; then the oldest CTA whose
   CTAs leave is for the younger ones: all of it for those that pause after every instruction, and of those that
   seldom do as much as is free when they happen to want it. A few warps get on equally, whatever their age. The
   fullest pipe of half rate and the one of special functions are given in the same order. Within a CTA warps that can
-  issue take little from those that wait for each instruction, which get on in the gaps.
+  issue take little from those that wait for each instruction, which get on in the gaps. Where the gaps of all are known
+  they get no more together than as many warps of one kind would, in the mean of their kinds.
 Omits: that a warp comes behind the others after an instruction which the compiler has marked to yield; the order among
   the warps of one CTA; where in a loop its pauses are.
 Source: realkernels.microbench (fairness, turns, steps, mixed, short_ctas).
