@@ -161,6 +161,12 @@ class TestOwnFile:
         self.write(tmp_path, "30.5 us")
         assert load_profile(path).value("host.cupy.launch") == pytest.approx(30.5e-6)
 
+    def test_a_mistake_in_its_host_half_is_told_with_that_file(self, tmp_path):
+        """And its line."""
+        path = str(self.write(tmp_path, "20 lightyears"))
+        with pytest.raises(ProfileError, match=r"device host/mine\.yaml:\d+: host\.cupy\.launch cannot be"):
+            load_profile(path)
+
     def test_is_compared_with_the_recordings_of_its_gpu(self, tmp_path):
         """If it says which that is, as `gpusim calibrate` makes it do."""
         path = self.write(tmp_path)
