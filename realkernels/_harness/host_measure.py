@@ -28,7 +28,15 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from gpusim.validation.recording import TIMELINES, TOTALS, TotalRow, Totals, device_folder, save_timeline
+from gpusim.validation.recording import (
+    TIMELINES,
+    TOTALS,
+    TotalRow,
+    Totals,
+    device_folder,
+    recordings_folder,
+    save_timeline,
+)
 from realkernels._harness import host_design
 from realkernels._harness.host_timeline import from_events, from_records
 
@@ -142,7 +150,7 @@ def measure_one(technique: Any, launcher: Any, *, timeline: bool = True, record:
     Raises AssertionError if it does not compute what it must.
     """
     meta = metadata()
-    target = technique.folder / "recorded" / device_folder(meta["device"]["name"])
+    target = recordings_folder(technique) / device_folder(meta["device"]["name"])
     row = _total(launcher.prepare())
     if not record:
         return row
@@ -196,7 +204,7 @@ def install(folders: list[Path]) -> int:
         traces = json.load(file)
     for name, data in runs[-1].items():
         technique = import_module(f"realkernels.{name}").TECHNIQUE
-        target = technique.folder / "recorded" / device_folder(data["meta"]["device"]["name"])
+        target = recordings_folder(technique) / device_folder(data["meta"]["device"]["name"])
         path = target / TOTALS
         totals = Totals.load(path) if path.exists() else Totals(name, data["meta"])
         totals.meta = {**data["meta"], "runs": [run[name]["meta"]["date"] for run in runs if name in run]}

@@ -33,6 +33,7 @@ from gpusim.validation.recording import (
     device_folder,
     list_timelines,
     load_timeline,
+    recordings_folder,
     save_timeline,
 )
 from realkernels._harness import design, host_measure
@@ -109,7 +110,7 @@ def measure_one(technique: Technique, params: Any, *, timeline: bool = True, rec
     if isinstance(launcher, HostLauncher):
         return host_measure.measure_one(technique, launcher, timeline=timeline, record=record)
     meta = metadata()
-    folder = technique.folder / "recorded" / device_folder(meta["device"]["name"])
+    folder = recordings_folder(technique) / device_folder(meta["device"]["name"])
     launcher.prepare()
     row = measure_total(launcher)
     if not record:
@@ -147,7 +148,7 @@ def install(folder: Path) -> None:
     for path in sorted(folder.glob("*__totals.json")):
         name = path.name.removesuffix("__totals.json")
         totals = Totals.load(path)
-        target = technique_named(name).folder / "recorded" / device_folder(totals.meta["device"]["name"])
+        target = recordings_folder(technique_named(name)) / device_folder(totals.meta["device"]["name"])
         _merge_totals(target / TOTALS, totals, drop_older=True)
         print(f"{name}: {len(totals.rows)} rows into {target / TOTALS}")
         traces = folder / f"{name}__timelines.npz"

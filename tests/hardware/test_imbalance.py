@@ -9,8 +9,10 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile
-from gpusim.hardware.sm.imbalance import expected_maximum, lateness_cycles, rewriting_part
+from gpusim.hardware.sm.imbalance import _waited_lines, expected_maximum, lateness_cycles, rewriting_part
+from gpusim.program import Load
 from tests.bench_rows import rows
+from tests.tile_programs import one_role
 
 
 @pytest.mark.parametrize("count", [2, 8, 20, 132, 528, 5000])
@@ -25,6 +27,12 @@ def test_one_cta_is_not_late(count):
     """There is nothing to be slower than."""
     assert expected_maximum(count) == 0
     assert lateness_cycles(100, count, jitter=50, drift=0, load=0) == 0
+
+
+def test_a_warp_waits_for_what_it_loads_itself():
+    """A part of what all warps of its role load, or all of it where it is the only one that does."""
+    assert _waited_lines(one_role(Load(4096), warps=4)) == 8
+    assert _waited_lines(one_role(Load(4096, warps=1), warps=4)) == 32
 
 
 def test_walk_grows_with_the_root_and_drift_with_the_number_of_waits():

@@ -85,10 +85,10 @@ def _waited_lines(program: KernelProgram) -> float:
     for role in program.roles:
         ops = list(role.body(program.turn))
         # Who does not meet the others waits for his own.
-        own = 1 if any(isinstance(op, SyncThreads | NamedBarrier) for op in ops) else role.warps
+        meets = any(isinstance(op, SyncThreads | NamedBarrier) for op in ops)
         for op in ops:
             if isinstance(op, Load | CpAsync | TmaLoad):
-                parts = op.copies if isinstance(op, TmaLoad) else own
+                parts = op.copies if isinstance(op, TmaLoad) else 1 if meets else op.warps or role.warps
                 most = max(most, op.bytes * (1.0 - op.l2_hit) / parts / LINE_BYTES)
     return max(most, 1.0) if most else 0.0
 

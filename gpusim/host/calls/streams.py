@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
+from gpusim.deadlock import HOST_FUNCTION
 from gpusim.engine import Event
 from gpusim.errors import GpusimError
 from gpusim.host.calls.caller import Caller, Calls
@@ -61,7 +62,7 @@ class StreamCalls:
         self._shared.events[op.event] = yield from self._enqueue(op, "marker", "record", "event_record")
 
     def _host_func(self, op: ops.HostFunc) -> Generator:
-        yield from self._enqueue(op, "func", "host function", "host_func")
+        yield from self._enqueue(op, "func", HOST_FUNCTION, "host_func")
 
     def _stream_wait_event(self, op: ops.StreamWaitEvent) -> Generator:
         yield from self._caller.busy("issue", self._costs.call("stream_wait_event"), op.chunk)
