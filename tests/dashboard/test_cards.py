@@ -86,6 +86,11 @@ def test_a_hidden_fraction_outside_its_band_says_so_and_is_coloured(source):
     assert "bad strong" in str(card_row(far))
 
 
+def test_copies_that_nothing_hides_say_so(shipped):
+    assert "nothing computes beside a copy" in cards_of(shipped.case(Asked("own_requests")))["Hidden copy time"]
+    assert "nothing computes" not in cards_of(shipped.case(Asked("own_rows")))["Hidden copy time"]
+
+
 def test_the_grid_can_limit_the_ctas_on_an_sm(shipped):
     said = cards_of(shipped.case(Asked("own_kernel")))["Occupancy"]
     assert said.startswith("2 of 4 CTAs/SM")

@@ -91,6 +91,8 @@ def _pair(theirs: str, case: Case) -> str:
 def _hidden_card(case: Case) -> html.Div:
     theirs = case.other_numbers.hidden_fraction if case.other_numbers else None
     detail: str | html.Span = _pair(percent(theirs), case)
+    if not detail and case.predicted_numbers.hidden_fraction == 0.0:
+        detail = "nothing computes beside a copy"
     if case.hidden_error is not None and case.hidden_band is not None:
         inside = abs(case.hidden_error) <= case.hidden_band
         held = "within" if inside else "known gap, outside" if case.gap else "outside"
