@@ -41,7 +41,7 @@ EPILOGUE = Mix(ffma=8, setup=20, ilp=1.0)
 class Share:
     """Warps of a CTA that treat the same number of vectors per tile.
 
-    ``suffix`` completes the role's name: "" or "_tail". ``iterations`` vectors per thread and
+    ``suffix`` completes the role's name: "", "_part" or "_tail". ``iterations`` vectors per thread and
     tile, of which the last one covers ``last_bytes`` over all warps of the share.
     """
 
@@ -59,6 +59,11 @@ class Share:
         return whole if first + count < self.iterations else whole - self.warps * WARP_VECTOR_BYTES + self.last_bytes
 
     @property
+    def parted(self) -> bool:
+        """Whether its last warp is filled only in part, so that its lanes part ways at the last vector."""
+        return self.last_bytes % WARP_VECTOR_BYTES != 0
+
+    @property
     def bytes(self) -> int:
         """Bytes of one tile that belong to this share."""
         return self.bytes_of(0, self.iterations)
@@ -68,7 +73,7 @@ def shares(tile_bytes: int, warps: int) -> tuple[Share, ...]:
     """Who treats what of a tile of ``tile_bytes``: vector ``v`` belongs to thread ``v % (32 * warps)``.
 
     One share when the vectors divide evenly; else the first warps have one vector more than
-    the rest, and the last warp of them may be partly filled.
+    the rest, and the last warp of them may be partly filled. If warps meet at every tile, all wait for that one.
     """
     vectors = tile_bytes // VECTOR_BYTES
     whole, left = divmod(vectors, WARP_SIZE * warps)
@@ -79,6 +84,16 @@ def shares(tile_bytes: int, warps: int) -> tuple[Share, ...]:
     if head == warps:
         return (first,)
     return first, Share("_tail", warps - head, whole, (warps - head) * WARP_VECTOR_BYTES if whole else 0)
+
+
+def shares_apart(tile_bytes: int, warps: int) -> tuple[Share, ...]:
+    """The same for warps that do not meet: a warp that is filled only in part has a share of its own."""
+    first, *others = shares(tile_bytes, warps)
+    if not first.parted or first.warps == 1:
+        return first, *others
+    filled, rest = divmod(first.last_bytes, WARP_VECTOR_BYTES)
+    whole = Share("", filled, first.iterations, filled * WARP_VECTOR_BYTES)
+    return whole, Share("_part", 1, first.iterations, rest), *others
 
 
 def tile_mix(iterations: int, fma_per_element: int, tile_other: float) -> Mix:

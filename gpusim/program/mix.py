@@ -65,6 +65,10 @@ class Mix:
     """Cycles in which nothing can be issued because a pipe of half rate is busy."""
     alone: float = 0.0
     """Cycles that one warp needs for all of it where it waits for no load; 0: they are estimated from the counts."""
+    divergent_branches: float = 0.0
+    """How often lanes of the warp part ways at a branch, and come together again where it ends (BSYNC)."""
+    divergent_syncwarps: float = 0.0
+    """The same where they come together at ``__syncwarp`` (WARPSYNC), as in kernels whose warps have roles."""
     gaps: tuple[float, ...] = ()
     """Of its instructions, how many the warp's next one follows after one cycle, two, three and four; the others after
     more, as `alone` says. Without them every gap of a warp serves for others' instructions."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from gpusim.program import (
@@ -104,6 +105,8 @@ def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     ahead = params.stages - 1
     skipped = 0 if part.bytes else SKIP_OTHER
     mix = tile_mix(part.iterations, params.fma_per_element, tile_other(params) + skipped)
+    # At the end of the vector loop; with several stages also around the copy.
+    mix = replace(mix, divergent_branches=part.parted * (1.0 + (params.stages > 1)))
     reads = RING if part.iterations else None
 
     def issue(tile: int) -> Iterator[Op]:

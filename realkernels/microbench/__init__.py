@@ -23,6 +23,7 @@ ahead      what of its latency a shared load shows that is put ahead of its use;
 barrier    cost of CTA, named and mbarrier synchronisation and hand-over; nothing is computed or copied
 syncs      throughput of mbarrier operations on one SM; all warps do nothing else
 skeleton   what a turn of a tile pipeline costs besides copies and arithmetic, which it does not have
+parting    what it costs when lanes of a warp part ways; a loop of which some have a turn more, nothing else differs
 tile_turn  what entering and leaving a short loop over vectors costs; tiles stay in shared memory
 turns      how CTAs that wait, meet and compute take turns; copies from L2 or none, all warps do the same
 short_ctas how fast short CTAs issue code that runs once

@@ -51,6 +51,7 @@ BENCHES = (
     "skeleton",
     "syncs",
     "tile_turn",
+    "parting",
     "time_stamps",
     "tma_store",
     "tma_both",

@@ -87,6 +87,7 @@ def vector_mix(params: Params, iterations: int, skipped: int = 0) -> Mix:
 def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     ahead = params.stages - 1
     mix = vector_mix(params, part.iterations, 0 if part.bytes else SKIP_OTHER)
+    mix = replace(mix, divergent_branches=float(part.parted))
     reads = RING if part.iterations else None
     # Here a predicate, not a branch, keeps the uneven rest in the run.
     masked = min(placeholders(params), PLACEHOLDERS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from gpusim.program import Compute, KernelProgram, Load, Op, Role, Store, StoreShared, SyncThreads, WaitLoads
@@ -48,6 +49,7 @@ def tile_other() -> int:
 
 def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     mix = tile_mix(part.iterations, params.fma_per_element, TILE_OTHER)
+    mix = replace(mix, divergent_branches=float(part.parted))
     align = params.tile_bytes & -params.tile_bytes
 
     def prefetch(tile: int) -> Iterator[Op]:

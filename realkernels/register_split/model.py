@@ -15,6 +15,7 @@ Omits: local loads that miss L1 while others do not, which take the way to L2 on
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from gpusim.program import (
@@ -38,7 +39,7 @@ from gpusim.program import (
 from realkernels.l2 import rewritten_hits
 from realkernels.padding import SMS
 from realkernels.register_split import PRODUCER_WARPS, Params
-from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
+from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares, shares_apart, tile_mix
 
 RING = "input"
 
@@ -87,7 +88,7 @@ STATE_ROLLED_ONLY = 3, 1
 
 def build(params: Params) -> KernelProgram:
     """The program of one launch."""
-    parts = shares(params.tile_bytes, params.consumer_warps)
+    parts = shares_apart(params.tile_bytes, params.consumer_warps)
     return KernelProgram(
         name="register_split",
         grid=params.grid,
@@ -257,7 +258,9 @@ def _piece(params: Params, part: Share, vectors: int, tile: int, *, first: bool)
     own = LOCAL_BYTES * (swapped(params) + tile_local(params)[1]) * WARP_SIZE * part.warps
     if loaded:
         yield Load(loaded, width=LOCAL_BYTES, wait=False, l2_hit=found, tile=tile)
-    yield Compute(consumer_mix(params, vectors, first=first), tile=tile, reads=RING if vectors else None)
+    # Once per tile the lanes wait for each other, before one of them arrives.
+    mix = replace(consumer_mix(params, vectors, first=first), divergent_syncwarps=float(first and part.parted))
+    yield Compute(mix, tile=tile, reads=RING if vectors else None)
     if waits.lds:
         yield Compute(waits, tile=tile)
     if stored:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from gpusim.program import Compute, KernelProgram, Load, Op, Role, Store, StoreShared, SyncThreads
@@ -80,6 +81,7 @@ def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     steps = [(part.bytes_of(k * params.batch, params.batch), per_batch) for k in range(full)]
     steps.append((part.bytes_of(full * params.batch, rest), BATCH_OTHER))
     mix = tile_mix(part.iterations, params.fma_per_element, around)
+    mix = replace(mix, divergent_branches=float(part.parted))
     yield Compute(PROLOGUE)
     for tile in range(tiles):
         for moved, other in steps:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from gpusim.program import (
@@ -105,7 +106,7 @@ def _loader(params: Params, tiles: int) -> Iterator[Op]:
 
 
 def _compute(params: Params, part: Share, tiles: int) -> Iterator[Op]:
-    mix = transform_mix(params, part.iterations)
+    mix = replace(transform_mix(params, part.iterations), divergent_branches=float(part.parted))
     reads = INPUT if part.iterations else None
     yield Compute(PROLOGUE)
     yield SyncThreads()

@@ -19,7 +19,7 @@ from gpusim.program import (
     TmaLoad,
     WaitFull,
 )
-from realkernels.tile_loop import EPILOGUE, PROLOGUE, Share, shares, tile_mix
+from realkernels.tile_loop import EPILOGUE, PROLOGUE, Share, shares_apart, tile_mix
 from realkernels.tma_warp_specialized import Params
 
 REGISTERS = 32
@@ -33,6 +33,9 @@ branch of the wait; with one stage the stage never changes."""
 CONSUMER_AHEAD = 14
 CONSUMER_AHEAD_SINGLE = 4
 """How many of them are done before the wait returns: behind the last arrival, or while the barrier is looked at."""
+CONSUMER_CYCLES, CONSUMER_CYCLES_SINGLE = (25, 35), (28, 48)
+"""Cycles that these take a warp that is alone, before the wait and behind it, by the compiler's stall counts; what it
+does while the barrier is looked at takes none."""
 PRODUCER_OTHER = 23
 PRODUCER_OTHER_SINGLE = 18
 """Per tile of the producer: the same, plus moving the bulk copy's operands to uniform registers.
@@ -41,7 +44,7 @@ No op of the program carries them: they lie within the measured issue cost of a 
 
 def build(params: Params) -> KernelProgram:
     """The program of one launch."""
-    parts = shares(params.tile_bytes, params.consumer_warps)
+    parts = shares_apart(params.tile_bytes, params.consumer_warps)
     return KernelProgram(
         name="tma_warp_specialized",
         grid=params.grid,
@@ -87,14 +90,18 @@ def _producer(params: Params, tiles: int) -> Iterator[Op]:
 
 def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     ahead = consumer_ahead(params)
-    mix = tile_mix(part.iterations, params.fma_per_element, consumer_other(params) - ahead)
-    reads = RING if part.iterations else None
+    before, behind = CONSUMER_CYCLES if params.stages > 1 else CONSUMER_CYCLES_SINGLE
+    # Its lanes wait for each other before one of them arrives.
+    around = Mix(setup=consumer_other(params) - ahead, alone=behind, divergent_syncwarps=float(part.parted))
+    mix = tile_mix(part.iterations, params.fma_per_element, 0)
     yield Compute(PROLOGUE)
     yield SyncThreads()
     for tile in range(tiles):
-        yield Compute(Mix(setup=ahead), tile=tile)
+        yield Compute(Mix(setup=ahead, alone=before), tile=tile)
         yield WaitFull(RING, tile=tile)
-        yield Compute(mix, tile=tile, reads=reads)
+        yield Compute(around, tile=tile)
+        if part.iterations:
+            yield Compute(mix, tile=tile, reads=RING)
         yield Release(RING, tile=tile)
     yield Compute(EPILOGUE)
     yield Store(4 * part.warps, width=4)

@@ -181,6 +181,16 @@ def test_code_around_the_loop_waits_for_each_instruction(warps, expected):
     assert cycles(Mix(setup=30), warps, sm__setup_latency="4 cycles") == pytest.approx(expected)
 
 
+@pytest.mark.parametrize(("mix", "expected"), [
+    (Mix(ffma=100, divergent_branches=2), 120), (Mix(ffma=100, alone=130, divergent_branches=1), 140),
+    (Mix(ffma=100, divergent_syncwarps=1), 160), (Mix(), 0),
+])  # fmt: skip
+def test_lanes_that_part_ways_wait_for_each_other(mix, expected):
+    """Ten cycles where a branch ends and sixty at __syncwarp, beside what the instructions take."""
+    device = {"sm__divergent_branch": "10 cycles", "sm__divergent_syncwarp": "60 cycles"}
+    assert cycles(mix, 1, **device) == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(("warps", "expected"), [(1, 100), (16, 400)])
 def test_interleaved_instructions_take_a_slot_and_no_more(warps, expected):
     """⌈warps / 4⌉ × (60 FFMAs and 40 others), which nobody waits for."""

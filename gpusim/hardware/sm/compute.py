@@ -2,14 +2,15 @@
 
 Models: each scheduler issues one warp instruction a clock. A warp that loops over shared-memory
   loads and dependent FMAs stalls for the load's latency in every turn, issues its arithmetic
-  as fast as its ILP allows, and waits for each instruction of the code around the loop. While a pipe holds up a warp
-  those that need another one can issue; special functions have a pipe of their own. ld.shared and st.shared occupy the
+  as fast as its ILP allows, and waits for each instruction of the code around the loop. Lanes that part ways wait for
+  each other where they meet again. While a pipe holds up a warp those that need another one can issue; special
+  functions have a pipe of their own. ld.shared and st.shared occupy the
   SM's 128 B-a-clock data path, and so do loads and stores of global memory; the load-store unit takes 16 lanes of up to
   16 bytes a clock, and as long for an access that no lane executes. How long several warps take is a matter of
   `gpusim.hardware.sm.compute_cost`.
 Omits: which registers meet in a bank and which pipes are busy (the program says how many cycles that costs),
   instruction-cache misses.
-Source: realkernels.microbench (issue, lds, gather, pipes, masked, lds_ffma, skeleton, short_ctas).
+Source: realkernels.microbench (issue, lds, gather, pipes, masked, lds_ffma, parting, skeleton, short_ctas).
 """
 
 from __future__ import annotations
@@ -97,6 +98,8 @@ class ComputeModel:
         self._sts_interval_more = value("sm.sts_interval_per_extra_wavefront")
         self._mufu_interval = value("sm.mufu_issue_interval")
         self._dispatch_stall = value("sm.dispatch_stall")
+        self._divergent_branch = value("sm.divergent_branch")
+        self._divergent_syncwarp = value("sm.divergent_syncwarp")
         self._schedulers = value("sm.schedulers")
         self._ldc_interval = value("sm.ldc_interval")
         self._ldc_latency = value("sm.ldc_latency")
@@ -175,6 +178,7 @@ class ComputeModel:
             known = max(mix.alone + conflicts - mix.lds - mix.sts, issued)
             part, apart, mufu_wait = known / (loop + setup), known / issued, 0.0
             loop, setup = loop * part, setup * part
+        setup += mix.divergent_branches * self._divergent_branch + mix.divergent_syncwarps * self._divergent_syncwarp
         return _Arithmetic(ffma, special, loop, mufu_wait, mix.setup + held * around, setup, apart, held)
 
     def _shared(self, mix: Mix, apart: float) -> _Shared:

@@ -46,8 +46,6 @@ class RingState:
     ) -> None:
         self.ring = ring
         self._remedies = remedies
-        self.sharing = max(ring.full_arrivals, ring.empty_arrivals)
-        """Warps that use one of its mbarriers: those of the side that has more."""
         self.lanes = [f"{lane}.{ring.name}[{stage}]" for stage in range(ring.stages)]
         unfilled, unreleased = remedies.of_deadlock(ring.name)
         self.full = [

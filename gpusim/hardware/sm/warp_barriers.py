@@ -26,7 +26,9 @@ __all__ = ["BARRIER_HANDLERS"]
 def _wait_for(
     lane: WarpLane, barrier: PhasedBarrier, phase: int, reason: str, tile: int, ring: RingState | None, sharing: int
 ) -> Generator:
-    """Wait until ``phase`` of an mbarrier that ``sharing`` warps use has completed.
+    """Wait until ``phase`` of an mbarrier has completed.
+
+    ``sharing``: warps that come there at the same time, those who wait together or those who arrive.
 
     Raises HazardError when the barrier is two phases further: its parity then looks as if the phase
     were still to come.
@@ -106,7 +108,8 @@ def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) ->
 def acquire(lane: WarpLane, op: Acquire) -> Generator:
     ring = lane.cta.rings[op.ring]
     barrier, phase = ring.empty[ring.stage(op.tile)], op.tile // ring.ring.stages - 1
-    yield from _wait_for(lane, barrier, phase, "stage_full", op.tile, ring, ring.sharing)
+    sharing = max(ring.ring.empty_arrivals, lane.role.warps)
+    yield from _wait_for(lane, barrier, phase, "stage_full", op.tile, ring, sharing)
 
 
 def producer_commit(lane: WarpLane, op: ProducerCommit) -> Generator:
@@ -118,7 +121,8 @@ def producer_commit(lane: WarpLane, op: ProducerCommit) -> Generator:
 def wait_full(lane: WarpLane, op: WaitFull) -> Generator:
     ring = lane.cta.rings[op.ring]
     barrier, phase = ring.full[ring.stage(op.tile)], op.tile // ring.ring.stages
-    yield from _wait_for(lane, barrier, phase, "stage_empty", op.tile, ring, ring.sharing)
+    sharing = max(ring.ring.full_arrivals, lane.role.warps)
+    yield from _wait_for(lane, barrier, phase, "stage_empty", op.tile, ring, sharing)
 
 
 def release(lane: WarpLane, op: Release) -> Generator:

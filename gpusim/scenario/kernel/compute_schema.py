@@ -68,6 +68,12 @@ class ComputeMix(PartOfRole):
     alone: Amount = 0.0
     """Cycles that one warp alone needs for all these instructions where it waits for no load: `gpusim count` finds them
     in a cubin, by the compiler's stall counts. 0: as `ffma`, `ilp`, `mufu`, `other` and `setup` make it."""
+    divergent_branches: Amount = 0.0
+    """How often a branch parts the lanes of the warp (a tile that fills the last warp only in part, a loop that some
+    lanes leave sooner), who wait for each other where it ends (BSYNC). Predicated instructions part nobody."""
+    divergent_syncwarps: Amount = 0.0
+    """The same where they wait at ``__syncwarp`` (WARPSYNC), six times as long; the compiler puts the meeting there in
+    kernels whose warps have roles."""
     gaps: Annotated[tuple[Amount, ...], Field(max_length=4)] = ()
     """How many instructions a warp's next one follows after one cycle, two, three and four: `gpusim count` finds them.
     Warps that do the same take turns, so that a long gap of one is filled by others, and a short one is not. Left out:
