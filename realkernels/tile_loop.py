@@ -37,6 +37,10 @@ EPILOGUE = Mix(ffma=8, setup=20, ilp=1.0)
 """After the last: four sums to one, a shuffle tree over the warp, the address of the result."""
 
 
+TAIL = "_tail"
+"""Completes the name of the role of those warps that have a vector less than others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Share:
     """Warps of a CTA that treat the same number of vectors per tile.
@@ -64,6 +68,11 @@ class Share:
         return self.last_bytes % WARP_VECTOR_BYTES != 0
 
     @property
+    def left_out(self) -> bool:
+        """Whether other warps have a vector more. A predicated access to that one takes its turn here all the same."""
+        return self.suffix == TAIL
+
+    @property
     def bytes(self) -> int:
         """Bytes of one tile that belong to this share."""
         return self.bytes_of(0, self.iterations)
@@ -83,7 +92,7 @@ def shares(tile_bytes: int, warps: int) -> tuple[Share, ...]:
     first = Share("", head, whole + 1, left * VECTOR_BYTES)
     if head == warps:
         return (first,)
-    return first, Share("_tail", warps - head, whole, (warps - head) * WARP_VECTOR_BYTES if whole else 0)
+    return first, Share(TAIL, warps - head, whole, (warps - head) * WARP_VECTOR_BYTES if whole else 0)
 
 
 def shares_apart(tile_bytes: int, warps: int) -> tuple[Share, ...]:

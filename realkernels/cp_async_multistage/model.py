@@ -105,8 +105,13 @@ def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     ahead = params.stages - 1
     skipped = 0 if part.bytes else SKIP_OTHER
     mix = tile_mix(part.iterations, params.fma_per_element, tile_other(params) + skipped)
-    # At the end of the vector loop; with several stages also around the copy.
-    mix = replace(mix, divergent_branches=part.parted * (1.0 + (params.stages > 1)))
+    if ahead:
+        # Lanes part ways at the end of the vector loop and around the copy.
+        mix = replace(mix, divergent_branches=2.0 * part.parted)
+    else:
+        # A predicate, not a branch, keeps the uneven rest in the run.
+        executed_by_nobody = part.left_out + (0 if part.bytes else placeholders(params))
+        mix = replace(mix, divergent_branches=float(part.parted), masked=float(executed_by_nobody))
     reads = RING if part.iterations else None
 
     def issue(tile: int) -> Iterator[Op]:

@@ -49,7 +49,8 @@ def tile_other() -> int:
 
 def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     mix = tile_mix(part.iterations, params.fma_per_element, TILE_OTHER)
-    mix = replace(mix, divergent_branches=float(part.parted))
+    # Load and store of a last vector that only other warps have; a single one's store stands behind a branch.
+    mix = replace(mix, divergent_branches=float(part.parted), masked=part.left_out * (2.0 if part.iterations else 1.0))
     align = params.tile_bytes & -params.tile_bytes
 
     def prefetch(tile: int) -> Iterator[Op]:

@@ -81,7 +81,8 @@ def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     steps = [(part.bytes_of(k * params.batch, params.batch), per_batch) for k in range(full)]
     steps.append((part.bytes_of(full * params.batch, rest), BATCH_OTHER))
     mix = tile_mix(part.iterations, params.fma_per_element, around)
-    mix = replace(mix, divergent_branches=float(part.parted))
+    # Load and store of a last vector that only other warps have.
+    mix = replace(mix, divergent_branches=float(part.parted), masked=2.0 * part.left_out)
     yield Compute(PROLOGUE)
     for tile in range(tiles):
         for moved, other in steps:
