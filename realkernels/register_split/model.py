@@ -50,6 +50,9 @@ branch of the wait; with one stage the stage never changes."""
 CONSUMER_AHEAD = 14
 CONSUMER_AHEAD_SINGLE = 4
 """How many of them are done before the wait returns: behind the last arrival, or while the barrier is looked at."""
+AHEAD_CYCLES, AHEAD_CYCLES_SPILLED = 25, 45
+"""What these take a warp that is alone, by the compiler's stall counts: those done while a barrier is looked at take
+none. Code that spills has more of them."""
 PRODUCER_OTHER = 22
 PRODUCER_OTHER_SINGLE = 17
 """Per tile of the producer. No op of the program carries them: they lie within the measured issue cost of a
@@ -234,9 +237,10 @@ def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     yield SyncThreads()
     if params.mode == "split":
         yield SetMaxNReg(params.consumer_registers)
+    ahead_cycles = AHEAD_CYCLES_SPILLED if spills(params) else AHEAD_CYCLES
     pieces = min(max(part.iterations, 1), PIECES) if spills(params) else 1
     for tile in range(tiles):
-        yield Compute(Mix(setup=tile_ahead(params)), tile=tile)
+        yield Compute(Mix(setup=tile_ahead(params), alone=ahead_cycles), tile=tile)
         yield WaitFull(RING, tile=tile)
         for piece in range(pieces):
             vectors = part.iterations * (piece + 1) // pieces - part.iterations * piece // pieces

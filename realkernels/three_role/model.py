@@ -38,6 +38,9 @@ STAGES_OTHER = 6
 for each ring of more than one stage also its stage and parity."""
 COMPUTE_AHEAD = STAGES_AHEAD = 4
 """How many of them are done before the first wait returns: behind the last arrival, or while a barrier is looked at."""
+AHEAD_CYCLES = 25
+"""What these take a warp that is alone, by the compiler's stall counts: those done while a barrier is looked at take
+none."""
 FENCE = 2
 """Per tile: the memory barrier and the proxy fence between st.shared and the bulk store."""
 
@@ -111,7 +114,7 @@ def _compute(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     yield Compute(PROLOGUE)
     yield SyncThreads()
     for tile in range(tiles):
-        yield Compute(Mix(setup=compute_ahead(params)), tile=tile)
+        yield Compute(Mix(setup=compute_ahead(params), alone=AHEAD_CYCLES), tile=tile)
         yield WaitFull(INPUT, tile=tile)
         yield Acquire(OUTPUT, tile=tile)
         if part.iterations:
