@@ -209,18 +209,6 @@ def _loop(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-def _divergence(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
-    """What a warp that is alone loses if its lanes part ways at the last turn of a loop, by where they meet again."""
-
-    def parted(join: str) -> Measured:
-        rows = b.rows("parting", join=join, warps=1)
-        whole = {(r["fmas"], r["vectors"]): r["cycles_per_turn"] for r in rows if r["lanes"] == WARP_SIZE}
-        more = [r["cycles_per_turn"] - whole[r["fmas"], r["vectors"]] for r in rows if 0 < r["lanes"] < WARP_SIZE]
-        return Measured(float(np.mean(more)), "cycles", f"parting ({join}, one warp)", float(np.ptp(more)))
-
-    return {"sm.divergent_branch": parted("bsync"), "sm.divergent_syncwarp": parted("warpsync")}
-
-
 def _barriers(b: Benches, found: dict) -> dict[str, Measured]:
     """bar.sync against the number of warps; mbarrier operations and hand-overs between warps."""
 
@@ -307,6 +295,6 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 _STEPS = (
-    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _divergence, _barriers, *WALK_STEPS,
-    *MEMORY_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS, _launch,
+    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, *WALK_STEPS, *MEMORY_STEPS,
+    *ALIGNMENT_STEPS, *ACCESS_STEPS, _launch,
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""From microbenchmarks to who gets the issue slots of a scheduler.
+"""From microbenchmarks to who gets the issue slots of a scheduler, and what a warp loses whose lanes part ways.
 
 Each function isolates one mechanism; its docstring says which benches and how.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpusim.hardware.calibration.benches import Benches, Measured
+from gpusim.program import WARP_SIZE
 
 __all__ = ["SCHEDULE_STEPS"]
 
@@ -80,4 +81,16 @@ def _time_stamp(b: Benches, _: dict) -> dict[str, Measured]:
     return {"probe.stamp": Measured(float(np.mean(slots)), "", "time_stamps (32 warps)", float(np.std(slots)))}
 
 
-SCHEDULE_STEPS = (_served, _slot_wait, _spread, _rewritten, _time_stamp)
+def _divergence(b: Benches, _: dict) -> dict[str, Measured]:
+    """What a warp that is alone loses if its lanes part ways at the last turn of a loop, by where they meet again."""
+
+    def parted(join: str) -> Measured:
+        rows = b.rows("parting", join=join, warps=1)
+        whole = {(r["fmas"], r["vectors"]): r["cycles_per_turn"] for r in rows if r["lanes"] == WARP_SIZE}
+        more = [r["cycles_per_turn"] - whole[r["fmas"], r["vectors"]] for r in rows if 0 < r["lanes"] < WARP_SIZE]
+        return Measured(float(np.mean(more)), "cycles", f"parting ({join}, one warp)", float(np.ptp(more)))
+
+    return {"sm.divergent_branch": parted("bsync"), "sm.divergent_syncwarp": parted("warpsync")}
+
+
+SCHEDULE_STEPS = (_served, _slot_wait, _spread, _rewritten, _time_stamp, _divergence)
