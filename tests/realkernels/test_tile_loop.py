@@ -15,7 +15,7 @@ from gpusim.validation.recording import TOTALS, Totals, is_stale, recorded_devic
 from realkernels.cp_async_multistage import model as cp_model
 from realkernels.padding import MAX_PER_CTA, RESERVED_PER_CTA, SHARED_PER_SM, padded_shared_bytes
 from realkernels.sync_tile import model as sync_model
-from realkernels.tile_loop import FMA_UNROLL, TILE_TOLERANCE, shares, tile_mix
+from realkernels.tile_loop import FMA_UNROLL, TILE_TOLERANCE, shares, shares_apart, tile_mix
 from realkernels.tma_warp_specialized import model as tma_model
 from tests.realkernels.compiled import REGISTER_STEP, allocated, assemble
 
@@ -197,9 +197,10 @@ def test_recorded_counts_agree_with_the_model(name) -> None:
 
 @pytest.mark.parametrize("tile_bytes", [2048, 2064, 5008, 16384, 45072, 65536])
 @pytest.mark.parametrize("warps", [2, 3, 7, 16])
-def test_shares_cover_every_vector_of_a_tile_once(tile_bytes, warps) -> None:
+@pytest.mark.parametrize("divide", [shares, shares_apart])
+def test_shares_cover_every_vector_of_a_tile_once(tile_bytes, warps, divide) -> None:
     """Vector v belongs to thread v mod threads: bytes, warps and iterations follow."""
-    parts = shares(tile_bytes, warps)
+    parts = divide(tile_bytes, warps)
     assert sum(part.bytes for part in parts) == tile_bytes
     assert sum(part.warps for part in parts) == warps
     owners = Counter(v % (32 * warps) // 32 for v in range(tile_bytes // 16))
@@ -208,6 +209,21 @@ def test_shares_cover_every_vector_of_a_tile_once(tile_bytes, warps) -> None:
                    default=0) for w in range(warps)]  # fmt: skip
     assert [part.iterations for part in parts for _ in range(part.warps)] == lengths
     assert all(count <= length for count, length in zip(per_warp, lengths, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("tile_bytes", "expected"),
+    [
+        (3072, [("", 6, False)]),
+        (2560, [("", 5, False), ("_tail", 1, False)]),
+        (2304, [("", 4, False), ("_part", 1, True), ("_tail", 1, False)]),
+        (3088, [("", 1, True), ("_tail", 5, False)]),
+    ],
+)
+def test_a_warp_filled_in_part_is_a_share_of_its_own(tile_bytes, expected) -> None:
+    """Of six warps, 512 bytes for each vector of one; who meets at every tile waits for it and stays one share."""
+    assert [(part.suffix, part.warps, part.parted) for part in shares_apart(tile_bytes, 6)] == expected
+    assert shares(tile_bytes, 6)[0].parted == any(parted for *_, parted in expected)
 
 
 @pytest.mark.parametrize("case", CASES[:3] + CASES[-6:], ids=lambda case: "-".join(str(part) for part in case))
