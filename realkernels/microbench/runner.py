@@ -42,6 +42,7 @@ BENCHES = (
     "last_wave",
     "short_ctas",
     "barrier",
+    "deferred",
     "latency",
     "tma",
     "elected",
