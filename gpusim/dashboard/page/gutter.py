@@ -29,7 +29,7 @@ def gutter_rows(
         binned = (HEIGHTS if _has_heights(drawing, panel) else BINNED) if drawing.binned and panel.lanes() else ""
         beyond = BEYOND if panel.side == "drift" and _has_arrows(drawing) else ""
         note = ", ".join(filter(None, [(notes or {}).get(panel.side, ""), binned, beyond]))
-        head = [html.Span(panel.title, className="panel-title"), html.Span(note, className="panel-note")]
+        head = [html.Span(panel.title, className="panel-title"), html.Span(note, className="panel-note", title=note)]
         style = {"top": f"{panel.top_px - HEADER_PX}px", "height": f"{HEADER_PX}px"}
         parts.append(html.Div(head, className="panel-head", style=style))
         if panel.side == "drift":
