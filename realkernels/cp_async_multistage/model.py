@@ -90,6 +90,14 @@ def placeholders(params: Params) -> int:
     return PLACEHOLDERS * (turns + (runs if params.stages > 1 else min(runs, 1)))
 
 
+def executed_by_nobody(part: Share, ahead: int) -> float:
+    """Accesses per tile that no lane of a warp executes, where a predicate keeps the uneven rest in the run.
+
+    ``ahead``: placeholders of the run, which a warp with copies of its own counts among them.
+    """
+    return float(part.left_out + (0 if part.bytes else ahead))
+
+
 def tile_other(params: Params) -> int:
     """Instructions per tile around the vector loop, the issue left out."""
     return TILE_OTHER if params.stages > 1 else TILE_OTHER_SINGLE
@@ -109,9 +117,8 @@ def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
         # Lanes part ways at the end of the vector loop and around the copy.
         mix = replace(mix, divergent_branches=2.0 * part.parted)
     else:
-        # A predicate, not a branch, keeps the uneven rest in the run.
-        executed_by_nobody = part.left_out + (0 if part.bytes else placeholders(params))
-        mix = replace(mix, divergent_branches=float(part.parted), masked=float(executed_by_nobody))
+        masked = executed_by_nobody(part, placeholders(params))
+        mix = replace(mix, divergent_branches=float(part.parted), masked=masked)
     reads = RING if part.iterations else None
 
     def issue(tile: int) -> Iterator[Op]:

@@ -19,7 +19,7 @@ from gpusim.program import (
     SyncThreads,
     WaitGroup,
 )
-from realkernels.cp_async_multistage.model import issue_other, placeholders, tile_other
+from realkernels.cp_async_multistage.model import executed_by_nobody, issue_other, placeholders, tile_other
 from realkernels.persistent import Params
 from realkernels.tile_loop import FMA_UNROLL, PLACEHOLDERS, PROLOGUE, Share, shares, tile_mix
 
@@ -89,8 +89,7 @@ def _worker(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     # Here a predicate, not a branch, keeps the uneven rest in the run, and all warps execute what is around it.
     mix = vector_mix(params, part.iterations, 0 if part.bytes else issue_other(params))
     masked = min(placeholders(params), PLACEHOLDERS)
-    executed_by_nobody = part.left_out + (0 if part.bytes else masked)
-    mix = replace(mix, divergent_branches=float(part.parted), masked=float(executed_by_nobody))
+    mix = replace(mix, divergent_branches=float(part.parted), masked=executed_by_nobody(part, masked))
     reads = RING if part.iterations else None
     other = issue_other(params) + placeholders(params) - masked
     align = params.tile_bytes & -params.tile_bytes
