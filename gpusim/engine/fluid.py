@@ -167,7 +167,7 @@ class FluidSystem:
             credit = capacity.credit + (capacity.limit_now - capacity.used_rate) * elapsed
             capacity.credit = min(max(credit, 0.0), capacity.reserve)
 
-    def _resolve(self, _event: simpy.Event) -> None:
+    def _resolve(self) -> None:
         self._solving = False
         self._advance()
         # Whoever was waiting may start the next flow in this same instant: solve after that.

@@ -7,6 +7,7 @@ with somebody still waiting raises `gpusim.deadlock.Deadlock`.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Generator
 from typing import Any
 
@@ -16,9 +17,6 @@ from simpy import Event, Process
 from gpusim.deadlock import Blocked, Deadlock
 
 __all__ = ["Event", "Process", "Simulation"]
-
-LATE = 2
-"""Priority of events that run after all others of the same instant."""
 
 
 class Simulation(simpy.Environment):
@@ -30,13 +28,18 @@ class Simulation(simpy.Environment):
     def __init__(self) -> None:
         super().__init__()
         self._waiting: dict[str, tuple[str, Any, int]] = {}
+        self._late: deque[Callable[[], None]] = deque()
 
-    def call_late(self, callback: Callable[[simpy.Event], None]) -> None:
-        """Call back once, after every other event of this instant."""
-        event = simpy.Event(self)
-        event._ok, event._value = True, None  # noqa: SLF001 - as SimPy's own Timeout, without its checks
-        event.callbacks.append(callback)
-        self.schedule(event, priority=LATE)
+    def call_late(self, callback: Callable[[], None]) -> None:
+        """Call back once, after every event of this instant."""
+        self._late.append(callback)
+
+    def step(self) -> None:
+        """Process the next event; if none is left in this instant, first what is to be called late."""
+        if self._late and self.peek() > self._now:
+            self._late.popleft()()
+        else:
+            super().step()
 
     def call_at(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> simpy.Event:
         """Call back once after ``delay_s``, with the event that is returned."""

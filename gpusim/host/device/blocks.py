@@ -138,7 +138,7 @@ class BlockScheduler:
             self._scheduled = True
             self._sim.call_late(self._place_all)
 
-    def _place_all(self, _event: Event) -> None:
+    def _place_all(self) -> None:
         self._scheduled = False
         while self._waiting:
             head = self._waiting[0]

@@ -154,7 +154,7 @@ class CopyEngines:
         copy.served(start)
         copy.done.succeed()
         # Work that this end sets free is queued in the same instant, before the engine looks for more.
-        self._sim.call_late(lambda _event: engine.free())
+        self._sim.call_late(engine.free)
 
     def record(self, direction: str, start_s: float, chunk: int, size: int) -> None:
         """An interval up to now for copies that were made silently."""
