@@ -241,16 +241,35 @@ def steady_wave(
     return period
 
 
+def _goes_on(wave: Sequence[Sequence[float]], period: float, shape: Shape, agreement: float, missing: int) -> bool:
+    """Whether a later wave goes on as steadily as the first, whose tiles took ``period``, if chance is left aside.
+
+    Its CTAs begin one after the other, so that its turns are not as equal; the mean of what would be two halves is. Of
+    no more tiles than were seen.
+    """
+    done = [fsum(tiles) / len(wave) for tiles in zip(*wave, strict=True)]
+    last = len(done) - 1 - shape.drain
+    steps = 2 * (last // 3 // shape.stride * shape.stride)
+    if not steps or missing > len(done):
+        return False
+    mean = (done[last] - done[last - steps]) / steps
+    return abs(mean - period) <= _enough(agreement, len(done), missing) * period
+
+
 def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cut] | None:
     """Where ``missing`` tiles of every CTA of an SM go, the last wave first; None if not steady."""
     if missing == 0:
         return []
-    cuts = []
+    cuts: list[list[Cut]] = []
+    before: float | None = None
     for first in range(0, len(sm.ctas), shape.resident):
         wave = _common(sm.ctas[first : first + shape.resident])
         period = steady_wave(wave, shape.stride, shape.drain, agreement, missing)
+        if period is None and before is not None and _goes_on(wave, before, shape, agreement, missing):
+            period = before
         if period is None:
             return None
+        before = before or period
         until_s = max(sm.ended_s[first : first + shape.resident])
         cuts.append(_repeats(sm.name, wave[0], shape, period, missing, until_s))
     return [cut for in_wave in reversed(cuts) for cut in in_wave]
