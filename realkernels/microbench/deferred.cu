@@ -1,8 +1,12 @@
-// What a CTA barrier adds to FFMAs of each warp between two of them. KIND 0: no barrier; 1: barrier; 2: store to shared
-// memory; 3: store, then barrier.
+// What a CTA barrier adds to arithmetic of each warp between two of them. KIND 0: no barrier; 1: barrier; 2: store to
+// shared memory; 3: store, then barrier. UNROLLED steps stand between two branches. INTEGER: funnel shifts, not FFMAs.
 #include "common.cuh"
 
-#define UNROLLED 8
+#if INTEGER
+#define STEP(v) v = __uint_as_float(__funnelshift_l(__float_as_uint(v), __float_as_uint(a), 7));
+#else
+#define STEP(v) asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(v) : "f"(a), "f"(b));
+#endif
 
 // out[2 w], out[2 w + 1]: when warp w begins and ends.
 extern "C" __global__ void __launch_bounds__(1024) deferred(long long *out, int turns, float a, float b) {
@@ -16,11 +20,11 @@ extern "C" __global__ void __launch_bounds__(1024) deferred(long long *out, int 
 #pragma unroll
         for (int u = 0; u < UNROLLED; ++u) {
 #pragma unroll
-            for (int i = 0; i < FMAS; ++i) {
-                asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(x) : "f"(a), "f"(b));
-                asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(y) : "f"(a), "f"(b));
-                asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(z) : "f"(a), "f"(b));
-                asm volatile("fma.rn.f32 %0, %0, %1, %2;" : "+f"(w) : "f"(a), "f"(b));
+            for (int i = 0; i < EACH; ++i) {
+                STEP(x)
+                STEP(y)
+                STEP(z)
+                STEP(w)
             }
 #if KIND & 2
             asm volatile("st.shared.v4.f32 [%0], {%1, %2, %3, %4};" ::"r"(at), "f"(x), "f"(y), "f"(z), "f"(w) : "memory");

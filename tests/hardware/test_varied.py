@@ -70,11 +70,39 @@ def errors(gaps: bool = True, **of: object) -> list[float]:
 
 
 def test_warps_of_a_cta_take_turns():
-    """Whether they meet in each turn or not; those that do stall for their loads together, up to 12 % longer."""
+    """Whether they meet in each turn or not.
+
+    Two warps with a softmax are worst (-12.7 %): their special functions come all at once behind the barrier, which
+    nobody counts. It was 12.0 as long as barriers were charged in full, which made up for a part of it.
+    """
     for barrier in (True, False):
         found = errors(barrier=barrier, steps=4, ctas_per_sm=1)
-        assert fmean(map(abs, found)) <= 0.05
-        assert max(map(abs, found)) <= 0.125
+        assert fmean(map(abs, found)) <= 0.045
+        assert max(map(abs, found)) <= 0.13
+
+
+def test_warps_that_have_met_wait_for_their_loads_together():
+    """Where nothing but a branch stands between barrier and load: 2 to 8 warps of a scheduler, short turns."""
+    found = [
+        error
+        for kind in ("hash", "horner", "nibbles")
+        for warps in (2, 3, 4, 6, 8)
+        for error in errors(kind=kind, steps=1, barrier=True, ctas_per_sm=1, warps_per_scheduler=warps)
+    ]
+    assert fmean(map(abs, found)) <= 0.035
+    assert max(map(abs, found)) <= 0.075
+
+
+def test_a_lone_warp_does_arithmetic_while_the_barrier_lets_it_go():
+    """Where arithmetic stands behind the barrier; on the device it costs 1 to 3 cycles of 136 to 691."""
+    for kind in ("bodies", "option", "softmax"):
+        of = {"kind": kind, "ctas_per_sm": 1, "warps_per_scheduler": 1}
+        for steps in (1, 4):
+            (met,), (free,) = (rows("varied", steps=steps, barrier=barrier, **of) for barrier in (True, False))
+            took, alone = met["cycles_per_turn"], free["cycles_per_turn"]
+            assert took - alone <= 3.5
+            # 16 to 19 if it did not; how a turn is cut in two for it makes one shorter.
+            assert -17.0 <= took * (1.0 + error(met)) - alone * (1.0 + error(free)) <= 3.5
 
 
 def test_so_do_those_of_several_ctas():

@@ -108,21 +108,25 @@ class ComputeModel:
         self._masked_interval = value("lsu.masked_interval")
         self._request_bytes = value("lsu.request_bandwidth")
         self._bytes_per_cycle = value("sm.shared_bandwidth")
-        self._known: dict[tuple[Mix, float, bool, bool], ComputeCost] = {}
+        self._known: dict[tuple[Mix, float, bool, bool, bool], ComputeCost] = {}
 
-    def cost(self, mix: Mix, owed: float = 0.0, loose: bool = False, drifts: bool = False) -> ComputeCost:
+    def cost(
+        self, mix: Mix, owed: float = 0.0, loose: bool = False, drifts: bool = False, together: bool = False
+    ) -> ComputeCost:
         """The cost of ``mix`` for one warp, which takes ``owed`` issue slots besides and no time for them.
 
-        ``loose``: the role's warps do not meet; ``drifts``: nor do they stay in step.
+        ``loose``: the role's warps do not meet; ``drifts``: nor do they stay in step. ``together``: they have just met.
         """
-        cost = self._known.get((mix, owed, loose, drifts))
+        cost = self._known.get((mix, owed, loose, drifts, together))
         if cost is None:
             cost = self._cost(mix)
             if loose:
                 cost = replace(cost, loose=True, greedy=cost.greedy or drifts)
+            if together and cost.batches:
+                cost = replace(cost, stall_together=cost.stall / max(cost.batches, 1.0))
             if owed and cost.all_slots:
                 cost = replace(cost, setup_slots=cost.setup_slots + owed)
-            self._known[mix, owed, loose, drifts] = cost
+            self._known[mix, owed, loose, drifts, together] = cost
         return cost
 
     def _cost(self, mix: Mix) -> ComputeCost:

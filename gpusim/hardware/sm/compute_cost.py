@@ -8,7 +8,7 @@ Models: other warps fill the gaps in which one waits, except that warps which ru
   and at shared memory (`gpusim.hardware.sm.closed_queue`). So do warps that wait for their own loads only. Where it is
   known how far the instructions of a warp are apart, warps take turns, each with its next one in the gaps of others.
 Omits: warps that do different things, which are a matter of `gpusim.hardware.sm.schedule`.
-Source: realkernels.microbench (steps, lds_ffma, ahead, tile_turn, skeleton).
+Source: realkernels.microbench (steps, varied, lds_ffma, ahead, tile_turn, skeleton).
 """
 
 from __future__ import annotations
@@ -71,6 +71,8 @@ class ComputeCost:
     rounds: tuple[tuple[float, float], ...] = ()
     """(issue slots, cycles) of one warp by how far its instructions are apart, where that is known: warps take turns,
     and as long as one waits for its next instruction each of the others issues one."""
+    stall_together: float = 0.0
+    """Cycles of ``stall`` in which all warps of the CTA wait, because they have just met."""
     loose: bool = False
     """Whether its warps do not meet: other CTAs' get the slots in which a pipe holds them up."""
 
@@ -153,23 +155,28 @@ class ComputeCost:
 
     def packing(self, warps: float) -> float:
         """Part of the issue slots, 0..1, that ``warps`` such warps can have at most, because of their gaps."""
-        return min(warps / self.turn(warps), 1.0) if self.rounds and warps > 1.0 else 1.0
+        if not self.rounds or warps <= 1.0:
+            return 1.0
+        # They are those of several CTAs, which have not met.
+        return min(warps * self.all_slots / self._issued(warps, stall_together=0.0), 1.0)
 
-    def _issued(self, warps: float) -> float:
+    def _issued(self, warps: float, stall_together: float | None = None) -> float:
         if self.rounds:
             queued = self._loops(warps) if self._queues else 0.0
-            return max(self.alone + self.setup_alone, self._in_rounds(warps), queued)
+            together = self.stall_together if stall_together is None else stall_together
+            return max(self.alone + self.setup_alone, self._in_rounds(warps, together), queued)
         return max(self.alone, self._loops(warps)) + max(self.setup_alone, warps * self.setup_slots)
 
-    def _in_rounds(self, warps: float) -> float:
+    def _in_rounds(self, warps: float, together: float) -> float:
         """Cycles of ``warps`` warps that take turns: in a gap of one the others issue an instruction each.
 
-        For loads from shared memory each waits at another time, for constants all at once.
+        For loads from shared memory each waits at another time, but for those that come ``together``; for constants
+        all at once.
         """
         taken = sum(max(warps * slots, cycles) for slots, cycles in self.rounds)
         if not self.batches:
             return taken + self.stall
-        return for_scheduler(warps, taken / max(warps, 1.0), self.stall)
+        return together + for_scheduler(warps, taken / max(warps, 1.0), self.stall - together)
 
     def _loops(self, warps: float) -> float:
         """Cycles of the loops of ``warps`` warps."""

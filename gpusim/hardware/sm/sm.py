@@ -115,12 +115,14 @@ class Sm:
         self._lsu = Capacity(f"{self.name}.lsu", clock)
         self._constants = Capacity(f"{self.name}.constants", clock)
 
-    def compute(self, mix: Mix, group: WarpGroup, age: int, apart_s: float, owed: float) -> tuple[Event, float]:
+    def compute(
+        self, mix: Mix, group: WarpGroup, age: int, apart_s: float, owed: float, met: bool
+    ) -> tuple[Event, float]:
         """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``age``: the number of their CTA.
 
         ``apart_s``: time from one warp to the next. The event comes with how far apart they are when they have done it.
         """
-        return self._flow(self._arithmetic.cost(mix, owed, group.loose, group.drifts), group, age, apart_s)
+        return self._flow(self._arithmetic.cost(mix, owed, group.loose, group.drifts, met), group, age, apart_s)
 
     def issue_memory(self, batch: MemoryBatch, group: WarpGroup, age: int, apart_s: float) -> tuple[Event, float]:
         """All warps of ``group`` issue ``batch`` each; ``age``, ``apart_s`` and what comes back as in `compute`."""

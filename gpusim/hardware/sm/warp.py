@@ -79,6 +79,10 @@ class WarpLane:
         """How much later than this lane, which is a typical warp, it will be at the next barrier."""
         self.deviation_s = 0.0
         """Standard deviation of what its loads take."""
+        self.released_s = 0.0
+        """When the last barrier at which it met others lets it go on with what is not arithmetic."""
+        self.together = False
+        """Whether its warps have loaded nothing from shared memory since they met."""
         self._met = 0
         """Loads it had waited for when it last met other warps."""
         self.open: list[tuple[CpAsync, Event]] = []
@@ -98,10 +102,13 @@ class WarpLane:
         done, sim = self.cta.done_s, self.sim
         yield from self.spend("wait", self._begin_s, -1, reason="launch")
         for op in self.sm.ops(self.role, self.cta):
+            if self.released_s > sim.now and not _passes(op):
+                yield from self.spend("barrier", self.released_s - sim.now, op.tile)
             yield from handlers[type(op)](self, op)
             if 0 <= op.tile < len(done):
                 done[op.tile] = sim.now
                 self._waits_by_tile[op.tile] = self.waits
+        yield from self.spend("barrier", self.released_s - sim.now, -1)
         # Its CTA ends with the slowest warp.
         yield from self.spend("wait", self.fall_behind(), -1, reason="copy_in_flight")
         self._end_step()
@@ -129,7 +136,9 @@ class WarpLane:
 
     def issue(self, mix: Mix) -> Event:
         """Execute ``mix`` on every warp of the group."""
-        return self._issuing(self.sm.compute(mix, self.group, self.cta.age, self.apart_s, self._settle()))
+        together, self.together = self.together, self.together and not mix.lds
+        owed = self._settle()
+        return self._issuing(self.sm.compute(mix, self.group, self.cta.age, self.apart_s, owed, together))
 
     def issue_code(self, count: float) -> Event:
         """Execute ``count`` instructions that wait for each other."""
@@ -255,3 +264,8 @@ class WarpLane:
         SetMaxNReg: _set_max_nreg,
     }
     """What each op does."""
+
+
+def _passes(op: Op) -> bool:
+    """Whether a warp goes on with ``op`` before a barrier has let it go: arithmetic, but no branches around a loop."""
+    return isinstance(op, Compute) and not op.mix.lds and not op.mix.sts and op.mix.setup < op.mix.issue_slots

@@ -2,9 +2,10 @@
 
 Models: issue slots of each operation; the SM's one unit for mbarriers, which takes one warp's arrival or wait after
   another; how long an arrival takes to count and a waiting warp to wake; barriers of warps that take one arrival after
-  another and let one warp after another go.
+  another and let one warp after another go, but for arithmetic, which goes on at once.
 Omits: the order in which warps come to and leave a barrier.
-Source: PTX ISA (mbarrier, bar.sync, cp.async.mbarrier.arrive); realkernels.microbench (barrier, syncs, skeleton).
+Source: PTX ISA (mbarrier, bar.sync, cp.async.mbarrier.arrive); realkernels.microbench (barrier, deferred, syncs,
+  skeleton).
 """
 
 from __future__ import annotations
@@ -99,7 +100,9 @@ def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) ->
     lane.mark("wait", start, tile, reason="barrier", cause=barrier.cause)
     release_s = barrier.parties * cost.sync_release_s
     lane.apart_s = cost.sync_arrive_s + cost.sync_release_s
-    yield from lane.spend("barrier", max(cta.arrivals_done_s - sim.now, 0.0) + base_s + release_s, tile)
+    # Arithmetic goes on meanwhile (`WarpLane.run`).
+    lane.released_s = max(cta.arrivals_done_s, sim.now) + base_s + release_s
+    lane.together = True
 
 
 # -- ops ---------------------------------------------------------------------------------
