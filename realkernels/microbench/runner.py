@@ -33,6 +33,7 @@ BENCHES = (
     "behind_copies",
     "behind_loads",
     "local",
+    "local_hits",
     "lds_ffma",
     "ahead",
     "placement",
