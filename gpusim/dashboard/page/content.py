@@ -46,13 +46,10 @@ def show_case(source: CaseSource, asked: Asked) -> dict[str, Any]:
         case = source.case(asked)
     except CaseError as error:
         return shown | {"message": message_panel(error.title, str(error)), "question": asked.name or "No scenario"}
-    facts: list[Any] = []
-    for place, fact in enumerate(case.facts):
-        facts += [html.Span("·", className="sep")] * bool(place) + [html.Span(fact)]
     points = [{"value": p.key, "label": p.label} for p in case.points]
     return shown | {
         "question": case.question,
-        "facts": facts + [html.Span(note, className="note") for note in case.notes],
+        "facts": _facts(case),
         "badges": badge_row(case.badges),
         "cards": card_row(case),
         "message": distortion_banner(case),
@@ -69,6 +66,15 @@ def show_case(source: CaseSource, asked: Asked) -> dict[str, Any]:
             "key": replace(asked, point=case.point, against=case.against).key, "other": bool(case.other),
         },
     }  # fmt: skip
+
+
+def _facts(case: Case) -> html.Span:
+    """In one line, which is cut where there is no room; hovering shows all of it."""
+    shown: list[Any] = []
+    for place, fact in enumerate(case.facts):
+        shown += [html.Span(" · ", className="sep")] * bool(place) + [html.Span(fact)]
+    shown += [html.Span(f" {note}", className="note") for note in case.notes]
+    return html.Span(shown, title=" · ".join((*case.facts, *case.notes)))
 
 
 def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:

@@ -51,14 +51,14 @@ def scenario_options(entries: Sequence[Entry]) -> list[dict]:
 def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]) -> html.Header:
     picker = dmc.Select(
         id="scenario", data=scenario_options(entries), value=name, searchable=True, allowDeselect=False,
-        size="xs", w=270, maxDropdownHeight=520,
+        size="xs", w=270, miw=165, maxDropdownHeight=520,
         placeholder="Choose a scenario", nothingFoundMessage="No scenario of that name",
         renderOption={"function": "scenarioOption"}, comboboxProps={"width": 460, "position": "bottom-start"},
         **{"aria-label": "Scenario"},
     )  # fmt: skip
     point = dmc.Select(
         id="point", data=shown["points"], value=shown["point"] or None, allowDeselect=False, searchable=True,
-        size="xs", w=250, maxDropdownHeight=420,
+        size="xs", w="100%", maxDropdownHeight=420,
         comboboxProps={"width": 460, "position": "bottom-start"},
         **{"aria-label": "Recorded point"},
     )  # fmt: skip
