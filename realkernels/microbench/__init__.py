@@ -18,6 +18,7 @@ fairness   how evenly a scheduler serves warps of different age; equal work, no 
 mixed      what warps that do different things get of a scheduler; registers only
 placement  which scheduler each warp of a CTA issues on; the hardware slot of each warp is read, nothing timed
 local      whether values spilled to local memory are found in L1 again; each thread has its own, nothing is shared
+local_hits how many of them are, by hardware counters; the launches of local
 lds_ffma   how load stalls and FFMA issue of co-resident warps interleave; the tile kernels' own inner loop
 ahead      what of its latency a shared load shows that is put ahead of its use; one CTA, no barrier, nothing copied
 barrier    cost of CTA, named and mbarrier synchronisation and hand-over; nothing is computed or copied

@@ -79,7 +79,7 @@ class WarpLane:
         """How much later than this lane, which is a typical warp, it will be at the next barrier."""
         self.deviation_s = 0.0
         """Standard deviation of what its loads take."""
-        self.released_s = 0.0
+        self.held_until_s, self._held_tile = 0.0, -1
         """When the last barrier at which it met others lets it go on with what is not arithmetic."""
         self.together = False
         """Whether its warps have loaded nothing from shared memory since they met."""
@@ -102,13 +102,13 @@ class WarpLane:
         done, sim = self.cta.done_s, self.sim
         yield from self.spend("wait", self._begin_s, -1, reason="launch")
         for op in self.sm.ops(self.role, self.cta):
-            if self.released_s > sim.now and not _passes(op):
-                yield from self.spend("barrier", self.released_s - sim.now, op.tile)
+            if self.held_until_s > sim.now and not _passes(op):
+                yield from self.leave_barrier()
             yield from handlers[type(op)](self, op)
             if 0 <= op.tile < len(done):
                 done[op.tile] = sim.now
                 self._waits_by_tile[op.tile] = self.waits
-        yield from self.spend("barrier", self.released_s - sim.now, -1)
+        yield from self.leave_barrier()
         # Its CTA ends with the slowest warp.
         yield from self.spend("wait", self.fall_behind(), -1, reason="copy_in_flight")
         self._end_step()
@@ -166,6 +166,15 @@ class WarpLane:
             start = self.sim.now
             yield self.sim.timeout(delay)
             self.mark(kind, start, tile, stage, reason=reason)
+
+    def hold(self, until_s: float, tile: int) -> None:
+        """Its warps have met in ``tile``; arithmetic apart, they wait ``until_s``."""
+        self.held_until_s, self._held_tile = until_s, tile
+        self.together = True
+
+    def leave_barrier(self) -> Generator:
+        """Wait until the last barrier has let the warps go."""
+        yield from self.spend("barrier", self.held_until_s - self.sim.now, self._held_tile)
 
     def reach_shared_memory(self) -> Generator:
         """Wait until the warps' own loads have room in L1: what they ask of shared memory stands behind these."""

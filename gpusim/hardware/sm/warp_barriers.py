@@ -100,9 +100,7 @@ def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) ->
     lane.mark("wait", start, tile, reason="barrier", cause=barrier.cause)
     release_s = barrier.parties * cost.sync_release_s
     lane.apart_s = cost.sync_arrive_s + cost.sync_release_s
-    # Arithmetic goes on meanwhile (`WarpLane.run`).
-    lane.released_s = max(cta.arrivals_done_s, sim.now) + base_s + release_s
-    lane.together = True
+    lane.hold(max(cta.arrivals_done_s, sim.now) + base_s + release_s, tile)
 
 
 # -- ops ---------------------------------------------------------------------------------
