@@ -75,9 +75,5 @@ class FifoServer:
         _, _, _, _, latency, served, delivered, _ = entry
         if served is not None:
             served(start, self._sim.now)
-        delay = latency() if callable(latency) else latency
-        if delay > 0.0:
-            self._sim.call_at(delay, lambda _event: delivered.succeed())
-        else:
-            delivered.succeed()
+        self._sim.succeed_after(delivered, latency() if callable(latency) else latency)
         self._next()

@@ -49,6 +49,11 @@ class Simulation(simpy.Environment):
         self.schedule(event, delay=delay_s)
         return event
 
+    def succeed_after(self, event: simpy.Event, delay_s: float) -> None:
+        """Let ``event`` happen after ``delay_s``. It counts as triggered from now on, as SimPy's own Timeout does."""
+        event._ok, event._value = True, None  # noqa: SLF001
+        self.schedule(event, delay=delay_s)
+
     def wait(self, event: simpy.Event, lane: str, reason: str, target: Any, tile: int = -1) -> Generator:
         """Yield ``event`` while ``lane`` counts as waiting for ``target`` because of ``reason``.
 

@@ -184,7 +184,7 @@ class SmMemory:
         """The latency of a load; its lines leave their room in L1, ``left``, as they come, not when all have come."""
         slowest_s = latency_s()
         typical_s = slowest_s - self._apart_s((lines, pieces), (1.0, 1.0), l2_hit)
-        self._memory.sim.call_at(max(typical_s, 0.0), lambda _event: left.succeed())
+        self._memory.sim.succeed_after(left, max(typical_s, 0.0))
         return slowest_s
 
     def take_in(self, path: str, count: float, width: int, align: int) -> float:
