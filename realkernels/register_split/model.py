@@ -1,14 +1,12 @@
 """The instruction stream of ``kernel.cu`` in the words of `gpusim.program`.
 
-What does not fit into a consumer's registers is spilled. The counts of local loads and stores
-(LDL, STL) are those of the compiled kernel; a test compares them with the SASS.
+What does not fit into a consumer's registers is spilled (`realkernels.register_split.spills`).
 
 Models: local stores go through L1 to L2, at the rate at which all SMs can write it; of local loads L1 serves what
   random replacement leaves of the values that warps go round and round (`realkernels.l1`), the others come from L2. A
   warp waits for the slowest of each batch of loads, behind the stores of all warps before it, as far as FMAs do not
   hide it. What all threads spill goes on to DRAM, round after round, as far as L2 has no room for it.
-Omits: that other warps' stores hide the waits of one where few warps fill the time. ``setmaxnreg`` itself has an
-  assumed cost, paid once per CTA.
+Omits: which values of a batch miss. ``setmaxnreg`` itself has an assumed cost, paid once per CTA.
 """
 
 from __future__ import annotations

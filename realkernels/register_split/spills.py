@@ -5,6 +5,8 @@ The counts of local loads and stores (LDL, STL) are those of the compiled kernel
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gpusim.program import WARP_SIZE, Mix
 from realkernels.l1 import cyclic_hit
 from realkernels.padding import SMS
@@ -81,6 +83,7 @@ def spilled_warps(params: Params) -> int:
     return ctas * sum(part.warps for part in shares(params.tile_bytes, params.consumer_warps) if part.iterations)
 
 
+@lru_cache(maxsize=256)
 def local_hit(params: Params) -> float:
     """Fraction of local loads that L1 serves: the CTAs of an SM fill it with shared memory."""
     return cyclic_hit(LOCAL_BYTES * local_values(params) * WARP_SIZE * spilled_warps(params) / min(params.grid, SMS))
