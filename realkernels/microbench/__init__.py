@@ -22,6 +22,7 @@ local_hits how many of them are, by hardware counters; the launches of local
 lds_ffma   how load stalls and FFMA issue of co-resident warps interleave; the tile kernels' own inner loop
 ahead      what of its latency a shared load shows that is put ahead of its use; one CTA, no barrier, nothing copied
 barrier    cost of CTA, named and mbarrier synchronisation and hand-over; nothing is computed or copied
+barrier_unit barriers of several CTAs of an SM at the same time; nothing is computed or copied
 deferred   what of a CTA barrier passes beside arithmetic; FFMAs and barriers, with and without a shared store
 syncs      throughput of mbarrier operations on one SM; all warps do nothing else
 skeleton   what a turn of a tile pipeline costs besides copies and arithmetic, which it does not have

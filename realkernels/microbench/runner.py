@@ -43,6 +43,7 @@ BENCHES = (
     "last_wave",
     "short_ctas",
     "barrier",
+    "barrier_unit",
     "deferred",
     "latency",
     "tma",

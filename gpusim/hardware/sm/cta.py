@@ -236,8 +236,8 @@ class Cta:
         )
         self.waits = self.later_waits = 0
         """Loads that the lane which waited most has waited for, in all and in the second half of its tiles."""
-        self.arrivals_done_s = 0.0
-        """When the barrier unit has taken all arrivals so far."""
+        self.let_go_s: dict[CountingBarrier, float] = {}
+        """When the unit has let the last warp go that met at each of its barriers."""
         self._named: dict[int, CountingBarrier] = {}
 
     def leave_out(self, missing: int) -> None:

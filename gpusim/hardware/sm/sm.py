@@ -47,11 +47,14 @@ class _InTurn:
     def __init__(self, sim: Simulation) -> None:
         self._sim, self._free_s = sim, 0.0
 
-    def served(self, seconds: float) -> float:
-        """Seconds from now until it has done what takes it ``seconds``, after all it was given before."""
+    def served(self, seconds: float, earlier_s: float = 0.0) -> float:
+        """Seconds from now until it has done what takes it ``seconds``, after all it was given before.
+
+        The first of it came ``earlier_s`` ago.
+        """
         now = self._sim.now
-        self._free_s = max(self._free_s, now) + seconds
-        return self._free_s - now
+        self._free_s = max(self._free_s, now - earlier_s) + seconds
+        return max(self._free_s - now, 0.0)
 
 
 class Sm:
@@ -99,8 +102,8 @@ class Sm:
         """Demands of flows found before, by cost, group and how far its warps are apart."""
         self._fluid = FluidSystem(sim, self._set_rates)
         self.memory.l1.when_changed = self._fluid.changed
-        self._mbarriers, self._commits = _InTurn(sim), _InTurn(sim)
-        """The units for operations on mbarriers, and for ends of groups of cp.async."""
+        self._mbarriers, self._commits, self._barriers = _InTurn(sim), _InTurn(sim), _InTurn(sim)
+        """The units for operations on mbarriers, for ends of groups of cp.async, and for barriers of warps."""
         self.at_once = 1
         """How many CTAs it has at the same time."""
         self._hand_out = HandOut(profile, memory.latency.jitter_s(1.0) if memory.round_bytes else 0.0)
@@ -139,6 +142,14 @@ class Sm:
     def commit(self, warps: int) -> float:
         """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""
         return self._commits.served(warps * self.costs.commit_s)
+
+    def arrive(self, warps: int, apart_s: float) -> None:
+        """So many warps have come to a barrier, one ``apart_s`` after the other."""
+        self._barriers.served(warps * self.costs.sync_arrive_s, (warps - 1) * apart_s)
+
+    def let_go(self, warps: int) -> float:
+        """Seconds until a barrier that so many warps have come to has let all of them go, after those of other CTAs."""
+        return self._barriers.served(warps * self.costs.sync_release_s)
 
     def _flow(self, cost: ComputeCost, group: WarpGroup, age: int, apart_s: float) -> tuple[Event, float]:
         if not cost.all_slots:

@@ -1,11 +1,11 @@
 """Barriers of a group of warps: mbarriers, those of ring stages among them, and barriers at which warps meet.
 
 Models: issue slots of each operation; the SM's one unit for mbarriers, which takes one warp's arrival or wait after
-  another; how long an arrival takes to count and a waiting warp to wake; barriers of warps that take one arrival after
-  another and let one warp after another go, but for arithmetic, which goes on at once.
+  another; how long an arrival takes to count and a waiting warp to wake; barriers of warps, for which all CTAs share one
+  unit that takes one arrival after another and lets one warp after another go, but for arithmetic, which goes on.
 Omits: the order in which warps come to and leave a barrier.
-Source: PTX ISA (mbarrier, bar.sync, cp.async.mbarrier.arrive); realkernels.microbench (barrier, deferred, syncs,
-  skeleton).
+Source: PTX ISA (mbarrier, bar.sync, cp.async.mbarrier.arrive); realkernels.microbench (barrier, barrier_unit,
+  deferred, syncs, skeleton).
 """
 
 from __future__ import annotations
@@ -91,16 +91,16 @@ def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) ->
     lane.owe(lane.cost.sync_issue_slots)
     if (late_s := lane.fall_behind()) > 0.0:
         yield sim.timeout(late_s)
-    # The barrier takes one warp's arrival after another, and lets one after another go when all are there.
-    cta, warps, cost = lane.cta, lane.group.warps, lane.cost
-    cta.arrivals_done_s = max(cta.arrivals_done_s, start) + warps * max(cost.sync_arrive_s - lane.apart_s, 0.0)
-    event = barrier.arrive(warps, lane.last_interval)
-    if not event.triggered:
+    # One unit takes one warp's arrival after another, of all CTAs, and lets one after another go when all are there.
+    lane.sm.arrive(lane.group.warps, lane.apart_s)
+    event = barrier.arrive(lane.group.warps, lane.last_interval)
+    if event.triggered:
+        lane.cta.let_go_s[barrier] = sim.now + lane.sm.let_go(barrier.parties)
+    else:
         yield from lane.sim.wait(event, lane.lane, "barrier", barrier, tile)
     lane.mark("wait", start, tile, reason="barrier", cause=barrier.cause)
-    release_s = barrier.parties * cost.sync_release_s
-    lane.apart_s = cost.sync_arrive_s + cost.sync_release_s
-    lane.hold(max(cta.arrivals_done_s, sim.now) + base_s + release_s, tile)
+    lane.apart_s = lane.cost.sync_arrive_s + lane.cost.sync_release_s
+    lane.hold(lane.cta.let_go_s[barrier] + base_s, tile)
 
 
 # -- ops ---------------------------------------------------------------------------------
@@ -155,6 +155,7 @@ def named_barrier(lane: WarpLane, op: NamedBarrier) -> Generator:
     if not op.wait:
         # As the others' arrivals, which the barrier takes one after another.
         lane.owe(lane.cost.sync_issue_slots)
+        lane.sm.arrive(lane.group.warps, lane.apart_s)
         barrier.arrive(lane.group.warps, lane.last_interval)
         return
     yield from _meet(lane, barrier, lane.cost.sync_base_s + lane.cost.sync_named_extra_s, op.tile)
