@@ -1,8 +1,8 @@
 """Barriers of a group of warps: mbarriers, those of ring stages among them, and barriers at which warps meet.
 
 Models: issue slots of each operation; the SM's one unit for mbarriers, which takes one warp's arrival or wait after
-  another; how long an arrival takes to count and a waiting warp to wake; barriers of warps, for which all CTAs share one
-  unit that takes one arrival after another and lets one warp after another go, but for arithmetic, which goes on.
+  another; how long an arrival takes to count and a waiting warp to wake; one unit for barriers of warps of all CTAs,
+  which takes one arrival after another and lets one warp after another go, but for arithmetic, which goes on.
 Omits: the order in which warps come to and leave a barrier.
 Source: PTX ISA (mbarrier, bar.sync, cp.async.mbarrier.arrive); realkernels.microbench (barrier, barrier_unit,
   deferred, syncs, skeleton).
