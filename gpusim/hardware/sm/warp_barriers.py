@@ -84,6 +84,18 @@ def _arrive_when_landed(lane: WarpLane, barrier: PhasedBarrier, tile: int) -> Ge
     yield from lane.spend("barrier", cost.mbarrier_arrive_issue_s, tile)
 
 
+def _come(lane: WarpLane, barrier: CountingBarrier) -> Event:
+    """The warps arrive at ``barrier``; the event: all have.
+
+    One unit takes one warp's arrival after another, of all CTAs, and lets one after another go when all are there.
+    """
+    lane.sm.arrive(lane.group.warps, lane.apart_s)
+    event = barrier.arrive(lane.group.warps, lane.last_interval)
+    if event.triggered:
+        lane.cta.let_go_s[barrier] = lane.sim.now + lane.sm.let_go(barrier.parties)
+    return event
+
+
 def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) -> Generator:
     """Meet other warps at ``barrier``, which takes ``base_s`` when the last one has come."""
     sim = lane.sim
@@ -91,12 +103,8 @@ def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) ->
     lane.owe(lane.cost.sync_issue_slots)
     if (late_s := lane.fall_behind()) > 0.0:
         yield sim.timeout(late_s)
-    # One unit takes one warp's arrival after another, of all CTAs, and lets one after another go when all are there.
-    lane.sm.arrive(lane.group.warps, lane.apart_s)
-    event = barrier.arrive(lane.group.warps, lane.last_interval)
-    if event.triggered:
-        lane.cta.let_go_s[barrier] = sim.now + lane.sm.let_go(barrier.parties)
-    else:
+    event = _come(lane, barrier)
+    if not event.triggered:
         yield from lane.sim.wait(event, lane.lane, "barrier", barrier, tile)
     lane.mark("wait", start, tile, reason="barrier", cause=barrier.cause)
     lane.apart_s = lane.cost.sync_arrive_s + lane.cost.sync_release_s
@@ -155,8 +163,7 @@ def named_barrier(lane: WarpLane, op: NamedBarrier) -> Generator:
     if not op.wait:
         # As the others' arrivals, which the barrier takes one after another.
         lane.owe(lane.cost.sync_issue_slots)
-        lane.sm.arrive(lane.group.warps, lane.apart_s)
-        barrier.arrive(lane.group.warps, lane.last_interval)
+        _come(lane, barrier)
         return
     yield from _meet(lane, barrier, lane.cost.sync_base_s + lane.cost.sync_named_extra_s, op.tile)
 
