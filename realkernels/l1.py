@@ -13,6 +13,9 @@ OTHER_BYTES = 5 << 10
 """Of L1 that hold something else, or lie where too many values want to be: with so many the law below is nearest to
 what the compiler spills in 28 KiB (0.07 off on average), and 0.03 off over all (`realkernels.microbench`
 local_hits)."""
+MISSED_CYCLES = 265.0
+"""By how much later a load of such a value comes that L1 does not serve (`realkernels.microbench` local: values one
+after the other, 305 instead of 40)."""
 _ROUNDS = 60
 
 

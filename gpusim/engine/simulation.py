@@ -51,7 +51,7 @@ class Simulation(simpy.Environment):
 
     def succeed_after(self, event: simpy.Event, delay_s: float) -> None:
         """Let ``event`` happen after ``delay_s``. It counts as triggered from now on, as SimPy's own Timeout does."""
-        event._ok, event._value = True, None  # noqa: SLF001
+        event._ok, event._value = True, None  # noqa: SLF001 - as in `call_at`
         self.schedule(event, delay=delay_s)
 
     def wait(self, event: simpy.Event, lane: str, reason: str, target: Any, tile: int = -1) -> Generator:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from gpusim.program import WARP_SIZE, Mix
-from realkernels.l1 import cyclic_hit
+from realkernels.l1 import MISSED_CYCLES, cyclic_hit
 from realkernels.padding import SMS
 from realkernels.register_split import Params
 from realkernels.tile_loop import FMA_UNROLL, shares
@@ -23,9 +23,8 @@ LOCAL_BYTES = 4
 EXPOSED, MANY_LOADS, AT_ONCE, STATE_EXPOSED = 4, 84, 12, 3
 """Local loads that a warp waits for, others being on their way meanwhile: for each vector, but of many each twelfth;
 and per tile. By the stall counts of 58 compilations, if every load takes longer than what is done before its use."""
-MISSED_CYCLES, FMA_CYCLES = 265.0, 4.0
-"""By how much later a local load comes that L1 does not serve (bench ``local``: values one after the other, 305 instead
-of 40). Latency of a dependent FMA."""
+FMA_CYCLES = 4.0
+"""Latency of a dependent FMA."""
 STATE = {
     "uniform": {"single": (5, 2), "straight": (7, 4), "rolled": (9, 5)},
     "split": {"single": (4, 1), "straight": (6, 3), "rolled": (2, 0)},
@@ -110,6 +109,7 @@ def local_waits(params: Params, iterations: float, *, first: bool = True) -> Mix
     hidden = iterations * params.fma_per_element * FMA_CYCLES
     late = iterations * _missed(params, loads, exposed) + _missed(params, state, STATE_EXPOSED)
     count = float(iterations * loads + state)
+    # An instruction that waits for as long as misses take beyond the loads' own latency.
     return Mix(
         lds=count, lds_bytes=LOCAL_BYTES, loads_in_flight=count / batches, setup=1.0, alone=max(late - hidden, 1.0)
     )

@@ -1,4 +1,4 @@
-"""What is found again in L1: the constant follows from the microbenchmark it is said to come from."""
+"""What is found again in L1: the constants follow from the microbenchmarks they are said to come from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from statistics import fmean
 import pytest
 
 from realkernels import l1
-from realkernels.l1 import L1_AND_SHARED_BYTES, cyclic_hit
+from realkernels.l1 import L1_AND_SHARED_BYTES, MISSED_CYCLES, cyclic_hit
 from tests.bench_rows import rows
 
 KIB = 1 << 10
@@ -42,3 +42,10 @@ def test_what_fits_is_found_and_what_is_much_more_is_not() -> None:
     assert cyclic_hit(256 * KIB) < 1e-3
     hits = [cyclic_hit(size * KIB) for size in range(1, 200)]
     assert hits == sorted(hits, reverse=True)
+
+
+def test_a_value_that_l1_does_not_hold_comes_later_by_what_was_measured() -> None:
+    """A lone warp's values one after the other, all found, and those of eight warps, none found and nothing full."""
+    (found,) = rows("local", op="both", apart=True, values=64, warps=1, shared_kib=224, pause=0, sms=132)
+    (missed,) = rows("local", op="both", apart=True, values=64, warps=8, shared_kib=224, pause=0, sms=132)
+    assert (missed["cycles"] - found["cycles"]) / 64 == pytest.approx(MISSED_CYCLES, rel=0.01)

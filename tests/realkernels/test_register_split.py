@@ -19,7 +19,6 @@ from realkernels._harness import design
 from realkernels._harness.launcher import A, B
 from realkernels.register_split import PRODUCER_WARPS, REGISTERS_PER_SM, TECHNIQUE, Params, launch, model, spills
 from realkernels.tile_loop import FMA_UNROLL, TILE_TOLERANCE
-from tests.bench_rows import rows
 from tests.realkernels.compiled import assemble
 from tests.realkernels.test_oracle import Device
 
@@ -238,13 +237,6 @@ def test_recorded_kernels_keep_as_many_values_in_memory_as_the_model_says() -> N
     assert len(off) >= 58
     assert np.mean(np.abs(off)) <= 1.2
     assert max(map(abs, off)) <= SPILL_TOLERANCE
-
-
-def test_a_value_that_l1_does_not_hold_comes_later_by_what_was_measured() -> None:
-    """A lone warp's values one after the other, all found, and those of eight warps, none found and nothing full."""
-    (found,) = rows("local", op="both", apart=True, values=64, warps=1, shared_kib=224, pause=0, sms=132)
-    (missed,) = rows("local", op="both", apart=True, values=64, warps=8, shared_kib=224, pause=0, sms=132)
-    assert (missed["cycles"] - found["cycles"]) / 64 == pytest.approx(spills.MISSED_CYCLES, rel=0.01)
 
 
 def test_a_split_hands_on_what_the_producers_keep_not() -> None:

@@ -261,15 +261,15 @@ def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cu
     if missing == 0:
         return []
     cuts: list[list[Cut]] = []
-    before: float | None = None
+    of_first: float | None = None
     for first in range(0, len(sm.ctas), shape.resident):
         wave = _common(sm.ctas[first : first + shape.resident])
         period = steady_wave(wave, shape.stride, shape.drain, agreement, missing)
-        if period is None and before is not None and _goes_on(wave, before, shape, agreement, missing):
-            period = before
+        if period is None and of_first is not None and _goes_on(wave, of_first, shape, agreement, missing):
+            period = of_first
         if period is None:
             return None
-        before = before or period
+        of_first = of_first or period
         until_s = max(sm.ended_s[first : first + shape.resident])
         cuts.append(_repeats(sm.name, wave[0], shape, period, missing, until_s))
     return [cut for in_wave in reversed(cuts) for cut in in_wave]

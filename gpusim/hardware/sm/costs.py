@@ -89,9 +89,9 @@ class InstructionCosts:
     sync_base_s: float
     """Time that a barrier of warps takes when the last one has come."""
     sync_arrive_s: float
-    """Time of a barrier of warps for each that comes."""
+    """Time that the SM's unit for barriers of warps takes for each that comes."""
     sync_release_s: float
-    """Time of a barrier of warps for each that it lets go, when all are there."""
+    """Time that it takes for each that it lets go, when all are there."""
     sync_named_extra_s: float
     """Time that a named barrier takes beyond ``sync_base_s``."""
     set_max_nreg_s: float

@@ -119,13 +119,15 @@ class Sm:
         self._constants = Capacity(f"{self.name}.constants", clock)
 
     def compute(
-        self, mix: Mix, group: WarpGroup, age: int, apart_s: float, owed: float, met: bool
+        self, mix: Mix, group: WarpGroup, age: int, apart_s: float, owed: float, together: bool
     ) -> tuple[Event, float]:
         """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``age``: the number of their CTA.
 
-        ``apart_s``: time from one warp to the next. The event comes with how far apart they are when they have done it.
+        ``apart_s``: time from one warp to the next. ``together``: see `ComputeModel.cost`. The event comes with how far
+        apart they are when they have done it.
         """
-        return self._flow(self._arithmetic.cost(mix, owed, group.loose, group.drifts, met), group, age, apart_s)
+        cost = self._arithmetic.cost(mix, owed, group.loose, group.drifts, together)
+        return self._flow(cost, group, age, apart_s)
 
     def issue_memory(self, batch: MemoryBatch, group: WarpGroup, age: int, apart_s: float) -> tuple[Event, float]:
         """All warps of ``group`` issue ``batch`` each; ``age``, ``apart_s`` and what comes back as in `compute`."""
