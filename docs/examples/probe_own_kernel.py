@@ -19,7 +19,7 @@ import numpy as np
 from gpusim.validation.recording import save_timeline
 from realkernels._harness import probe
 from realkernels._harness.device import device_name, gpu_status
-from realkernels._harness.observe import observe
+from realkernels._harness.observe import Observed, observe
 from realkernels._harness.timing import make_flush, time_launch
 
 HERE = Path(__file__).resolve().parent
@@ -51,8 +51,8 @@ def check(x: Any, weight: Any, y: Any) -> None:
         raise AssertionError("the kernel computes something else")
 
 
-def measure(stages: int, grid: int, rows_per_cta: int) -> tuple[probe.Recording, dict[str, Any]]:
-    """Run both builds; the raw stamps of the instrumented one, and what to say about them."""
+def measure(stages: int, grid: int, rows_per_cta: int) -> tuple[Observed, dict[str, Any]]:
+    """Run both builds; launches of the instrumented one, and what to say about them."""
     import cupy  # noqa: PLC0415
 
     rows = grid * rows_per_cta
@@ -88,17 +88,17 @@ def measure(stages: int, grid: int, rows_per_cta: int) -> tuple[probe.Recording,
         "instrumented_total_s": observed.total_s,
         "overhead": observed.overhead,
     }
-    return observed.recording, about
+    return observed, about
 
 
-def save(recording: probe.Recording, about: dict[str, Any], path: Path) -> str:
+def save(observed: Observed, about: dict[str, Any], path: Path) -> str:
     """Write the timeline; returns a line about it. Roles and ring are called as in the scenario."""
-    timeline = recording.timeline(role="consumer", ring="input", tile_bytes=ROW_BYTES, max_tiles=150, meta=about)
+    timeline = observed.timeline(role="consumer", ring="input", tile_bytes=ROW_BYTES, max_tiles=150, meta=about)
     save_timeline(path, "rmsnorm", timeline)
     return (
         f"{path}: {len(timeline)} intervals, total {about['total_s'] * 1e6:.1f} us, with time stamps "
-        f"{about['overhead']:+.1%}, {recording.dropped} stamps dropped, clocks agree within "
-        f"{recording.alignment_s * 1e9:.0f} ns"
+        f"{about['overhead']:+.1%}, {observed.recording.dropped} stamps dropped, clocks agree within "
+        f"{observed.recording.alignment_s * 1e9:.0f} ns"
     )
 
 
@@ -114,8 +114,8 @@ def main(arguments: list[str] | None = None) -> int:
     if not usable:
         sys.stderr.write(f"error: {reason}\n")
         return 2
-    recording, about = measure(options.stages, options.grid, options.rows_per_cta)
-    sys.stdout.write(save(recording, about, options.output) + "\n")
+    observed, about = measure(options.stages, options.grid, options.rows_per_cta)
+    sys.stdout.write(save(observed, about, options.output) + "\n")
     return 0
 
 

@@ -210,7 +210,7 @@ class Launcher:
         observed = observe(launch, probe.Buffers(plan.ctas, min(plan.tiles_per_cta, max_tiles)))
         if not bool(cupy.array_equal(expected, self._out, equal_nan=True)):
             raise RuntimeError("the instrumented kernel computes something else")
-        return observed.recording.timeline(
+        return observed.timeline(
             role=plan.role,
             ring=plan.ring,
             output_ring=plan.output_ring,

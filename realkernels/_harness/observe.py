@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from statistics import median
+from typing import Any
 
+from gpusim.timeline import Timeline
 from realkernels._harness.probe import Buffers, Recording
 from realkernels._harness.timing import sample_clock
 
@@ -20,35 +22,52 @@ CLOSE = 0.01
 
 @dataclass(frozen=True)
 class Observed:
-    """The launch to show, and over all of them what stamps cost.
+    """The launch to show, all of them, and over all what stamps cost.
 
     ``overhead``: the part of its time by which a CTA of the observed SM took longer than without stamps. No others take
     any, so the device as a whole, which took ``total_s``, says little about it.
     """
 
     recording: Recording
+    launches: tuple[Recording, ...]
     overhead: float
     total_s: float
+
+    def timeline(self, **what: Any) -> Timeline:
+        """`Recording.timeline` of the launch to show, with the median hidden fraction of all launches.
+
+        CTAs that share an SM drift to other phases in each launch, so that one says little of how much they overlap.
+        """
+        shown = self.recording.timeline(**what)
+        found = [each.timeline(**what).meta.get("hidden_fraction") for each in self.launches]
+        known = sorted(each for each in found if each is not None)
+        if not known:
+            return shown
+        return shown.with_meta(hidden_fraction=median(known), hidden_range=[known[0], known[-1]])
 
 
 def observe(launch: Callable[[tuple], float], buffers: Buffers) -> Observed:
     """Find a typical SM, and record it and the one that ends last.
 
-    ``launch`` runs the kernel once with these last arguments and returns seconds; its L2 should be cold.
+    ``launch`` runs the kernel once with these last arguments and returns seconds; its L2 should be cold. A launch of
+    which an observer gave up does not count, unless they all do.
     """
 
     def launched(sms: tuple[int, ...]) -> tuple[float, Recording]:
         seconds = launch(buffers.arguments(sms))
-        return seconds, buffers.read(sample_clock(), stamps=False)
+        return seconds, buffers.read(sample_clock(), stamps=bool(sms))
 
     quiet = [launched(())[1] for _ in range(LAUNCHES)]
     sms = tuple(quiet[0].sms()[:2])
     plain_s = median(seen.cta_s(sms[0]) for seen in quiet)
-    totals, lengths = [], []
+    totals, launches, lengths = [], [], []
     for number in range(MOST_LAUNCHES):
         seconds, seen = launched(sms)
+        if seen.gave_up and (launches or number < MOST_LAUNCHES - 1):
+            continue
         totals.append(seconds)
+        launches.append(seen)
         lengths.append(seen.cta_s(sms[0]))
         if number >= LAUNCHES and abs(lengths[-1] - median(lengths)) <= CLOSE * lengths[-1]:
             break
-    return Observed(buffers.read(seen.clock_hz), median(lengths) / plain_s - 1.0, median(totals))
+    return Observed(launches[-1], tuple(launches), median(lengths) / plain_s - 1.0, median(totals))

@@ -31,7 +31,7 @@ __device__ __forceinline__ void observe(Stamps& probe, unsigned int barriers, in
 }
 
 // A copy by cp.async completes no barrier, and to have it tell one (cp.async.mbarrier.arrive) holds up the warps that
-// issue it. So who copies first writes VACANT, which no input is, into the last word of its copy, and the observer looks
+// issue it. So some who copy first write VACANT, which no input is, into the last word of their copy, and the observer looks
 // at these words: one that is neither VACANT nor what the tile before had there has been overwritten.
 constexpr unsigned int VACANT = 0xffffffffu;   // not a number
 constexpr unsigned int NOWHERE = 0xffffffffu;  // no address
@@ -66,7 +66,7 @@ __device__ __forceinline__ void observe_words(Stamps& probe, int tiles, Word wor
       const unsigned int at = word(s);
       unsigned int now = VACANT;
       const bool seen = await_tile(probe, first + s, s, [&] {
-        if (at != NOWHERE) asm volatile("ld.shared.u32 %0, [%1];" : "=r"(now) : "r"(at) : "memory");
+        if (at != NOWHERE) asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(now) : "r"(at) : "memory");
         return __all_sync(~0u, at == NOWHERE || (now != VACANT && now != before[s])) != 0;
       });
       if (!seen) {

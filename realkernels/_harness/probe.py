@@ -75,20 +75,30 @@ class Buffers:
 
     def read(self, clock_hz: float, *, stamps: bool = True) -> Recording:
         """What the last launch wrote; ``clock_hz`` as of `Recording`. Without ``stamps`` only first and last looks."""
-        written = self._stamps.get() if stamps else np.zeros(0, np.uint8)
-        return Recording(self._lanes.get(), written, self._capacity, clock_hz, self._sms)
+        lanes = self._lanes.get()
+        ctas = np.flatnonzero(np.isin(lanes.view(LANE).reshape(-1, LANES_PER_CTA)["sm"][:, HEAD], self._sms))
+        written = self._stamps.reshape(-1, LANES_PER_CTA * self._capacity * STAMP.itemsize)
+        # Few CTAs write, and what all could have written is large.
+        found = written[ctas].get().reshape(-1) if stamps else np.zeros(0, np.uint8)
+        return Recording(lanes, found, self._capacity, clock_hz, self._sms, ctas)
 
 
 class Recording:
     """The raw buffers of one instrumented launch."""
 
     def __init__(
-        self, lanes: np.ndarray, stamps: np.ndarray, capacity: int, clock_hz: float, sms: Sequence[int] = ()
+        self,
+        lanes: np.ndarray,
+        stamps: np.ndarray,
+        capacity: int,
+        clock_hz: float,
+        sms: Sequence[int] = (),
+        ctas: Sequence[int] | None = None,
     ) -> None:
         """``lanes``, ``stamps``: the buffers as bytes, of ``capacity`` stamps per lane.
 
         ``clock_hz``: the SM clock sampled beside the launch, for launches too short to tell their own. ``sms``: those
-        whose CTAs wrote their stamps.
+        whose CTAs wrote their stamps. ``ctas``: whose stamps are there, those of all if None.
         Raises ValueError if a CTA left nothing.
         """
         self.lanes = lanes.view(LANE).reshape(-1, LANES_PER_CTA)
@@ -98,6 +108,7 @@ class Recording:
         if not self._used[:, HEAD].all():
             raise ValueError("a CTA left no stamps: the kernel did not run, or was not built with -DPROBE")
         self.sm_of_cta = self.lanes["sm"][:, HEAD].astype(int)
+        self._row = {int(cta): row for row, cta in enumerate(range(len(self.lanes)) if ctas is None else ctas)}
         self.clock_hz = self._own_clock() or clock_hz
         self._align()
         self._shown = list(sms)
@@ -110,6 +121,12 @@ class Recording:
         if not long.any():
             return None
         return float(np.median((lanes["last_clock"] - lanes["first_clock"])[long] / ns[long])) * 1e9
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether an observer ended before it saw all copies arrive: two values in a row may be the same."""
+        seen = self.lanes[list(self._row), OBSERVER]
+        return bool((seen["dropped"].astype(bool) & (seen["count"] < self.stamps.shape[-1])).any())
 
     def timeline(
         self,
@@ -127,7 +144,10 @@ class Recording:
         They become ``sm[0]`` and ``sm[1]``; their numbers on the device are in
         ``meta["sm_ids"]``. Times count from the first CTA of the kernel. ``names``: of the lanes.
         ``meta["hidden_fraction"]`` is that of all warps that were recorded, also of those not shown.
+        Raises ValueError if an observer gave up.
         """
+        if self.gave_up:
+            raise ValueError("an observer gave up: it never saw a copy that its warps had issued arrive")
         names = names or {HEAD: role, TAIL: f"{role}_tail", PRODUCER: "producer"}
         chosen = self._shown or self.sms()[:2]
 
@@ -191,7 +211,7 @@ class Recording:
     def _steps(self, cta: int, index: int) -> np.ndarray:
         """The stamps of a lane as `STEP`."""
         lane = self.lanes[cta, index]
-        rows = self.stamps[cta, index, : lane["count"]]
+        rows = self.stamps[self._row[cta], index, : lane["count"]]
         steps = np.empty(len(rows), STEP)
         # Within 2^32 cycles of the lane's first pair, which has the whole clock.
         first = int(lane["first_clock"])

@@ -124,10 +124,14 @@ __device__ __forceinline__ int worker_lane(int warp) {
 }
 constexpr int PRODUCER_LANE = 3;
 
-// Offset in a tile of the last word that the last thread of a warp copies, which tells for all of it; -1 if it has none.
-__device__ __forceinline__ int last_word(int warp) {
-  const int thread = 32 * warp + 31;
-  const int last = (VECTORS - 1 - thread) / COMPUTE_THREADS;   // of its vectors
-  return warp < WARPS && thread < VECTORS ? 16 * (thread + last * COMPUTE_THREADS) + 12 : -1;
+// 32 threads, spread evenly over those that copy, each tell of the last vector that they copy, and a lane of the observer
+// looks there: one thread a warp would leave out the slowest of many lines. Offset in a tile of that vector's last word,
+// for a thread that copies and for its lane of the observer; -1 for all others.
+__device__ __forceinline__ int watched_word(int thread) {
+  const bool observes = thread >= COMPUTE_THREADS;
+  if (!observes && (thread + 1) % WARPS != 0) return -1;
+  const int told = observes ? (thread % 32 + 1) * WARPS - 1 : thread;
+  const int last = (VECTORS - 1 - told) / COMPUTE_THREADS;   // of its vectors
+  return told < VECTORS ? 16 * (told + last * COMPUTE_THREADS) + 12 : -1;
 }
 #endif

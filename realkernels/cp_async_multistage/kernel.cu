@@ -49,9 +49,8 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   PROBE_BEGIN(worker_lane(thread / 32))
   PROBE_ENTER(PROBE_SETUP, -1, 0);
 #ifdef PROBE
-  // The observer's lanes look each where the last thread of a warp copies to; that thread tells for all of its warp.
   const bool observes = thread >= COMPUTE_THREADS;
-  const int last = observes ? last_word(thread % 32) : thread % 32 == 31 ? last_word(thread / 32) : -1;
+  const int last = watched_word(thread);
   const auto word = [&](int stage) { return last < 0 ? NOWHERE : base + stage * TILE_BYTES + last; };
   if (observes) prepare_words<STAGES>(probe, word);
   __syncthreads();

@@ -114,9 +114,8 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   PROBE_BEGIN(worker_lane(thread / 32))
   PROBE_ENTER(PROBE_SETUP, -1, 0);
 #ifdef PROBE
-  // As in cp_async_multistage: the last thread of each warp tells for all of it.
   const bool observes = thread >= COMPUTE_THREADS;
-  const int last = observes ? last_word(thread % 32) : thread % 32 == 31 ? last_word(thread / 32) : -1;
+  const int last = watched_word(thread);
   const auto word = [&](int row) { return last < 0 ? NOWHERE : base + row * ROW_BYTES + 16 + last; };
   if (observes) prepare_words<ROWS>(probe, word);
   __syncthreads();

@@ -29,6 +29,7 @@ from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.metrics import hidden_fraction
 from gpusim.validation.recording import list_timelines, load_timeline
 from realkernels._harness import probe
+from realkernels._harness.observe import Observed
 from realkernels._harness.disassembler import disassemble
 from realkernels.three_role import TECHNIQUE
 from tests.realkernels.compiled import tools
@@ -319,7 +320,7 @@ class TestProbeExample:
         recording = probe.Recording(*stamps_of(predicted), 2e9)
         about = {"kernel": "rmsnorm", "device": "NVIDIA H200", "total_s": 1.01 * predicted.total_s, "overhead": 0.02}
         file = tmp_path / "rmsnorm.npz"
-        line = module.save(recording, about, file)
+        line = module.save(Observed(recording, (recording,), 0.02, 1e-5), about, file)
         assert "with time stamps +2.0%" in line
         assert "0 stamps dropped" in line
         assert list(list_timelines(file)) == ["rmsnorm"]

@@ -12,6 +12,7 @@ import pytest
 from gpusim.timeline import KINDS
 from gpusim.timeline.metrics import hidden_fraction, summary
 from realkernels._harness import probe
+from realkernels._harness.observe import Observed
 
 HEADER = Path(probe.__file__).with_name("probe.cuh").read_text()
 HZ = 2e9
@@ -182,3 +183,44 @@ def test_a_launch_that_lasts_tells_its_own_clock() -> None:
     buffers.add(0, probe.HEAD, 3, 77, rows)
     assert probe.Recording(*buffers.raw(), 1.5e9).clock_hz == pytest.approx(HZ, rel=1e-3)
     assert probe.Recording(*ring_kernel().raw(), 1.5e9).clock_hz == 1.5e9
+
+
+def test_stamps_of_the_observed_ctas_are_enough() -> None:
+    """Those of the others need not be read."""
+    buffers = staggered({2: [1.0], 4: [2.0], 6: [3.0]})
+    lanes, stamps, capacity = buffers.raw()
+    last = stamps.reshape(3, -1)[2]
+    recording = probe.Recording(lanes, last, capacity, HZ, sms=(6,), ctas=(2,))
+    timeline = recording.timeline(role="worker", ring=None, tile_bytes=0, max_tiles=9, meta={"total_s": 1e-5})
+    assert [(each.lane, round(each.end_s * 1e6)) for each in timeline] == [("sm[0].cta[0].worker", 3)]
+
+
+def test_an_observer_that_gave_up_is_an_error() -> None:
+    """Its copies would be missing, and all others would seem to be hidden or not."""
+    buffers = ring_kernel()
+    buffers.lanes["dropped"][1, probe.OBSERVER] = 1
+    with pytest.raises(ValueError, match="observer gave up"):
+        buffers.timeline()
+
+
+def test_an_observer_whose_stamps_found_no_room_is_none() -> None:
+    """The first tiles of a long run are all that is shown of it."""
+    buffers = ring_kernel()
+    buffers.lanes["dropped"][1, probe.OBSERVER] = 5
+    buffers.lanes["count"][1, probe.OBSERVER] = CAPACITY
+    assert buffers.timeline().meta["hidden_fraction"] >= 0.0
+
+
+def test_the_hidden_fraction_is_the_median_of_all_launches() -> None:
+    """Of a quarter, a half and three quarters of a copy; the launch that is shown is the last one."""
+    launches = []
+    for computes in (1e-7, 3e-7, 2e-7):
+        buffers = Buffers(1)
+        buffers.add(0, probe.PRODUCER, 3, 0, [(0.0, probe.ISSUE, 0, 0), (1e-9, probe.DONE, -1, 0)])
+        buffers.add(0, probe.HEAD, 3, 0, [(0.0, probe.COMPUTE, 0, 0), (computes, probe.DONE, -1, 0)])
+        buffers.add(0, probe.OBSERVER, 3, 0, [(0.0, probe.SETUP, -1, 0), (4e-7, probe.ARRIVED, 0, 0), (5e-7, 0, -1, 0)])
+        launches.append(probe.Recording(*buffers.raw(), HZ))
+    observed = Observed(launches[-1], tuple(launches), 0.0, 1e-5)
+    timeline = observed.timeline(role="consumer", ring="input", tile_bytes=1, max_tiles=9, meta={"total_s": 1e-5})
+    assert timeline.meta["hidden_fraction"] == pytest.approx(0.5, abs=0.01)
+    assert timeline.meta["hidden_range"] == pytest.approx([0.25, 0.75], abs=0.01)
