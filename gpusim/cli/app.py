@@ -95,12 +95,15 @@ def compare(
 @app.command()
 def check(
     scenarios: Annotated[list[Path], typer.Argument(help="Scenario files (YAML).", metavar="SCENARIO...")],
+    calls: Annotated[
+        bool, typer.Option("--calls", help="Also print the calls of host programs, in the order of each thread.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Check scenario files, the points of their sweeps, deadlocks and hazards included; exit 2 if one is wrong."""
     from gpusim.cli import check_command
 
-    raise typer.Exit(check_command.check(scenarios, json))
+    raise typer.Exit(check_command.check(scenarios, json, calls))
 
 
 @app.command()

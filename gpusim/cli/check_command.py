@@ -6,37 +6,61 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from gpusim.cli.call_table import print_calls
 from gpusim.cli.output import console, print_error, print_json
-from gpusim.errors import GpusimError
-from gpusim.scenario import load, predict
+from gpusim.errors import GpusimError, ScenarioError
+from gpusim.scenario import Scenario, load, predict
+from gpusim.scenario.host.call_list import call_list
 from gpusim.scenario.sweeps.points import check_sweep
 
 __all__ = ["check"]
 
 
-def check(paths: Sequence[Path], json: bool) -> int:
+def check(paths: Sequence[Path], json: bool, calls: bool) -> int:
     """Load and run each of ``paths``, and load the points of its sweep; tells what is wrong or doubtful about them.
 
-    Returns the exit code.
+    With ``calls`` also which calls their host programs make. Returns the exit code.
     """
-    found: list[dict[str, Any]] = []
-    for path in paths:
-        try:
-            scenario = load(path)
-            check_sweep(scenario)
-            predict(scenario, trace=False)
-            found.append({"file": str(path), "error": None, "doubts": list(scenario.doubts())})
-        except GpusimError as error:
-            found.append({"file": str(path), "error": str(error), "doubts": []})
+    found = [_checked(path, calls) for path in paths]
     if json:
         print_json({"files": found})
     else:
         for each in found:
-            if each["error"] is not None:
-                print_error(each["error"])
-            elif each["doubts"]:
-                for doubt in each["doubts"]:
-                    console().print(f"{each['file']}: doubtful: {doubt}", markup=False, soft_wrap=True)
-            else:
-                console().print(f"{each['file']}: fine", markup=False)
+            _print(each)
     return 2 if any(each["error"] for each in found) else 0
+
+
+def _checked(path: Path, calls: bool) -> dict[str, Any]:
+    """What there is to tell about one file; its calls also where running them ends in a deadlock."""
+    told: dict[str, Any] = {"file": str(path), "error": None, "doubts": []}
+    try:
+        scenario = load(path)
+        if calls:
+            told["calls"] = _calls_of(scenario)
+        check_sweep(scenario)
+        predict(scenario, trace=False)
+        told["doubts"] = list(scenario.doubts())
+    except GpusimError as error:
+        told["error"] = str(error)
+    return told
+
+
+def _calls_of(scenario: Scenario) -> list[dict[str, Any]]:
+    host = scenario.model.host
+    if host is None:
+        allowed = "a scenario with a host program that is spelled out, below host"
+        raise ScenarioError("has no calls to list", file=scenario.source.name, allowed=allowed)
+    return call_list(host)
+
+
+def _print(told: dict[str, Any]) -> None:
+    name = told["file"]
+    if "calls" in told:
+        print_calls(name, told["calls"])
+    if told["error"] is not None:
+        print_error(told["error"])
+    elif told["doubts"]:
+        for doubt in told["doubts"]:
+            console().print(f"{name}: doubtful: {doubt}", markup=False, soft_wrap=True)
+    else:
+        console().print(f"{name}: fine", markup=False)
