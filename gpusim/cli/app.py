@@ -94,7 +94,9 @@ def compare(
 
 @app.command()
 def check(
-    scenarios: Annotated[list[Path], typer.Argument(help="Scenario files (YAML).", metavar="SCENARIO...")],
+    scenarios: Annotated[
+        list[Path], typer.Argument(help="Scenario files (YAML), or folders of them.", metavar="SCENARIO...")
+    ],
     calls: Annotated[
         bool, typer.Option("--calls", help="Also print the calls of host programs, in the order of each thread.")
     ] = False,
@@ -231,7 +233,9 @@ def schema(
         Path | None,
         typer.Option("--output", "-o", help="File to write; a page (.md) that exists gets the ops as tables."),
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Exit 1 if the file is not current.")] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit 1 if the file (-o, default scenarios/schema.json) is not current.")
+    ] = False,
     json: Json = False,
 ) -> None:
     """Print or write the JSON Schema of scenario files (scenarios/schema.json)."""

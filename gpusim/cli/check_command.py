@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,15 +19,26 @@ __all__ = ["check"]
 def check(paths: Sequence[Path], json: bool, calls: bool) -> int:
     """Load and run each of ``paths``, and load the points of its sweep; tells what is wrong or doubtful about them.
 
-    With ``calls`` also which calls their host programs make. Returns the exit code.
+    A folder stands for the scenario files in it. With ``calls`` also which calls their host programs make. Returns the
+    exit code. Raises ScenarioError for a folder without such files.
     """
-    found = [_checked(path, calls) for path in paths]
+    found = [_checked(file, calls) for path in paths for file in _files(path)]
     if json:
         print_json({"files": found})
     else:
         for each in found:
             _print(each)
     return 2 if any(each["error"] for each in found) else 0
+
+
+def _files(path: Path) -> Iterator[Path]:
+    if not path.is_dir():
+        yield path
+        return
+    files = sorted(path.glob("*.yaml"))
+    if not files:
+        raise ScenarioError("holds no scenario file", file=path, allowed="a folder with .yaml files in it")
+    yield from files
 
 
 def _checked(path: Path, calls: bool) -> dict[str, Any]:

@@ -77,7 +77,7 @@ def devices(name: str | None, json: bool) -> None:
 
 
 def schema(output: Path | None, check: bool, json: bool) -> int:
-    """Print, write or check the JSON Schema; the exit code."""
+    """Print, write or check the JSON Schema; the exit code. Raises GpusimError where there is no file to check."""
     if json or (output is None and not check):
         print_json(json_schema())
         return 0
@@ -85,9 +85,11 @@ def schema(output: Path | None, check: bool, json: bool) -> int:
     # A page of the documentation holds the same as tables.
     if path.suffix == ".md" and not path.is_file():
         raise GpusimError(f"{path}: no such page; the tables go into one that exists, as docs/ops.md or docs/host.md")
+    if check and not path.is_file():
+        raise GpusimError(f"{path}: no such file; gpusim schema --check -o FILE names the one to check")
     text = inserted(path.read_text(encoding="utf-8")) if path.suffix == ".md" else schema_text()
     if check:
-        current = path.exists() and path.read_text(encoding="utf-8") == text
+        current = path.read_text(encoding="utf-8") == text
         console().print(f"{path}: {'current' if current else 'not current; run gpusim schema -o ' + str(path)}")
         return 0 if current else 1
     write_atomically(path, text)

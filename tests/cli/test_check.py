@@ -26,6 +26,18 @@ def test_check_tells_of_every_file_what_is_wrong(gpusim, path, tmp_path):
     assert "deadlock" in second["error"]
 
 
+def test_folder_stands_for_the_scenario_files_in_it(gpusim, path, tmp_path):
+    """In the order of their names; one without any is an error, as it is for the other commands."""
+    other, empty = tmp_path / "a.yaml", tmp_path / "more.yaml"
+    other.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
+    (tmp_path / "schema.json").write_text("{}")
+    assert gpusim("check", tmp_path) == (0, f"{other}: fine\n{path}: fine\n", "")
+    empty.mkdir()
+    code, out, err = gpusim("check", empty)
+    assert (code, out) == (2, "")
+    assert err == f"error: {empty}: holds no scenario file (allowed: a folder with .yaml files in it)\n"
+
+
 def test_check_makes_the_points_of_the_sweep(gpusim, path):
     """None of them is run; those that cannot be made are told where they stand."""
     text = path.read_text(encoding="utf-8").replace("stages: [1, 2, 3]", "stages: [1, 2, 60, 99]")
