@@ -82,6 +82,9 @@ def _gives(call: Call) -> str:
 def _dealt_to_default(host: SpelledHost, threads: dict[str, list[Call]]) -> Iterator[str]:
     """Chunks that go round all streams, and so to one of CUDA's own that was declared beside others."""
     own = {name: spec.kind for name, spec in host.streams.items() if spec.kind in _OF_CUDA}
+    if len(own) == len(host.streams):
+        # Beside a thread's own default stream it is the NULL stream that was declared for something else.
+        own = {name: kind for name, kind in own.items() if kind == "legacy"}
     if not own or len(own) == len(host.streams):
         return
     others = [name for name in host.streams if name not in own]
