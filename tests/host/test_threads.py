@@ -44,6 +44,15 @@ def test_a_thread_that_is_kept_alive_has_launched_before():
     assert simulate_host(program, PROFILE).total_s == pytest.approx((6 * 5 + 1) * US)
 
 
+@pytest.mark.parametrize(("kind", "together"), [("per_thread", True), ("blocking", False)])
+def test_a_default_stream_of_each_thread_is_declared_once(kind, together):
+    """What two threads put into it runs side by side, as it does not in a stream of both."""
+    kernel = ops.Work(ops.FixedCost(1000 * US))
+    threads = tuple(ops.HostThread(name, (ops.Launch(kernel, "own"),), warm=True) for name in "ab")
+    program = ops.HostProgram("test", threads, (ops.Stream("own", kind),))
+    assert simulate_host(program, PROFILE).total_s == pytest.approx((1010 if together else 2005) * US)
+
+
 def test_a_thread_whose_others_have_ended_begins_alone():
     """Nobody is kept out: 20 us more than the call takes."""
     late = [ops.HostWork(1000 * US), *launches("b", 2)]
