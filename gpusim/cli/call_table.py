@@ -45,5 +45,7 @@ def _rest(call: Mapping[str, Any]) -> Iterator[str]:
         yield "pageable"
     if call.get("pool", "default") != "default":
         yield f"pool {call['pool']}"
+    if call.get("poll"):
+        yield "poll"
     if "syncs" in call:
         yield f"waits for {call['syncs']}"

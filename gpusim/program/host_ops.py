@@ -218,10 +218,11 @@ class StreamSync:
 
 @dataclass(frozen=True, slots=True)
 class EventSync:
-    """cudaEventSynchronize."""
+    """cudaEventSynchronize; with ``poll`` the thread stays awake and asks in a loop (cudaEventQuery)."""
 
     event: str
     chunk: int = -1
+    poll: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -210,7 +210,13 @@ class CallMaker:
 
     @call.register
     def _(self, op: ops.EventSync) -> Call:
-        return self._event(op.event).synchronize
+        event = self._event(op.event)
+
+        def polled() -> None:
+            while not event.done:
+                pass
+
+        return polled if op.poll else event.synchronize
 
     @call.register
     def _(self, op: ops.HostFunc) -> Call:

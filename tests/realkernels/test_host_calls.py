@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import get_args
 
 import pytest
@@ -15,6 +16,27 @@ def test_every_op_of_the_model_has_a_real_call():
     """A technique may use any of them."""
     known = set(CallMaker.__dict__["call"].dispatcher.registry) - {object}
     assert known == set(get_args(ops.HostOp))
+
+
+def test_a_thread_that_polls_asks_until_the_event_has_happened():
+    """And does not let the driver put it to sleep."""
+    looks = iter([False, False, True])
+
+    class Event:
+        def __init__(self, *, disable_timing: bool) -> None:
+            assert disable_timing
+
+        @property
+        def done(self) -> bool:
+            return next(looks)
+
+        def synchronize(self) -> None:
+            raise AssertionError
+
+    maker = CallMaker.__new__(CallMaker)
+    maker._cupy, maker._events = SimpleNamespace(cuda=SimpleNamespace(Event=Event)), {}
+    maker.call(ops.EventSync("e", poll=True))()
+    assert list(looks) == []
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

@@ -102,7 +102,11 @@ def test_slots_of_each_chunk_and_of_graphs_count():
     [
         ("{a: {}, b: {}, legacy: {kind: legacy}}", "{h2d: 4}", "to 'legacy', the NULL stream, for which blocking ones"),
         ("{a: {}, own: {kind: per_thread}}", "{h2d: 4}", "to 'own', its own default stream; deal: [a] leaves it out"),
-        ("{c: {kind: legacy}, own: {kind: per_thread}}", "{h2d: 4}", "to 'c', the NULL stream, for which blocking ones"),
+        (
+            "{c: {kind: legacy}, own: {kind: per_thread}}",
+            "{h2d: 4}",
+            "to 'c', the NULL stream, for which blocking ones",
+        ),
         ("{legacy: {kind: legacy}}", "{h2d: 4}", ""),
         ("{own: {kind: per_thread}}", "{h2d: 4}", ""),
         ("{a: {}, legacy: {kind: legacy}}", "{h2d: {bytes: 4, stream: a}}, {memcpy: 4}", ""),

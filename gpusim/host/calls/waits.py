@@ -1,7 +1,10 @@
 """Calls that wait for the device, or for a slot that it or another thread gives back.
 
 Models: synchronisation with a stream, an event or all streams, and that driver pools then give memory back; waking up.
+  A thread that polls does not sleep, and what it calls is no synchronisation.
   Giving a slot back costs what taking one does, and who waits for it wakes up as behind a host function.
+Omits: what a thread that polls takes from the calls of others (in Python it is refused where there are any,
+  `gpusim.scenario.host.check`), and that an event happens between two looks.
 Source: CUDA Runtime API; realkernels.microbench.host (calls, cpp).
 """
 
@@ -38,7 +41,13 @@ class WaitCalls:
         yield from self._synchronise([self._caller.stream(op.stream).last], op.chunk)
 
     def _event_sync(self, op: ops.EventSync) -> Generator:
-        yield from self._synchronise([self._shared.event(op.event)], op.chunk)
+        item = self._shared.event(op.event)
+        if op.poll:
+            yield from self._caller.busy("issue", self._costs.call("sync"), op.chunk)
+            if item is not None:
+                yield from self._caller.until(item, "host_sync", op.chunk)
+        else:
+            yield from self._synchronise([item], op.chunk)
 
     def _device_sync(self, op: ops.DeviceSync) -> Generator:
         yield from self._synchronise([stream.last for stream in self._shared.device.streams.all], op.chunk)

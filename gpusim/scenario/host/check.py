@@ -37,6 +37,7 @@ def host_problems(host: SpelledHost) -> Iterator[Problem]:
                 yield Problem(place, f"{word} cannot be captured into a graph", listing(_CAPTURED))
             yield from _names(host, word, args, place, in_chunks=False)
     yield from _unused(host)
+    yield from _polls(host)
     count = 0
     for name, thread in host.threads.items():
         for index, stream in enumerate(thread.deal or ()):
@@ -66,6 +67,21 @@ def _unused(host: SpelledHost) -> Iterator[Problem]:
         if name not in named and named & DEFAULT_POOL.keys() - host.pools.keys():
             text = "is a pool that nothing takes memory from; all comes from the default one"
             yield Problem(("pools", name), text, f"malloc_async with pool: {name}")
+
+
+def _polls(host: SpelledHost) -> Iterator[Problem]:
+    """Threads that poll in Python while others need the interpreter: who gets it when is not modelled."""
+    lists = {("threads", name, part): getattr(thread, part) for name, thread in host.threads.items() for part in PARTS}
+    calls = [((*place, *path), word, args) for place in lists for path, word, args in as_written(lists[place])]
+    captured = (word for graph in host.graphs.values() for _, word, _ in as_written(graph.ops))
+    alone = len(host.threads) == 1 and "host_func" not in {*captured, *(word for _, word, _ in calls)}
+    if host.api == "cuda" or alone:
+        return
+    for path, _, args in calls:
+        if getattr(args, "poll", False):
+            text = "a loop in Python keeps other threads and host functions out, for how long nobody has measured"
+            allowed = "poll in a program of one thread without host functions, or with api: cuda"
+            yield Problem((*path, "poll"), text, allowed)
 
 
 def _half_named(host: SpelledHost, name: str, thread: ThreadSpec) -> Iterator[Problem]:

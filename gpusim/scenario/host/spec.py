@@ -78,7 +78,7 @@ _MAKE: dict[str, Callable[[Call, Mapping[str, ops.Work | KernelProgram]], ops.Ho
     "release": lambda c, _: ops.ReleaseSlot(c.names["slots"], c.chunk),
     "work": lambda c, _: ops.HostWork(c.args.seconds, chunk=c.chunk),
     "sync_stream": lambda c, _: ops.StreamSync(c.stream, c.chunk),
-    "sync_event": lambda c, _: ops.EventSync(c.names["event"], c.chunk),
+    "sync_event": lambda c, _: ops.EventSync(c.names["event"], c.chunk, c.args.poll),
     "sync_device": lambda c, _: ops.DeviceSync(c.chunk),
     "launch_graph": lambda c, _: ops.GraphLaunch(c.args.graph, c.stream, c.chunk),
 }

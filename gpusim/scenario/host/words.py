@@ -92,6 +92,9 @@ class EventArgs(Args):
 
     event: Chunked
     """Name of the event."""
+    poll: bool = False
+    """Ask in a loop whether it has happened (`while not event.done`, cudaEventQuery) instead: the thread goes on at
+    once, without `sync_wake`. In Python only where no other thread and no host function needs the interpreter."""
 
 
 class BufferArgs(Args):

@@ -44,6 +44,19 @@ HOSTS: dict[str, tuple[str | bytes, list[str]]] = {
             "thread 'main' of 2 chunks ended before 'full' had enough: compare the counts",
         ],
     ),
+    "poll in Python beside another thread": (
+        HOST
+        + """\
+        - record: {event: done, stream: a}
+        - sync_event: {event: done, poll: true}
+    other: {per_chunk: [{h2d: {bytes: 4, stream: b}}]}
+""",
+        [
+            "scenario.yaml:13:",
+            "per_chunk.3.sync_event.poll: a loop in Python keeps other threads and host functions out",
+            "allowed: poll in a program of one thread without host functions, or with api: cuda",
+        ],
+    ),
     "event that nobody records": (
         HOST + "        - wait_event: {event: done, stream: b}\n",
         ["scenario.yaml:12:24", "per_chunk.2.wait_event.event", "event 'done' is waited for but never recorded"],
