@@ -28,7 +28,7 @@ def test_check_tells_of_every_file_what_is_wrong(gpusim, path, tmp_path):
 
 def test_folder_stands_for_the_scenario_files_in_it(gpusim, path, tmp_path):
     """In the order of their names; one without any is an error, as it is for the other commands."""
-    other, empty = tmp_path / "a.yaml", tmp_path / "more.yaml"
+    other, empty = tmp_path / "a.yaml", tmp_path / "empty"
     other.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")
     (tmp_path / "schema.json").write_text("{}")
     assert gpusim("check", tmp_path) == (0, f"{other}: fine\n{path}: fine\n", "")
