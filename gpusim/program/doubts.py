@@ -44,7 +44,8 @@ def doubts(program: KernelProgram) -> Iterator[str]:
     """Sentences that name role, ring and tile, and what to do; one for each ring and kind."""
     rings = {ring.name: ring for ring in program.rings}
     turns = max((ring.stages for ring in program.rings), default=0) + 2
-    tiles = min(program.most_tiles, max(program.turn, min(turns * program.turn, _MOST)))
+    tiles = program.head + max(program.turn, min(turns * program.turn, _MOST)) + program.tail
+    tiles = min(program.most_tiles, tiles)
     bodies = {role: list(role.body(tiles)) for role in program.roles}
     for role, ops in bodies.items():
         if role.warps > 1:

@@ -29,8 +29,8 @@ from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.metrics import hidden_fraction
 from gpusim.validation.recording import list_timelines, load_timeline
 from realkernels._harness import probe
-from realkernels._harness.observe import Observed
 from realkernels._harness.disassembler import disassemble
+from realkernels._harness.observe import Observed
 from realkernels.three_role import TECHNIQUE
 from tests.realkernels.compiled import tools
 from tests.realkernels.test_probe import Buffers
@@ -130,7 +130,7 @@ class TestPages:
             data = {"warps": 4, **yaml.safe_load(text)}
             kernel = {
                 "grid": 4,
-                "tiles_per_cta": 2,
+                "tiles_per_cta": 8,
                 "rings": {"input": {"stages": 2, "bytes": 4096}},
                 "roles": {"all": data},
             }
