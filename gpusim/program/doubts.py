@@ -68,7 +68,7 @@ def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
     told: dict[tuple[str, str], str] = {}
     for op in ops:
         ring = rings.get(op.reads or "" if isinstance(op, Compute) else getattr(op, "ring", None) or "")
-        if isinstance(op, SyncThreads | NamedBarrier | Wait | WaitFull | Acquire):
+        if isinstance(op, SyncThreads | NamedBarrier | Wait | WaitFull) or (isinstance(op, Acquire) and not op.warps):
             own.clear()
             read.clear()
         elif isinstance(op, CommitGroup):
