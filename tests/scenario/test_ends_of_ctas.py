@@ -190,6 +190,13 @@ def test_extrapolated_tiles_agree_with_exact_ones(text, tiles, grid, ends):
     assert folded.total_s == pytest.approx(exact.total_s, rel=1e-3)
 
 
+def test_a_cta_may_end_before_a_run_that_is_steady_would():
+    """A thousand tiles at its beginning take longer to see past than it has tiles: all of it is simulated."""
+    kernel = scenario(STRIP.replace("skip_first: 4", "skip_first: 1000"), [3000] + [1500] * 131, 132)
+    folded, exact = (predict(kernel, exact=exact, trace=False) for exact in (False, True))
+    assert folded.total_s == pytest.approx(exact.total_s, rel=1e-3)
+
+
 def test_the_first_tiles_are_seen_in_the_timeline():
     """Folded or not, stores begin with the fifth tile of a CTA, in all of its hundreds."""
     kernel = scenario(STRIP, 400, 132)

@@ -177,6 +177,9 @@ def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int) -> tuple[Run,
     runs: list[Run] = []
     slopes: list[list[Cut] | None] = []
     for agreement in AGREEMENT:
+        # The CTA that has the fewest would have more than it does.
+        if few >= tiles:
+            break
         count = shape.whole_turns(few, tiles)
         missing, much = tiles - count, ctas * count > MANY_TILES
         shorter = program.shortened(missing)
