@@ -139,7 +139,7 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
 
 
 def _in_quotes(text: str, mark: yaml.Mark | None) -> str:
-    """What most who read that mapping values are not allowed have forgotten; of the line at ``mark``, if it shows it."""
+    """What most who read that mapping values are not allowed have forgotten; in the line at ``mark``, if it shows."""
     found = _COLON_IN_TEXT.fullmatch(text.splitlines()[mark.line]) if mark else None
     key, said = found.groups() if found else ("question", "Two stages: enough?")
     quoted = "'" + said.replace("'", "''") + "'" if {'"', "\\"} & set(said) else f'"{said}"'

@@ -34,7 +34,7 @@ class Traffic:
     def of(program: KernelProgram) -> Traffic:
         """Count ``program``'s traffic on CTAs of one turn of tiles and of two; each further turn costs the same.
 
-        Not so of CTAs that do not come to the end of the tiles in which some op is left out: these are counted out.
+        Not so of CTAs that have only tiles in which some op is left out: their ops are counted as they are.
         """
         ends = program.head + program.tail
         one, two = (_count(program, ends + turns * program.turn) for turns in (1, 2))
@@ -42,7 +42,7 @@ class Traffic:
         fixed = [a - (ends + program.turn) * b for a, b in zip(one, per_tile, strict=True)]
         short = _short_ctas(program, ends)
         ctas = program.grid - short.total()
-        tiles = program.total_tiles - sum(tiles * number for tiles, number in short.items())
+        tiles = program.total_tiles - sum(few * number for few, number in short.items())
         total = [f * ctas + p * tiles for f, p in zip(fixed, per_tile, strict=True)]
         for few, number in short.items():
             total = [all_of + number * each for all_of, each in zip(total, _count(program, few), strict=True)]
