@@ -93,7 +93,7 @@ def _check_loads(program: KernelProgram, role: Role) -> None:
     spared = max((op.pending for op in ops if isinstance(op, WaitLoads)), default=0)
     if spared:
         # So many turns that there are more loads than that, if any CTA has them.
-        ops = list(role.body(min(program.most_tiles, (spared + 2) * program.turn)))
+        ops = list(role.body(min(program.most_tiles, program.head + (spared + 2) * program.turn + program.tail)))
     never = [op for op in ops if isinstance(op, Load) and op.bytes and op.tile >= 0]
     if never and not _waits_for_loads(ops):
         first = never[0]

@@ -1,5 +1,7 @@
 """What a kernel program leaves to luck: races that the simulated timing may happen to win, stages filled in part.
 
+And loads that are waited for a turn late.
+
 Those at named barriers are in `named_barriers`, those of warpgroups in `warpgroups`.
 
 No error, since what a program means by its bytes cannot be seen: warps may read only what they copied themselves.
@@ -20,12 +22,14 @@ from gpusim.program.ops import (
     Compute,
     CpAsync,
     Fill,
+    Load,
     Op,
     Release,
     StoreShared,
     TmaStore,
     WaitFull,
     WaitGroup,
+    WaitLoads,
 )
 from gpusim.program.role_names import in_words
 from gpusim.program.warpgroups import part_of_warpgroup
@@ -44,12 +48,14 @@ def doubts(program: KernelProgram) -> Iterator[str]:
     """Sentences that name role, ring and tile, and what to do; one for each ring and kind."""
     rings = {ring.name: ring for ring in program.rings}
     turns = max((ring.stages for ring in program.rings), default=0) + 2
-    tiles = min(program.most_tiles, max(program.turn, min(turns * program.turn, _MOST)))
+    tiles = program.head + max(program.turn, min(turns * program.turn, _MOST)) + program.tail
+    tiles = min(program.most_tiles, tiles)
     bodies = {role: list(role.body(tiles)) for role in program.roles}
     for role, ops in bodies.items():
         if role.warps > 1:
             yield from _unmet(role, ops, rings)
         yield from _still_stored(role, ops, rings)
+        yield from _a_turn_late(role, ops)
     yield from _never_acquired(program)
     yield from _part_filled(list(bodies.values()), rings)
     yield from mixed_meetings(program)
@@ -67,7 +73,7 @@ def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
     told: dict[tuple[str, str], str] = {}
     for op in ops:
         ring = rings.get(op.reads or "" if isinstance(op, Compute) else getattr(op, "ring", None) or "")
-        if isinstance(op, SyncThreads | NamedBarrier | Wait | WaitFull | Acquire):
+        if isinstance(op, SyncThreads | NamedBarrier | Wait | WaitFull) or (isinstance(op, Acquire) and not op.warps):
             own.clear()
             read.clear()
         elif isinstance(op, CommitGroup):
@@ -121,6 +127,37 @@ def _still_stored(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator
                     f"role {role.name!r} {does} its tma_store of tile {same[0]} may still read; put a bulk_wait in "
                     f"front that leaves {'fewer' if len(under_way) > 1 else 'none'} pending"
                 )
+
+
+def _a_turn_late(role: Role, ops: list[Op]) -> Iterator[str]:
+    """Loads whose wait stands in front of them: the first turn finds none, and that of the last turn is left over."""
+    asked = found_none = False
+    early = -1
+    """The tile of the first wait, if it is in front of all loads."""
+    under_way: deque[Load] = deque()
+    for op in ops:
+        if isinstance(op, Load):
+            found_none = found_none or (op.bytes > 0 and 0 <= op.tile == early)
+            asked = True
+            under_way.append(op)
+            if op.wait:
+                under_way.clear()
+        elif isinstance(op, WaitLoads):
+            if not asked and early < 0:
+                early = op.tile
+            while len(under_way) > op.pending:
+                under_way.popleft()
+    if found_none:
+        yield (
+            f"role {role.name!r} waits for loads before it has asked for any, so that its first turn computes without "
+            "data; put ahead: 1 on the load, or load the first tile in the prologue"
+        )
+    first = min((op.tile for op in ops if op.tile >= 0), default=0)
+    if left := [op for op in under_way if op.bytes and op.tile > first]:
+        yield (
+            f"role {role.name!r} loads {left[-1].bytes} bytes in its last turn, and nothing waits for them; put "
+            "ahead: 1 on the load, or skip_last: 1 if the prologue loads the first tile"
+        )
 
 
 def _never_acquired(program: KernelProgram) -> Iterator[str]:

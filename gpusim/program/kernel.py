@@ -83,6 +83,10 @@ class KernelProgram:
     turn: int = 1
     """Tiles after which every role does the same again: more than 1 where roles take turns, as two groups of consumers
     do."""
+    head: int = 0
+    """The first tiles of each CTA in which some op is left out, as the first rows of a strip store nothing."""
+    tail: int = 0
+    """The last ones, as those that load nothing for a later tile."""
 
     @property
     def warps(self) -> int:
@@ -121,8 +125,17 @@ class KernelProgram:
         return self.grid * self.tiles_per_cta if isinstance(self.tiles_per_cta, int) else sum(self.tiles_per_cta)
 
     def sample(self, role: Role) -> list[Op]:
-        """Ops of ``role`` that show every kind it does: those of two tiles, or of one turn if that is more."""
-        return list(role.body(max(2, self.turn)))
+        """Ops of ``role`` that show every kind it does: those of two tiles, or of one turn if that is more.
+
+        Between the first and the last tiles, where some are left out.
+        """
+        return list(role.body(self.head + max(2, self.turn) + self.tail))
+
+    def one_turn(self, role: Role) -> list[Op]:
+        """Ops of ``role`` in a CTA of one turn of tiles; of those alone where others leave some out."""
+        begin, end = self.head, self.head + self.turn
+        ops = role.body(end + self.tail)
+        return [op for op in ops if begin <= op.tile < end] if self.head or self.tail else list(ops)
 
     def roles_on(self, ring: str, kind: type[Op] | UnionType) -> list[str]:
         """Names of the roles with such an op on a ring."""

@@ -103,7 +103,7 @@ def _all_named(program: KernelProgram) -> dict[int, _Named]:
 def _meetings(program: KernelProgram, role: Role, number: int, tiles: int) -> int:
     """How often a role comes to a barrier in a CTA of so many tiles."""
     turn = program.turn
-    left_out = max(tiles - max(_FEW, 2 * turn), 0) // turn
+    left_out = max(tiles - max(_FEW, 2 * turn) - program.head - program.tail, 0) // turn
     few = tiles - left_out * turn
     found = _count(role.body(few), number)
     return found + left_out * (found - _count(role.body(few - turn), number)) if left_out else found

@@ -152,9 +152,13 @@ class WaitGroup:
 
 @dataclass(frozen=True, slots=True)
 class Acquire:
-    """Producer waits until the stage of ``tile`` has been released (``producer_acquire``)."""
+    """Producer waits until the stage of ``tile`` has been released (``producer_acquire``).
+
+    Or only the first ``warps`` of its role do, as where one of them asks for the copies of all.
+    """
 
     ring: str
+    warps: int | None = None
     tile: int = -1
 
 
@@ -257,7 +261,7 @@ class SetMaxNReg:
 Fill = CpAsync | TmaLoad | StoreShared
 """Ops that write a tile into a stage of a ring."""
 
-PartOfRole = Compute | Load | StoreShared | CpAsync | Store
+PartOfRole = Acquire | Compute | Load | StoreShared | CpAsync | Store
 """Ops that the first ``warps`` of a role may execute alone, where a branch keeps the others from them."""
 
 Op = (

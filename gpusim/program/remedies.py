@@ -175,7 +175,8 @@ class Remedies:
         if self._bodies is None:
             program = self._program
             stages = max((ring.stages for ring in program.rings), default=1)
-            tiles = min(program.most_tiles, max(_TURNS * stages * program.turn, 2), max(_MOST, program.turn))
+            tiles = min(max(_TURNS * stages * program.turn, 2), max(_MOST, program.turn))
+            tiles = min(program.most_tiles, program.head + tiles + program.tail)
             self._bodies = {role.name: list(role.body(tiles)) for role in program.roles}
         return self._bodies.get(role, [])
 

@@ -35,8 +35,8 @@ _CONSTANTS = {
 }  # fmt: skip
 
 
-_QUOTED = 'a text that has a colon and a blank in quotes, as question: "Two stages: enough?"'
-"""What most who read that mapping values are not allowed have forgotten."""
+_COLON_IN_TEXT = re.compile(r"(?!.* #)\s*(?:- )*(\w+): +([^\s\"'\[{|>&*!#].{0,80}?: .{0,80}\S)\s*")
+"""A line with a key and a text without quotes, no longer than a message should be, that has a colon and a blank."""
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
         mark = error.problem_mark or error.context_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
         problem = f"not YAML: {_problem(error)}"
-        allowed = _QUOTED if "mapping values are not allowed" in problem else ""
+        allowed = _in_quotes(text, mark) if "mapping values are not allowed" in problem else ""
         raise ScenarioError(problem, file=name, line=line, column=column, allowed=allowed) from None
     except (yaml.YAMLError, ValueError) as error:
         first_line = (str(error) or type(error).__name__).splitlines()[0]
@@ -136,6 +136,14 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
     if root is None:
         raise ScenarioError("is empty", file=name, allowed="a scenario; see scenarios/ for examples")
     return _Reader(source).value(root, ()), source
+
+
+def _in_quotes(text: str, mark: yaml.Mark | None) -> str:
+    """What most who read that mapping values are not allowed have forgotten; in the line at ``mark``, if it shows."""
+    found = _COLON_IN_TEXT.fullmatch(text.splitlines()[mark.line]) if mark else None
+    key, said = found.groups() if found else ("question", "Two stages: enough?")
+    quoted = "'" + said.replace("'", "''") + "'" if {'"', "\\"} & set(said) else f'"{said}"'
+    return f"a text that has a colon and a blank in quotes, as {key}: {quoted}"
 
 
 def _problem(error: yaml.MarkedYAMLError) -> str:

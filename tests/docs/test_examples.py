@@ -130,7 +130,7 @@ class TestPages:
             data = {"warps": 4, **yaml.safe_load(text)}
             kernel = {
                 "grid": 4,
-                "tiles_per_cta": 2,
+                "tiles_per_cta": 8,
                 "rings": {"input": {"stages": 2, "bytes": 4096}},
                 "roles": {"all": data},
             }

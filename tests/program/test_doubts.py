@@ -158,3 +158,67 @@ def test_a_ring_that_is_released_and_never_acquired():
     assert told.startswith("ring 'out' is released by role 'storer' and acquired by nobody")
     assert "put acquire: out in front of what fills it in role 'compute'" in told
     assert stored(old="        - {acquire: out}\n", tiles=2) == ()
+
+
+A_TURN_LATE = """
+question: Is the data there?
+device: h200_sxm
+kernel:
+  grid: 132
+  tiles_per_cta: 8
+  roles:
+    all:
+      warps: 4
+      prologue: [BEFORE]
+      per_tile: [WAIT, {compute: {ffma: 64}}, {load: {bytes: 4 KiB, wait: falseMORE}}, BEHIND, {compute: {ffma: 64}}]
+      epilogue: [AFTER]
+"""
+FIRST, LAST = (
+    "before it has asked for any, so that its first turn computes without data",
+    "loads 4096 bytes in its last turn",
+)
+
+
+def late(more: str = "", *, wait="wait_loads", behind="{compute: {ffma: 1}}", before="", after="") -> tuple[str, ...]:
+    """What is told of a loop that waits for its loads at the top of the next turn; ``more`` is said of the load."""
+    parts = {"MORE": more, "WAIT": wait, "BEHIND": behind, "BEFORE": before, "AFTER": after}
+    text = A_TURN_LATE
+    for part, said in parts.items():
+        text = text.replace(part, said)
+    return loads(text).doubts()
+
+
+def test_loads_that_the_next_turn_waits_for():
+    """The first turn finds none, and nobody waits for that of the last one; ``ahead`` mends both."""
+    first, last = late()
+    assert first.startswith(f"role 'all' waits for loads {FIRST}; put ahead: 1 on the load")
+    assert last.startswith(f"role 'all' {LAST}, and nothing waits for them; put ahead: 1 on the load")
+    assert late(", ahead: 1") == ()
+
+
+def test_a_load_that_the_wait_behind_it_spares():
+    """That is a wait for the turn before, too."""
+    (last,) = late(wait="{compute: {ffma: 1}}", behind="{wait_loads: 1}")
+    assert LAST in last
+    assert late(", ahead: 1", wait="{compute: {ffma: 1}}", behind="{wait_loads: 1}") == ()
+
+
+def test_what_the_prologue_loads_the_first_turn_finds():
+    """Then only the last one loads too much, unless it is left out or the epilogue waits."""
+    once = "{load: {bytes: 4 KiB, wait: false}}"
+    (last,) = late(before=once)
+    assert LAST in last
+    assert "skip_last: 1 if the prologue loads the first tile" in last
+    assert late(", skip_last: 1", before=once) == ()
+    assert late(before=once, after="wait_loads") == ()
+
+
+def test_what_the_epilogue_waits_for_the_first_turn_lacks():
+    """A loop that computes what the turn before has loaded."""
+    (first,) = late(after="wait_loads")
+    assert FIRST in first
+
+
+def test_a_load_of_later_tiles_is_not_missed_in_the_first():
+    """Who waits in each turn for what only some of them load."""
+    assert late(", every: 4, offset: 1") == ()

@@ -101,9 +101,25 @@ def test_what_is_no_mapping_is_said_so(section):
 
 def test_a_colon_in_a_text_wants_quotes():
     """YAML's own message does not say so."""
-    error = error_of(MANY.replace("question: typos", "question: two stages: enough?"))
+    error = error_of(MANY.replace("question: typos", "question: Why is it slow: two stages?"))
     assert error.line == 1
-    assert "a text that has a colon and a blank in quotes" in str(error)
+    assert error.allowed == (
+        'a text that has a colon and a blank in quotes, as question: "Why is it slow: two stages?"'
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "remedy"),
+    [
+        ('question: Is "a": it\'s b?', "question: 'Is \"a\": it''s b?'"),
+        ("question: all\n  of: it", 'question: "Two stages: enough?"'),
+        ("question: q: r  # s: t", 'question: "Two stages: enough?"'),
+        (f"question: q: {'r' * 200}", 'question: "Two stages: enough?"'),
+    ],
+)
+def test_the_line_is_shown_with_its_quotes(line, remedy):
+    """Those that it does not hold itself; where the line does not show what was meant, another one."""
+    assert error_of(MANY.replace("question: typos", line)).allowed.endswith(f"in quotes, as {remedy}")
 
 
 @pytest.mark.parametrize(("key", "meant"), [("regs", "registers"), ("smem", "shared_bytes"), ("ctas", "grid")])

@@ -95,15 +95,19 @@ class _Sm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What repeats: ``resident`` CTAs per SM, turns of ``stride`` tiles, the last ``drain`` tiles left aside."""
+    """What repeats: ``resident`` CTAs per SM, turns of ``stride`` tiles, the last ``drain`` tiles left aside.
+
+    The first ``head`` tiles are none of them; they come before the second third of a run, where it is looked at.
+    """
 
     resident: int
     stride: int
     drain: int
+    head: int = 0
 
     def fewest(self, ctas: int) -> int:
         """Tiles of the shortest run in which a steady state can be seen, with ``ctas`` on an SM in all."""
-        return max(_FEWEST_TILES, _CHEAP_TILES // max(ctas, 1), 3 * self.stride) + self.drain
+        return max(_FEWEST_TILES, _CHEAP_TILES // max(ctas, 1), 3 * self.stride) + 3 * self.head + self.drain
 
     def longer(self, tiles: int) -> int:
         """Tiles of the next run: half as many more, in whole turns of turns, because CTAs may take turns as well."""
@@ -118,8 +122,8 @@ class Shape:
 
 
 def drain_of(program: KernelProgram) -> int:
-    """Tiles at the end that already feel it: the deepest ring and two more."""
-    return max((ring.stages for ring in program.rings), default=1) + 2
+    """Tiles at the end that already feel it: the deepest ring and two more, before those that leave something out."""
+    return max((ring.stages for ring in program.rings), default=1) + 2 + program.tail
 
 
 def stride_of(program: KernelProgram) -> int:

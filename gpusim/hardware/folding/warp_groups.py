@@ -93,7 +93,7 @@ def group_warps(
     classes = _alike(_deal_warps(program, parts, slots, schedulers))
     groups: list[list[WarpGroup]] = [[] for _ in range(slots)]
     for number, role in enumerate(program.roles):
-        drifts, never_meets = _drifts(role), _never_meets(role)
+        drifts, never_meets = _drifts(program, role), _never_meets(program, role)
         apart = few and role.warps > schedulers and (never_meets or drifts)
         for slot in range(slots):
             places: list[_Place] = []
@@ -173,17 +173,18 @@ def _groups(
     ]
 
 
-def _never_meets(role: Role) -> bool:
+def _never_meets(program: KernelProgram, role: Role) -> bool:
     """Whether its warps wait for nothing but their own loads."""
-    return _only_own_loads(list(role.body(2)))
+    return _only_own_loads(list(role.body(program.head + 2 + program.tail)))
 
 
-def _drifts(role: Role) -> bool:
+def _drifts(program: KernelProgram, role: Role) -> bool:
     """Whether from one of its tiles to the next its warps wait for their own loads and for nothing else."""
-    once, twice = (len(list(role.body(tiles))) for tiles in (1, 2))
+    whole = program.head + program.tail
+    once, twice = (len(list(role.body(whole + tiles))) for tiles in (1, 2))
     tile = max(twice - once, 1)
     # What stands before and behind all tiles takes no more than `once`: with enough of them these are a tile's.
-    ops = list(role.body(2 + -(-once // tile)))[once : once + tile]
+    ops = list(role.body(whole + 2 + -(-once // tile)))[once : once + tile]
     return _only_own_loads(ops) and any(isinstance(op, Load) for op in ops)
 
 

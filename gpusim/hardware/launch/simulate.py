@@ -129,7 +129,7 @@ def _run_short(launch: Launch, exact: bool) -> tuple[Run, list[Cut]]:
         return _run_all(launch, None)
     if program.equal_tiles is None and program.total_tiles > MANY_SIDE_BY_SIDE:
         launch = replace(launch, most_classes=MOST_SIDE_BY_SIDE)
-    shape = Shape(resident, stride_of(program), drain_of(program))
+    shape = Shape(resident, stride_of(program), drain_of(program), program.head)
     ctas = max(program.grid // sms, 1)
     few = shape.fewest(ctas)
     if program.fewest_tiles <= OPEN_END * few and program.most_tiles <= LISTED_TILES:
@@ -141,7 +141,7 @@ def _beside_tiles(launch: Launch) -> float:
     """What a CTA takes besides its tiles, in tiles: by the second wave where all CTAs have the same number of them."""
     program, resident = launch.program, launch.fits.ctas_per_sm
     waves = launch.profile.value("sm.count") * resident * 2
-    few = min(max(program.total_tiles // program.grid, 1), BESIDE_TILES)
+    few = min(max(program.total_tiles // program.grid, 1), program.head + BESIDE_TILES + program.tail)
     took_s = []
     for tiles in (few, 2 * few):
         alike = program.resized(grid=int(waves), tiles_per_cta=tiles)
@@ -177,6 +177,9 @@ def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int) -> tuple[Run,
     runs: list[Run] = []
     slopes: list[list[Cut] | None] = []
     for agreement in AGREEMENT:
+        # The CTA that has the fewest would have more than it does.
+        if few >= tiles:
+            break
         count = shape.whole_turns(few, tiles)
         missing, much = tiles - count, ctas * count > MANY_TILES
         shorter = program.shortened(missing)
@@ -244,7 +247,7 @@ def _deal_left_over(launch: Launch, run: Run, stretched: float = 1.0) -> tuple[i
 
 def _chains(program: KernelProgram) -> float:
     """Independent FFMAs of a warp where it has most of them."""
-    ops = (op for role in program.roles for op in role.body(program.turn) if isinstance(op, Compute))
+    ops = (op for role in program.roles for op in program.one_turn(role) if isinstance(op, Compute))
     return max(((op.mix.ffma, op.mix.ilp) for op in ops), default=(0.0, 1.0))[1]
 
 

@@ -35,7 +35,7 @@ def reads_in_order(program: KernelProgram, traffic: Traffic, resident: int) -> f
     All of it where a CTA asks for everything at once; the next turn of each comes between the first of others.
     Nothing beside writes: loads wait for these as `gpusim.hardware.memory.loaded_latency` says, in order or not.
     """
-    ops = (op for role in program.roles for op in role.body(program.turn))
+    ops = (op for role in program.roles for op in program.one_turn(role))
     if traffic.written_bytes > FEW_WRITES * traffic.read_bytes:
         return 0.0
     if not traffic.read_bytes or any(isinstance(op, Load) and (op.stride or op.scatter) for op in ops):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 
 from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Load, Store, TmaLoad, TmaStore
@@ -31,13 +32,29 @@ class Traffic:
 
     @staticmethod
     def of(program: KernelProgram) -> Traffic:
-        """Count ``program``'s traffic on CTAs of one turn of tiles and of two; each further turn costs the same."""
-        one, two = (_count(program, turns * program.turn) for turns in (1, 2))
+        """Count ``program``'s traffic on CTAs of one turn of tiles and of two; each further turn costs the same.
+
+        Not so of CTAs that have only tiles in which some op is left out: their ops are counted as they are.
+        """
+        ends = program.head + program.tail
+        one, two = (_count(program, ends + turns * program.turn) for turns in (1, 2))
         per_tile = [(b - a) / program.turn for a, b in zip(one, two, strict=True)]
-        fixed = [a - program.turn * b for a, b in zip(one, per_tile, strict=True)]
-        tiles = program.total_tiles
-        read, missed, written, flop = (f * program.grid + p * tiles for f, p in zip(fixed, per_tile, strict=True))
+        fixed = [a - (ends + program.turn) * b for a, b in zip(one, per_tile, strict=True)]
+        short = _short_ctas(program, ends)
+        ctas = program.grid - short.total()
+        tiles = program.total_tiles - sum(few * number for few, number in short.items())
+        total = [f * ctas + p * tiles for f, p in zip(fixed, per_tile, strict=True)]
+        for few, number in short.items():
+            total = [all_of + number * each for all_of, each in zip(total, _count(program, few), strict=True)]
+        read, missed, written, flop = total
         return Traffic(program.grid, read, missed, written, flop, per_tile[0] or one[0], per_tile[2])
+
+
+def _short_ctas(program: KernelProgram, tiles: int) -> Counter[int]:
+    """How many CTAs have so many tiles, of those with fewer than ``tiles``."""
+    if program.equal_tiles is not None:
+        return Counter({program.equal_tiles: program.grid} if program.equal_tiles < tiles else {})
+    return Counter(count for count in program.tiles_per_cta if count < tiles)
 
 
 def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, float]:

@@ -234,8 +234,10 @@ class Cta:
         self.sync_threads = CountingBarrier(
             sim, f"{lane} __syncthreads", warps, [f"{lane}.{group.lane}" for group in groups]
         )
-        self.waits = self.later_waits = 0
-        """Loads that the lane which waited most has waited for, in all and in the second half of its tiles."""
+        self.tail = program.tail
+        """Its last tiles in which some op is left out."""
+        self.waits, self.waits_per_tile = 0, 0.0
+        """Loads that the lane which waited most has waited for: in all, and in a tile of the second half."""
         self.let_go_s: dict[CountingBarrier, float] = {}
         """When the unit has let the last warp go that met at each of its barriers."""
         self._named: dict[int, CountingBarrier] = {}

@@ -68,7 +68,7 @@ def lateness_s(
     """
     # Those of tiles that were left out are like those behind the tile half-way; of unequal CTAs none are.
     missing = 0 if program.equal_tiles is None else program.equal_tiles - last.tiles
-    waits = last.waits + last.later_waits * missing / max(last.tiles - 1 - last.tiles // 2, 1)
+    waits = last.waits + last.waits_per_tile * missing
     load = traffic.read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
     many = profile.value("dram.latency_jitter_many_lines")
     lines = _waited_lines(program)
@@ -83,7 +83,7 @@ def _waited_lines(program: KernelProgram) -> float:
     """Lines of 128 bytes from DRAM that one wait is for: most of those of an op, 0 if L2 has all."""
     most = 0.0
     for role in program.roles:
-        ops = list(role.body(program.turn))
+        ops = program.one_turn(role)
         # Who does not meet the others waits for his own.
         meets = any(isinstance(op, SyncThreads | NamedBarrier) for op in ops)
         for op in ops:
@@ -94,7 +94,7 @@ def _waited_lines(program: KernelProgram) -> float:
 
 
 def _rewriting(program: KernelProgram, profile: DeviceProfile, resident: int, end_s: float) -> float:
-    roles = [[op for op in role.body(program.turn) if isinstance(op, Store) and op.again] for role in program.roles]
+    roles = [[op for op in program.one_turn(role) if isinstance(op, Store) and op.again] for role in program.roles]
     stored = sum(op.bytes for stores in roles for op in stores)
     if not stored or not end_s:
         return 0.0

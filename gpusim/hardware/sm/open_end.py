@@ -77,7 +77,7 @@ class OpenEnd:
 
     def _look(self) -> None:
         """End the run if it is steady, or settle when to look again."""
-        count = self._shape.whole_turns(self._foremost + 1, self._tiles)
+        count = self._shape.whole_turns(self._foremost + 1 + self._program.tail, self._tiles)
         seen, missing = self._next - self._behind, self._tiles - count
         waves = [[cta.done_s[:seen] for cta in sm.ctas[: sm.at_once]] for sm in self._sms]
         if not _worth_it(count, self._tiles):

@@ -270,7 +270,7 @@ class Sm:
             for warps in sorted(lanes, key=_waits):
                 slowest.setdefault(warps.role.name, warps)
             most = max(slowest.values(), key=_waits)
-            cta.waits, cta.later_waits = most.waits, most.waits - most.waits_half_way
+            cta.waits, cta.waits_per_tile = most.waits, most.waits_per_tile
             self.ended_s.append(sim.now)
             if self.waves is not None:
                 # Of the last CTAs each is another one, as some SMs do without it.

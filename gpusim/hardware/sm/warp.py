@@ -121,9 +121,14 @@ class WarpLane:
             )  # fmt: skip
 
     @property
-    def waits_half_way(self) -> int:
-        """Loads it had waited for when half of its tiles were done."""
-        return self._waits_by_tile[self.cta.tiles // 2] if self.cta.tiles else 0
+    def waits_per_tile(self) -> float:
+        """Loads it has waited for in a tile of the second half, without the last ones that leave something out."""
+        tiles, tail = self.cta.tiles, self.cta.tail
+        if not tiles:
+            return float(self.waits)
+        half, end = tiles // 2, tiles - 1 - tail
+        waits = max(self._waits_by_tile[: end + 1], default=0) if tail else self.waits
+        return max(waits - self._waits_by_tile[half], 0) / max(end - half, 1)
 
     # -- helpers -----------------------------------------------------------------------
 
@@ -222,12 +227,12 @@ class WarpLane:
 
     def _left_out(self) -> float:
         """Loads that it would have waited for in tiles which the run leaves out, once it has done the others."""
-        tiles, waits = self.cta.tiles, self._waits_by_tile
+        tiles, end, waits = self.cta.tiles, self.cta.tiles - 1 - self.cta.tail, self._waits_by_tile
         missing = (self.cta.parts.tiles or tiles) - tiles
         if missing <= 0 or tiles < 2 or not waits[tiles - 1]:
             return 0.0
         half = tiles // 2
-        return missing * (waits[tiles - 1] - waits[half]) / max(tiles - 1 - half, 1)
+        return missing * max(waits[end] - waits[half], 0) / max(end - half, 1)
 
     def origin(self, tile: int, stage: int = -1) -> Origin:
         """Who asks memory for something, if these warps do now."""

@@ -115,9 +115,11 @@ def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) ->
 
 
 def acquire(lane: WarpLane, op: Acquire) -> Generator:
+    if not lane.executes(op):
+        return
     ring = lane.cta.rings[op.ring]
     barrier, phase = ring.empty[ring.stage(op.tile)], op.tile // ring.ring.stages - 1
-    sharing = max(ring.ring.empty_arrivals, lane.role.warps)
+    sharing = max(ring.ring.empty_arrivals, lane.among(op))
     yield from _wait_for(lane, barrier, phase, "stage_full", op.tile, ring, sharing)
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "OnRingBytes",
     "RegisterLoad",
     "SharedStore",
+    "StageWait",
     "ThreadFetch",
 ]
 
@@ -41,6 +42,10 @@ class OnRing(Schedule):
 
     ring: Name
     """The ring; the stage is that of the op's tile."""
+
+
+class StageWait(OnRing, PartOfRole):
+    """A wait for a free stage, perhaps of those warps only that ask for the copy into it."""
 
 
 class Commit(OnRing):

@@ -24,6 +24,7 @@ BULK_ALIGNMENT = 16  # PTX ISA: size and addresses of cp.async.bulk are multiple
 LONGEST_TURN = 64
 EVERY_TILE = ("acquire", "tma_load", "wait", "release", "producer_commit", "cp_async", "commit_group", "wait_group")
 """Words that fill, free or count the stages of a ring, tile by tile."""
+SKIPS = ("skip_first", "skip_last")
 MOST_DEALT = 1_000_000
 """CTAs of unequal tiles, each of which is placed for itself."""
 SETTLED = 3
@@ -188,7 +189,7 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
             allowed = listing(known) or f"none; declare it under {kind}s"
             yield Problem((*path, field), f"there is no {kind} {name!r}", allowed, nearest(name, known))
             return
-    yield from _time_problems(part, word, spec, path)
+    yield from _time_problems(part, word, spec, path, kernel.most_tiles)
     if getattr(spec, "stride", 0) and spec.scatter:
         yield Problem((*path, "scatter"), "addresses are a stride apart or scattered, not both", "stride or scatter")
     if structure := getattr(spec, "structure", 0):
@@ -215,17 +216,37 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
         yield from _size_problems(kernel, word, spec, path)
 
 
-def _time_problems(part: str, word: str, spec: Any, path: tuple) -> Iterator[Problem]:
+def _time_problems(part: str, word: str, spec: Any, path: tuple, tiles: int) -> Iterator[Problem]:
     """What is wrong with when an op runs."""
     if part != "per_tile" and spec.ahead:
         yield Problem((*path, "ahead"), f"means nothing in {part}", "tile: n")
     if part == "per_tile" and spec.tile is not None:
         yield Problem((*path, "tile"), "is the iteration's own tile in per_tile", "ahead: n")
-    if spec.every > 1 and (part != "per_tile" or word in EVERY_TILE):
+    if part != "per_tile" or word in EVERY_TILE:
         why = f"means nothing in {part}" if part != "per_tile" else f"{word} belongs to every tile of its ring"
-        yield Problem((*path, "every"), why, "1, or every and offset of the role")
+        if spec.every > 1:
+            yield Problem((*path, "every"), why, "1, or every and offset of the role")
+        for skip in SKIPS:
+            if getattr(spec, skip):
+                yield Problem((*path, skip), why, "0")
+    elif spec.skip_first or spec.skip_last:
+        yield from _skip_problems(spec, path, tiles)
     if spec.offset >= spec.every:
         yield Problem((*path, "offset"), f"is {spec.offset} with every {spec.every}", f"at most {spec.every - 1}")
+
+
+def _skip_problems(spec: Any, path: tuple, tiles: int) -> Iterator[Problem]:
+    """What is wrong with an op that is left out at the ends of a CTA, the longest of which has so many ``tiles``."""
+    if spec.skip_last and spec.ahead:
+        why = "goes along with ahead, which leaves out what would be for tiles past the end"
+        yield Problem((*path, "skip_last"), why, "ahead or skip_last")
+    elif tiles and (more := spec.first_tile + spec.skip_last + 1 - tiles) > 0:
+        skip = "skip_first" if spec.skip_first else "skip_last"
+        number = getattr(spec, skip)
+        yield Problem(
+            (*path, skip), f"is {number}: the op never runs, as no CTA has more than {tiles} tiles",
+            f"at most {max(number - more, 0)}",
+        )  # fmt: skip
 
 
 def _size_problems(kernel: SpelledKernel, word: str, spec: Any, path: tuple) -> Iterator[Problem]:

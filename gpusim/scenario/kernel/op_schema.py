@@ -20,6 +20,7 @@ from gpusim.scenario.kernel.access_schema import (
     OnRingBytes,
     RegisterLoad,
     SharedStore,
+    StageWait,
     ThreadFetch,
 )
 from gpusim.scenario.kernel.compute_schema import ComputeMix
@@ -42,7 +43,7 @@ __all__ = ["MAX_TIMES", "OPS", "REPEAT", "STEPS", "OpStep"]
 MAX_TIMES = 10_000
 
 OPS: dict[str, OpWord] = {
-    "acquire": OpWord(OnRing, "ring", about="Wait until the stage has been released by all who read it."),
+    "acquire": OpWord(StageWait, "ring", about="Wait until the stage has been released by all who read it."),
     "tma_load": OpWord(
         BulkFetch, "ring", about="cp.async.bulk into the stage, with the arrive.expect_tx that announces it."
     ),

@@ -4,7 +4,8 @@ An op in ``per_tile`` belongs to the tile of the iteration. With ``ahead: n`` it
 pipelining does: the first n tiles are issued before the loop starts, none past the end.
 ``ahead: full`` is the deepest that never touches the stage in use, stages − 1. A role that
 takes turns with others says so itself, with ``every`` and ``offset`` (`schema`); an op with them runs for some
-of the tiles only, as what stands at the end of an item of several.
+of the tiles only, as what stands at the end of an item of several. ``skip_first`` and ``skip_last`` leave an op out at
+the beginning and at the end of a CTA, as an ``if`` on the loop's counter does.
 """
 
 from __future__ import annotations
@@ -15,10 +16,11 @@ from pydantic import BeforeValidator, Field
 
 from gpusim.scenario.fields import ByteCount, Count, Model, Number, whole_number
 
-__all__ = ["MAX_EVERY", "Amount", "Fraction", "PartOfRole", "Schedule", "Size", "Width"]
+__all__ = ["MAX_EVERY", "MAX_SKIP", "Amount", "Fraction", "PartOfRole", "Schedule", "Size", "Width"]
 
 MAX_AHEAD = 64
 MAX_EVERY = 1024
+MAX_SKIP = 1024
 
 
 def _ahead(value: Any) -> Any:
@@ -51,6 +53,15 @@ class Schedule(Model):
     """The op runs for every so-manyth tile of the CTA only (per_tile, no op that fills or frees a stage)."""
     offset: Annotated[Count, Field(ge=0, lt=MAX_EVERY)] = 0
     """The first of these tiles, below `every`: with `every: 8` 7 for the last one of each eight."""
+    skip_first: Annotated[Count, Field(ge=0, le=MAX_SKIP)] = 0
+    """The op is left out in the first so many tiles of the CTA (where `every` is allowed)."""
+    skip_last: Annotated[Count, Field(ge=0, le=MAX_SKIP)] = 0
+    """The op is left out in the last so many tiles of the CTA (where `every` is allowed, and without `ahead`)."""
+
+    @property
+    def first_tile(self) -> int:
+        """The first tile for which it runs."""
+        return self.skip_first + (self.offset - self.skip_first) % self.every
 
 
 class PartOfRole(Schedule):

@@ -6,7 +6,7 @@ any number of tiles.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields
 from math import lcm
 from typing import Any
@@ -26,16 +26,18 @@ MBARRIER_BYTES = 8  # PTX ISA: an mbarrier object is 64 bits
 class Step:
     """One op of a list: ``make(tile)``, run ``ahead`` tiles early or for one fixed ``tile``.
 
-    ``every``, ``offset``: for which tiles of the loop. ``past_end``: what stands in its place where it would be for a
-    tile that the CTA does not have.
+    ``every``, ``offset``: for which tiles of the loop; not for the first ``skip_first`` and the last ``skip_last`` of
+    the CTA. ``instead``: what stands in its place there, and where it would be for a tile that the CTA does not have.
     """
 
     make: Callable[[int], Op]
     ahead: int = 0
     tile: int | None = None
-    past_end: Callable[[int], Op] | None = None
+    instead: Callable[[int], Op] | None = None
     every: int = 1
     offset: int = 0
+    skip_first: int = 0
+    skip_last: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,10 @@ class TileLoop:
                 # Only ops ahead of the loop run before it starts.
                 if tile < 0 or tile % self.every != self.offset or tile % step.every != step.offset:
                     continue
-                make = step.make if tile < tiles else step.past_end
+                # What it leaves out there the prologue has done, if anybody.
+                if iteration < 0 and tile < step.skip_first:
+                    continue
+                make = step.make if step.skip_first <= tile < tiles - step.skip_last else step.instead
                 if make is not None:
                     yield make(tile)
         last = tiles - 1 - (tiles - 1 - self.offset) % self.every
@@ -102,6 +107,8 @@ def build_kernel(kernel: SpelledKernel) -> KernelProgram:
         idle_warps=kernel.idle_warps,
         footprint_bytes=kernel.footprint,
         turn=turn_of(kernel),
+        head=max((spec.skip_first for spec in _tile_specs(kernel)), default=0),
+        tail=max((spec.skip_last for spec in _tile_specs(kernel)), default=0),
     )
 
 
@@ -119,12 +126,12 @@ def _ring(kernel: SpelledKernel, name: str) -> Ring:
 
 def turn_of(kernel: SpelledKernel) -> int:
     """Tiles after which all roles do the same again: 1 unless some take turns, or an op is not for every tile."""
-    roles = kernel.roles.values()
-    return lcm(*(role.every for role in roles), *(spec.every for role in roles for spec in _specs(role.per_tile)))
+    return lcm(*(role.every for role in kernel.roles.values()), *(spec.every for spec in _tile_specs(kernel)))
 
 
-def _specs(steps: Sequence[Any]) -> Iterator[Any]:
-    return (spec for _, word, spec in as_written(steps) if word != REPEAT)
+def _tile_specs(kernel: SpelledKernel) -> Iterator[Any]:
+    lists = (as_written(role.per_tile) for role in kernel.roles.values())
+    return (spec for steps in lists for _, word, spec in steps if word != REPEAT)
 
 
 def fill_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
@@ -170,14 +177,15 @@ def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
             if word == "wait":
                 read = spec.ring
             make = _maker(kernel, word, spec, read)
-            past_end = _past_end(word, spec, make, spares)
-            part.append(Step(make, _ahead(kernel, spec), spec.tile, past_end, spec.every, spec.offset))
+            instead, ahead = _instead(word, spec, make, spares), _ahead(kernel, spec)
+            runs = spec.every, spec.offset, spec.skip_first, spec.skip_last
+            part.append(Step(make, ahead, spec.tile, instead, *runs))
         parts.append(tuple(part))
     return TileLoop(*parts, every=role.every, offset=role.offset)
 
 
-def _past_end(word: str, spec: Any, make: Callable[[int], Op], spares: bool) -> Callable[[int], Op] | None:
-    """Copies and loads past the end have nothing to fetch, but what counts them must go on counting the same ones.
+def _instead(word: str, spec: Any, make: Callable[[int], Op], spares: bool) -> Callable[[int], Op] | None:
+    """Copies and loads that are left out fetch nothing, but what counts them must go on counting the same ones.
 
     An empty group is committed, and where ``wait_loads`` spares the youngest loads, an empty load is one of them.
     """
@@ -226,9 +234,10 @@ class _PhaseMaker:
     phase: int | None
     lag: int
     every: int
+    first: int
 
     def __call__(self, tile: int) -> Op:
-        turn = tile // self.every
+        turn = (tile - self.first) // self.every
         if self.phase is None:
             turn -= self.lag
             phase = turn // self.stages
@@ -245,9 +254,10 @@ class _ArrivalMaker:
     stages: int
     bytes: int | None
     every: int
+    first: int
 
     def __call__(self, tile: int) -> Op:
-        name = _stage_of(self.barrier, self.stages, tile // self.every)
+        name = _stage_of(self.barrier, self.stages, (tile - self.first) // self.every)
         return ops.Arrive(name, tile) if self.bytes is None else ops.ExpectTx(name, self.bytes, tile)
 
 
@@ -263,10 +273,11 @@ _OPS: dict[str, type] = {
 
 def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Callable[[int], Op]:
     if word == "mbarrier_wait":
-        return _PhaseMaker(spec.barrier, kernel.barriers[spec.barrier].stages, spec.phase, spec.lag, spec.every)
+        stages = kernel.barriers[spec.barrier].stages
+        return _PhaseMaker(spec.barrier, stages, spec.phase, spec.lag, spec.every, spec.first_tile)
     if word in ("arrive", "expect_tx"):
         stages, amount = kernel.barriers[spec.barrier].stages, getattr(spec, "bytes", None)
-        return _ArrivalMaker(spec.barrier, stages, amount, spec.every)
+        return _ArrivalMaker(spec.barrier, stages, amount, spec.every, spec.first_tile)
     if word == "compute":
         implied = read if spec.lds and spec.reads is None else None
         return _Maker(ops.Compute, mix=Mix(**_same(Mix, spec)), reads=spec.reads or implied, warps=spec.warps)

@@ -90,7 +90,7 @@ def _tile(kernel: SpelledKernel, place: str, balance: Mapping[str, int]) -> Iter
     sizes = {ring.bytes for ring in kernel.rings.values()}
     # Loads into registers would need more of them, of which the file states a number; what runs for some of the tiles
     # only would run for others.
-    if not sizes or any(word == "load" or args.every > 1 for _, word, args in steps):
+    if not sizes or any(word == "load" or _of_some_tiles(args) for _, word, args in steps):
         return
     size = max(sizes)
     for order, (times, over) in enumerate(TWICE):
@@ -103,6 +103,10 @@ def _tile(kernel: SpelledKernel, place: str, balance: Mapping[str, int]) -> Iter
         overrides |= _scaled(steps, times, over, bytes_too=True)
         change = f"tile {shown(size, 'bytes')} → {shown(size * times // over, 'bytes')}"
         yield Proposal("tile_bytes", change, overrides, balance=balance, order=order)
+
+
+def _of_some_tiles(args: Any) -> bool:
+    return args.every > 1 or bool(args.skip_first or args.skip_last)
 
 
 def _mostly_overhead(steps: Steps) -> bool:
