@@ -22,10 +22,10 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 KIND_MEANING: dict[Kind, str] = {
     "compute": "arithmetic on the tile",
     "load": "plain loads through registers",
-    "store": "writing results",
+    "store": "writing results; of a copy unit: it works on a store",
     "issue": "issuing asynchronous copies",
     "copy": "a stage is being filled: issue to arrival",
-    "transfer": "a copy unit works on a request",
+    "transfer": "a copy unit works on a load or a copy",
     "wait": "waiting for another lane, for the reason that is given",
     "barrier": "inside a barrier",
     "launch": "launching a kernel",

@@ -68,3 +68,12 @@ def test_too_many_tiles_to_be_simulated_are_refused(tiles):
     program = padded(tma_ring(2, tiles=tiles, grid=531), 1)
     with pytest.raises(GpusimError, match=r"at most 1,000,000 are; .*without --exact"):
         simulate_kernel(program, load_profile("h200_sxm"), exact=True, trace=False)
+
+
+@pytest.mark.parametrize("tiles", [(600,) + (300,) * 131, (300, 600) * 66], ids=["one is longer", "half are"])
+def test_tiles_that_are_left_out_are_those_of_all(tiles):
+    """Side by side the longer CTAs are alone at last, and quicker: that pace is not the one of what is left out."""
+    program, profile = tma_ring(4, tiles=tiles, grid=132, ffma=16), load_profile("h200_sxm")
+    folded, exact = (simulate_kernel(program, profile, exact=exact, trace=False) for exact in (False, True))
+    assert folded.meta["extrapolated_s"] > 0
+    assert folded.total_s == pytest.approx(exact.total_s, rel=0.01)

@@ -137,8 +137,10 @@ def stride_of(program: KernelProgram) -> int:
 def find_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int, agreement: float) -> list[Cut] | None:
     """Where the missing tiles and CTAs of every SM go, in the order to put them in; None if tiles are not steady."""
     cuts: list[Cut] = []
+    # Behind the tiles that all CTAs have those of the longer ones get on at another pace.
+    fewest = min(len(cta.done_s) for sm in sms for cta in sm.ctas)
     for sm in sms:
-        in_tiles = _tile_cuts(sm, shape, missing_tiles, agreement)
+        in_tiles = _tile_cuts(sm, shape, fewest, missing_tiles, agreement)
         if in_tiles is None:
             return None
         cuts += in_tiles + _wave_cut(sm, in_tiles, shape.resident)
@@ -260,14 +262,14 @@ def _goes_on(wave: Sequence[Sequence[float]], period: float, shape: Shape, agree
     return abs(mean - period) <= _enough(agreement, len(done), missing) * period
 
 
-def _tile_cuts(sm: _Sm, shape: Shape, missing: int, agreement: float) -> list[Cut] | None:
-    """Where ``missing`` tiles of every CTA of an SM go, the last wave first; None if not steady."""
+def _tile_cuts(sm: _Sm, shape: Shape, tiles: int, missing: int, agreement: float) -> list[Cut] | None:
+    """Where ``missing`` tiles of every CTA of an SM go, by their first ``tiles``, last wave first; None: not steady."""
     if missing == 0:
         return []
     cuts: list[list[Cut]] = []
     of_first: float | None = None
     for first in range(0, len(sm.ctas), shape.resident):
-        wave = _common(sm.ctas[first : first + shape.resident])
+        wave = [cta.done_s[:tiles] for cta in sm.ctas[first : first + shape.resident]]
         period = steady_wave(wave, shape.stride, shape.drain, agreement, missing)
         if period is None and of_first is not None and _goes_on(wave, of_first, shape, agreement, missing):
             period = of_first

@@ -70,15 +70,17 @@ def run_once(
     dealt: tuple[int, ...] | None,
     waves: Waves | None = None,
     open_end: OpenEnd | None = None,
+    left_out: int = 0,
 ) -> Run:
     """Simulate ``program``, which is the launch's own or one with fewer tiles; of its CTAs what ``waves`` leaves.
 
-    ``dealt``: see `place_ctas`. ``open_end``: what may tell it to end after fewer tiles.
+    ``dealt``: see `place_ctas`. ``open_end``: what may tell it to end after fewer tiles. ``left_out``: tiles that each
+    CTA of the launch has more.
     """
     profile, resident_ctas = launch.profile, launch.fits.ctas_per_sm
     builder = TimelineBuilder() if launch.trace else None
     sim = Simulation()
-    parts = Parts.of(program, launch.program.equal_tiles)
+    parts = Parts.of(program, left_out)
     sms = int(profile.value("sm.count"))
     groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")), sms)
     classes = place_ctas(program, sms, resident_ctas, dealt, beside=launch.beside, most=launch.most_classes)

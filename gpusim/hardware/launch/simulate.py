@@ -184,9 +184,9 @@ def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int) -> tuple[Run,
         missing, much = tiles - count, ctas * count > MANY_TILES
         shorter = program.shortened(missing)
         before = runs[0].sms[0].waves if runs else None
-        run = run_once(launch, shorter, dealt, Waves(shape.resident, count, before))
+        run = run_once(launch, shorter, dealt, Waves(shape.resident, count, before), left_out=missing)
         if not runs and (dealt := _deal_left_over(launch, run, tiles / count)):
-            run = run_once(launch, shorter, dealt, Waves(shape.resident, count))
+            run = run_once(launch, shorter, dealt, Waves(shape.resident, count), left_out=missing)
         cuts = find_cuts(run.sms, shape, missing, AGREEMENT[-1] if much else agreement)
         if cuts is not None:
             return run, cuts

@@ -26,7 +26,7 @@ from gpusim.hardware.memory.merging import WARPS_OF_AN_SM, merged_part
 from gpusim.hardware.memory.store_queue import StoreQueue
 from gpusim.hardware.memory.under_way import UnderWay
 from gpusim.program import WARP_SIZE
-from gpusim.timeline import Recorder
+from gpusim.timeline import Kind, Recorder
 
 __all__ = ["Origin", "SmMemory"]
 
@@ -238,7 +238,7 @@ class SmMemory:
             apart = (1.0 - merged) * (access.lines + access.sectors) + merged * (DENSE.lines + DENSE.sectors)
             uses.append((self._sparse, SECTOR_BYTES * apart * amount / sent))
         server = self._lsu_stores
-        done = server.request(sent, uses, part=origin.part, served=self._served(server, amount, origin))
+        done = server.request(sent, uses, part=origin.part, served=self._served(server, amount, origin, "store"))
         self.stores.add(done, sent, amount / each)
         done.callbacks.append(self._stored)
         return done
@@ -254,7 +254,7 @@ class SmMemory:
             *self._memory.writes(DENSE, 0.0),
             (self._tma, self._alignment.aligned_rate("tma") / rate),
         ]
-        served = self._served(server, amount, origin)
+        served = self._served(server, amount, origin, "store")
         done = server.request(amount, uses, rate=rate, part=origin.part, latency_s=latency_s, served=served)
         done.callbacks.append(self._stored)
         return done
@@ -267,7 +267,9 @@ class SmMemory:
     def _stored(self, _event: Event) -> None:
         self.stored_s = self._memory.sim.now
 
-    def _served(self, server: FifoServer, amount: float, origin: Origin) -> Callable[[float, float], None] | None:
+    def _served(
+        self, server: FifoServer, amount: float, origin: Origin, kind: Kind = "transfer"
+    ) -> Callable[[float, float], None] | None:
         """What records on the timeline when ``server`` has passed ``amount`` bytes; None without one."""
         trace = self._trace
         if trace is None:
@@ -275,6 +277,6 @@ class SmMemory:
 
         def draw(start_s: float, end_s: float) -> None:
             tile, stage, cause = origin.tile, origin.stage, origin.cause
-            trace(server.name, "transfer", start_s, end_s, tile=tile, stage=stage, bytes=round(amount), cause=cause)
+            trace(server.name, kind, start_s, end_s, tile=tile, stage=stage, bytes=round(amount), cause=cause)
 
         return draw

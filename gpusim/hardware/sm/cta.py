@@ -152,17 +152,17 @@ class Parts:
     listed: dict[tuple[str, int], tuple[Op, ...]]
     turn: int
     """Tiles after which loads are as late as before."""
-    tiles: int | None
-    """Those of each CTA of the launch, of which a run may do fewer; None if they are unequal."""
+    left_out: int
+    """Tiles that each CTA of the launch has more than in this run."""
     remedies: Remedies
 
     @staticmethod
-    def of(program: KernelProgram, tiles: int | None = None) -> Parts:
+    def of(program: KernelProgram, left_out: int = 0) -> Parts:
         """The parts of ``program``, found by listing the ops of a CTA with two tiles, or with a turn of them.
 
-        ``tiles``: see there.
+        ``left_out``: see there.
         """
-        parts = Parts({}, {}, {}, {}, stride_of(program), tiles, Remedies(program))
+        parts = Parts({}, {}, {}, {}, stride_of(program), left_out, Remedies(program))
         for role in program.roles:
             for op in program.sample(role):
                 if isinstance(op, TmaLoad | ProducerCommit):
@@ -211,6 +211,8 @@ class Cta:
         self.loads = f"{lane}.loads"
         """The lane of loads into registers that nobody waits for yet."""
         self.tiles = tiles
+        self.left_out = parts.left_out
+        """Tiles that it has more in the launch."""
         self.done_s = [0.0] * tiles
         """When the last op of each tile ended."""
         self.rings = {
@@ -245,6 +247,7 @@ class Cta:
     def leave_out(self, missing: int) -> None:
         """Do so many tiles less than was said before; none of those has begun."""
         self.tiles -= missing
+        self.left_out += missing
         del self.done_s[self.tiles :]
 
     def late(self, tile: int, place: int) -> float:

@@ -66,9 +66,8 @@ def lateness_s(
 
     ``last``: the one of them that waited most; ``resident``: CTAs that fit an SM.
     """
-    # Those of tiles that were left out are like those behind the tile half-way; of unequal CTAs none are.
-    missing = 0 if program.equal_tiles is None else program.equal_tiles - last.tiles
-    waits = last.waits + last.waits_per_tile * missing
+    # Those of tiles that were left out are like those behind the tile half-way.
+    waits = last.waits + last.waits_per_tile * last.left_out
     load = traffic.read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
     many = profile.value("dram.latency_jitter_many_lines")
     lines = _waited_lines(program)

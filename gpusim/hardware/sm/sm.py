@@ -248,7 +248,7 @@ class Sm:
         lane, groups = f"{self.name}.cta[{slot}]", self._groups[slot]
         again, before = False, -1
         while waiting:
-            tiles = waiting.popleft() - (self._open_end.missing if self._open_end else 0)
+            tiles = waiting.popleft()
             part = self._class.part(len(waiting))
             start = hand_out.at_s(sim.now, again)
             if start > sim.now:
@@ -257,6 +257,8 @@ class Sm:
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, reason="launch", cause=before)
             cta = Cta(sim, self._program, self._parts, groups, lane, tiles, len(self.ctas), part)
+            if self._open_end is not None:
+                cta.leave_out(self._open_end.missing)
             self.ctas.append(cta)
             lanes = [WarpLane(self, cta, group, hand_out.warps_s(group.last + 1, again)) for group in groups]
             again = True

@@ -228,7 +228,7 @@ class WarpLane:
     def _left_out(self) -> float:
         """Loads that it would have waited for in tiles which the run leaves out, once it has done the others."""
         tiles, end, waits = self.cta.tiles, self.cta.tiles - 1 - self.cta.tail, self._waits_by_tile
-        missing = (self.cta.parts.tiles or tiles) - tiles
+        missing = self.cta.left_out
         if missing <= 0 or tiles < 2 or not waits[tiles - 1]:
             return 0.0
         half = tiles // 2
