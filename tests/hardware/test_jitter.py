@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.memory.jitter import LEAST_TURN, of_loads, of_place, of_start
+from gpusim.hardware.memory.jitter import LEAST_TURN, MOST_SHIFTS, of_loads, of_place, of_start
 from gpusim.program import Load, Role
 from tests.tile_programs import kernel, textbook, tma_ring
 
@@ -86,3 +86,11 @@ def test_round_costs_stay_round():
     copies = timeline.mask(kinds=("copy",))
     took = (timeline.end_s - timeline.start_s)[copies]
     assert took.max() == pytest.approx(took.min())
+
+
+def test_turns_of_a_thousand_tiles_have_as_many_places_as_are_looked_for():
+    """Their distances are chosen from so many, all different; a place more begins anew."""
+    lates = of_loads(0, 1000)
+    by_place = [tuple(of_place(lates, tile, place) for tile in range(0, 1000, 50)) for place in range(MOST_SHIFTS + 1)]
+    assert len(set(by_place)) == MOST_SHIFTS
+    assert by_place[MOST_SHIFTS] == by_place[0]

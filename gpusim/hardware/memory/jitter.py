@@ -17,6 +17,10 @@ LEAST_TURN = 8
 """Tiles: so many different amounts at least. With fewer CTAs fall into a rhythm sooner, with more a steady state takes
 longer to see."""
 
+MOST_SHIFTS = 64
+"""Loads of a tile with chances of their own, and distances to choose theirs from: of turns of hundreds of tiles every
+so-manyth, because each is looked at in every tile."""
+
 _GOLDEN, _SILVER = 0.5 * (5.0**0.5 - 1.0), 2.0**0.5 - 1.0
 """Steps of which any number in a row are spread evenly; two, because loads have nothing to do with
 starts."""
@@ -45,31 +49,28 @@ def of_place(lates: tuple[float, ...], tile: int, place: int) -> float:
     Loads of one tile lie far from each other, so that each is late by a chance of its own: by what is another tile's of
     the first.
     """
-    shifts = _shifts(lates)
-    return lates[(tile + shifts[place % len(shifts)]) % len(lates)]
+    shifts = _shifts(lates, place % min(len(lates), MOST_SHIFTS) + 1)
+    return lates[(tile + shifts[-1]) % len(lates)]
 
 
 @lru_cache(maxsize=4096)
-def _shifts(lates: tuple[float, ...]) -> tuple[int, ...]:
-    """By how many tiles further on the loads behind a tile's first one take theirs.
+def _shifts(lates: tuple[float, ...], places: int) -> tuple[int, ...]:
+    """By how many tiles further on the loads of so many places take theirs, that of a tile's first one included.
 
     One after the other so that the latest of n is as late on average as of n chances that are spread evenly over -1 to
     1: by (n - 1) / (n + 1).
     """
-    turn = len(lates)
-    found, left, latest = [0], set(range(1, turn)), list(lates)
+    if places == 1:
+        return (0,)
+    found, turn = _shifts(lates, places - 1), len(lates)
+    latest = [max(lates[(tile + shift) % turn] for shift in found) for tile in range(turn)]
+    choice, mean = min(turn, MOST_SHIFTS), (places - 1.0) / (places + 1.0)
 
-    def with_one(shift: int) -> list[float]:
-        return [max(late, lates[(tile + shift) % turn]) for tile, late in enumerate(latest)]
+    def misses(shift: int) -> float:
+        return abs(sum(max(late, lates[(tile + shift) % turn]) for tile, late in enumerate(latest)) / turn - mean)
 
-    while left:
-        count = len(found) + 1
-        mean = (count - 1.0) / (count + 1.0)
-        best = min(sorted(left), key=lambda shift: abs(sum(with_one(shift)) / turn - mean))
-        latest = with_one(best)
-        left.remove(best)
-        found.append(best)
-    return tuple(found)
+    left = {turn * number // choice for number in range(1, choice)}.difference(found)
+    return *found, min(sorted(left), key=misses)
 
 
 def _evenly(number: int, step: float) -> float:
