@@ -70,7 +70,7 @@ def count(file: Path, function: str | None, in_order: bool, warps: int | None, j
 
 
 def _parts(text: str) -> list[Part]:
-    return parts(sass.with_threads(sass.with_strides(sass.with_addresses(sass.parse(text)))))
+    return sass.with_blocks(parts(sass.with_threads(sass.with_strides(sass.with_addresses(sass.parse(text))))))
 
 
 def _print_drafts(drafts: dict[str, str], json: bool) -> None:

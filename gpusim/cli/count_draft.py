@@ -24,6 +24,7 @@ _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 _KIB = 1024
 _LOCAL = ("LDL", "STL")
+_JUMPED_OVER = "jumped over by a branch: every? skip_first? skip_last? warps?"
 _SECTOR = 32
 """Bytes that are fetched for a few lanes."""
 
@@ -81,23 +82,40 @@ def _fills(name: str, found: Mapping[str, tuple[Part, list[Step]]]) -> bool:
 
 
 def _listed(
-    listed: Sequence[Step], found: Mapping[str, tuple[Part, list[Step]]], warps: int, depth: int
+    listed: Sequence[Step],
+    found: Mapping[str, tuple[Part, list[Step]]],
+    warps: int,
+    depth: int,
+    around: Collection[int] = (),
 ) -> Iterator[str]:
-    """The ops of steps, a line each, loops with their own."""
+    """The ops of steps, a line each, loops with their own; branches ``around`` jump over all of them."""
     space = _INDENT * depth
-    for at, step in enumerate(listed):
-        if _of_a_copy(listed, at, warps):
-            yield from (f"{space}# {line[2:]}: addresses, within the cost of the copy" for line in _ops(step, 1))
-        elif step.word in found:
-            fills = " Or, if it fills the ring: `ahead` on the copies in per_tile." if _fills(step.word, found) else ""
-            alone = _by_one_warp(step, warps)
-            own = " By one warp; perhaps a role of its own" if alone else ""
-            yield f"{space}- repeat:  # {step.word}: how often?{fills}{own}"
-            yield f"{space}    times: 1"
-            yield f"{space}    ops:"
-            yield from _listed(found[step.word][1], found, 1 if alone else warps, depth + 3)
-        else:
-            yield from (space + line for line in _ops(step, warps))
+    jumping = [around, *(step.jumped_over for step in listed), around]
+    for at, (step, before, behind) in enumerate(zip(listed, jumping, jumping[2:], strict=False)):
+        lines = list(_lines(listed, at, found, warps))
+        begun, ended = set(step.jumped_over).difference(before), set(step.jumped_over).difference(behind)
+        if begun and lines:
+            lines[0] += f"{'; ' if '#' in lines[0] else '  # '}{_JUMPED_OVER}"
+        yield from (space + line for line in lines)
+        if ended - begun:
+            yield f"{space}# up to here"
+
+
+def _lines(listed: Sequence[Step], at: int, found: Mapping[str, tuple[Part, list[Step]]], warps: int) -> Iterator[str]:
+    """The lines of one step."""
+    step = listed[at]
+    if _of_a_copy(listed, at, warps):
+        yield from (f"# {line[2:]}: addresses, within the cost of the copy" for line in _ops(step, 1))
+    elif step.word in found:
+        fills = " Or, if it fills the ring: `ahead` on the copies in per_tile." if _fills(step.word, found) else ""
+        alone = _by_one_warp(step, warps)
+        own = " By one warp; perhaps a role of its own" if alone else ""
+        yield f"- repeat:  # {step.word}: how often?{fills}{own}"
+        yield "    times: 1"
+        yield "    ops:"
+        yield from _listed(found[step.word][1], found, 1 if alone else warps, 3, step.jumped_over)
+    else:
+        yield from _ops(step, warps)
 
 
 def _of_a_copy(listed: Sequence[Step], at: int, warps: int) -> bool:

@@ -235,3 +235,29 @@ def test_a_draft_of_a_loop_that_waits_for_copies_behind_one_that_loads(drafted):
     assert "# 1 loads and stores of spilled registers are in it" in draft
     # The address of the LDS is alike in all lanes, so that it passes twice and not four times; LDL goes along.
     assert role["per_tile"][3]["compute"]["lds_wavefronts"] == 1.5
+
+
+SOME_TURNS = """
+        Function : some
+        /*0000*/                   LDG.E R5, desc[UR4][R6.64] ;
+        /*0010*/                   FADD R4, R4, R5 ;
+        /*0020*/               @P0 BRA 0x90 ;
+        /*0030*/                   STS [R8], R4 ;
+        /*0040*/               @P1 BRA 0x80 ;
+        /*0050*/                   LDG.E R9, desc[UR4][R10.64] ;
+        /*0060*/                   ATOMS.ADD R1, [R2], R9 ;
+        /*0070*/               @P2 BRA 0x50 ;
+        /*0080*/                   STG.E desc[UR4][R2.64], R4 ;
+        /*0090*/                   IADD3 R6, R6, 0x4, RZ ;
+        /*00a0*/               @P3 BRA 0x0 ;
+        /*00b0*/                   EXIT ;
+"""
+
+
+def test_a_draft_asks_when_code_is_jumped_over(drafted):
+    """On its first line, and the end is marked; of a loop in it the draft asks how often it runs anyway."""
+    lines = lines_in(drafted(SOME_TURNS))
+    asked = [line for line in lines if "jumped over by a branch: every? skip_first? skip_last? warps?" in line]
+    assert [line[:20] for line in asked] == ["- compute: {setup: 1"]
+    ends = [at for at, line in enumerate(lines) if line == "# up to here"]
+    assert [lines[at - 1][:8] for at in ends] == ["- store:"]

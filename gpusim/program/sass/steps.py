@@ -34,12 +34,14 @@ _REGISTER = re.compile(r"\bU?R\d")
 class Step:
     """One op of the list: its word, and what its fields state. A loop inside stands there by its name.
 
-    ``threads``: so many of a CTA's first threads execute it, if a branch keeps the others from it.
+    ``threads``: so many of a CTA's first threads execute it, if a branch keeps the others from it. ``jumped_over``:
+    by the branches at these addresses, outermost first, in some turns or by some warps.
     """
 
     word: str
     rows: tuple[Stated, ...] = ()
     threads: int | None = None
+    jumped_over: tuple[int, ...] = ()
 
 
 @dataclass
@@ -58,7 +60,7 @@ class _Gathered:
         for word, those in (("compute", self.before), *parts, ("compute", self.behind)):
             if those:
                 behind = [*body[body.index(those[-1]) + 1 :], *(body if loop else ())]
-                yield Step(word, tuple(stated(those, behind=behind[:_FAR])), those[0].threads)
+                yield Step(word, tuple(stated(those, behind=behind[:_FAR])), those[0].threads, those[0].jumped_over)
 
     def add(self, word: str, one: Instruction) -> None:
         """A further access of the same kind, or something computed."""
@@ -183,11 +185,11 @@ def _steps(
     """
     body, loop = part.body, part.is_loop
     ahead, now, committed = list(loops), _Gathered(), commits[-1] if commits else ""
-    threads = body[0].threads if body else None
+    who = _who(body[0]) if body else ()
     for at, one in enumerate(body):
-        if one.threads != threads:
+        if _who(one) != who:
             yield from now.told(body, loop)
-            now, threads = _Gathered(), one.threads
+            now, who = _Gathered(), _who(one)
         committed = one.opcode if one.opcode in _COMMITS else committed
         word = _COMMITS[committed] if one.opcode.startswith("DEPBAR") and committed else word_of(one)
         if ahead and one.address > ahead[0].first:
@@ -196,12 +198,12 @@ def _steps(
         while ahead and one.address > ahead[0].first:
             inner = ahead.pop(0)
             if under_way.waited_by(loops[inner]):
-                yield _wait(under_way)
-            yield Step(inner.name, threads=_most_threads(loops[inner]))
+                yield _wait(under_way, inner.body[0])
+            yield Step(inner.name, (), _most_threads(loops[inner]), inner.body[0].jumped_over)
         if under_way.needed(one, takewhile(_computes, islice(body, at + 1, None))):
             yield from now.told(body, loop, under_way.of(now))
             now = _Gathered()
-            yield _wait(under_way)
+            yield _wait(under_way, one)
         other = word not in _COMPUTED and now.word not in ("", word)
         if other or one.address in apart or word not in (*_COMPUTED, *_GATHERED):
             yield from now.told(body, loop)
@@ -209,7 +211,7 @@ def _steps(
         if word in _COMPUTED or word in _GATHERED:
             now.add(word, one)
         else:
-            yield Step(*_alone(word, one), one.threads)
+            yield Step(*_alone(word, one), one.threads, one.jumped_over)
         if word == "load":
             under_way.add(now, one)
     yield from now.told(body, loop)
@@ -221,10 +223,16 @@ def _most_threads(body: Sequence[Instruction]) -> int | None:
     return None if None in limits else max(filter(None, limits), default=None)
 
 
-def _wait(under_way: _UnderWay) -> Step:
-    """For all loads but those that are still under way."""
+def _who(one: Instruction) -> tuple[int | tuple[int, ...] | None, ...]:
+    """Which threads execute it, and in which turns, as far as branches decide that."""
+    return one.threads, one.jumped_over
+
+
+def _wait(under_way: _UnderWay, one: Instruction) -> Step:
+    """In front of ``one``: for all loads but those that are still under way."""
     pending = under_way.ops()
-    return Step("wait_loads", (Stated("wait_loads", "pending", pending, {}),) if pending else ())
+    rows = (Stated("wait_loads", "pending", pending, {}),) if pending else ()
+    return Step("wait_loads", rows, jumped_over=one.jumped_over)
 
 
 def _computes(one: Instruction) -> bool:
