@@ -23,7 +23,7 @@ _USAGE = re.compile(r"Function (\S+):\s+REG:(\d+)")
 SETUP = " (setup where nothing hides it)"
 _NOT_IN_ROWS = {
     "ilp": "FFMA, FADD and FMUL under way at once: chains, or what they come to with what stands between",
-    "loads_in_flight": "LDS for each time that the warp waits for some",
+    "loads_in_flight": "LDS, or shuffles where there are none, for each time that the warp waits for some",
     "load_to_use": "others between these and the first that uses what they bring",
     "register_conflicts": "cycles: operands in one bank",
     "pipe_stalls": "cycles: a pipe of half rate is busy",

@@ -1,7 +1,8 @@
 """The instructions of a loop or a kernel in their order, as ops: what is computed between one access and the next.
 
 Accesses of one kind that follow each other are one step, with what stands among them in front. What uses a load waits,
-for it and for those before it, and for those that are used soon; the others are still under way.
+for it and for those before it, and for those that are used soon; the others are still under way. Shuffles of a sum are
+a step apart from loads from shared memory, and so is what a branch jumps over.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from itertools import islice, takewhile
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.loops import Part
 from gpusim.program.sass.registers import loaded, touched
+from gpusim.program.sass.shared_loads import shared_kinds
 from gpusim.program.sass.words import NO_MODEL, Stated, field_of, stated, word_of
 
 __all__ = ["NO_WAIT", "Step", "steps_of"]
@@ -52,6 +54,8 @@ class _Gathered:
     before: list[Instruction] = field(default_factory=list)
     accesses: list[Instruction] = field(default_factory=list)
     behind: list[Instruction] = field(default_factory=list)
+    shared: str = ""
+    """Whether it holds loads from shared memory or a tree of shuffles, by their opcode."""
 
     def told(self, body: Sequence[Instruction], loop: bool, later: int = 0) -> Iterator[Step]:
         """The steps of ``body``; the last ``later`` accesses are one of their own."""
@@ -185,7 +189,7 @@ def _steps(
     """
     body, loop = part.body, part.is_loop
     ahead, now, committed = list(loops), _Gathered(), commits[-1] if commits else ""
-    who = _who(body[0]) if body else ()
+    who, shared = _who(body[0]) if body else (), shared_kinds(body)
     for at, one in enumerate(body):
         if _who(one) != who:
             yield from now.told(body, loop)
@@ -205,11 +209,13 @@ def _steps(
             now = _Gathered()
             yield _wait(under_way, one)
         other = word not in _COMPUTED and now.word not in ("", word)
+        other |= now.shared not in ("", shared.get(one.address, now.shared))
         if other or one.address in apart or word not in (*_COMPUTED, *_GATHERED):
             yield from now.told(body, loop)
             now = _Gathered()
         if word in _COMPUTED or word in _GATHERED:
             now.add(word, one)
+            now.shared = shared.get(one.address, now.shared)
         else:
             yield Step(*_alone(word, one), one.threads, one.jumped_over)
         if word == "load":

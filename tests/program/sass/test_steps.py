@@ -170,6 +170,19 @@ def test_what_sets_a_barrier_up_is_an_instruction_like_others():
     ]  # fmt: skip
 
 
+def test_the_shuffles_of_a_sum_are_a_step_apart_from_loads():
+    """Before the loads and behind them; one or two among loads, which hand a number on, stay."""
+    shuffles = ["SHFL.BFLY PT, R6, R4, 0x1, 0x1f", "FADD R4, R4, R6"] * 5
+    loads = ["LDS R4, [R1]", "SHFL.IDX PT, R7, R3, 0x1, 0x1f", "LDS R5, [R1+0x4]", "FFMA R4, R5, R7, R4"]
+    (whole,) = told(*loads, *shuffles, *loads, "EXIT").values()
+    assert [word for word, _ in whole] == ["compute"] * 3
+    counts = [
+        (numbers.get("lds (lds_bytes: 4)", 0), numbers["lds (lds_bytes: 4, reads: false)"]) for _, numbers in whole
+    ]
+    assert counts == [(2, 1), (0, 5), (2, 1)]
+    assert [numbers["loads_in_flight"] for _, numbers in whole] == [2, 1, 2]
+
+
 def test_a_load_of_one_address_has_a_field_of_its_own():
     """All lanes want the same words."""
     (whole,) = told("LDS.128 R4, [UR4+0x70]", "LDS.128 R8, [R1+UR4]", "EXIT").values()
