@@ -70,7 +70,8 @@ def count(file: Path, function: str | None, in_order: bool, warps: int | None, j
 
 
 def _parts(text: str) -> list[Part]:
-    return sass.with_blocks(parts(sass.with_threads(sass.with_strides(sass.with_addresses(sass.parse(text))))))
+    found = sass.with_strides(sass.with_addresses(sass.with_bases(sass.parse(text))))
+    return sass.with_blocks(parts(sass.with_threads(found)))
 
 
 def _print_drafts(drafts: dict[str, str], json: bool) -> None:

@@ -261,3 +261,19 @@ def test_a_draft_asks_when_code_is_jumped_over(drafted):
     assert [line[:20] for line in asked] == ["- compute: {setup: 1"]
     ends = [at for at, line in enumerate(lines) if line == "# up to here"]
     assert [lines[at - 1][:8] for at in ends] == ["- store:"]
+
+
+TWO_PLACES = """
+        Function : rows_apart
+        /*0000*/                   LDGSTS.E [R1], desc[UR4][R2.64] ;
+        /*0010*/                   LDGSTS.E [R1+0x80], desc[UR4][R2.64+0x80] ;
+        /*0020*/                   IADD3 R2, P0, R2, R8, RZ ;
+        /*0030*/                   LDGSTS.E [R9], desc[UR4][R2.64] ;
+        /*0040*/                   LDGDEPBAR ;
+        /*0050*/                   EXIT ;
+"""
+
+
+def test_a_draft_counts_places_and_not_registers(drafted):
+    """Two of three copies are from the same place, the third, by the same registers, from another one."""
+    assert "# its ring?; 2 addresses: pieces?" in drafted(TWO_PLACES)
