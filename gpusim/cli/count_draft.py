@@ -167,7 +167,7 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
         if width := _WIDTH.search(row.field):
             wide, stride = int(width[1]), _STRIDE.search(row.field)
             lanes = min(step.threads or WARP_SIZE, WARP_SIZE)
-            each = max(lanes * wide, _SECTOR)
+            each = _fetched(lanes, wide, row.stride)
             about: dict[str, Any] = {"bytes": _bytes(row.number * each * warps), "width": wide, **masked, **some}
             if lanes < WARP_SIZE:
                 about["other"] = row.number
@@ -177,8 +177,11 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
             if word == "load":
                 about["wait"] = "false"
             notes = ["its ring?"] if word == "cp_async" else []
-            if lanes < WARP_SIZE:
-                notes.append(f"{lanes} lanes: whole sectors" if lanes > 1 else "one lane: a sector each")
+            if lanes == 1:
+                notes.append("one lane: a sector each")
+            elif lanes < WARP_SIZE:
+                apart = "32 bytes each if they are not side by side" if row.stride is None else "whole sectors"
+                notes.append(f"{lanes} lanes: {apart}")
             elif "one address" in row.field:
                 notes.append("one address for all lanes")
             if row.addresses > 1 and word != "store":
@@ -186,6 +189,17 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
             if row.predicated:
                 notes.append(f"{row.predicated} of {row.number:g} predicated: count what takes part")
             yield f"- {word}: {_flow(about)}" + (f"  # {'; '.join(notes)}" if notes else "")
+
+
+def _fetched(lanes: int, width: int, stride: int | None) -> int:
+    """Bytes that one access brings: of all lanes what they want, of a few the sectors in which that lies.
+
+    ``stride``: from one lane to the next; if nobody knows, they are taken to be side by side.
+    """
+    if lanes == WARP_SIZE:
+        return lanes * width
+    apart = min(width if stride is None else stride, _SECTOR)
+    return -(-((lanes - 1) * apart + width) // _SECTOR) * _SECTOR
 
 
 def _computed(rows: Sequence[Stated], some: Mapping[str, int]) -> Iterator[str]:

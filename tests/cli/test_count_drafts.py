@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-import pytest
 import yaml
 
 from gpusim import loads, predict
-from tests.cli.listings import NESTED
-
-
-@pytest.fixture
-def drafted(gpusim, listed) -> Callable[..., str]:
-    """``drafted(text)``: the draft of a disassembly, of a role of ``warps`` warps."""
-
-    def call(text: str, warps: int = 4) -> str:
-        code, out, err = gpusim("count", listed(text), "--draft", warps)
-        assert (code, err) == (0, "")
-        return out
-
-    return call
+from tests.cli.listings import NESTED, lines_in
 
 
 def role_in(draft: str) -> dict[str, Any]:
@@ -32,11 +19,6 @@ def role_in(draft: str) -> dict[str, Any]:
 def words(ops: Iterable[Any]) -> list[str]:
     """Those that ops begin with."""
     return [op if isinstance(op, str) else next(iter(op)) for op in ops]
-
-
-def lines_in(draft: str) -> list[str]:
-    """Without what they are indented by."""
-    return [line.strip() for line in draft.splitlines()]
 
 
 SUM = """
@@ -235,45 +217,3 @@ def test_a_draft_of_a_loop_that_waits_for_copies_behind_one_that_loads(drafted):
     assert "# 1 loads and stores of spilled registers are in it" in draft
     # The address of the LDS is alike in all lanes, so that it passes twice and not four times; LDL goes along.
     assert role["per_tile"][3]["compute"]["lds_wavefronts"] == 1.5
-
-
-SOME_TURNS = """
-        Function : some
-        /*0000*/                   LDG.E R5, desc[UR4][R6.64] ;
-        /*0010*/                   FADD R4, R4, R5 ;
-        /*0020*/               @P0 BRA 0x90 ;
-        /*0030*/                   STS [R8], R4 ;
-        /*0040*/               @P1 BRA 0x80 ;
-        /*0050*/                   LDG.E R9, desc[UR4][R10.64] ;
-        /*0060*/                   ATOMS.ADD R1, [R2], R9 ;
-        /*0070*/               @P2 BRA 0x50 ;
-        /*0080*/                   STG.E desc[UR4][R2.64], R4 ;
-        /*0090*/                   IADD3 R6, R6, 0x4, RZ ;
-        /*00a0*/               @P3 BRA 0x0 ;
-        /*00b0*/                   EXIT ;
-"""
-
-
-def test_a_draft_asks_when_code_is_jumped_over(drafted):
-    """On its first line, and the end is marked; of a loop in it the draft asks how often it runs anyway."""
-    lines = lines_in(drafted(SOME_TURNS))
-    asked = [line for line in lines if "jumped over by a branch: every? skip_first? skip_last? warps?" in line]
-    assert [line[:20] for line in asked] == ["- compute: {setup: 1"]
-    ends = [at for at, line in enumerate(lines) if line == "# up to here"]
-    assert [lines[at - 1][:8] for at in ends] == ["- store:"]
-
-
-TWO_PLACES = """
-        Function : rows_apart
-        /*0000*/                   LDGSTS.E [R1], desc[UR4][R2.64] ;
-        /*0010*/                   LDGSTS.E [R1+0x80], desc[UR4][R2.64+0x80] ;
-        /*0020*/                   IADD3 R2, P0, R2, R8, RZ ;
-        /*0030*/                   LDGSTS.E [R9], desc[UR4][R2.64] ;
-        /*0040*/                   LDGDEPBAR ;
-        /*0050*/                   EXIT ;
-"""
-
-
-def test_a_draft_counts_places_and_not_registers(drafted):
-    """Two of three copies are from the same place, the third, by the same registers, from another one."""
-    assert "# its ring?; 2 addresses: pieces?" in drafted(TWO_PLACES)

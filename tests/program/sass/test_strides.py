@@ -11,7 +11,7 @@ def accesses(*lines):
     """(stride, whole) of every load and store of a listing."""
     listing = "".join(f"/*{0x10 * at:04x}*/ {line} ;\n" for at, line in enumerate(lines))
     marked = sass.with_strides(sass.with_addresses(sass.parse(listing)))
-    return [(one.stride, one.whole) for one in marked if one.root in ("LDG", "STG")]
+    return [(one.stride, one.whole) for one in marked if one.root in ("LDG", "STG", "LDGSTS")]
 
 
 THREAD = ("S2R R0, SR_CTAID.X", "S2R R3, SR_TID.X", "LDC.64 R8, c[0x0][0x210]", "LEA R0, R0, R3, 0x9")
@@ -32,6 +32,12 @@ THREAD = ("S2R R0, SR_CTAID.X", "S2R R3, SR_TID.X", "LDC.64 R8, c[0x0][0x210]", 
 def test_the_stride_of_an_address(lines, stride):
     """The thread's number times what it is multiplied by; what all lanes have alike does not matter."""
     assert accesses(*THREAD, *lines, "LDG.E R6, desc[UR4][R4.64]")[-1][0] == stride
+
+
+def test_the_stride_of_a_copy():
+    """Where it fetches, not where it puts that."""
+    lines = ("IMAD.WIDE R4, R0, 0x800, R8", "LDGSTS.E.128 [R3+0x80], desc[UR4][R4.64]")
+    assert accesses(*THREAD, *lines) == [(2048, False)]
 
 
 def test_rows_of_a_block_are_no_lanes():
