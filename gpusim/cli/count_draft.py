@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from gpusim.cli.count_prefetch import AHEAD, with_ahead
 from gpusim.program import WARP_SIZE
 from gpusim.program.sass import NO_WAIT, Part, Stated, Step, steps_of
 
@@ -38,12 +39,14 @@ def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> st
     found = {part.name: (part, steps_of(part, parts)) for part in parts}
     rest = next((listed for part, listed in found.values() if not part.is_loop), [])
     loop = _over_tiles(found)
-    lines = [f"{_INDENT}warps: {warps}"]
+    lines, first = [f"{_INDENT}warps: {warps}"], False
     at = next((number for number, step in enumerate(rest) if step.word == loop), None)
     if loop is None or at is None:
         sections = {"per_tile": rest}
     else:
-        sections = {"prologue": rest[:at], "per_tile": found[loop][1], "epilogue": rest[at + 1 :]}
+        before, turn = with_ahead(rest[:at], found[loop][1])
+        sections = {"prologue": before, "per_tile": turn, "epilogue": rest[at + 1 :]}
+        first = len(before) < at
     copied = {step.word for step in sections["per_tile"]} & _COPIES
     for key, listed in sections.items():
         if listed:
@@ -52,6 +55,8 @@ def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> st
             lines.append(
                 f"{_INDENT * 2}# copies in front of the loop that fill the ring: `ahead` on those in per_tile instead"
             )
+        if key == "prologue" and first:
+            lines.append(f"{_INDENT * 2}# left out: loads for the first tile, which `ahead: 1` in per_tile asks for")
     about = [f"# registers: {registers}"] if registers else []
     return "\n".join([*about, "all:", *lines])
 
@@ -163,6 +168,7 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
     """An op for each width, and for each distance between lanes, of ``warps`` warps; ``some``: if they are not all."""
     word = step.word
     masked = {row.field: row.number for row in step.rows if row.field == "masked"}
+    ahead = {row.field: row.number for row in step.rows if row.field == AHEAD}
     for row in step.rows:
         if width := _WIDTH.search(row.field):
             wide, stride = int(width[1]), _STRIDE.search(row.field)
@@ -175,7 +181,7 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
             if stride and lanes == WARP_SIZE:
                 about[stride[1]] = int(stride[2])
             if word == "load":
-                about["wait"] = "false"
+                about |= {"wait": "false", **ahead}
             notes = ["its ring?"] if word == "cp_async" else []
             if lanes == 1:
                 notes.append("one lane: a sector each")

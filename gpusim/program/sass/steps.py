@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
 from gpusim.program.sass.listing import Instruction
@@ -37,13 +37,16 @@ class Step:
     """One op of the list: its word, and what its fields state. A loop inside stands there by its name.
 
     ``threads``: so many of a CTA's first threads execute it, if a branch keeps the others from it. ``jumped_over``:
-    by the branches at these addresses, outermost first, in some turns or by some warps.
+    by the branches at these addresses, outermost first, in some turns or by some warps. ``loads``: registers that a
+    load brings; ``late``: which only the loop's next turn waits for.
     """
 
     word: str
     rows: tuple[Stated, ...] = ()
     threads: int | None = None
     jumped_over: tuple[int, ...] = ()
+    loads: frozenset[int] = frozenset()
+    late: bool = False
 
 
 @dataclass
@@ -64,7 +67,9 @@ class _Gathered:
         for word, those in (("compute", self.before), *parts, ("compute", self.behind)):
             if those:
                 behind = [*body[body.index(those[-1]) + 1 :], *(body if loop else ())]
-                yield Step(word, tuple(stated(those, behind=behind[:_FAR])), those[0].threads, those[0].jumped_over)
+                loads = _brought(those) if word == "load" else frozenset()
+                rows = tuple(stated(those, behind=behind[:_FAR]))
+                yield Step(word, rows, those[0].threads, those[0].jumped_over, loads)
 
     def add(self, word: str, one: Instruction) -> None:
         """A further access of the same kind, or something computed."""
@@ -97,9 +102,9 @@ class _UnderWay:
         return first > 0
 
     @property
-    def any(self) -> bool:
-        """Whether loads are left that nothing has waited for."""
-        return bool(self._loads)
+    def left(self) -> list[int]:
+        """Registers of the loads that nothing has waited for."""
+        return [register for _, _, registers in self._loads for register in sorted(registers)]
 
     def waited_by(self, loop: Sequence[Instruction]) -> bool:
         """Take out the loads that ``loop`` waits for; whether it needs any before it has asked for loads itself.
@@ -107,7 +112,7 @@ class _UnderWay:
         What it loads into the same registers again it waits for in each turn, and so it does for its own loads, which
         come back behind these.
         """
-        again = frozenset(register for one in loop if word_of(one) == "load" for register in loaded(one))
+        again = _brought([one for one in loop if word_of(one) == "load"])
         needed = asked = False
         for one in loop:
             if count := self._waits(one):
@@ -165,10 +170,22 @@ def _passed(
     """The steps of ``part``, if the loads at the addresses ``apart`` begin new ones; adds to these what else has to."""
     under_way = _UnderWay(apart)
     found = list(_steps(part, loops, under_way, apart, commits))
-    if part.is_loop and under_way.any:
-        # The turn before has left them.
+    if part.is_loop and (left := under_way.left):
+        # The turn before has left them. If as many are left again, this one has waited for them.
         found = list(_steps(part, loops, under_way, apart, commits))
+        if under_way.left == left:
+            found = _with_late(found, left)
     return found
+
+
+def _with_late(found: Sequence[Step], left: Collection[int]) -> list[Step]:
+    """The steps of a loop, of which the last to load the registers ``left`` are marked."""
+    marked, open_registers = [], set(left)
+    for step in reversed(found):
+        late = bool(step.loads) and step.loads <= open_registers
+        marked.append(replace(step, late=late))
+        open_registers -= step.loads
+    return marked[::-1]
 
 
 def _is_one(found: Sequence[Step]) -> bool:
@@ -221,6 +238,11 @@ def _steps(
         if word == "load":
             under_way.add(now, one)
     yield from now.told(body, loop)
+
+
+def _brought(loads: Sequence[Instruction]) -> frozenset[int]:
+    """Registers that they write."""
+    return frozenset(register for one in loads for register in loaded(one))
 
 
 def _most_threads(body: Sequence[Instruction]) -> int | None:

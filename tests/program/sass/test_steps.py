@@ -197,3 +197,23 @@ def test_a_bulk_copy_says_where_it_goes(opcode, word):
     """To shared memory or from it; where a listing leaves that out both are possible."""
     (whole,) = told("MOV R2, 0x10", f"{opcode} [UR4], [UR8], UR10").values()
     assert [found for found, _ in whole] == ["compute", word]
+
+
+def test_a_load_that_only_the_next_turn_waits_for_is_late():
+    """The last one into its registers: what the first brings is needed at once."""
+    lines = (
+        "FADD R8, R4, R8",
+        "LDG.E R4, [R2.64]",
+        "FADD R8, R4, R8",
+        "BAR.SYNC.DEFER_BLOCKING 0x0",
+        "LDG.E R4, [R2.64+0x4]",
+        "@P0 BRA 0x0",
+        "EXIT",
+    )
+    assert late(*lines) == [(frozenset({4}), False), (frozenset({4}), True)]
+
+
+def late(*lines: str) -> list[tuple[frozenset[int], bool]]:
+    """Registers of the load steps of a loop, and whether it waits for them a turn later."""
+    found = parts([Instruction.of(line, 16 * number) for number, line in enumerate(lines)])
+    return [(step.loads, step.late) for step in steps_of(found[0], found) if step.word == "load"]
