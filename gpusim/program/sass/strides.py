@@ -68,8 +68,9 @@ def _step(one: Instruction, steps: dict[int, int], own: frozenset[int]) -> int |
     """By how much the result grows from lane to lane; None where nobody knows, or by nothing."""
     if one.root == "S2R":
         return 1 if "SR_TID.X" in one.text or "SR_LANEID" in one.text else None
-    operands = one.operands[1:]
-    grows = [_of(operand, steps, own) for operand in operands if not re.match(r"!?U?P", operand)]
+    # Carries stand among them as predicates.
+    operands = [operand for operand in one.operands[1:] if not re.match(r"!?U?P", operand)]
+    grows = [_of(operand, steps, own) for operand in operands]
     shift = 1 << int(operands[-1 if one.root == "LEA" else 1], 16) if _shifts(one, operands) else 0
     if one.root in ("IADD3", "VIADD", "MOV") or one.opcode.startswith("IMAD.MOV"):
         return _sum(grows)

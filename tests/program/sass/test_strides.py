@@ -24,6 +24,8 @@ THREAD = ("S2R R0, SR_CTAID.X", "S2R R3, SR_TID.X", "LDC.64 R8, c[0x0][0x210]", 
         (("IMAD.WIDE R4, R0, 0x14, R8",), 20),
         (("SHF.L.U32 R1, R0, 0x2, RZ", "IMAD.WIDE R4, R1, 0x4, R8"), 16),
         (("IADD3 R1, R0, 0x100, RZ", "IMAD.WIDE.U32 R4, R1, 0x8, R8"), 8),
+        (("LEA R4, P0, R0, UR6, 0x5", "LEA.HI.X R5, R0, UR7, R1, 0x5, P0"), 32),
+        (("IADD3 R1, P0, R0, UR6, RZ", "LEA R4, P1, R1, UR8, 0x2"), 4),
         (("IMAD R1, R3, 0x1003, R0", "IMAD.WIDE R4, R1, 0x4, R8"), 4 * 0x1004),
         (("LOP3.LUT R1, R0, 0x7, RZ, 0xc0, !PT", "IMAD.WIDE R4, R1, 0x4, R8"), None),  # eight lanes, over and over
         (("LDG.E R1, desc[UR4][R8.64]", "IMAD.WIDE R4, R1, 0x4, R8"), None),  # an index
