@@ -23,7 +23,7 @@ _USAGE = re.compile(r"Function (\S+):\s+REG:(\d+)")
 SETUP = " (setup where nothing hides it)"
 _NOT_IN_ROWS = {
     "ilp": "FFMA, FADD and FMUL under way at once: chains, or what they come to with what stands between",
-    "loads_in_flight": "LDS for each time that the warp waits for some",
+    "loads_in_flight": "LDS, or shuffles where there are none, for each time that the warp waits for some",
     "load_to_use": "others between these and the first that uses what they bring",
     "register_conflicts": "cycles: operands in one bank",
     "pipe_stalls": "cycles: a pipe of half rate is busy",
@@ -70,7 +70,8 @@ def count(file: Path, function: str | None, in_order: bool, warps: int | None, j
 
 
 def _parts(text: str) -> list[Part]:
-    return parts(sass.with_threads(sass.with_strides(sass.with_addresses(sass.parse(text)))))
+    found = sass.with_strides(sass.with_addresses(sass.with_bases(sass.parse(text))))
+    return sass.with_blocks(parts(sass.with_threads(found)))
 
 
 def _print_drafts(drafts: dict[str, str], json: bool) -> None:

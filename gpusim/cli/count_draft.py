@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from gpusim.cli.count_prefetch import AHEAD, with_ahead
 from gpusim.program import WARP_SIZE
 from gpusim.program.sass import NO_WAIT, Part, Stated, Step, steps_of
 
@@ -24,6 +25,7 @@ _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 _KIB = 1024
 _LOCAL = ("LDL", "STL")
+_JUMPED_OVER = "jumped over by a branch: every? skip_first? skip_last? warps?"
 _SECTOR = 32
 """Bytes that are fetched for a few lanes."""
 
@@ -37,12 +39,14 @@ def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> st
     found = {part.name: (part, steps_of(part, parts)) for part in parts}
     rest = next((listed for part, listed in found.values() if not part.is_loop), [])
     loop = _over_tiles(found)
-    lines = [f"{_INDENT}warps: {warps}"]
+    lines, first = [f"{_INDENT}warps: {warps}"], False
     at = next((number for number, step in enumerate(rest) if step.word == loop), None)
     if loop is None or at is None:
         sections = {"per_tile": rest}
     else:
-        sections = {"prologue": rest[:at], "per_tile": found[loop][1], "epilogue": rest[at + 1 :]}
+        before, turn = with_ahead(rest[:at], found[loop][1])
+        sections = {"prologue": before, "per_tile": turn, "epilogue": rest[at + 1 :]}
+        first = len(before) < at
     copied = {step.word for step in sections["per_tile"]} & _COPIES
     for key, listed in sections.items():
         if listed:
@@ -51,6 +55,8 @@ def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> st
             lines.append(
                 f"{_INDENT * 2}# copies in front of the loop that fill the ring: `ahead` on those in per_tile instead"
             )
+        if key == "prologue" and first:
+            lines.append(f"{_INDENT * 2}# left out: loads for the first tile, which `ahead: 1` in per_tile asks for")
     about = [f"# registers: {registers}"] if registers else []
     return "\n".join([*about, "all:", *lines])
 
@@ -81,23 +87,40 @@ def _fills(name: str, found: Mapping[str, tuple[Part, list[Step]]]) -> bool:
 
 
 def _listed(
-    listed: Sequence[Step], found: Mapping[str, tuple[Part, list[Step]]], warps: int, depth: int
+    listed: Sequence[Step],
+    found: Mapping[str, tuple[Part, list[Step]]],
+    warps: int,
+    depth: int,
+    around: Collection[int] = (),
 ) -> Iterator[str]:
-    """The ops of steps, a line each, loops with their own."""
+    """The ops of steps, a line each, loops with their own; branches ``around`` jump over all of them."""
     space = _INDENT * depth
-    for at, step in enumerate(listed):
-        if _of_a_copy(listed, at, warps):
-            yield from (f"{space}# {line[2:]}: addresses, within the cost of the copy" for line in _ops(step, 1))
-        elif step.word in found:
-            fills = " Or, if it fills the ring: `ahead` on the copies in per_tile." if _fills(step.word, found) else ""
-            alone = _by_one_warp(step, warps)
-            own = " By one warp; perhaps a role of its own" if alone else ""
-            yield f"{space}- repeat:  # {step.word}: how often?{fills}{own}"
-            yield f"{space}    times: 1"
-            yield f"{space}    ops:"
-            yield from _listed(found[step.word][1], found, 1 if alone else warps, depth + 3)
-        else:
-            yield from (space + line for line in _ops(step, warps))
+    jumping = [around, *(step.jumped_over for step in listed), around]
+    for at, (step, before, behind) in enumerate(zip(listed, jumping, jumping[2:], strict=False)):
+        lines = list(_lines(listed, at, found, warps))
+        begun, ended = set(step.jumped_over).difference(before), set(step.jumped_over).difference(behind)
+        if begun and lines:
+            lines[0] += f"{'; ' if '#' in lines[0] else '  # '}{_JUMPED_OVER}"
+        yield from (space + line for line in lines)
+        if ended - begun:
+            yield f"{space}# up to here"
+
+
+def _lines(listed: Sequence[Step], at: int, found: Mapping[str, tuple[Part, list[Step]]], warps: int) -> Iterator[str]:
+    """The lines of one step."""
+    step = listed[at]
+    if _of_a_copy(listed, at, warps):
+        yield from (f"# {line[2:]}: addresses, within the cost of the copy" for line in _ops(step, 1))
+    elif step.word in found:
+        fills = " Or, if it fills the ring: `ahead` on the copies in per_tile." if _fills(step.word, found) else ""
+        alone = _by_one_warp(step, warps)
+        own = " By one warp; perhaps a role of its own" if alone else ""
+        yield f"- repeat:  # {step.word}: how often?{fills}{own}"
+        yield "    times: 1"
+        yield "    ops:"
+        yield from _listed(found[step.word][1], found, 1 if alone else warps, 3, step.jumped_over)
+    else:
+        yield from _ops(step, warps)
 
 
 def _of_a_copy(listed: Sequence[Step], at: int, warps: int) -> bool:
@@ -145,11 +168,12 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
     """An op for each width, and for each distance between lanes, of ``warps`` warps; ``some``: if they are not all."""
     word = step.word
     masked = {row.field: row.number for row in step.rows if row.field == "masked"}
+    ahead = {row.field: row.number for row in step.rows if row.field == AHEAD}
     for row in step.rows:
         if width := _WIDTH.search(row.field):
             wide, stride = int(width[1]), _STRIDE.search(row.field)
             lanes = min(step.threads or WARP_SIZE, WARP_SIZE)
-            each = max(lanes * wide, _SECTOR)
+            each = _fetched(lanes, wide, row.stride)
             about: dict[str, Any] = {"bytes": _bytes(row.number * each * warps), "width": wide, **masked, **some}
             if lanes < WARP_SIZE:
                 about["other"] = row.number
@@ -157,10 +181,13 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
             if stride and lanes == WARP_SIZE:
                 about[stride[1]] = int(stride[2])
             if word == "load":
-                about["wait"] = "false"
+                about |= {"wait": "false", **ahead}
             notes = ["its ring?"] if word == "cp_async" else []
-            if lanes < WARP_SIZE:
-                notes.append(f"{lanes} lanes: whole sectors" if lanes > 1 else "one lane: a sector each")
+            if lanes == 1:
+                notes.append("one lane: a sector each")
+            elif lanes < WARP_SIZE:
+                apart = "32 bytes each if they are not side by side" if row.stride is None else "whole sectors"
+                notes.append(f"{lanes} lanes: {apart}")
             elif "one address" in row.field:
                 notes.append("one address for all lanes")
             if row.addresses > 1 and word != "store":
@@ -168,6 +195,17 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
             if row.predicated:
                 notes.append(f"{row.predicated} of {row.number:g} predicated: count what takes part")
             yield f"- {word}: {_flow(about)}" + (f"  # {'; '.join(notes)}" if notes else "")
+
+
+def _fetched(lanes: int, width: int, stride: int | None) -> int:
+    """Bytes that one access brings: of all lanes what they want, of a few the sectors in which that lies.
+
+    ``stride``: from one lane to the next; if nobody knows, they are taken to be side by side.
+    """
+    if lanes == WARP_SIZE:
+        return lanes * width
+    apart = min(width if stride is None else stride, _SECTOR)
+    return -(-((lanes - 1) * apart + width) // _SECTOR) * _SECTOR
 
 
 def _computed(rows: Sequence[Stated], some: Mapping[str, int]) -> Iterator[str]:

@@ -44,6 +44,18 @@ def listed(tmp_path: Path) -> Callable[[str], Path]:
 
 
 @pytest.fixture
+def drafted(gpusim, listed) -> Callable[..., str]:
+    """``drafted(text)``: the draft of a disassembly, of a role of ``warps`` warps."""
+
+    def call(text: str, warps: int = 4) -> str:
+        code, out, err = gpusim("count", listed(text), "--draft", warps)
+        assert (code, err) == (0, "")
+        return out
+
+    return call
+
+
+@pytest.fixture
 def answer(gpusim) -> Callable[..., Any]:
     """``answer("run", path)``: the JSON object that a command prints."""
 

@@ -1,4 +1,6 @@
-"""A disassembly that more than one module looks at: two loops, one of them in the other, and waits that spin."""
+"""A disassembly that several modules look at: two loops, one in the other, and waits that spin; lines of a draft."""
+
+from __future__ import annotations
 
 NESTED = """
 		Function : ring
@@ -23,3 +25,8 @@ NESTED = """
         /*0150*/                   BRA 0x70 ;
         /*0160*/                   BRA 0x160 ;
 """
+
+
+def lines_in(draft: str) -> list[str]:
+    """Without what they are indented by."""
+    return [line.strip() for line in draft.splitlines()]

@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import Any
 
-import pytest
 import yaml
 
 from gpusim import loads, predict
-from tests.cli.listings import NESTED
-
-
-@pytest.fixture
-def drafted(gpusim, listed) -> Callable[..., str]:
-    """``drafted(text)``: the draft of a disassembly, of a role of ``warps`` warps."""
-
-    def call(text: str, warps: int = 4) -> str:
-        code, out, err = gpusim("count", listed(text), "--draft", warps)
-        assert (code, err) == (0, "")
-        return out
-
-    return call
+from tests.cli.listings import NESTED, lines_in
 
 
 def role_in(draft: str) -> dict[str, Any]:
@@ -32,11 +19,6 @@ def role_in(draft: str) -> dict[str, Any]:
 def words(ops: Iterable[Any]) -> list[str]:
     """Those that ops begin with."""
     return [op if isinstance(op, str) else next(iter(op)) for op in ops]
-
-
-def lines_in(draft: str) -> list[str]:
-    """Without what they are indented by."""
-    return [line.strip() for line in draft.splitlines()]
 
 
 SUM = """

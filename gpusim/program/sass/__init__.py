@@ -1,6 +1,8 @@
 """What ops must state, read from a kernel's machine code."""
 
 from gpusim.program.sass.alone import cycles_alone, gaps_alone
+from gpusim.program.sass.bases import with_bases
+from gpusim.program.sass.blocks import with_blocks
 from gpusim.program.sass.dispatch import Stalls, dispatch_stalls
 from gpusim.program.sass.lanes import with_addresses
 from gpusim.program.sass.listing import (
@@ -43,6 +45,8 @@ __all__ = [
     "stated",
     "steps_of",
     "with_addresses",
+    "with_bases",
+    "with_blocks",
     "with_strides",
     "with_threads",
 ]

@@ -33,7 +33,9 @@ class Instruction:
     ``one_address``: a load that wants the same address in all lanes (`gpusim.program.sass.lanes`). ``threads``: so many
     of a CTA's first threads come to it, where a branch keeps the others from it (`gpusim.program.sass.threads`).
     ``stride``: bytes from one lane's address to the next one's, where that is known; ``whole``: with others it takes
-    all that lies between them (`gpusim.program.sass.strides`).
+    all that lies between them (`gpusim.program.sass.strides`). ``jumped_over``: addresses of the branches inside its
+    loops that jump over it, outermost first (`gpusim.program.sass.blocks`). ``base``: registers of an address in global
+    memory, each with the address of the instruction that wrote it (`gpusim.program.sass.bases`).
     """
 
     address: int
@@ -44,6 +46,8 @@ class Instruction:
     threads: int | None = None
     stride: int | None = None
     whole: bool = False
+    jumped_over: tuple[int, ...] = ()
+    base: tuple[tuple[int, int], ...] = ()
 
     @staticmethod
     def of(text: str, address: int = 0, stall: int | None = None) -> Instruction:

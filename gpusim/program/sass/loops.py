@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from gpusim.program.sass.listing import Instruction, count, only_waits
 
-__all__ = ["Part", "parts"]
+__all__ = ["Part", "parts", "ways"]
 
 _ONCE = ("BRA.U.ANY", "BRA.DIV")
 """Taken by lanes that disagree with the others: a turn more for each, in code that is written for a whole warp."""
@@ -107,7 +107,7 @@ def _slow_paths(blocks: dict[int, _Block], order: list[int]) -> set[int]:
 def _blocks(instructions: Sequence[Instruction]) -> dict[int, _Block]:
     """Blocks by the address of their first instruction."""
     follower = {one.address: other.address for one, other in pairwise(instructions)}
-    goes = {i.address: _next(i, follower.get(i.address)) for i in instructions}
+    goes = {i.address: ways(i, follower.get(i.address)) for i in instructions}
     heads = {instructions[0].address} if instructions else set()
     for address, after in goes.items():
         if after != (follower.get(address),):
@@ -124,7 +124,7 @@ def _blocks(instructions: Sequence[Instruction]) -> dict[int, _Block]:
     }
 
 
-def _next(instruction: Instruction, follower: int | None) -> tuple[int, ...]:
+def ways(instruction: Instruction, follower: int | None) -> tuple[int, ...]:
     """Addresses at which a warp may go on; a call comes back."""
     words = instruction.text.split(maxsplit=1)
     behind = () if follower is None else (follower,)

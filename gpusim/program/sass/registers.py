@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 from gpusim.program.sass.listing import Instruction
 
-__all__ = ["addressed", "loaded", "read", "touched", "written"]
+__all__ = ["addressed", "globally_addressed", "loaded", "read", "touched", "written"]
 
 _REGISTERS = re.compile(r"\bR(\d+)(\.64)?")
+_ADDRESS = re.compile(r"\[([^\]]*)\]")
 _WORD = 4
 """Bytes that one register holds."""
 _KEEPS = ("ST", "RED", "BRA", "BAR", "SYNCS", "UBLKCP", "UTMA", "EXIT", "NOP", "DEPBAR", "LDGDEPBAR", "LDGSTS", "FCHK")
@@ -25,10 +26,19 @@ def loaded(one: Instruction) -> range:
 
 
 def addressed(one: Instruction) -> Iterator[int]:
-    """Registers that make the address of an access."""
-    for operand in re.findall(r"\[([^\]]*)\]", one.text):
-        for first, wide in _REGISTERS.findall(operand):
-            yield from range(int(first), int(first) + (2 if wide else 1))
+    """Registers that make the address of an access, or the two of a copy."""
+    for operand in _ADDRESS.findall(one.text):
+        yield from _named(operand)
+
+
+def globally_addressed(one: Instruction) -> list[int]:
+    """Registers that make the address in global memory, of a copy too: it stands last."""
+    return list(_named((_ADDRESS.findall(one.text) or [""])[-1]))
+
+
+def _named(operand: str) -> Iterator[int]:
+    for first, wide in _REGISTERS.findall(operand):
+        yield from range(int(first), int(first) + (2 if wide else 1))
 
 
 def touched(one: Instruction) -> Iterator[int]:

@@ -1,19 +1,21 @@
 """The instructions of a loop or a kernel in their order, as ops: what is computed between one access and the next.
 
 Accesses of one kind that follow each other are one step, with what stands among them in front. What uses a load waits,
-for it and for those before it, and for those that are used soon; the others are still under way.
+for it and for those before it, and for those that are used soon; the others are still under way. Shuffles of a sum are
+a step apart from loads from shared memory, and so is what a branch jumps over.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.loops import Part
 from gpusim.program.sass.registers import loaded, touched
+from gpusim.program.sass.shared_loads import shared_kinds
 from gpusim.program.sass.words import NO_MODEL, Stated, field_of, stated, word_of
 
 __all__ = ["NO_WAIT", "Step", "steps_of"]
@@ -34,12 +36,17 @@ _REGISTER = re.compile(r"\bU?R\d")
 class Step:
     """One op of the list: its word, and what its fields state. A loop inside stands there by its name.
 
-    ``threads``: so many of a CTA's first threads execute it, if a branch keeps the others from it.
+    ``threads``: so many of a CTA's first threads execute it, if a branch keeps the others from it. ``jumped_over``:
+    by the branches at these addresses, outermost first, in some turns or by some warps. ``loads``: registers that a
+    load brings; ``late``: which only the loop's next turn waits for.
     """
 
     word: str
     rows: tuple[Stated, ...] = ()
     threads: int | None = None
+    jumped_over: tuple[int, ...] = ()
+    loads: frozenset[int] = frozenset()
+    late: bool = False
 
 
 @dataclass
@@ -50,6 +57,8 @@ class _Gathered:
     before: list[Instruction] = field(default_factory=list)
     accesses: list[Instruction] = field(default_factory=list)
     behind: list[Instruction] = field(default_factory=list)
+    shared: str = ""
+    """Whether it holds loads from shared memory or a tree of shuffles, by their opcode."""
 
     def told(self, body: Sequence[Instruction], loop: bool, later: int = 0) -> Iterator[Step]:
         """The steps of ``body``; the last ``later`` accesses are one of their own."""
@@ -58,7 +67,9 @@ class _Gathered:
         for word, those in (("compute", self.before), *parts, ("compute", self.behind)):
             if those:
                 behind = [*body[body.index(those[-1]) + 1 :], *(body if loop else ())]
-                yield Step(word, tuple(stated(those, behind=behind[:_FAR])), those[0].threads)
+                loads = _brought(those) if word == "load" else frozenset()
+                rows = tuple(stated(those, behind=behind[:_FAR]))
+                yield Step(word, rows, those[0].threads, those[0].jumped_over, loads)
 
     def add(self, word: str, one: Instruction) -> None:
         """A further access of the same kind, or something computed."""
@@ -91,9 +102,9 @@ class _UnderWay:
         return first > 0
 
     @property
-    def any(self) -> bool:
-        """Whether loads are left that nothing has waited for."""
-        return bool(self._loads)
+    def left(self) -> list[int]:
+        """Registers of the loads that nothing has waited for."""
+        return [register for _, _, registers in self._loads for register in sorted(registers)]
 
     def waited_by(self, loop: Sequence[Instruction]) -> bool:
         """Take out the loads that ``loop`` waits for; whether it needs any before it has asked for loads itself.
@@ -101,7 +112,7 @@ class _UnderWay:
         What it loads into the same registers again it waits for in each turn, and so it does for its own loads, which
         come back behind these.
         """
-        again = frozenset(register for one in loop if word_of(one) == "load" for register in loaded(one))
+        again = _brought([one for one in loop if word_of(one) == "load"])
         needed = asked = False
         for one in loop:
             if count := self._waits(one):
@@ -159,10 +170,22 @@ def _passed(
     """The steps of ``part``, if the loads at the addresses ``apart`` begin new ones; adds to these what else has to."""
     under_way = _UnderWay(apart)
     found = list(_steps(part, loops, under_way, apart, commits))
-    if part.is_loop and under_way.any:
-        # The turn before has left them.
+    if part.is_loop and (left := under_way.left):
+        # The turn before has left them. If as many are left again, this one has waited for them.
         found = list(_steps(part, loops, under_way, apart, commits))
+        if under_way.left == left:
+            found = _with_late(found, left)
     return found
+
+
+def _with_late(found: Sequence[Step], left: Collection[int]) -> list[Step]:
+    """The steps of a loop, of which the last to load the registers ``left`` are marked."""
+    marked, open_registers = [], set(left)
+    for step in reversed(found):
+        late = bool(step.loads) and step.loads <= open_registers
+        marked.append(replace(step, late=late))
+        open_registers -= step.loads
+    return marked[::-1]
 
 
 def _is_one(found: Sequence[Step]) -> bool:
@@ -183,11 +206,11 @@ def _steps(
     """
     body, loop = part.body, part.is_loop
     ahead, now, committed = list(loops), _Gathered(), commits[-1] if commits else ""
-    threads = body[0].threads if body else None
+    who, shared = _who(body[0]) if body else (), shared_kinds(body)
     for at, one in enumerate(body):
-        if one.threads != threads:
+        if _who(one) != who:
             yield from now.told(body, loop)
-            now, threads = _Gathered(), one.threads
+            now, who = _Gathered(), _who(one)
         committed = one.opcode if one.opcode in _COMMITS else committed
         word = _COMMITS[committed] if one.opcode.startswith("DEPBAR") and committed else word_of(one)
         if ahead and one.address > ahead[0].first:
@@ -196,23 +219,30 @@ def _steps(
         while ahead and one.address > ahead[0].first:
             inner = ahead.pop(0)
             if under_way.waited_by(loops[inner]):
-                yield _wait(under_way)
-            yield Step(inner.name, threads=_most_threads(loops[inner]))
+                yield _wait(under_way, inner.body[0])
+            yield Step(inner.name, (), _most_threads(loops[inner]), inner.body[0].jumped_over)
         if under_way.needed(one, takewhile(_computes, islice(body, at + 1, None))):
             yield from now.told(body, loop, under_way.of(now))
             now = _Gathered()
-            yield _wait(under_way)
+            yield _wait(under_way, one)
         other = word not in _COMPUTED and now.word not in ("", word)
+        other |= now.shared not in ("", shared.get(one.address, now.shared))
         if other or one.address in apart or word not in (*_COMPUTED, *_GATHERED):
             yield from now.told(body, loop)
             now = _Gathered()
         if word in _COMPUTED or word in _GATHERED:
             now.add(word, one)
+            now.shared = shared.get(one.address, now.shared)
         else:
-            yield Step(*_alone(word, one), one.threads)
+            yield Step(*_alone(word, one), one.threads, one.jumped_over)
         if word == "load":
             under_way.add(now, one)
     yield from now.told(body, loop)
+
+
+def _brought(loads: Sequence[Instruction]) -> frozenset[int]:
+    """Registers that they write."""
+    return frozenset(register for one in loads for register in loaded(one))
 
 
 def _most_threads(body: Sequence[Instruction]) -> int | None:
@@ -221,10 +251,16 @@ def _most_threads(body: Sequence[Instruction]) -> int | None:
     return None if None in limits else max(filter(None, limits), default=None)
 
 
-def _wait(under_way: _UnderWay) -> Step:
-    """For all loads but those that are still under way."""
+def _who(one: Instruction) -> tuple[int | tuple[int, ...] | None, ...]:
+    """Which threads execute it, and in which turns, as far as branches decide that."""
+    return one.threads, one.jumped_over
+
+
+def _wait(under_way: _UnderWay, one: Instruction) -> Step:
+    """In front of ``one``: for all loads but those that are still under way."""
     pending = under_way.ops()
-    return Step("wait_loads", (Stated("wait_loads", "pending", pending, {}),) if pending else ())
+    rows = (Stated("wait_loads", "pending", pending, {}),) if pending else ()
+    return Step("wait_loads", rows, jumped_over=one.jumped_over)
 
 
 def _computes(one: Instruction) -> bool:

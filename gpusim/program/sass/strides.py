@@ -1,4 +1,4 @@
-"""How far the addresses of a load or store are apart from one lane to the next, where arithmetic says so.
+"""How far the addresses of a load, store or copy are apart from one lane to the next, where arithmetic says so.
 
 Followed is what grows by the same amount from lane to lane: the thread's number, times constants, plus what all lanes
 have alike. What comes from memory, or from divisions and masks of the thread's number, is not. Along straight code: of
@@ -13,17 +13,17 @@ from dataclasses import replace
 
 from gpusim.program.sass.lanes import own_registers
 from gpusim.program.sass.listing import Instruction
-from gpusim.program.sass.registers import addressed, written
+from gpusim.program.sass.registers import globally_addressed, written
 
 __all__ = ["with_strides"]
 
 _REGISTER = re.compile(r"-?R(\d+)(?:\.reuse|\.64)?$")
-_ACCESSES = ("LDG", "STG")
+_ACCESSES = ("LDG", "STG", "LDGSTS")
 _OFFSET = re.compile(r"\[[^\]]*?\+(0x[0-9a-f]+)\]")
 
 
 def with_strides(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """All ``instructions`` of a kernel; loads and stores of global memory are marked with the stride of their lanes.
+    """All ``instructions`` of a kernel; accesses to global memory, copies too, are marked with their lanes' stride.
 
     Those that together take all that lies between one lane and the next are marked as such, too.
     """
@@ -34,7 +34,7 @@ def with_strides(instructions: Sequence[Instruction]) -> list[Instruction]:
     found = []
     for one, own in zip(instructions, own_registers(instructions), strict=True):
         if one.root in _ACCESSES:
-            known = {steps[register] for register in addressed(one) if register in steps}
+            known = {steps[register] for register in globally_addressed(one) if register in steps}
             found.append(replace(one, stride=known.pop()) if len(known) == 1 else one)
         else:
             found.append(one)
@@ -61,15 +61,16 @@ def _with_structures(instructions: list[Instruction]) -> list[Instruction]:
 
 def _whose(one: Instruction) -> tuple[str, int, tuple[int, ...]]:
     """What accesses to parts of one structure have in common."""
-    return one.opcode, one.stride or 0, tuple(addressed(one))
+    return one.opcode, one.stride or 0, tuple(globally_addressed(one))
 
 
 def _step(one: Instruction, steps: dict[int, int], own: frozenset[int]) -> int | None:
     """By how much the result grows from lane to lane; None where nobody knows, or by nothing."""
     if one.root == "S2R":
         return 1 if "SR_TID.X" in one.text or "SR_LANEID" in one.text else None
-    operands = one.operands[1:]
-    grows = [_of(operand, steps, own) for operand in operands if not re.match(r"!?U?P", operand)]
+    # Carries stand among them as predicates.
+    operands = [operand for operand in one.operands[1:] if not re.match(r"!?U?P", operand)]
+    grows = [_of(operand, steps, own) for operand in operands]
     shift = 1 << int(operands[-1 if one.root == "LEA" else 1], 16) if _shifts(one, operands) else 0
     if one.root in ("IADD3", "VIADD", "MOV") or one.opcode.startswith("IMAD.MOV"):
         return _sum(grows)

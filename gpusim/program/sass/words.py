@@ -11,7 +11,6 @@ from gpusim.program.sass.dispatch import dispatch_stalls
 from gpusim.program.sass.families import FP32, SPECIAL
 from gpusim.program.sass.float_chains import float_chains
 from gpusim.program.sass.listing import Instruction, count
-from gpusim.program.sass.registers import addressed
 from gpusim.program.sass.shared_loads import loads_ahead
 
 __all__ = ["NO_MODEL", "UNMODELLED", "Stated", "field_of", "stated", "word_of"]
@@ -97,7 +96,9 @@ class Stated:
     predicated: int = 0
     """How many of them only some lanes or turns execute."""
     addresses: int = 1
-    """Registers from which they count their addresses."""
+    """Places in global memory from which they count their addresses."""
+    stride: int | None = None
+    """Bytes from one lane's address in global memory to the next one's, if known and the same for all of them."""
     numbers: tuple[int, ...] = ()
     """What the field states where that are several numbers; ``number`` is their sum."""
 
@@ -121,13 +122,19 @@ def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[
             count(those),
             UNMODELLED[field][1] if word == NO_MODEL else "",
             sum(one.predicated for one in those),
-            max(len({tuple(addressed(one)) for one in those}), 1),
+            len({one.base for one in those}),
+            _common_stride(those),
         )
         for (word, field), those in found.items()
     ]
     rank, stems = list(order), [field.split("{")[0] for field in fields]
     rows.sort(key=lambda row: (rank.index(row.word), _rank(row.field, stems), row.field))
     return _with_stalls(rows, body, loop, behind)
+
+
+def _common_stride(those: Sequence[Instruction]) -> int | None:
+    strides = {0 if one.one_address else one.stride for one in those}
+    return strides.pop() if len(strides) == 1 else None
 
 
 def _with_stalls(

@@ -57,5 +57,24 @@ def test_wide_loads_bring_several_registers():
 
 
 def test_without_loads_there_is_nothing_to_say():
-    """Shuffles are none."""
-    assert found(FFMA, "SHFL.BFLY PT, R0, R1, 0x1, 0x1f") is None
+    """Arithmetic alone."""
+    assert found(FFMA, FFMA) is None
+
+
+SIDE_BY_SIDE = (
+    "SHFL.BFLY PT, R2, R0, 0x1, 0x1f",
+    "SHFL.BFLY PT, R3, R1, 0x1, 0x1f",
+    "FADD R0, R0, R2",
+    "FADD R1, R1, R3",
+)
+
+
+def test_shuffles_alone_are_the_loads():
+    """Of two sums side by side two are under way, of one sum one."""
+    assert found(*SIDE_BY_SIDE * 5, loop=False) == SharedLoads(2.0, 0.0)
+    assert found(*SIDE_BY_SIDE[::2] * 5, loop=False) == SharedLoads(1.0, 0.0)
+
+
+def test_beside_loads_shuffles_are_none():
+    """What is known is of the loads."""
+    assert found("LDS R8, [R9]", *SIDE_BY_SIDE, "FADD R0, R0, R8", loop=False) == SharedLoads(1.0, 4.0)

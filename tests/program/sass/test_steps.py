@@ -170,6 +170,19 @@ def test_what_sets_a_barrier_up_is_an_instruction_like_others():
     ]  # fmt: skip
 
 
+def test_the_shuffles_of_a_sum_are_a_step_apart_from_loads():
+    """Before the loads and behind them; one or two among loads, which hand a number on, stay."""
+    shuffles = ["SHFL.BFLY PT, R6, R4, 0x1, 0x1f", "FADD R4, R4, R6"] * 5
+    loads = ["LDS R4, [R1]", "SHFL.IDX PT, R7, R3, 0x1, 0x1f", "LDS R5, [R1+0x4]", "FFMA R4, R5, R7, R4"]
+    (whole,) = told(*loads, *shuffles, *loads, "EXIT").values()
+    assert [word for word, _ in whole] == ["compute"] * 3
+    counts = [
+        (numbers.get("lds (lds_bytes: 4)", 0), numbers["lds (lds_bytes: 4, reads: false)"]) for _, numbers in whole
+    ]
+    assert counts == [(2, 1), (0, 5), (2, 1)]
+    assert [numbers["loads_in_flight"] for _, numbers in whole] == [2, 1, 2]
+
+
 def test_a_load_of_one_address_has_a_field_of_its_own():
     """All lanes want the same words."""
     (whole,) = told("LDS.128 R4, [UR4+0x70]", "LDS.128 R8, [R1+UR4]", "EXIT").values()
@@ -184,3 +197,23 @@ def test_a_bulk_copy_says_where_it_goes(opcode, word):
     """To shared memory or from it; where a listing leaves that out both are possible."""
     (whole,) = told("MOV R2, 0x10", f"{opcode} [UR4], [UR8], UR10").values()
     assert [found for found, _ in whole] == ["compute", word]
+
+
+def test_a_load_that_only_the_next_turn_waits_for_is_late():
+    """The last one into its registers: what the first brings is needed at once."""
+    lines = (
+        "FADD R8, R4, R8",
+        "LDG.E R4, [R2.64]",
+        "FADD R8, R4, R8",
+        "BAR.SYNC.DEFER_BLOCKING 0x0",
+        "LDG.E R4, [R2.64+0x4]",
+        "@P0 BRA 0x0",
+        "EXIT",
+    )
+    assert late(*lines) == [(frozenset({4}), False), (frozenset({4}), True)]
+
+
+def late(*lines: str) -> list[tuple[frozenset[int], bool]]:
+    """Registers of the load steps of a loop, and whether it waits for them a turn later."""
+    found = parts([Instruction.of(line, 16 * number) for number, line in enumerate(lines)])
+    return [(step.loads, step.late) for step in steps_of(found[0], found) if step.word == "load"]

@@ -11,7 +11,7 @@ def accesses(*lines):
     """(stride, whole) of every load and store of a listing."""
     listing = "".join(f"/*{0x10 * at:04x}*/ {line} ;\n" for at, line in enumerate(lines))
     marked = sass.with_strides(sass.with_addresses(sass.parse(listing)))
-    return [(one.stride, one.whole) for one in marked if one.root in ("LDG", "STG")]
+    return [(one.stride, one.whole) for one in marked if one.root in ("LDG", "STG", "LDGSTS")]
 
 
 THREAD = ("S2R R0, SR_CTAID.X", "S2R R3, SR_TID.X", "LDC.64 R8, c[0x0][0x210]", "LEA R0, R0, R3, 0x9")
@@ -24,6 +24,8 @@ THREAD = ("S2R R0, SR_CTAID.X", "S2R R3, SR_TID.X", "LDC.64 R8, c[0x0][0x210]", 
         (("IMAD.WIDE R4, R0, 0x14, R8",), 20),
         (("SHF.L.U32 R1, R0, 0x2, RZ", "IMAD.WIDE R4, R1, 0x4, R8"), 16),
         (("IADD3 R1, R0, 0x100, RZ", "IMAD.WIDE.U32 R4, R1, 0x8, R8"), 8),
+        (("LEA R4, P0, R0, UR6, 0x5", "LEA.HI.X R5, R0, UR7, R1, 0x5, P0"), 32),
+        (("IADD3 R1, P0, R0, UR6, RZ", "LEA R4, P1, R1, UR8, 0x2"), 4),
         (("IMAD R1, R3, 0x1003, R0", "IMAD.WIDE R4, R1, 0x4, R8"), 4 * 0x1004),
         (("LOP3.LUT R1, R0, 0x7, RZ, 0xc0, !PT", "IMAD.WIDE R4, R1, 0x4, R8"), None),  # eight lanes, over and over
         (("LDG.E R1, desc[UR4][R8.64]", "IMAD.WIDE R4, R1, 0x4, R8"), None),  # an index
@@ -32,6 +34,12 @@ THREAD = ("S2R R0, SR_CTAID.X", "S2R R3, SR_TID.X", "LDC.64 R8, c[0x0][0x210]", 
 def test_the_stride_of_an_address(lines, stride):
     """The thread's number times what it is multiplied by; what all lanes have alike does not matter."""
     assert accesses(*THREAD, *lines, "LDG.E R6, desc[UR4][R4.64]")[-1][0] == stride
+
+
+def test_the_stride_of_a_copy():
+    """Where it fetches, not where it puts that."""
+    lines = ("IMAD.WIDE R4, R0, 0x800, R8", "LDGSTS.E.128 [R3+0x80], desc[UR4][R4.64]")
+    assert accesses(*THREAD, *lines) == [(2048, False)]
 
 
 def test_rows_of_a_block_are_no_lanes():

@@ -1,0 +1,70 @@
+"""Blocks inside a loop that a branch jumps over: code for some turns only, or for some warps or lanes.
+
+Nothing but the branch leads to such a block, and it ends where the branch goes. A few instructions of arithmetic,
+which the compiler might as well have predicated, are none, nor is what is known to be for one warp
+(`gpusim.program.sass.threads`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from gpusim.program.kernel import WARP_SIZE
+from gpusim.program.sass.listing import Instruction
+from gpusim.program.sass.loops import Part, ways
+from gpusim.program.sass.words import NO_MODEL, field_of, word_of
+
+__all__ = ["with_blocks"]
+
+_FEW = 8
+"""Instructions up to which arithmetic is as well predicated."""
+_MEMORY = ("lds", "sts", "atomics", "generic addresses", "ldmatrix", "textures and surfaces")
+"""How the fields begin that state accesses and shuffles, where the word does not say it."""
+
+
+def with_blocks(parts: Sequence[Part]) -> list[Part]:
+    """All ``parts`` of a kernel; what a branch of its loop jumps over is marked with the address of that branch."""
+    jumps = _jumps(parts)
+    blocks = {branch: end for part in parts if part.is_loop for branch, end in _blocks(part, jumps).items()}
+    return [replace(part, body=tuple(_marked(one, blocks) for one in part.body)) for part in parts]
+
+
+def _marked(one: Instruction, blocks: dict[int, int]) -> Instruction:
+    over = tuple(branch for branch, end in sorted(blocks.items()) if branch < one.address < end)
+    return replace(one, jumped_over=over) if over else one
+
+
+def _blocks(part: Part, jumps: dict[int, tuple[int, bool]]) -> dict[int, int]:
+    """Where the blocks of a loop end, by the addresses of the branches that jump over them."""
+    found = {}
+    for one in part.body:
+        end, conditional = jumps.get(one.address, (0, False))
+        inside = [other for other in part.body if one.address < other.address < end]
+        if not conditional or end > part.last or not inside or _is_for_one_warp(inside[0], one):
+            continue
+        entered = any(
+            one.address < target < end and not one.address < branch < end for branch, (target, _) in jumps.items()
+        )
+        if not entered and (len(inside) > _FEW or any(map(_is_access, inside))):
+            found[one.address] = end
+    return found
+
+
+def _is_for_one_warp(one: Instruction, branch: Instruction) -> bool:
+    """Whether it is ``branch`` that keeps all others from ``one``."""
+    return one.threads is not None and one.threads <= WARP_SIZE and one.threads != branch.threads
+
+
+def _jumps(parts: Sequence[Part]) -> dict[int, tuple[int, bool]]:
+    """Where the branches of a kernel go, and whether on a condition, by their addresses."""
+    found = {}
+    for one in (one for part in parts for one in part.body if one.root == "BRA"):
+        to, *behind = ways(one, one.address)
+        if to != one.address:
+            found[one.address] = to, bool(behind)
+    return found
+
+
+def _is_access(one: Instruction) -> bool:
+    return word_of(one) not in ("compute", NO_MODEL) or field_of(one).startswith(_MEMORY)

@@ -1,0 +1,57 @@
+"""``gpusim count --draft`` of loads that are fetched into registers one turn early."""
+
+from __future__ import annotations
+
+import yaml
+
+from gpusim import loads
+from tests.cli.listings import lines_in
+
+PREFETCH = """
+        Function : prefetch
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   LDG.E R12, desc[UR4][R2.64] ;
+        /*0020*/                   LDG.E R4, desc[UR4][R2.64+0x4] ;
+        /*0030*/                   FADD R8, R4, R12 ;
+        /*0040*/                   LDG.E R5, desc[UR4][R2.64+0x400] ;
+        /*0050*/                   FADD R8, R5, R8 ;
+        /*0060*/               @P1 LDG.E R4, desc[UR4][R2.64+0x8] ;
+        /*0070*/                   STG.E desc[UR4][R6.64], R8 ;
+        /*0080*/               @P0 BRA 0x30 ;
+        /*0090*/                   EXIT ;
+"""
+"""R12 is loaded once, R5 in each turn for itself, and R4 for the next one."""
+ONLY_EARLY = PREFETCH.replace("LDG.E R12, desc[UR4][R2.64]", "MOV R12, 0x0")
+LEFT_OUT = "# left out: loads for the first tile, which `ahead: 1` in per_tile asks for"
+
+
+def test_a_load_for_the_next_turn_is_ahead(drafted):
+    """That of the first turn is left out, and nothing is doubtful in what is pasted."""
+    draft = drafted(ONLY_EARLY)
+    lines = lines_in(draft)
+    early = "- load: {bytes: 512, width: 4, wait: false, ahead: 1}  # 1 of 1 predicated: count what takes part"
+    assert [line for line in lines if "load" in line and "wait_loads" not in line] == [
+        LEFT_OUT, "- load: {bytes: 512, width: 4, wait: false}", early,
+    ]  # fmt: skip
+    kernel = {"grid": 132, "tiles_per_cta": 4, "registers": 32, "roles": yaml.safe_load(draft)}
+    assert not loads(yaml.safe_dump({"question": "?", "device": "h200_sxm", "kernel": kernel})).doubts()
+
+
+def test_what_is_waited_for_before_the_loop_is_not_the_first_turn_s(drafted):
+    """What the loop finds in the registers then comes from elsewhere, so that the draft leaves all as it is."""
+    waited = ONLY_EARLY.replace("/*0030*/", "/*0028*/                   FADD R4, R4, R4 ;\n        /*0030*/")
+    draft = drafted(waited)
+    assert "ahead" not in draft
+    assert LEFT_OUT not in draft
+
+
+def test_a_step_that_loads_more_than_the_first_turn_s_stays(drafted):
+    """R12, which no turn loads again, is fetched along with R4."""
+    draft = drafted(PREFETCH)
+    assert "- load: {bytes: 1 KiB, width: 4, wait: false}" in lines_in(draft)
+    assert "ahead" not in draft
+
+
+def test_a_load_that_this_turn_needs_is_not_ahead(drafted):
+    """Nothing is left under way at the end of the loop."""
+    assert "ahead" not in drafted(ONLY_EARLY.replace("STG.E desc[UR4][R6.64], R8", "STG.E desc[UR4][R6.64], R4"))
