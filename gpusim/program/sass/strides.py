@@ -19,6 +19,7 @@ __all__ = ["with_strides"]
 
 _REGISTER = re.compile(r"-?R(\d+)(?:\.reuse|\.64)?$")
 _ACCESSES = ("LDG", "STG", "LDGSTS")
+_REGISTER_BITS = 32
 _OFFSET = re.compile(r"\[[^\]]*?\+(0x[0-9a-f]+)\]")
 
 
@@ -53,10 +54,13 @@ def _with_structures(instructions: list[Instruction]) -> list[Instruction]:
         if one.stride:
             offset = _OFFSET.search(one.text)
             taken.setdefault(_whose(one), set()).add((int(offset[1], 16) if offset else 0) % one.stride)
-    whole = {
-        _whose(one) for one in instructions if one.stride and taken[_whose(one)] >= set(range(0, one.stride, one.width))
-    }
+    whole = {_whose(one) for one in instructions if one.stride and _complete(taken[_whose(one)], one.stride, one.width)}
     return [replace(one, whole=True) if one.stride and _whose(one) in whole else one for one in instructions]
+
+
+def _complete(offsets: set[int], stride: int, width: int) -> bool:
+    """Whether accesses of ``width`` bytes at ``offsets`` leave nothing out from one lane to the next."""
+    return len(offsets) * width >= stride and offsets >= set(range(0, stride, width))
 
 
 def _whose(one: Instruction) -> tuple[str, int, tuple[int, ...]]:
@@ -71,23 +75,25 @@ def _step(one: Instruction, steps: dict[int, int], own: frozenset[int]) -> int |
     # Carries stand among them as predicates.
     operands = [operand for operand in one.operands[1:] if not re.match(r"!?U?P", operand)]
     grows = [_of(operand, steps, own) for operand in operands]
-    shift = 1 << int(operands[-1 if one.root == "LEA" else 1], 16) if _shifts(one, operands) else 0
+    factor = _factor(one, operands)
     if one.root in ("IADD3", "VIADD", "MOV") or one.opcode.startswith("IMAD.MOV"):
         return _sum(grows)
-    if one.root == "LEA" and shift:
-        return _sum([_times(grows[0], shift), grows[1]])
-    if one.root == "SHF" and shift:
-        return _times(grows[0], shift)
+    if one.root == "LEA" and factor:
+        return _sum([_times(grows[0], factor), grows[1]])
+    if one.root == "SHF" and factor:
+        return _times(grows[0], factor)
     if one.root == "IMAD" and ".HI" not in one.opcode and len(operands) >= 3:
         return _sum([_product(operands[0], grows[0], operands[1], grows[1]), grows[2]])
     return None
 
 
-def _shifts(one: Instruction, operands: Sequence[str]) -> bool:
-    """Whether it multiplies by a power of two that it names."""
-    if one.opcode.startswith("SHF.L.U32"):
-        return len(operands) == 3 and operands[1].startswith("0x")
-    return one.opcode in ("LEA", "LEA.X") and len(operands) == 3 and operands[2].startswith("0x")
+def _factor(one: Instruction, operands: Sequence[str]) -> int:
+    """The power of two by which it multiplies, 0 if it names none."""
+    at = 1 if one.opcode.startswith("SHF.L.U32") else 2 if one.opcode in ("LEA", "LEA.X") else len(operands)
+    if len(operands) != 3 or at == len(operands) or not operands[at].startswith("0x"):
+        return 0
+    bits = int(operands[at], 16)
+    return 1 << bits if bits < _REGISTER_BITS else 0
 
 
 def _of(operand: str, steps: dict[int, int], own: frozenset[int]) -> int | None:

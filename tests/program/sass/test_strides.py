@@ -54,3 +54,13 @@ def test_parts_of_a_structure():
     address = (*THREAD, "IMAD.WIDE R4, R0, 0x14, R8")
     assert accesses(*address, *loads) == [(20, True)] * 10
     assert accesses(*address, *loads[:4]) == [(20, False)] * 4
+
+
+@pytest.mark.parametrize(
+    ("line", "stride"),
+    [("IMAD.WIDE R4, R0, 0x7fffffff, R8", 0x7FFFFFFF), ("LEA R4, P0, R0, UR6, 0xfffff0", None)],
+    ids=["far apart", "beyond a register"],
+)
+def test_listings_that_no_compiler_wrote(line, stride):
+    """Are looked at no longer than others, however far apart they say that lanes are."""
+    assert accesses(*THREAD, line, "LDG.E R6, desc[UR4][R4.64]") == [(stride, False)]
