@@ -227,12 +227,10 @@ class WarpLane:
 
     def _left_out(self) -> float:
         """Loads that it would have waited for in tiles which the run leaves out, once it has done the others."""
-        tiles, end, waits = self.cta.tiles, self.cta.tiles - 1 - self.cta.tail, self._waits_by_tile
-        missing = self.cta.left_out
-        if missing <= 0 or tiles < 2 or not waits[tiles - 1]:
+        cta = self.cta
+        if not cta.left_out or cta.tiles < 2 or not self._waits_by_tile[cta.tiles - 1]:
             return 0.0
-        half = tiles // 2
-        return missing * max(waits[end] - waits[half], 0) / max(end - half, 1)
+        return cta.left_out * self.waits_per_tile
 
     def origin(self, tile: int, stage: int = -1) -> Origin:
         """Who asks memory for something, if these warps do now."""
