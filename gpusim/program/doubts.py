@@ -131,23 +131,18 @@ def _still_stored(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator
 
 def _a_turn_late(role: Role, ops: list[Op]) -> Iterator[str]:
     """Loads whose wait stands in front of them: the first turn finds none, and that of the last turn is left over."""
-    asked = found_none = False
-    early = -1
-    """The tile of the first wait, if it is in front of all loads."""
     under_way: deque[Load] = deque()
     for op in ops:
         if isinstance(op, Load):
-            found_none = found_none or (op.bytes > 0 and 0 <= op.tile == early)
-            asked = True
             under_way.append(op)
-            if op.wait:
-                under_way.clear()
-        elif isinstance(op, WaitLoads):
-            if not asked and early < 0:
-                early = op.tile
-            while len(under_way) > op.pending:
+        if isinstance(op, WaitLoads) or (isinstance(op, Load) and op.wait):
+            pending = op.pending if isinstance(op, WaitLoads) else 0
+            while len(under_way) > pending:
                 under_way.popleft()
-    if found_none:
+    earliest = next((op for op in ops if isinstance(op, Load) or (isinstance(op, WaitLoads) and op.tile >= 0)), None)
+    if isinstance(earliest, WaitLoads) and any(
+        isinstance(op, Load) and op.bytes and op.tile == earliest.tile for op in ops
+    ):
         yield (
             f"role {role.name!r} waits for loads before it has asked for any, so that its first turn computes without "
             "data; put ahead: 1 on the load, or load the first tile in the prologue"

@@ -22,28 +22,30 @@ CLOSE = 0.01
 
 @dataclass(frozen=True)
 class Observed:
-    """The launch to show, all of them, and over all what stamps cost.
+    """Launches of which each shows what happened on the observed SMs, and over all what stamps cost.
 
     ``overhead``: the part of its time by which a CTA of the observed SM took longer than without stamps. No others take
     any, so the device as a whole, which took ``total_s``, says little about it.
     """
 
-    recording: Recording
     launches: tuple[Recording, ...]
     overhead: float
     total_s: float
+
+    @property
+    def recording(self) -> Recording:
+        """The launch to show."""
+        return self.launches[-1]
 
     def timeline(self, **what: Any) -> Timeline:
         """`Recording.timeline` of the launch to show, with the median hidden fraction of all launches.
 
         CTAs that share an SM drift to other phases in each launch, so that one says little of how much they overlap.
         """
-        shown = self.recording.timeline(**what)
-        found = [each.timeline(**what).meta.get("hidden_fraction") for each in self.launches]
-        known = sorted(each for each in found if each is not None)
-        if not known:
-            return shown
-        return shown.with_meta(hidden_fraction=median(known), hidden_range=[known[0], known[-1]])
+        timelines = [each.timeline(**what) for each in self.launches]
+        known = sorted(each.meta["hidden_fraction"] for each in timelines if "hidden_fraction" in each.meta)
+        hidden = {"hidden_fraction": median(known), "hidden_range": [known[0], known[-1]]} if known else {}
+        return timelines[-1].with_meta(**hidden)
 
 
 def observe(launch: Callable[[tuple], float], buffers: Buffers) -> Observed:
@@ -55,7 +57,7 @@ def observe(launch: Callable[[tuple], float], buffers: Buffers) -> Observed:
 
     def launched(sms: tuple[int, ...]) -> tuple[float, Recording]:
         seconds = launch(buffers.arguments(sms))
-        return seconds, buffers.read(sample_clock(), stamps=bool(sms))
+        return seconds, buffers.read(sample_clock())
 
     quiet = [launched(())[1] for _ in range(LAUNCHES)]
     sms = tuple(quiet[0].sms()[:2])
@@ -70,4 +72,4 @@ def observe(launch: Callable[[tuple], float], buffers: Buffers) -> Observed:
         lengths.append(seen.cta_s(sms[0]))
         if number >= LAUNCHES and abs(lengths[-1] - median(lengths)) <= CLOSE * lengths[-1]:
             break
-    return Observed(launches[-1], tuple(launches), median(lengths) / plain_s - 1.0, median(totals))
+    return Observed(tuple(launches), median(lengths) / plain_s - 1.0, median(totals))

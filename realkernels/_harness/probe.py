@@ -73,14 +73,13 @@ class Buffers:
         one, other = (*sms, NO_SM, NO_SM)[:2]
         return self._lanes, self._stamps, np.int32(self._capacity), np.int32(one), np.int32(other)
 
-    def read(self, clock_hz: float, *, stamps: bool = True) -> Recording:
-        """What the last launch wrote; ``clock_hz`` as of `Recording`. Without ``stamps`` only first and last looks."""
+    def read(self, clock_hz: float) -> Recording:
+        """What the last launch wrote: stamps of observed SMs, ends of all warps. ``clock_hz``: as of `Recording`."""
         lanes = self._lanes.get()
         ctas = np.flatnonzero(np.isin(lanes.view(LANE).reshape(-1, LANES_PER_CTA)["sm"][:, HEAD], self._sms))
-        written = self._stamps.reshape(-1, LANES_PER_CTA * self._capacity * STAMP.itemsize)
         # Few CTAs write, and what all could have written is large.
-        found = written[ctas].get().reshape(-1) if stamps else np.zeros(0, np.uint8)
-        return Recording(lanes, found, self._capacity, clock_hz, self._sms, ctas)
+        stamps = self._stamps.reshape(-1, LANES_PER_CTA * self._capacity * STAMP.itemsize)[ctas]
+        return Recording(lanes, stamps.get().reshape(-1), self._capacity, clock_hz, self._sms, ctas)
 
 
 class Recording:

@@ -320,7 +320,7 @@ class TestProbeExample:
         recording = probe.Recording(*stamps_of(predicted), 2e9)
         about = {"kernel": "rmsnorm", "device": "NVIDIA H200", "total_s": 1.01 * predicted.total_s, "overhead": 0.02}
         file = tmp_path / "rmsnorm.npz"
-        line = module.save(Observed(recording, (recording,), 0.02, 1e-5), about, file)
+        line = module.save(Observed((recording,), 0.02, 1e-5), about, file)
         assert "with time stamps +2.0%" in line
         assert "0 stamps dropped" in line
         assert list(list_timelines(file)) == ["rmsnorm"]

@@ -220,7 +220,7 @@ def test_the_hidden_fraction_is_the_median_of_all_launches() -> None:
         buffers.add(0, probe.HEAD, 3, 0, [(0.0, probe.COMPUTE, 0, 0), (computes, probe.DONE, -1, 0)])
         buffers.add(0, probe.OBSERVER, 3, 0, [(0.0, probe.SETUP, -1, 0), (4e-7, probe.ARRIVED, 0, 0), (5e-7, 0, -1, 0)])
         launches.append(probe.Recording(*buffers.raw(), HZ))
-    observed = Observed(launches[-1], tuple(launches), 0.0, 1e-5)
+    observed = Observed(tuple(launches), 0.0, 1e-5)
     timeline = observed.timeline(role="consumer", ring="input", tile_bytes=1, max_tiles=9, meta={"total_s": 1e-5})
     assert timeline.meta["hidden_fraction"] == pytest.approx(0.5, abs=0.01)
     assert timeline.meta["hidden_range"] == pytest.approx([0.25, 0.75], abs=0.01)

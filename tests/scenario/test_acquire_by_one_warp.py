@@ -50,6 +50,11 @@ BY_HAND = (
 )
 
 
+def with_ops(*ops: str) -> str:
+    """The same kernel, with other ops in each tile."""
+    return OWN_RING.split("        - acquire", maxsplit=1)[0] + "".join(f"        - {op}\n" for op in ops)
+
+
 def waits(text: str) -> dict[str, set[str]]:
     """What the warps of one CTA wait for, by lane."""
     found = defaultdict(set)
@@ -95,13 +100,12 @@ def test_a_stage_that_nobody_releases():
 
 def test_a_stage_that_is_released_before_it_is_read():
     """The first warp overwrites what the others still read."""
-    head, _ = OWN_RING.split("        - acquire")
-    ops = (
+    text = with_ops(
         "wait: input", "release: input", "acquire: {ring: input, ahead: 3, warps: 1}",
         "tma_load: {ring: input, ahead: 3}", "compute: {ffma: 256, lds: 8}",
     )  # fmt: skip
     with pytest.raises(HazardError) as stop:
-        predict(loads(head + "".join(f"        - {op}\n" for op in ops)))
+        predict(loads(text))
     told = stop.value
     assert (role_of(told.role), told.ring, told.stage, told.tile) == ("all", "input", 0, 3)
     assert "put release: input behind the last read of a tile in role 'all'" in str(told)
@@ -109,12 +113,10 @@ def test_a_stage_that_is_released_before_it_is_read():
 
 def test_a_wait_of_one_warp_is_no_meeting():
     """Copies of all warps over what others read are in doubt, though one of them has waited for the free stage."""
-    head, _ = OWN_RING.split("        - acquire")
-    ops = (
+    text = with_ops(
         "acquire: {ring: input, warps: 1}", "cp_async: input", "producer_commit: {ring: input, asynchronous: true}",
         "compute: {ffma: 256, lds: 8, reads: input}", "release: input",
     )  # fmt: skip
-    text = head + "".join(f"        - {op}\n" for op in ops)
     assert any("no barrier lets them wait for each other" in doubt for doubt in loads(text).doubts())
     assert not any("each other" in doubt for doubt in loads(text.replace(", warps: 1", "")).doubts())
 
