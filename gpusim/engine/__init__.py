@@ -3,6 +3,7 @@
 from gpusim.engine.barrier import CountingBarrier, PhasedBarrier
 from gpusim.engine.fifo import FifoServer
 from gpusim.engine.fluid import Capacity, Flow, FluidSystem
+from gpusim.engine.overtaking import OvertakingServer
 from gpusim.engine.simulation import Event, Process, Simulation
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "FifoServer",
     "Flow",
     "FluidSystem",
+    "OvertakingServer",
     "PhasedBarrier",
     "Process",
     "Simulation",

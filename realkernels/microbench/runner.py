@@ -64,6 +64,7 @@ BENCHES = (
     "meeting",
     "burst",
     "together",
+    "overtaking",
     "loaded",
     "access",
     "gather",

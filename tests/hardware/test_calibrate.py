@@ -127,14 +127,15 @@ def test_a_device_on_which_copies_off_a_line_lose_nothing(tmp_path):
     assert found["tma.unaligned_line_efficiency"].value == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize(("first", "expected"), [(1600, 0.0), (2200, 1.0), (1500, 0.0)])
-def test_copies_side_by_side_or_one_after_the_other(tmp_path, first, expected):
-    """Two copies asked for at once that take 1600 cycles alone: the earlier one waits for nothing, or as the other."""
+def test_later_copies_get_ahead_by_what_the_first_comes_later(tmp_path):
+    """Longest copies of two CTAs: the first arrives 2000 cycles after it asks alone, 2400 with another behind it."""
     for path in FILES:
         shutil.copy(path, tmp_path)
-    bench = json.loads((RECORDED / "together.json").read_text(encoding="utf-8"))
+    bench = json.loads((RECORDED / "overtaking.json").read_text(encoding="utf-8"))
     for row in bench["rows"]:
-        at_once = row["delay_cycles"] == 0
-        row["asked_cycles"], row["arrived_cycles"] = [0, 0], [first, 2200] if at_once else [1600, 1600]
-    (tmp_path / "together.json").write_text(json.dumps(bench), encoding="utf-8")
-    assert measure_quantities(tmp_path)["tma.side_by_side"].value == pytest.approx(expected)
+        took = 2400 if row["ctas_per_sm"] == 2 and row["delay_cycles"] else 2000
+        row["asked_cycles"], row["arrived_cycles"] = [100, 0, 0], [100 + took, 0, 0]
+    (tmp_path / "overtaking.json").write_text(json.dumps(bench), encoding="utf-8")
+    found = measure_quantities(tmp_path)["hbm.overtaking"]
+    assert found.value == pytest.approx(400 / bench["clock_hz"] * 1e9)
+    assert found.spread == pytest.approx(0.0)

@@ -20,7 +20,9 @@ HOP_INSTRUCTIONS = 3
 BELOW_SATURATION = 0.97
 """Utilisation of HBM beyond which latency says only how many wait."""
 _LONG_BYTES = 32 << 10
-"""From here on a copy takes its unit for longer than its arrival varies."""
+"""A copy that takes HBM for longer than any other gets ahead of it."""
+_BEHIND_CYCLES = 150, 300, 600
+"""How long after it others are asked for, of which all requests are behind and many get ahead."""
 
 
 def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
@@ -73,21 +75,22 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-def _together(b: Benches, _: dict) -> dict[str, Measured]:
-    """Bulk copies of two CTAs of an SM: of what the later one waits for the earlier, how much the earlier waits, too.
+def _overtaking(b: Benches, _: dict) -> dict[str, Measured]:
+    """How much later the slowest line of a copy comes if other copies are asked for right behind it.
 
-    1 if they pass side by side, 0 if one after the other, or if neither has to wait.
+    All SMs ask at once, one CTA of each a while after the other: long enough that its requests are behind, and early
+    enough that the first ones are still under way.
     """
-    found: dict[int, dict[int, np.ndarray]] = {}
-    for row in b.rows("together", unit="tma", busy_sms=1):
-        took = np.subtract(row["arrived_cycles"], row["asked_cycles"])
-        found.setdefault(row["bytes"], {})[row["delay_cycles"]] = took
-    parts = []
-    for took in (took for size, took in found.items() if size >= _LONG_BYTES):
-        first, second = np.sort(took[0]) - took[max(took)].mean()
-        parts.append(max(first / second, 0.0) if second > 0.0 else 0.0)
-    source = "together (32 and 64 KiB, one SM)"
-    return {"tma.side_by_side": Measured(float(np.mean(parts)), "", source, float(np.std(parts)))}
+    rows = [row for row in b.rows("overtaking", copies=1) if row["bytes"] == _LONG_BYTES]
+    took = {
+        (row["unit"], row["ctas_per_sm"], row["delay_cycles"]): row["arrived_cycles"][0] - row["asked_cycles"][0]
+        for row in rows
+    }
+    units = sorted({unit for unit, _, _ in took})
+    later = [took[unit, 2, delay] - took[unit, 1, 0] for unit in units for delay in _BEHIND_CYCLES]
+    source = f"overtaking ({_LONG_BYTES >> 10} KiB, another {_BEHIND_CYCLES[0]} to {_BEHIND_CYCLES[-1]} cycles behind)"
+    per_ns = b.file("overtaking")["clock_hz"] / 1e9
+    return {"hbm.overtaking": Measured(float(np.mean(later)) / per_ns, "ns", source, float(np.std(later)) / per_ns)}
 
 
 def _lsu(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
@@ -212,4 +215,4 @@ def _best(error: Callable[[float], float], candidates: Iterable[float]) -> float
     return min(candidates, key=error)
 
 
-MEMORY_STEPS = (_tma, _tma_store, _together, _lsu, _memory)
+MEMORY_STEPS = (_tma, _tma_store, _overtaking, _lsu, _memory)

@@ -3,9 +3,10 @@
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
   block for less than all of it; in order of address writes cost less) and of L2 (one way in, for
   writes, requests and what comes from DRAM, and one out), shared max-min fairly by all SMs. Latencies are those of
-  `gpusim.hardware.memory.loaded_latency`.
+  `gpusim.hardware.memory.loaded_latency`. How far later requests get ahead of earlier ones is told here, and done
+  in `gpusim.hardware.memory.sm_memory`.
 Omits: when it is that L2 begins to write back what it holds of written data.
-Source: realkernels.microbench (tma, access, hbm, in_order, l2, dirty); see the profile.
+Source: realkernels.microbench (tma, access, hbm, in_order, l2, dirty, overtaking); see the profile.
 
 All SMs of a class are simulated as one, as if they were in step. They are so at the start; then
 every load's jitter moves them further apart, and one SM's copy finds bandwidth that others leave
@@ -46,6 +47,8 @@ class Memory:
         self.sim = sim
         self.profile = profile
         self.round_bytes = demand.round_bytes
+        self.overtaking_s = profile.value("hbm.overtaking") / profile.value("sm.count")
+        """HBM's time for an SM by which requests of it get ahead of those that came before them."""
         self.fluid = FluidSystem(sim)
         self._block_share = profile.value("hbm.read_block_share"), profile.value("hbm.write_block_share")
         self._strided_block_share = profile.value("hbm.read_block_share_strided")

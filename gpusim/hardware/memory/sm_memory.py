@@ -1,13 +1,14 @@
 """The way of one SM to memory: its copy unit, its load-store path and its port.
 
-Models: bulk copies (TMA) of a CTA, loads and stores, one after the other, those of several CTAs side by side; per SM a
-  FIFO for loads and one for stores through the load-store path (LSU), all behind the SM's port; L1 with room for the
-  lines of loads by threads that are under way, each of which leaves when it has come; stores to parts of the same
-  sectors, which L1 puts together; latency to L2; copies that do not start on a line of 128 bytes or a sector of 32: an
-  SM takes them in more slowly, and some bandwidth of HBM is lost (of bulk copies on sectors if many are under way).
+Models: bulk copies (TMA) of a CTA, loads and stores, one after the other, and its loads through the load-store path
+  (LSU) likewise, those of several CTAs side by side; in HBM later ones overtake, so far; a FIFO for stores through the
+  load-store path, all behind the SM's port; L1 with room for the lines of loads by threads that are under way, each of
+  which leaves when it has come; stores to parts of the same sectors, which L1 puts together; latency to L2; copies that
+  do not start on a line of 128 bytes or a sector of 32: an SM takes them in more slowly, and some bandwidth of HBM is
+  lost (of bulk copies on sectors if many are under way).
 Omits: CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
-Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, behind_loads, together, alignment, offset,
-  latency); see the profile.
+Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, behind_loads, together, overtaking, alignment,
+  offset, latency); see the profile.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from functools import partial
 from math import inf
 from typing import NamedTuple
 
-from gpusim.engine import Capacity, Event, FifoServer
+from gpusim.engine import Capacity, Event, FifoServer, OvertakingServer
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, WIDEST, Access
 from gpusim.hardware.memory.alignment import Alignment
 from gpusim.hardware.memory.l2_and_hbm import Memory
@@ -29,10 +30,6 @@ from gpusim.program import WARP_SIZE
 from gpusim.timeline import Kind, Recorder
 
 __all__ = ["Origin", "SmMemory"]
-
-SIDE_BY_SIDE = 0.3
-"""Part of the later one's wait that the earlier of two CTAs' copies has, too, from which on they pass side by side:
-none if they went one after the other, 0.6 to 0.95 in two runs of `together`."""
 
 
 class Origin(NamedTuple):
@@ -64,12 +61,16 @@ class SmMemory:
         clock = profile.clock_hz
         # The port belongs to one SM while flows count with their multiplicity.
         self._port = Capacity(f"{lane}.port", multiplicity * profile.value("sm.port_bandwidth") * clock)
-        self._lsu_loads = self._server(f"{lane}.lsu", "lsu.bandwidth")
-        self._lsu_stores = self._server(f"{lane}.lsu.store", "lsu.store_bandwidth")
-        self._bulk: dict[str, FifoServer] = {}
-        """Who takes bulk copies in order, those of each CTA; by its name."""
-        self._side_by_side = profile.value("tma.side_by_side") > SIDE_BY_SIDE
-        self._tma = Capacity(f"{lane}.tma", multiplicity * profile.value("tma.bandwidth") * clock)
+        self._units = {unit: self._unit(unit) for unit in ("tma", "lsu")}
+        self._lsu_stores = FifoServer(
+            memory.sim,
+            f"{lane}.lsu.store",
+            memory.fluid,
+            profile.value("lsu.store_bandwidth") * clock,
+            multiplicity=multiplicity,
+        )
+        self._drawn_s: dict[str, float] = {}
+        """Until when the timeline shows what passes, by lane."""
         self._bulk_store_rate = profile.value("tma.store_bandwidth") * clock
         self.l1 = UnderWay(memory.sim, l1_bytes, profile.value("lsu.loads_ahead") * WARP_SIZE * WIDEST)
         self.copies = UnderWay(memory.sim, 1.0)
@@ -92,17 +93,14 @@ class SmMemory:
             "cp_async": profile.seconds_of("lsu.cp_async_l2_latency"),
         }
 
-    def _server(self, name: str, key: str) -> FifoServer:
-        memory = self._memory
-        rate = memory.profile.value(key) * memory.profile.clock_hz
-        return FifoServer(memory.sim, name, memory.fluid, rate, multiplicity=self._multiplicity)
-
-    def _copies_of(self, cta: str) -> FifoServer:
-        """What a bulk copy of the CTA on lane ``cta`` queues for."""
-        name = f"{cta if self._side_by_side else self._lane}.tma"
-        if name not in self._bulk:
-            self._bulk[name] = self._server(name, "tma.bandwidth")
-        return self._bulk[name]
+    def _unit(self, name: str) -> tuple[OvertakingServer, Capacity]:
+        """A unit that loads, and what it passes per second."""
+        memory, profile = self._memory, self._memory.profile
+        rate = profile.value(f"{name}.bandwidth") * profile.clock_hz
+        server = OvertakingServer(
+            memory.sim, memory.fluid, rate, window=memory.overtaking_s, multiplicity=self._multiplicity
+        )
+        return server, Capacity(f"{self._lane}.{name}", self._multiplicity * rate)
 
     def load(
         self,
@@ -124,14 +122,15 @@ class SmMemory:
         byte that is wanted; ``completed``: see `Memory.reads`. What is waited for lies in so many ``pieces`` far from
         each other. ``late``: by chance, -1 to 1.
         """
-        server = self._copies_of(origin.cta) if path == "tma" else self._lsu_loads
+        unit = "tma" if path == "tma" else "lsu"
+        server, bandwidth = self._units[unit]
         missed = amount * (1.0 - l2_hit)
         efficiency, rate, off_line = 1.0, inf, 0.0
         if align < LINE_BYTES:
             efficiency, rate, off_line = self._misaligned(path, align, missed * origin.part)
-        uses = [(self._port, 1.0), *self._memory.reads(access, l2_hit, efficiency, completed)]
-        if path == "tma":
-            uses.append((self._tma, max(self._alignment.aligned_rate("tma") / rate, 1.0)))
+        behind = self._memory.reads(access, l2_hit, efficiency, completed)
+        slower = max(self._alignment.aligned_rate("tma") / rate, 1.0) if path == "tma" else 1.0
+        uses = [(self._port, 1.0), *behind, (bandwidth, slower)]
         lines = (amount if slowest_of is None else slowest_of) * access.lines
         latency_s: Callable[[], float] = partial(self._latency_s, path, missed, lines, pieces, l2_hit, late)
         if path == "ldg":
@@ -141,10 +140,13 @@ class SmMemory:
         arrival = server.request(
             amount * access.fetched,
             uses,
+            queue=origin.cta,
+            in_turn=path == "ldg",
+            weight=dict(behind).get(self._memory.hbm, 0.0),
             rate=rate,
             part=origin.part,
             latency_s=latency_s,
-            served=self._served(server, amount, origin),
+            served=self._served(f"{origin.cta}.{unit}", amount, origin),
         )
         if off_line:
             arrival.callbacks.append(lambda _arrival: self._memory.add_off_line(-off_line))
@@ -238,7 +240,7 @@ class SmMemory:
             apart = (1.0 - merged) * (access.lines + access.sectors) + merged * (DENSE.lines + DENSE.sectors)
             uses.append((self._sparse, SECTOR_BYTES * apart * amount / sent))
         server = self._lsu_stores
-        done = server.request(sent, uses, part=origin.part, served=self._served(server, amount, origin, "store"))
+        done = server.request(sent, uses, part=origin.part, served=self._served(server.name, amount, origin, "store"))
         self.stores.add(done, sent, amount / each)
         done.callbacks.append(self._stored)
         return done
@@ -248,14 +250,16 @@ class SmMemory:
 
         The event: their source has been read, ``latency_s`` after the unit is done with them.
         """
-        server, rate = self._copies_of(origin.cta), self._bulk_store_rate
+        (server, bandwidth), rate = self._units["tma"], self._bulk_store_rate
         uses = [
             (self._port, 1.0),
             *self._memory.writes(DENSE, 0.0),
-            (self._tma, self._alignment.aligned_rate("tma") / rate),
+            (bandwidth, self._alignment.aligned_rate("tma") / rate),
         ]
-        served = self._served(server, amount, origin, "store")
-        done = server.request(amount, uses, rate=rate, part=origin.part, latency_s=latency_s, served=served)
+        served = self._served(f"{origin.cta}.tma", amount, origin, "store")
+        done = server.request(
+            amount, uses, queue=origin.cta, in_turn=True, rate=rate, part=origin.part, latency_s=latency_s, served=served
+        )
         done.callbacks.append(self._stored)
         return done
 
@@ -268,15 +272,18 @@ class SmMemory:
         self.stored_s = self._memory.sim.now
 
     def _served(
-        self, server: FifoServer, amount: float, origin: Origin, kind: Kind = "transfer"
+        self, lane: str, amount: float, origin: Origin, kind: Kind = "transfer"
     ) -> Callable[[float, float], None] | None:
-        """What records on the timeline when ``server`` has passed ``amount`` bytes; None without one."""
+        """What records on ``lane`` of the timeline when ``amount`` bytes have passed; None without one."""
         trace = self._trace
         if trace is None:
             return None
 
         def draw(start_s: float, end_s: float) -> None:
+            # Of what passes side by side each is shown from when the one before it was done.
+            start_s = max(start_s, self._drawn_s.get(lane, 0.0))
+            self._drawn_s[lane] = end_s
             tile, stage, cause = origin.tile, origin.stage, origin.cause
-            trace(server.name, kind, start_s, end_s, tile=tile, stage=stage, bytes=round(amount), cause=cause)
+            trace(lane, kind, start_s, end_s, tile=tile, stage=stage, bytes=round(amount), cause=cause)
 
         return draw

@@ -1,0 +1,130 @@
+"""A server of several queues: each in order, but those behind get ahead of those before them by so much.
+
+Between a FIFO, where the first one is finished first, and fluid sharing, where everyone in service delays
+everyone else, as a memory lies that serves its requests in the order that suits it, out of those that wait at
+the moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from math import inf
+
+import simpy
+
+from gpusim.engine.fluid import Capacity, FluidSystem
+from gpusim.engine.simulation import Simulation
+
+__all__ = ["OvertakingServer"]
+
+_REST = 1e-9
+"""A part of a request below which it is nothing."""
+
+
+@dataclass(eq=False, slots=True)
+class _Request:
+    """One that is being served, or waits until those before it are."""
+
+    left: float
+    rest: float
+    """So little left that it counts as nothing."""
+    uses: Sequence[tuple[Capacity, float]]
+    rate: float
+    part: float
+    latency_s: Callable[[], float] | float
+    served: Callable[[float, float], None] | None
+    delivered: simpy.Event
+    queue: Hashable
+    in_turn: bool
+    weight: float
+    allowed: float
+    """What others that came later may still get ahead of it by."""
+    asked_s: float
+    active: bool = False
+
+
+class OvertakingServer:
+    """Serves what is asked for at up to ``rate`` units per second each, while capacities in ``fluid`` set the pace.
+
+    Those of one queue are served in order, those of several side by side. But of two that have a ``weight`` the later
+    one gets ahead of the earlier, whatever their queues, as far as others have left of a ``window``: so much, of
+    ``weight`` times their units, may get ahead of any one. ``multiplicity`` identical servers are represented.
+    """
+
+    def __init__(
+        self, sim: Simulation, fluid: FluidSystem, rate: float, *, window: float = 0.0, multiplicity: float = 1.0
+    ) -> None:
+        self._sim = sim
+        self._fluid = fluid
+        self._rate = rate
+        self._window = window
+        self._multiplicity = multiplicity
+        self._requests: list[_Request] = []
+        """All that are not done, in the order in which they came."""
+
+    def request(
+        self,
+        amount: float,
+        uses: Sequence[tuple[Capacity, float]],
+        *,
+        queue: Hashable,
+        in_turn: bool = False,
+        weight: float = 0.0,
+        rate: float = inf,
+        part: float = 1.0,
+        latency_s: Callable[[], float] | float = 0.0,
+        served: Callable[[float, float], None] | None = None,
+    ) -> simpy.Event:
+        """Ask for ``amount`` units as one of ``queue``; the event happens ``latency_s`` after they have been served.
+
+        ``in_turn``: it gets ahead of none of its queue, and none of that of it.         ``rate``: units per second of this request, if it is served more slowly than others. ``part``: of the identical
+        servers that have it at all. A callable latency is asked when service ends. ``served(start_s, end_s)`` is told
+        when it was asked for and when its service ended.
+        """
+        request = _Request(
+            amount, _REST * amount, uses, min(rate, self._rate), part, latency_s, served, self._sim.event(), queue,
+            in_turn, weight, self._window, self._sim.now,
+        )  # fmt: skip
+        self._requests.append(request)
+        self._serve(request)
+        return request.delivered
+
+    def _serve(self, request: _Request) -> None:
+        """As much of ``request`` as those before it leave."""
+        chunk, overtaken = request.left, []
+        for before in self._requests:
+            if before is request:
+                break
+            alike = before.queue == request.queue
+            if alike and (before.in_turn or request.in_turn):
+                return
+            if before.weight and request.weight:
+                chunk = min(chunk, before.allowed / request.weight)
+                overtaken.append(before)
+            elif alike:
+                return
+        if chunk <= request.rest < request.left:
+            return
+        for before in overtaken:
+            before.allowed -= chunk * request.weight
+        request.active = True
+        done = self._fluid.start(
+            chunk, request.uses, bound=request.rate, multiplicity=request.part * self._multiplicity
+        )
+        done.callbacks.append(lambda _event: self._done(request, chunk))
+
+    def _done(self, request: _Request, chunk: float) -> None:
+        request.active = False
+        request.left -= chunk
+        if request.left > request.rest:
+            self._serve(request)
+            return
+        self._requests.remove(request)
+        if request.served is not None:
+            request.served(request.asked_s, self._sim.now)
+        latency = request.latency_s
+        self._sim.succeed_after(request.delivered, latency() if callable(latency) else latency)
+        for other in tuple(self._requests):
+            if not other.active:
+                self._serve(other)
