@@ -78,9 +78,10 @@ class OvertakingServer:
     ) -> simpy.Event:
         """Ask for ``amount`` units as one of ``queue``; the event happens ``latency_s`` after they have been served.
 
-        ``in_turn``: it gets ahead of none of its queue, and none of that of it.         ``rate``: units per second of this request, if it is served more slowly than others. ``part``: of the identical
-        servers that have it at all. A callable latency is asked when service ends. ``served(start_s, end_s)`` is told
-        when it was asked for and when its service ended.
+        ``in_turn``: it gets ahead of none of its queue, and none that comes later ahead of it. ``rate``: units per
+        second of this request, if it is served more slowly than others. ``part``: of the identical servers that have it
+        at all. A callable latency is asked when service ends. ``served(start_s, end_s)`` is told when it
+        was asked for and when its service ended.
         """
         request = _Request(
             amount, _REST * amount, uses, min(rate, self._rate), part, latency_s, served, self._sim.event(), queue,

@@ -1,4 +1,4 @@
-"""Copies of all SMs, and others right behind them, against closed forms (textbook device) and the `overtaking` bench."""
+"""Copies, and others right behind them, against closed forms (textbook device) and the `overtaking` bench."""
 
 from __future__ import annotations
 

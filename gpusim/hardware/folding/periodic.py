@@ -247,38 +247,37 @@ def steady_wave(
     return period
 
 
-def _goes_on(wave: Sequence[Sequence[float]], period: float, shape: Shape, agreement: float, missing: int) -> bool:
-    """Whether a later wave goes on as steadily as the first, whose tiles took ``period``, if chance is left aside.
+def _go_on(waves: Sequence[Sequence[Sequence[float]]], period: float, shape: Shape, missing: int, part: float) -> bool:
+    """Whether later waves, ``part`` of all, go on as the first, whose tiles took ``period``, if chance is left aside.
 
-    Its CTAs begin one after the other, so that its turns are not as equal; the mean of what would be two halves is. Of
-    no more tiles than were seen.
+    Their CTAs begin one after the other, so that their turns are not as equal; the mean of what would be two halves is,
+    over all of them, near enough for the total. Of no more tiles than were seen.
     """
-    done = [fsum(tiles) / len(wave) for tiles in zip(*wave, strict=True)]
-    last = len(done) - 1 - shape.drain
+    tiles = len(waves[0][0])
+    last = tiles - 1 - shape.drain
     steps = 2 * (last // 3 // shape.stride * shape.stride)
-    if not steps or missing > len(done):
+    if not steps or missing > tiles:
         return False
-    mean = (done[last] - done[last - steps]) / steps
-    return abs(mean - period) <= _enough(agreement, len(done), missing) * period
+    mean = fmean(done[last] - done[last - steps] for wave in waves for done in wave) / steps
+    return abs(mean - period) * missing * part <= _TOTAL_AGREES * period * (tiles + missing)
 
 
 def _tile_cuts(sm: _Sm, shape: Shape, tiles: int, missing: int, agreement: float) -> list[Cut] | None:
     """Where ``missing`` tiles of every CTA of an SM go, by their first ``tiles``, last wave first; None: not steady."""
     if missing == 0:
         return []
-    cuts: list[list[Cut]] = []
-    of_first: float | None = None
-    for first in range(0, len(sm.ctas), shape.resident):
-        wave = [cta.done_s[:tiles] for cta in sm.ctas[first : first + shape.resident]]
-        period = steady_wave(wave, shape.stride, shape.drain, agreement, missing)
-        if period is None and of_first is not None and _goes_on(wave, of_first, shape, agreement, missing):
-            period = of_first
-        if period is None:
-            return None
-        of_first = of_first or period
+    starts = range(0, len(sm.ctas), shape.resident)
+    waves = [[cta.done_s[:tiles] for cta in sm.ctas[first : first + shape.resident]] for first in starts]
+    periods = [steady_wave(wave, shape.stride, shape.drain, agreement, missing) for wave in waves]
+    unsteady = [wave for wave, period in zip(waves, periods, strict=True) if period is None]
+    part = len(unsteady) / len(waves)
+    if periods[0] is None or (unsteady and not _go_on(unsteady, periods[0], shape, missing, part)):
+        return None
+    cuts: list[Cut] = []
+    for first, wave, period in zip(starts, waves, periods, strict=True):
         until_s = max(sm.ended_s[first : first + shape.resident])
-        cuts.append(_repeats(sm.name, wave[0], shape, period, missing, until_s))
-    return [cut for in_wave in reversed(cuts) for cut in in_wave]
+        cuts = _repeats(sm.name, wave[0], shape, period or periods[0], missing, until_s) + cuts
+    return cuts
 
 
 def _wave_cut(sm: _Sm, tiles: Sequence[Cut], resident: int) -> list[Cut]:

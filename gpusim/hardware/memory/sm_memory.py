@@ -250,15 +250,16 @@ class SmMemory:
 
         The event: their source has been read, ``latency_s`` after the unit is done with them.
         """
-        (server, bandwidth), rate = self._units["tma"], self._bulk_store_rate
+        server, bandwidth = self._units["tma"]
+        rate, cta = self._bulk_store_rate, origin.cta
         uses = [
             (self._port, 1.0),
             *self._memory.writes(DENSE, 0.0),
             (bandwidth, self._alignment.aligned_rate("tma") / rate),
         ]
-        served = self._served(f"{origin.cta}.tma", amount, origin, "store")
+        served = self._served(f"{cta}.tma", amount, origin, "store")
         done = server.request(
-            amount, uses, queue=origin.cta, in_turn=True, rate=rate, part=origin.part, latency_s=latency_s, served=served
+            amount, uses, queue=cta, in_turn=True, rate=rate, part=origin.part, latency_s=latency_s, served=served
         )
         done.callbacks.append(self._stored)
         return done
