@@ -98,7 +98,21 @@ class Remedies:
             return self._unwaited(ring.name, role_of(reader))
         if not self._roles_on(ring.name, Release | WaitFull):
             return ""
-        return self._unacquired(ring.name) or self._released_twice(ring)
+        behind_release = self._read_behind_release(ring.name, role_of(reader))
+        return behind_release or self._unacquired(ring.name) or self._released_twice(ring)
+
+    def _read_behind_release(self, ring: str, role: str) -> str:
+        """Arithmetic that reads a tile which its role has released."""
+        released: set[int] = set()
+        for op in self._ops(role):
+            if isinstance(op, Release) and op.ring == ring:
+                released.add(op.tile)
+            elif isinstance(op, Compute) and op.tile in released and _reads(op, ring, op.tile):
+                return (
+                    f"role {role!r} reads the tile behind release: {ring}: put that compute op in front of it, or say "
+                    "`reads: false` there if it reads other shared memory"
+                )
+        return ""
 
     def in_flight(self, ring: Ring, reader: str, writers: Sequence[str], tile: int) -> str:
         """For a stage that is read before a copy into it has landed."""

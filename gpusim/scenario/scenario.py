@@ -18,7 +18,7 @@ from gpusim.program import KernelProgram, doubts
 from gpusim.program.host import HostProgram
 from gpusim.scenario.host.doubts import host_doubts
 from gpusim.scenario.host.spec import build_host
-from gpusim.scenario.kernel.remarks import kernel_remarks
+from gpusim.scenario.kernel.remarks import draft_remarks, kernel_remarks
 from gpusim.scenario.kernel.schema import SpelledKernel, TechniqueKernel
 from gpusim.scenario.kernel.spec import build_kernel
 from gpusim.scenario.schema import ScenarioModel
@@ -97,16 +97,17 @@ class Scenario:
     def doubts(self) -> tuple[str, ...]:
         """What is possible and seldom meant, in sentences; of host programs that are techniques nothing.
 
-        What a kernel leaves to luck (`gpusim.program.doubts`) and what it does not use (`kernel_remarks`), those that
-        a host program spells out included, and what such a program leaves behind or does not use (`host_doubts`).
+        What a kernel leaves to luck (`gpusim.program.doubts`), what it does not use and what of a draft is still a
+        comment (`gpusim.scenario.kernel.remarks`), those that a host program spells out included, and what such a
+        program leaves behind or does not use (`host_doubts`).
         """
         host = self.model.host
         if host is not None:
             own = {name: kernel for name, kernel in host.kernels.items() if isinstance(kernel, SpelledKernel)}
             of_kernels = (f"kernel {name!r}: {told}" for name in own for told in self._doubts_of(own[name]))
-            return (*host_doubts(host), *of_kernels)
+            return (*host_doubts(host), *of_kernels, *draft_remarks(self.source.left_out))
         if isinstance(self.model.kernel, SpelledKernel):
-            return tuple(self._doubts_of(self.model.kernel))
+            return (*self._doubts_of(self.model.kernel), *draft_remarks(self.source.left_out))
         program = self.program()
         return tuple(doubts(program)) if isinstance(program, KernelProgram) else ()
 

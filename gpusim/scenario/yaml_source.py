@@ -38,6 +38,8 @@ _CONSTANTS = {
 _COLON_IN_TEXT = re.compile(r"(?!.* #)\s*(?:- )*(\w+): +([^\s\"'\[{|>&*!#].{0,80}?: .{0,80}\S)\s*")
 """A line with a key and a text without quotes, no longer than a message should be, that has a colon and a blank."""
 
+_LEFT_OUT = re.compile(r"\s*# - (.+)")
+
 
 @dataclass(frozen=True)
 class Source:
@@ -51,6 +53,8 @@ class Source:
     name: str
     marks: dict[Place, tuple[int, int]] = field(default_factory=dict)
     overrides: dict[Place, str | Place] = field(default_factory=dict)
+    left_out: dict[int, str] = field(default_factory=dict)
+    """Items of lists that stand there as comments, by line."""
 
     def error(self, problem: str, path: Place = (), **details: Any) -> ScenarioError:
         """A ScenarioError at the value of ``path``, or at the nearest parent that has a place."""
@@ -135,6 +139,9 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
         raise _too_deep(name) from None
     if root is None:
         raise ScenarioError("is empty", file=name, allowed="a scenario; see scenarios/ for examples")
+    source.left_out.update(
+        (number, found[1]) for number, line in enumerate(text.splitlines(), 1) if (found := _LEFT_OUT.match(line))
+    )
     return _Reader(source).value(root, ()), source
 
 

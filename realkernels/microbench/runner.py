@@ -78,6 +78,7 @@ BENCHES = (
     "hits",
     "rewritten",
     "dirty",
+    "written_before",
     "launch",
     "first_wave",
 )

@@ -81,6 +81,24 @@ class TestHazard:
         error = hazard(ring_kernel(producer(), hasty))
         assert error.remedy == "put release: input behind the last read of a tile in role 'consumer'"
 
+    def test_arithmetic_that_reads_what_has_been_released(self):
+        """As partial sums in other shared memory would be taken to do, unless they say `reads: false`."""
+
+        def body(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield WaitFull(RING, tile=tile)
+                yield Compute(Mix(ffma=8), tile=tile, reads=RING)
+                yield Release(RING, tile=tile)
+                yield Compute(Mix(ffma=100_000), tile=tile)
+                yield Compute(Mix(lds=1), tile=tile, reads=RING)
+
+        error = hazard(ring_kernel(producer(), body))
+        assert error.what.startswith("stage read although it holds tile")
+        assert error.remedy == (
+            "role 'consumer' reads the tile behind release: input: put that compute op in front of it, or say "
+            "`reads: false` there if it reads other shared memory"
+        )
+
     def test_stage_overwritten_while_it_is_read(self):
         """Two of four arrivals free the stage: the producer writes under the other two readers."""
         error = hazard(ring_kernel(producer(), consumer(), empty_arrivals=2))

@@ -77,3 +77,21 @@ host:
   threads: {{main: {{per_chunk: [{{launch: k}}]}}}}
 """
     assert any(doubt.startswith("kernel 'k': ring 'spare' takes 1 KiB") for doubt in loads(text).doubts())
+
+
+def test_lines_of_a_draft_that_are_still_comments():
+    """Waits, releases and bulk copies, for which a draft cannot tell the ring; other comments are one's own."""
+    (found,) = told(
+        "        - {wait_group: 1}",
+        "        # - wait, acquire or mbarrier_wait\n        - {wait_group: 1}\n        # - tma_load",
+    )
+    assert found.startswith("lines 14 and 16 are still the comment of a draft")
+    (found,) = told("        - sync_threads", "        # - release, producer_commit or arrive\n        - sync_threads")
+    assert found.startswith("lines 15 and 18 are")
+    assert (
+        told(
+            "        - {wait_group: 1}",
+            "        # - load: {bytes: 4 KiB}\n        # compute: addresses\n        - {wait_group: 1}",
+        )
+        == ()
+    )

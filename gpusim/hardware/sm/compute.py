@@ -221,7 +221,7 @@ class ComputeModel:
         found = max(passes.held * self._tag_interval, passes.wavefronts * LINE_BYTES / self._bytes_per_cycle)
         lines = WARP_SIZE * batch.width * (passes.missed * self._line_interval + found)
         wavefronts = self._wavefronts(batch.width)
-        request = issue.request or max(wavefronts, lines)
+        request = max(issue.request, wavefronts, lines)
         data = count * wavefronts * issue.data
         requests = count * request + masked * self._masked_interval
         burst = max(data, requests)

@@ -141,7 +141,7 @@ class ComputeCost:
         alone = self.alone + self.setup_alone
         free = self.ahead * group.per_scheduler
         last_warp = alone + max((group.in_step - 1) * later - self.gaps - free, 0.0)
-        last_scheduler = max((group.schedulers - 1) * later - free, 0.0)
+        last_scheduler = max((group.schedulers - 1) * later - self.gaps - free, 0.0)
         return max(self.together(group.per_scheduler) + last_scheduler, last_warp)
 
     def turn(self, warps: float) -> float:

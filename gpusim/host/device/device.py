@@ -21,12 +21,22 @@ from gpusim.host.device.block_times import SimulatedCost
 from gpusim.host.device.blocks import BlockScheduler
 from gpusim.host.device.device_copies import transfer_work
 from gpusim.host.device.engines import CopyEngines
+from gpusim.host.device.left_written import LeftWritten
 from gpusim.host.device.sleep import POINTS_US, Sleep
 from gpusim.host.device.slots import SlotSemaphore
 from gpusim.host.device.streams import Streams
 from gpusim.host.device.work import Item, Staged
 from gpusim.program import KernelProgram
-from gpusim.program.host import ON_DEVICE, HostFunc, HostProgram, Launch, MemcpyAsync, MemsetAsync, Work
+from gpusim.program.host import (
+    ON_DEVICE,
+    HostFunc,
+    HostProgram,
+    Launch,
+    MemcpyAsync,
+    MemsetAsync,
+    RooflineCost,
+    Work,
+)
 from gpusim.timeline import Recorder, Timeline
 
 __all__ = ["Device"]
@@ -45,6 +55,7 @@ class Device:
         self.streams = Streams(sim, program, profile, self._execute)
         self.engines = CopyEngines(sim, profile, record)
         self.blocks = BlockScheduler(sim, profile)
+        self._left = LeftWritten(profile)
         self._func_wake, self._func_idle_since_s = Sleep(profile, "func"), 0.0
         self.functions = 0
         """Host functions that have run."""
@@ -93,13 +104,14 @@ class Device:
             self._draw(item, "copy", "copy_engine_busy", whole.bytes, first)
 
     def _copy_on_sms(self, item: Item, op: MemcpyAsync | MemsetAsync) -> Generator:
-        yield from self._on_sms(item, transfer_work(self.profile, op))
+        read = 0.0 if isinstance(op, MemsetAsync) else op.bytes
+        yield from self._on_sms(item, self._left.behind(transfer_work(self.profile, op), read, op.bytes))
         self.engines.record(op.direction, item.start_s, item.chunk, op.bytes)
         self._draw(item, "copy", "cta_slot", op.bytes)
 
     def _kernel(self, item: Item, op: Launch) -> Generator:
         work, zoom = self._work(op.kernel)
-        yield from self._on_sms(item, work)
+        yield from self._on_sms(item, self._left.behind(work, *_moved(work, zoom)))
         self._draw(item, "kernel", "cta_slot")
         if zoom is not None:
             self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, self.sim.now, zoom))
@@ -176,3 +188,10 @@ class Device:
             self._record(item.lane, "wait", ready, start, resource, item.chunk)
         stream.free_s = self.sim.now
         item.row = self._record(item.lane, kind, start, stream.free_s, "", item.chunk, -1, size)
+
+
+def _moved(work: Work, timeline: Timeline | None) -> tuple[float, float]:
+    """Bytes that a kernel reads and writes; one whose warps were not simulated is taken to read."""
+    if timeline is not None:
+        return timeline.meta["bytes_read"], timeline.meta["bytes_written"]
+    return (work.cost.bytes if isinstance(work.cost, RooflineCost) else 0.0), 0.0
