@@ -13,7 +13,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from gpusim.program import Compute, KernelProgram, Load, Op, PartOfRole, Role, Store, TimeStamp, WaitLoads
+from gpusim.program import (
+    CommitGroup,
+    Compute,
+    CpAsync,
+    KernelProgram,
+    Load,
+    Op,
+    PartOfRole,
+    Role,
+    Store,
+    TimeStamp,
+    WaitGroup,
+    WaitLoads,
+)
 
 __all__ = ["WarpGroup", "group_warps"]
 
@@ -175,7 +188,7 @@ def _groups(
 
 def _never_meets(program: KernelProgram, role: Role) -> bool:
     """Whether its warps wait for nothing but their own loads."""
-    return _only_own_loads(list(role.body(program.head + 2 + program.tail)))
+    return _only_own_loads(program, list(role.body(program.head + 2 + program.tail)))
 
 
 def _drifts(program: KernelProgram, role: Role) -> bool:
@@ -185,11 +198,14 @@ def _drifts(program: KernelProgram, role: Role) -> bool:
     tile = max(twice - once, 1)
     # What stands before and behind all tiles takes no more than `once`: with enough of them these are a tile's.
     ops = list(role.body(whole + 2 + -(-once // tile)))[once : once + tile]
-    return _only_own_loads(ops) and any(isinstance(op, Load) for op in ops)
+    return _only_own_loads(program, ops) and any(isinstance(op, Load | CpAsync) for op in ops)
 
 
-def _only_own_loads(ops: Sequence[Op]) -> bool:
+def _only_own_loads(program: KernelProgram, ops: Sequence[Op]) -> bool:
+    own = {None, *(ring.name for ring in program.rings if ring.private)}
     return all(
-        isinstance(op, Load | WaitLoads | Store | TimeStamp) or (isinstance(op, Compute) and op.reads is None)
+        isinstance(op, Load | WaitLoads | Store | TimeStamp | CommitGroup | WaitGroup)
+        or (isinstance(op, CpAsync) and op.ring in own)
+        or (isinstance(op, Compute) and op.reads in own)
         for op in ops
     )

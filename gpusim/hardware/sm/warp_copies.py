@@ -77,10 +77,15 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     # What finds room is on its way while the rest waits for it.
     parts = 1 if copies.free(room) else PARTS
     count = lane.instructions(op) / parts
+    # Who meets before it reads waits for the slowest line of all warps, and in a ring of their own each for its own.
+    awaited, pieces = op.bytes / parts, op.pieces / parts
+    if ring.ring.private:
+        awaited, pieces = awaited / lane.among(op), pieces / lane.among(op)
+        lane.deviation_s = max(lane.deviation_s, lane.sm.memory.deviation_s(awaited * DENSE.lines, op.l2_hit))
     for _ in range(parts):
         yield from copies.room(room / parts, start)
         yield from issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)
-        arrival = fetch(lane, op, "cp_async", amount / parts, late, stage, pieces=max(op.pieces / parts, 1.0))
+        arrival = fetch(lane, op, "cp_async", amount / parts, late, stage, slowest_of=awaited, pieces=max(pieces, 1.0))
         copies.add(arrival, room / parts)
         lane.open.append((op, arrival))
     lane.mark("issue", start, op.tile, stage)
