@@ -94,7 +94,7 @@ def test_a_stage_that_nobody_releases():
     """Who waits is the first warp, with tile and stage."""
     with pytest.raises(Deadlock) as stop:
         predict(loads(OWN_RING.replace("        - release: input\n", "")))
-    assert "cta[1].all waits at tile 3 for sm[0].cta[1].input[0] empty barrier" in str(stop.value)
+    assert "cta[0].all waits at tile 3 for sm[0].cta[0].input[0] empty barrier" in str(stop.value)
     assert "put release: input in role 'all'" in str(stop.value)
 
 
