@@ -1,7 +1,6 @@
-"""Discrete events on SimPy: fluid sharing, FIFO servers, barriers, deadlocks; not one GPU word."""
+"""Discrete events on SimPy: fluid sharing, servers in order, barriers, deadlocks; not one GPU word."""
 
 from gpusim.engine.barrier import CountingBarrier, PhasedBarrier
-from gpusim.engine.fifo import FifoServer
 from gpusim.engine.fluid import Capacity, Flow, FluidSystem
 from gpusim.engine.overtaking import OvertakingServer
 from gpusim.engine.simulation import Event, Process, Simulation
@@ -10,7 +9,6 @@ __all__ = [
     "Capacity",
     "CountingBarrier",
     "Event",
-    "FifoServer",
     "Flow",
     "FluidSystem",
     "OvertakingServer",

@@ -1,8 +1,9 @@
-"""A server of several queues: each in order, but those behind get ahead of those before them by so much.
+"""A server of one queue or several: each in order, but those behind may get ahead of those before them by so much.
 
-Between a FIFO, where the first one is finished first, and fluid sharing, where everyone in service delays
-everyone else, as a memory lies that serves its requests in the order that suits it, out of those that wait at
-the moment.
+Inside one unit (an asynchronous-copy unit, a store path) requests do not share the rate: the first one is finished
+first, and is delivered after a latency. Fluid sharing there would make a deeper pipeline slower, since every copy in
+flight would delay the one that is needed next. A memory lies between the two: it serves its requests in the order that
+suits it, out of those that wait at the moment.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ class OvertakingServer:
         amount: float,
         uses: Sequence[tuple[Capacity, float]],
         *,
-        queue: Hashable,
+        queue: Hashable = None,
         in_turn: bool = False,
         weight: float = 0.0,
         rate: float = inf,

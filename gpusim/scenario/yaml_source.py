@@ -39,6 +39,7 @@ _COLON_IN_TEXT = re.compile(r"(?!.* #)\s*(?:- )*(\w+): +([^\s\"'\[{|>&*!#].{0,80
 """A line with a key and a text without quotes, no longer than a message should be, that has a colon and a blank."""
 
 _LEFT_OUT = re.compile(r"\s*# - (.+)")
+"""An item of a list that is a comment."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from functools import partial
 from math import inf
 from typing import NamedTuple
 
-from gpusim.engine import Capacity, Event, FifoServer, OvertakingServer
+from gpusim.engine import Capacity, Event, OvertakingServer
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, WIDEST, Access
 from gpusim.hardware.memory.alignment import Alignment
 from gpusim.hardware.memory.l2_and_hbm import Memory
@@ -62,13 +62,7 @@ class SmMemory:
         # The port belongs to one SM while flows count with their multiplicity.
         self._port = Capacity(f"{lane}.port", multiplicity * profile.value("sm.port_bandwidth") * clock)
         self._units = {unit: self._unit(unit) for unit in ("tma", "lsu")}
-        self._lsu_stores = FifoServer(
-            memory.sim,
-            f"{lane}.lsu.store",
-            memory.fluid,
-            profile.value("lsu.store_bandwidth") * clock,
-            multiplicity=multiplicity,
-        )
+        self._lsu_stores = self._server("lsu.store_bandwidth")
         self._drawn_s: dict[str, float] = {}
         """Until when the timeline shows what passes, by lane."""
         self._bulk_store_rate = profile.value("tma.store_bandwidth") * clock
@@ -93,14 +87,22 @@ class SmMemory:
             "cp_async": profile.seconds_of("lsu.cp_async_l2_latency"),
         }
 
+    def _server(self, rate: str) -> OvertakingServer:
+        """What serves requests at the rate that the profile has for it."""
+        memory, profile = self._memory, self._memory.profile
+        return OvertakingServer(
+            memory.sim,
+            memory.fluid,
+            profile.value(rate) * profile.clock_hz,
+            window=memory.overtaking_s,
+            multiplicity=self._multiplicity,
+        )
+
     def _unit(self, name: str) -> tuple[OvertakingServer, Capacity]:
         """A unit that loads, and what it passes per second."""
-        memory, profile = self._memory, self._memory.profile
-        rate = profile.value(f"{name}.bandwidth") * profile.clock_hz
-        server = OvertakingServer(
-            memory.sim, memory.fluid, rate, window=memory.overtaking_s, multiplicity=self._multiplicity
-        )
-        return server, Capacity(f"{self._lane}.{name}", self._multiplicity * rate)
+        profile, rate = self._memory.profile, f"{name}.bandwidth"
+        limit = self._multiplicity * profile.value(rate) * profile.clock_hz
+        return self._server(rate), Capacity(f"{self._lane}.{name}", limit)
 
     def load(
         self,
@@ -239,8 +241,8 @@ class SmMemory:
             # A line that is not written whole takes a turn of its own, as long as one sector.
             apart = (1.0 - merged) * (access.lines + access.sectors) + merged * (DENSE.lines + DENSE.sectors)
             uses.append((self._sparse, SECTOR_BYTES * apart * amount / sent))
-        server = self._lsu_stores
-        done = server.request(sent, uses, part=origin.part, served=self._served(server.name, amount, origin, "store"))
+        served = self._served(f"{self._lane}.lsu.store", amount, origin, "store")
+        done = self._lsu_stores.request(sent, uses, part=origin.part, served=served)
         self.stores.add(done, sent, amount / each)
         done.callbacks.append(self._stored)
         return done

@@ -19,9 +19,10 @@ from gpusim.program.sass.shared_loads import SharedLoads, loads_ahead
 from gpusim.program.sass.steps import NO_WAIT, Step, steps_of
 from gpusim.program.sass.strides import with_strides
 from gpusim.program.sass.threads import with_threads
-from gpusim.program.sass.words import NO_MODEL, UNMODELLED, Stated, stated
+from gpusim.program.sass.words import LEFT_TO_WRITE, NO_MODEL, UNMODELLED, Stated, stated
 
 __all__ = [
+    "LEFT_TO_WRITE",
     "NO_MODEL",
     "NO_WAIT",
     "UNMODELLED",

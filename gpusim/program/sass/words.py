@@ -13,7 +13,7 @@ from gpusim.program.sass.float_chains import float_chains
 from gpusim.program.sass.listing import Instruction, count
 from gpusim.program.sass.shared_loads import loads_ahead
 
-__all__ = ["NO_MODEL", "UNMODELLED", "Stated", "field_of", "stated", "word_of"]
+__all__ = ["LEFT_TO_WRITE", "NO_MODEL", "UNMODELLED", "Stated", "field_of", "stated", "word_of"]
 
 NO_MODEL = "no model"
 _OTHER = ("compute", "other (setup where nothing hides it)")
@@ -48,6 +48,14 @@ _WORDS = {
     "USETMAXREG": ("set_max_nreg", "registers"),
 }  # fmt: skip
 """Word and field of a scenario that state an opcode; {} is the width of its access."""
+
+LEFT_TO_WRITE = frozenset(
+    _WORDS[opcode][0]
+    for opcode in (
+        "SYNCS", "SYNCS.ARRIVE", "ARRIVES", "BAR", "UBLKCP", "UBLKCP.S", "UBLKCP.G", "UTMALDG", "UTMASTG", "USETMAXREG",
+    )
+)  # fmt: skip
+"""Words of ops of which the machine code does not tell the ring, the barrier or the number; drafts have comments."""
 
 UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
     "atomics": (

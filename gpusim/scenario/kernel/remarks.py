@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from gpusim.program.sass import LEFT_TO_WRITE
 from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.kernel.schema import PARTS, SpelledKernel
 from gpusim.units import format_quantity
 
 __all__ = ["draft_remarks", "kernel_remarks"]
 
-_DRAFTED = re.compile(
-    r"(wait, acquire or mbarrier_wait|release, producer_commit or arrive|tma_(load|store)|set_max_nreg)\b"
-)
-"""What `gpusim count --draft` cannot tell, and leaves as a comment where the op belongs."""
-
 
 def draft_remarks(left_out: Mapping[int, str]) -> Iterator[str]:
     """Lines of a draft, with what they say, that are still comments, in one sentence."""
-    lines = [str(line) for line, told in left_out.items() if _DRAFTED.match(told)]
+    lines = [str(line) for line, told in left_out.items() if told.partition("  #")[0] in LEFT_TO_WRITE]
     if lines:
         where = f"line {lines[0]} is" if len(lines) == 1 else f"lines {', '.join(lines[:-1])} and {lines[-1]} are"
         yield f"{where} still the comment of a draft: write the op that belongs there, or delete the line"

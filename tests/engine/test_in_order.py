@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.engine import Capacity, FifoServer, FluidSystem, Simulation
+from gpusim.engine import Capacity, FluidSystem, OvertakingServer, Simulation
 
 
 def test_requests_are_served_in_order_and_delivered_after_the_latency():
     """Two requests of 4 at rate 2, latency 1: delivered at 2 + 1 and 4 + 1."""
     sim = Simulation()
-    server = FifoServer(sim, "unit", FluidSystem(sim), 2.0)
+    server = OvertakingServer(sim, FluidSystem(sim), 2.0)
     log = []
 
     def client(name):
@@ -27,7 +27,7 @@ def test_the_first_request_is_finished_first_whatever_is_slow_behind_the_server(
     """Rate 2, but 1 behind it: two requests of 4 end at 4 and 8, not both at 8."""
     sim = Simulation()
     behind = Capacity("behind", 1.0)
-    server = FifoServer(sim, "unit", FluidSystem(sim), 2.0)
+    server = OvertakingServer(sim, FluidSystem(sim), 2.0)
     log = []
     for _ in range(2):
         server.request(4.0, [(behind, 1.0)]).callbacks.append(lambda _event: log.append(sim.now))
@@ -45,7 +45,7 @@ def test_a_deeper_pipeline_is_never_slower(stages):
 def pipeline(stages, tiles):
     """Time of a producer that loads ahead into ``stages`` buffers and a consumer."""
     sim = Simulation()
-    server = FifoServer(sim, "unit", FluidSystem(sim), 1.0)
+    server = OvertakingServer(sim, FluidSystem(sim), 1.0)
     full = [sim.event() for _ in range(tiles)]
     empty = [sim.event() for _ in range(tiles)]
 
@@ -69,7 +69,7 @@ def pipeline(stages, tiles):
 def test_symmetric_streams_overlap_on_fifo_engines():
     """Two streams of copy-in, kernel, copy-out (1 each) on three FIFO engines: 4, not the 6 of lock-step."""
     sim = Simulation()
-    engines = [FifoServer(sim, name, FluidSystem(sim), 1.0) for name in ("in", "kernel", "out")]
+    engines = [OvertakingServer(sim, FluidSystem(sim), 1.0) for _ in ("in", "kernel", "out")]
 
     def stream():
         for engine in engines:
