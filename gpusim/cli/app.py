@@ -199,7 +199,7 @@ def count(
         bool, typer.Option("--in-order", help="Step by step: what is computed between one access and the next.")
     ] = False,
     draft: Annotated[
-        int | None, typer.Option("--draft", min=1, max=32, help="The steps as a role of so many warps, to paste.")
+        int | None, typer.Option("--draft", min=1, max=32, help="The roles of a CTA of so many warps, to paste.")
     ] = None,
     json: Json = False,
 ) -> None:

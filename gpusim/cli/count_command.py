@@ -37,7 +37,7 @@ _NOT_IN_ROWS = {
 def count(file: Path, function: str | None, in_order: bool, warps: int | None, json: bool) -> None:
     """Instructions of every loop and of what stands outside, by the word and field that states them.
 
-    With ``warps`` a role of so many, as a scenario file has it.
+    With ``warps`` the roles of a CTA of so many, as a scenario file has them.
     """
     found = sass.functions(_text(file))
     if not found:

@@ -213,7 +213,7 @@ def test_a_draft_of_a_loop_that_waits_for_copies_behind_one_that_loads(drafted):
     role = role_in(draft)
     assert words(role["per_tile"]) == ["cp_async", "commit_group", "wait_group", "compute"]
     assert words(role["prologue"]).count("repeat") == 1
-    assert "# copies in front of the loop that fill the ring: `ahead` on those in per_tile instead" in draft
+    assert "# copies before the loop that fill the ring: `ahead` on those in per_tile instead" in draft
     assert "# 1 loads and stores of spilled registers are in it" in draft
     # The address of the LDS is alike in all lanes, so that it passes twice and not four times; LDL goes along.
     assert role["per_tile"][3]["compute"]["lds_wavefronts"] == 1.5

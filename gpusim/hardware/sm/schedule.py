@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby
 from math import inf
-from operator import attrgetter
+from operator import attrgetter, mul
 from typing import NamedTuple
 
 from gpusim.hardware.sm.compute_cost import ComputeCost
@@ -46,27 +46,36 @@ class Group(NamedTuple):
     """What each of them executes."""
 
 
-class _Wanted(NamedTuple):
+class _Wanted:
     """What warps would issue if nobody but their own CTA were there."""
 
-    slots: float
-    """Issue slots a cycle."""
-    pieces: float
-    """How often a cycle one of them pauses."""
-    piece: float
-    """Issue slots between two pauses."""
+    __slots__ = ("_weighted", "pieces", "slots")
 
-    @staticmethod
-    def of(groups: Sequence[Group], slots: Sequence[float]) -> _Wanted:
-        issued = sum(slots)
-        if not issued:
-            return _Wanted(0.0, 0.0, 1.0)
-        pieces = [group.cost.piece for group in groups]
-        return _Wanted(
-            issued,
-            sum(each / piece for each, piece in zip(slots, pieces, strict=True)),
-            sum(each * piece for each, piece in zip(slots, pieces, strict=True)) / issued,
-        )
+    def __init__(self) -> None:
+        self.slots = 0.0
+        """Issue slots a cycle."""
+        self.pieces = 0.0
+        """How often a cycle one of them pauses."""
+        self._weighted = 0.0
+
+    def more(self, groups: Sequence[Group], slots: Sequence[float]) -> _Wanted:
+        """The same and so many ``slots`` of each of ``groups``."""
+        found = _Wanted()
+        found.slots, found.pieces, found._weighted = self.slots, self.pieces, self._weighted
+        for group, each in zip(groups, slots, strict=True):
+            piece = group.cost.piece
+            found.slots += each
+            found.pieces += each / piece
+            found._weighted += each * piece
+        return found
+
+    @property
+    def piece(self) -> float:
+        """Issue slots between two pauses."""
+        return self._weighted / self.slots if self.slots else 1.0
+
+
+_NOBODY = _Wanted()
 
 
 class Sharing:
@@ -80,16 +89,17 @@ class Sharing:
     def slots_per_cycle(self, groups: Sequence[Group]) -> list[float]:
         """Issue slots a cycle of each group; those of the oldest CTA stand first."""
         ctas = [list(cta) for _, cta in groupby(groups, key=attrgetter("age"))]
-        alone = [each for cta in ctas for each in self._alone(cta)]
+        alone = [self._alone(cta) for cta in ctas]
+        behind = [_NOBODY]
+        for cta, own in zip(ctas[:0:-1], alone[:0:-1], strict=True):
+            behind.append(behind[-1].more(cta, own))
         found: list[float] = []
         even = 0
         slots, pipes = 1.0, [1.0, 1.0]
         room = min(self._most, sum(group.number for group in groups))
-        for cta in ctas:
-            here, behind = len(found), len(found) + len(cta)
-            younger = _Wanted.of(groups[behind:], alone[behind:])
-            own = zip(cta, alone[here:behind], strict=True)
-            wanted = [_interrupted(group, each, younger) for group, each in own]
+        for cta, own, younger in zip(ctas, alone, reversed(behind), strict=True):
+            here = len(found)
+            wanted = [_interrupted(group, each, younger) for group, each in zip(cta, own, strict=True)]
             busy = _of_pipes(cta, wanted)
             part = _part(cta, wanted, slots, pipes, busy)
             issued = part * _sum(wanted, [group.cost.taken for group in cta])
@@ -172,7 +182,7 @@ def _part(
     part = slots / need if need > slots else 1.0
     if slots < 1.0:
         # Single instructions wait for the next free slot; pieces find one free as often as chance has it.
-        by_chance = 1.0 - 1.0 / _Wanted.of(cta, wanted).piece
+        by_chance = 1.0 - 1.0 / _NOBODY.more(cta, wanted).piece
         part *= 1.0 - by_chance * (1.0 - min(max(slots, need), 1.0))
     for left, cycles in zip(pipes, busy, strict=True):
         if part * cycles > left:
@@ -180,13 +190,18 @@ def _part(
     return part
 
 
-def _of_pipes(cta: Sequence[Group], wanted: Sequence[float]) -> list[float]:
-    """Cycles of each pipe, of half rate and of special functions, that ``wanted`` issue slots take."""
-    return [_sum(wanted, parts) for parts in zip(*(group.cost.pipe_parts for group in cta), strict=True)]
+def _of_pipes(cta: Sequence[Group], wanted: Sequence[float]) -> tuple[float, float]:
+    """Cycles of the pipe of half rate and of that of special functions that ``wanted`` issue slots take."""
+    half_rate = special = 0.0
+    for group, slots in zip(cta, wanted, strict=True):
+        parts = group.cost.pipe_parts
+        half_rate += slots * parts[0]
+        special += slots * parts[1]
+    return half_rate, special
 
 
 def _sum(wanted: Sequence[float], parts: Sequence[float]) -> float:
-    return sum(each * part for each, part in zip(wanted, parts, strict=True))
+    return sum(map(mul, wanted, parts))
 
 
 def _rest(left: float) -> float:

@@ -15,13 +15,15 @@ from gpusim.program.sass.listing import (
     parse,
 )
 from gpusim.program.sass.loops import Part, parts
+from gpusim.program.sass.roles import RoleParts, by_role
 from gpusim.program.sass.shared_loads import SharedLoads, loads_ahead
 from gpusim.program.sass.steps import NO_WAIT, Step, steps_of
 from gpusim.program.sass.strides import with_strides
-from gpusim.program.sass.threads import with_threads
+from gpusim.program.sass.threads import ALL_THREADS, warps_in, with_threads
 from gpusim.program.sass.words import LEFT_TO_WRITE, NO_MODEL, UNMODELLED, Stated, stated
 
 __all__ = [
+    "ALL_THREADS",
     "LEFT_TO_WRITE",
     "NO_MODEL",
     "NO_WAIT",
@@ -29,11 +31,13 @@ __all__ = [
     "Instruction",
     "Loop",
     "Part",
+    "RoleParts",
     "SharedLoads",
     "Stalls",
     "Stated",
     "Step",
     "branch_loops",
+    "by_role",
     "count",
     "cycles_alone",
     "dispatch_stalls",
@@ -45,6 +49,7 @@ __all__ = [
     "parts",
     "stated",
     "steps_of",
+    "warps_in",
     "with_addresses",
     "with_bases",
     "with_blocks",

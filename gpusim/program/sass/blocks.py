@@ -1,7 +1,7 @@
 """Blocks inside a loop that a branch jumps over: code for some turns only, or for some warps or lanes.
 
 Nothing but the branch leads to such a block, and it ends where the branch goes. A few instructions of arithmetic,
-which the compiler might as well have predicated, are none, nor is what is known to be for one warp
+which the compiler might as well have predicated, are none, nor is what is known to be for some threads
 (`gpusim.program.sass.threads`).
 """
 
@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.loops import Part, ways
 from gpusim.program.sass.words import NO_MODEL, field_of, word_of
@@ -41,7 +40,7 @@ def _blocks(part: Part, jumps: dict[int, tuple[int, bool]]) -> dict[int, int]:
     for one in part.body:
         end, conditional = jumps.get(one.address, (0, False))
         inside = [other for other in part.body if one.address < other.address < end]
-        if not conditional or end > part.last or not inside or _is_for_one_warp(inside[0], one):
+        if not conditional or end > part.last or not inside or _is_for_some_threads(inside[0], one):
             continue
         entered = any(
             one.address < target < end and not one.address < branch < end for branch, (target, _) in jumps.items()
@@ -51,9 +50,9 @@ def _blocks(part: Part, jumps: dict[int, tuple[int, bool]]) -> dict[int, int]:
     return found
 
 
-def _is_for_one_warp(one: Instruction, branch: Instruction) -> bool:
-    """Whether it is ``branch`` that keeps all others from ``one``."""
-    return one.threads is not None and one.threads <= WARP_SIZE and one.threads != branch.threads
+def _is_for_some_threads(one: Instruction, branch: Instruction) -> bool:
+    """Whether it is ``branch`` that keeps others from ``one``."""
+    return one.threads is not None and one.threads != branch.threads
 
 
 def _jumps(parts: Sequence[Part]) -> dict[int, tuple[int, bool]]:

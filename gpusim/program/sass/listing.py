@@ -30,8 +30,8 @@ class Instruction:
     """One line: its address, opcode with modifiers and whole text.
 
     ``stall``: cycles until the warp's next instruction, as the compiler has set them; None without machine code.
-    ``one_address``: a load that wants the same address in all lanes (`gpusim.program.sass.lanes`). ``threads``: so many
-    of a CTA's first threads come to it, where a branch keeps the others from it (`gpusim.program.sass.threads`).
+    ``one_address``: a load that wants the same address in all lanes (`gpusim.program.sass.lanes`). ``threads``: those
+    of a CTA that come to it, where a branch keeps others from it (`gpusim.program.sass.threads`).
     ``stride``: bytes from one lane's address to the next one's, where that is known; ``whole``: with others it takes
     all that lies between them (`gpusim.program.sass.strides`). ``jumped_over``: addresses of the branches inside its
     loops that jump over it, outermost first (`gpusim.program.sass.blocks`). ``base``: registers of an address in global
@@ -150,8 +150,10 @@ def branch_loops(instructions: Sequence[Instruction]) -> list[Loop]:
 
 
 def only_waits(counts: Mapping[str, int]) -> bool:
-    """Whether a loop does nothing but look at an mbarrier until its phase is complete."""
-    return 0 < family(counts, "SYNCS", "BRA", "YIELD") == sum(counts.values())
+    """Whether a loop does nothing but look at an mbarrier until its phase is complete, or wait for registers."""
+    everything = sum(counts.values())
+    asks = family(counts, "USETMAXREG") and family(counts, "USETMAXREG", "WARPSYNC", "PLOP3", "BRA") == everything
+    return bool(asks) or 0 < family(counts, "SYNCS", "BRA", "YIELD") == everything
 
 
 def family(counts: dict[str, int], *opcodes: str) -> int:

@@ -36,7 +36,7 @@ _REGISTER = re.compile(r"\bU?R\d")
 class Step:
     """One op of the list: its word, and what its fields state. A loop inside stands there by its name.
 
-    ``threads``: so many of a CTA's first threads execute it, if a branch keeps the others from it. ``jumped_over``:
+    ``threads``: those of a CTA that execute it, if a branch keeps others from it. ``jumped_over``:
     by the branches at these addresses, outermost first, in some turns or by some warps. ``loads``: registers that a
     load brings; ``late``: which only the loop's next turn waits for.
     """
@@ -220,7 +220,7 @@ def _steps(
             inner = ahead.pop(0)
             if under_way.waited_by(loops[inner]):
                 yield _wait(under_way, inner.body[0])
-            yield Step(inner.name, (), _most_threads(loops[inner]), inner.body[0].jumped_over)
+            yield Step(inner.name, (), _threads(loops[inner]), inner.body[0].jumped_over)
         if under_way.needed(one, takewhile(_computes, islice(body, at + 1, None))):
             yield from now.told(body, loop, under_way.of(now))
             now = _Gathered()
@@ -245,10 +245,14 @@ def _brought(loads: Sequence[Instruction]) -> frozenset[int]:
     return frozenset(register for one in loads for register in loaded(one))
 
 
-def _most_threads(body: Sequence[Instruction]) -> int | None:
-    """How many threads execute something of ``body``; None for all."""
-    limits = [one.threads for one in body]
-    return None if None in limits else max(filter(None, limits), default=None)
+def _threads(body: Sequence[Instruction]) -> int | None:
+    """Those that execute something of ``body``; None for all."""
+    found = 0
+    for one in body:
+        if one.threads is None:
+            return None
+        found |= one.threads
+    return found or None
 
 
 def _who(one: Instruction) -> tuple[int | tuple[int, ...] | None, ...]:
@@ -272,6 +276,8 @@ def _alone(word: str, one: Instruction) -> tuple[str, tuple[Stated, ...]]:
     numbers = one.numbers
     if word in _COMMITS.values() and numbers:
         return word, (Stated(word, "pending", numbers[-1], {}),)
+    if one.root == "USETMAXREG" and numbers:
+        return word, (Stated(word, "registers", numbers[-1], {}),)
     if one.opcode.startswith(("BAR.SYNC", "BAR.ARV")) and not _REGISTER.search(one.text):
         if numbers == [0]:
             return "sync_threads", ()

@@ -1,47 +1,55 @@
-"""Which instructions a branch keeps all but the first threads of a CTA from: ``if (threadIdx.x == 0)``.
+"""Which threads of a CTA come to an instruction: ``if (threadIdx.x == 0)``, and warps that have roles of their own.
 
-Followed are the thread's number, the warp's, their copies, and comparisons of these with a constant, along every way
-that the instructions can be run in. What other conditions keep threads from is not seen.
+Followed is what the code computes from the thread's number and constants, for each number a CTA can have, and what
+branches on comparisons of it let through, along every way that the instructions can be run in. What other conditions
+keep threads from is not seen; of CTAs of two or three dimensions nothing is.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import product
-from math import inf
+
+import numpy as np
 
 from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.listing import Instruction
+from gpusim.program.sass.thread_numbers import FIRST_LANES, MOST_THREADS, Numbers, compared, computed, constant, logic
 
-__all__ = ["with_threads"]
+__all__ = ["ALL_THREADS", "warps_in", "with_threads"]
 
-_COPIES = ("MOV", "IMAD.MOV.U32", "R2UR", "UMOV", "SHFL.IDX")
+ALL_THREADS = (1 << MOST_THREADS) - 1
+"""Threads are told by a number whose bit i stands for thread i."""
 _RESULT = re.compile(r"(U?R)(\d+)")
 _PREDICATE = re.compile(r"U?P(\d|T)$")
 _WORDS = {"128": 4, "64": 2, "WIDE": 2, "F64": 2}
 """Registers of a result by the opcode's modifiers."""
 _PAIRS = ("CS2R", "DFMA", "DADD", "DMUL", "DMNMX")
 """Opcodes whose result is two registers without saying so."""
-_THREAD, _WARP = 1, WARP_SIZE
-"""Threads for which a register holds the same number: that of the thread, or of its warp."""
+
+
+def warps_in(threads: int) -> frozenset[int]:
+    """Numbers of the warps that any of ``threads`` is of."""
+    full = (1 << WARP_SIZE) - 1
+    return frozenset(warp for warp in range(MOST_THREADS // WARP_SIZE) if threads >> warp * WARP_SIZE & full)
 
 
 @dataclass(frozen=True)
 class _Known:
     """What is known where the instructions have come to."""
 
-    numbers: Mapping[str, int] = field(default_factory=dict)
-    """Registers that hold the number of the thread or warp."""
-    limits: Mapping[str, tuple[float, float]] = field(default_factory=dict)
-    """Predicates: how many threads can have it true, and false."""
-    threads: float = inf
-    """So many of the first threads come here."""
+    numbers: Mapping[str, Numbers] = field(default_factory=dict)
+    """Registers that hold what follows from the thread's number."""
+    limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Predicates: which threads can have it true, and false."""
+    threads: int = ALL_THREADS
+    """Those that come here."""
 
-    def without(self, names: Sequence[str]) -> _Known:
+    def without(self, names: Collection[str]) -> _Known:
         """The same, when something else has been written to ``names``."""
-        numbers = {name: kind for name, kind in self.numbers.items() if name not in names}
+        numbers = {name: each for name, each in self.numbers.items() if name not in names}
         limits = {name: limit for name, limit in self.limits.items() if name not in names}
         return _Known(numbers, limits, self.threads)
 
@@ -49,25 +57,43 @@ class _Known:
         """What is known where two ways meet."""
         if other is None:
             return self
-        return _Known(
-            dict(self.numbers.items() & other.numbers.items()),
-            dict(self.limits.items() & other.limits.items()),
-            max(self.threads, other.threads),
-        )
+        numbers = {
+            name: each
+            for name, each in self.numbers.items()
+            if (there := other.numbers.get(name)) is not None and np.array_equal(each, there)
+        }
+        return _Known(numbers, dict(self.limits.items() & other.limits.items()), self.threads | other.threads)
+
+    def same(self, other: _Known | None) -> bool:
+        """Whether ``other`` is no more and no less; numbers are only ever forgotten."""
+        return other is not None and (self.threads, self.limits, self.numbers.keys()) == (
+            other.threads, other.limits, other.numbers.keys(),
+        )  # fmt: skip
 
     def where(self, predicate: str) -> _Known:
         """For those who have ``predicate``, such as ``!P0``, true."""
-        return replace(self, threads=min(self.threads, self.limit(predicate)[0]))
+        return replace(self, threads=self.threads & self.limit(predicate)[0])
 
-    def limit(self, predicate: str) -> tuple[float, float]:
-        """How many threads can have ``predicate`` true, and false."""
+    def limit(self, predicate: str) -> tuple[int, int]:
+        """Which threads can have ``predicate`` true, and false."""
         name = predicate.removeprefix("!")
-        true, false = (inf, 0) if name in ("PT", "UPT") else self.limits.get(name, (inf, inf))
+        always = (ALL_THREADS, 0) if name in ("PT", "UPT") else (ALL_THREADS, ALL_THREADS)
+        true, false = self.limits.get(name, always)
         return (true, false) if name == predicate else (false, true)
+
+    def number(self, operand: str) -> Numbers | None:
+        """What an operand is, if it is known."""
+        held = constant(operand)
+        if held is not None:
+            return held
+        held = self.numbers.get(operand.removeprefix("-"))
+        return -held if held is not None and operand.startswith("-") else held
 
 
 def with_threads(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """All ``instructions`` of a kernel, those marked that only so many of its first threads come to."""
+    """All ``instructions`` of a kernel, those marked that only some threads come to."""
+    if any("SR_TID.Y" in one.text or "SR_TID.Z" in one.text for one in instructions):
+        return list(instructions)
     at: dict[int, _Known] = {}
     again = True
     while again:
@@ -88,7 +114,7 @@ def _pass(instructions: Sequence[Instruction], at: dict[int, _Known]) -> tuple[l
         if now is None:
             # Nothing that has been seen leads here, as to code put behind the kernel, to which only a call does.
             now = _Known()
-        found.append(one if now.threads == inf else replace(one, threads=int(now.threads)))
+        found.append(one if now.threads == ALL_THREADS else replace(one, threads=now.threads))
         operands = [operand.removesuffix(".reuse") for operand in one.operands]
         if one.root in ("BRA", "EXIT", "RET"):
             condition = operands[0] if one.root == "BRA" and len(operands) > 1 else one.predicate
@@ -96,7 +122,7 @@ def _pass(instructions: Sequence[Instruction], at: dict[int, _Known]) -> tuple[l
             if one.root == "BRA" and one.numbers and one.numbers[-1] != one.address:
                 goal = one.numbers[-1]
                 known = taken.met(at.get(goal))
-                again |= goal <= one.address and known != at.get(goal)
+                again |= goal <= one.address and not known.same(at.get(goal))
                 at[goal] = known
             now = left
         else:
@@ -110,54 +136,55 @@ def _after(one: Instruction, operands: Sequence[str], now: _Known) -> _Known:
     behind = now.without(results)
     if one.predicate or not results:
         return behind
-    sources = [operand for operand in operands[1:] if operand not in ("RZ", "URZ", "PT", "UPT")]
-    if "SETP" in one.opcode or one.root == "PLOP3":
-        limit = _compared(one, operands, now) if "SETP" in one.opcode else _looked_up(operands, now)
-        known = {results[0]: limit} if operands[0] == results[0] and min(limit) < inf else {}
-        return replace(behind, limits={**behind.limits, **known})
-    kind = None
-    if one.root == "S2R" and "SR_TID.X" in one.text:
-        kind = _THREAD
-    elif one.opcode in _COPIES:
-        kind = next((now.numbers[name] for name in sources if name in now.numbers), None)
-    elif one.opcode.startswith(("SHF.R.U32.HI", "USHF.R.U32.HI")) and "0x5" in sources and len(sources) == 2:
-        kind = _WARP if now.numbers.get(sources[1]) == _THREAD else None
-    result = results[-1] if one.opcode == "SHFL.IDX" else results[0]
-    return behind if kind is None else replace(behind, numbers={**behind.numbers, result: kind})
+    if _PREDICATE.match(results[0]) and one.root != "SHFL":
+        limit = _limit(one, operands, now)
+        return behind if limit is None else replace(behind, limits={**behind.limits, results[0]: limit})
+    number = computed(one, operands, now.number)
+    return behind if number is None else replace(behind, numbers={**behind.numbers, results[-1]: number})
 
 
-def _compared(one: Instruction, operands: Sequence[str], now: _Known) -> tuple[float, float]:
-    """How many threads can have the predicate true and false that a comparison sets, with another beside it."""
-    true, false = inf, inf
-    if len(operands) < 5:
-        return true, false
-    number, constant, other = operands[2:5]
-    if number in now.numbers and (constant in ("RZ", "URZ") or constant.startswith("0x")):
-        each, bound = now.numbers[number], int(constant, 16) if constant.startswith("0x") else 0
-        for word in one.opcode.split(".")[1:]:
-            if word in ("EQ", "NE") and not bound:
-                true, false = (each, inf) if word == "EQ" else (inf, each)
-            elif word in ("LT", "GE"):
-                true, false = (bound * each, inf) if word == "LT" else (inf, bound * each)
-            elif word in ("LE", "GT"):
-                true, false = ((bound + 1) * each, inf) if word == "LE" else (inf, (bound + 1) * each)
-    beside = now.limit(other)
-    if ".OR" in one.opcode:
-        return max(true, beside[0]), min(false, beside[1])
-    return (min(true, beside[0]), max(false, beside[1])) if ".AND" in one.opcode else (inf, inf)
+def _limit(one: Instruction, operands: Sequence[str], now: _Known) -> tuple[int, int] | None:
+    """Which threads can have the predicate true and false that an instruction sets."""
+    if one.root == "ELECT":
+        return _mask(FIRST_LANES), _mask(~FIRST_LANES)
+    if one.root in ("PLOP3", "UPLOP3"):
+        return _looked_up(operands, now)
+    if one.root in ("LOP3", "ULOP3") and len(operands) > 5:
+        known = [now.number(operand) for operand in operands[2:5]]
+        bits = None if any(each is None for each in known) else logic(known, operands[5])
+        return None if bits is None else (_mask(bits != 0), _mask(bits == 0))
+    if one.root in ("ISETP", "UISETP") and len(operands) == 5:
+        return _compared(one, operands, now)
+    return None
 
 
-def _looked_up(operands: Sequence[str], now: _Known) -> tuple[float, float]:
-    """The same of what a table makes of three predicates: bit 4 a + 2 b + c of it for a, b, c."""
+def _compared(one: Instruction, operands: Sequence[str], now: _Known) -> tuple[int, int]:
+    """The same of a comparison, with another predicate beside it."""
+    words = one.opcode.split(".")
+    holds = compared(one, now.number(operands[2]), now.number(operands[3]))
+    true, false = (ALL_THREADS, ALL_THREADS) if holds is None else (_mask(holds), _mask(~holds))
+    beside = now.limit(operands[4])
+    if "OR" in words:
+        return true | beside[0], false & beside[1]
+    return (true & beside[0], false | beside[1]) if "AND" in words else (ALL_THREADS, ALL_THREADS)
+
+
+def _looked_up(operands: Sequence[str], now: _Known) -> tuple[int, int] | None:
+    """The same of what a table makes of three predicates."""
     if len(operands) < 6 or not operands[5].startswith("0x"):
-        return inf, inf
+        return None
     table, limits = int(operands[5], 16), [now.limit(name) for name in operands[2:5]]
-    found = [0.0, 0.0]
-    for values in product((0, 1), repeat=3):
-        false = not table >> (4 * values[0] + 2 * values[1] + values[2]) & 1
-        threads = min(limit[not value] for limit, value in zip(limits, values, strict=True))
-        found[false] = max(found[false], threads)
+    found = [0, 0]
+    for at, values in enumerate(product((0, 1), repeat=3)):
+        threads = ALL_THREADS
+        for limit, value in zip(limits, values, strict=True):
+            threads &= limit[not value]
+        found[not table >> at & 1] |= threads
     return found[0], found[1]
+
+
+def _mask(flags: np.ndarray) -> int:
+    return int.from_bytes(np.packbits(flags, bitorder="little").tobytes(), "little")
 
 
 def _results(one: Instruction, operands: Sequence[str]) -> Iterator[str]:

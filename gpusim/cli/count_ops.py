@@ -1,0 +1,186 @@
+"""The lines of a draft that one step of the machine code is, in the words of a scenario file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from gpusim.cli.count_prefetch import AHEAD
+from gpusim.program import WARP_SIZE
+from gpusim.program.sass import NO_WAIT, Stated, Step, warps_in
+
+__all__ = ["is_arithmetic_for_addresses", "lines_of", "warps_of"]
+
+_WIDTH = re.compile(r"\(\w+: (\d+)")
+_STRIDE = re.compile(r"(stride|structure): (\d+)")
+_ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
+"""What words that wait have where nothing may be pending."""
+_KIB = 1024
+_LOCAL = ("LDL", "STL")
+_SECTOR = 32
+"""Bytes that are fetched for a few lanes."""
+
+
+def is_arithmetic_for_addresses(listed: Sequence[Step], at: int, warps: int) -> bool:
+    """Whether a step computes what a bulk copy needs.
+
+    It stands between the announcement or another copy and that copy, or is what the one of ``warps`` warps that
+    stores does before it.
+    """
+    if listed[at].word != "compute" or not 0 < at < len(listed) - 1:
+        return False
+    before, behind = listed[at - 1].word, listed[at + 1].word
+    loads = before in ("expect_tx", "tma_load") and behind == "tma_load"
+    stores = behind == "tma_store" and warps_of(listed[at], warps) == 1 < warps
+    return (loads or stores) and not any(
+        row.field.startswith(("ffma", "mufu", "lds", "sts")) for row in listed[at].rows
+    )
+
+
+def warps_of(step: Step, warps: int) -> int:
+    """How many of ``warps`` execute a step."""
+    return warps if step.threads is None else min(len(warps_in(step.threads)), warps)
+
+
+def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
+    """The ops of a step of a role of ``warps`` warps; ``words``: ops of a ring, by what the machine code says."""
+    word, numbers = step.word, {row.field: row.number for row in step.rows if not row.note and row.field}
+    executing = warps_of(step, warps)
+    some = {"warps": executing} if executing < warps else {}
+    if word in ("load", "store", "cp_async"):
+        yield from _accesses(step, executing, some)
+    elif word == "compute":
+        yield from _computed(step.rows, some)
+    elif word in _ALL:
+        yield f"- {word}: {numbers['pending']:g}" if "pending" in numbers else f"- {word}{_ALL[word]}"
+    elif word == "named_barrier" and "id" in numbers:
+        arrives = {"wait": "false"} if numbers.pop(NO_WAIT, 0) else {}
+        yield f"- named_barrier: {_flow(numbers | arrives)}"
+    elif word == "set_max_nreg" and "registers" in numbers:
+        yield f"- set_max_nreg: {numbers['registers']:g}"
+    elif word in ("sync_threads", "commit_group"):
+        yield f"- {word}"
+    elif word in words:
+        yield f"- {words[word]}"
+    elif word == "expect_tx":
+        yield "# - expect_tx: a part of tma_load"
+    else:
+        yield f"# - {word}"
+
+
+def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
+    """An op for each width, and for each distance between lanes, of ``warps`` warps; ``some``: if they are not all."""
+    word = step.word
+    masked = {row.field: row.number for row in step.rows if row.field == "masked"}
+    ahead = {row.field: row.number for row in step.rows if row.field == AHEAD}
+    for row in step.rows:
+        if width := _WIDTH.search(row.field):
+            wide, stride = int(width[1]), _STRIDE.search(row.field)
+            lanes = WARP_SIZE if step.threads is None else -(-step.threads.bit_count() // warps)
+            each = _fetched(lanes, wide, row.stride)
+            about: dict[str, Any] = {"bytes": _bytes(row.number * each * warps), "width": wide, **masked, **some}
+            if lanes < WARP_SIZE:
+                about["other"] = row.number
+            masked = {}
+            if stride and lanes == WARP_SIZE:
+                about[stride[1]] = int(stride[2])
+            if word == "load":
+                about |= {"wait": "false", **ahead}
+            notes = ["its ring?"] if word == "cp_async" else []
+            if lanes == 1:
+                notes.append("one lane: a sector each")
+            elif lanes < WARP_SIZE:
+                apart = "32 bytes each if they are not side by side" if row.stride is None else "whole sectors"
+                notes.append(f"{lanes} lanes: {apart}")
+            elif "one address" in row.field:
+                notes.append("one address for all lanes")
+            if row.addresses > 1 and word != "store":
+                notes.append(f"{row.addresses} addresses: pieces?")
+            if row.predicated:
+                notes.append(f"{row.predicated} of {row.number:g} predicated: count what takes part")
+            yield f"- {word}: {_flow(about)}" + (f"  # {'; '.join(notes)}" if notes else "")
+
+
+def _fetched(lanes: int, width: int, stride: int | None) -> int:
+    """Bytes that one access brings: of all lanes what they want, of a few the sectors in which that lies.
+
+    ``stride``: from one lane to the next; if nobody knows, they are taken to be side by side.
+    """
+    if lanes == WARP_SIZE:
+        return lanes * width
+    apart = min(width if stride is None else stride, _SECTOR)
+    return -(-((lanes - 1) * apart + width) // _SECTOR) * _SECTOR
+
+
+def _computed(rows: Sequence[Stated], some: Mapping[str, int]) -> Iterator[str]:
+    """One op, and one for each further width of stores; ``some``: of which warps, if not of all."""
+    numbers: dict[str, Any] = {}
+    loads: list[tuple[float, int, float]] = []
+    stores: list[dict[str, float]] = []
+    shuffles = 0.0
+    for row in rows:
+        name = row.field.split(" ")[0]
+        if row.note:
+            continue
+        if (width := _WIDTH.search(row.field)) and name == "lds":
+            loads.append((row.number, int(width[1]), _wavefronts(int(width[1]), "one address" in row.field)))
+            shuffles += row.number if "reads: false" in row.field else 0.0
+        elif width and name == "sts":
+            stores.append({"sts": row.number, "sts_bytes": int(width[1])})
+        elif row.numbers:
+            numbers[name] = f"[{', '.join(map(str, row.numbers))}]"
+        else:
+            numbers[name] = row.number
+    if not numbers.get("ffma") and not loads and "other" in numbers:
+        # Nothing is there to hide them.
+        numbers["setup"] = numbers.pop("other")
+    if loads:
+        numbers |= _loaded(loads)
+    if shuffles and shuffles == numbers["lds"]:
+        numbers["reads"] = "false"
+    if stores:
+        numbers |= stores.pop(0)
+    if numbers:
+        notes = "; ".join(_notes(rows))
+        yield f"- compute: {_flow(numbers | some)}" + (f"  # {notes}" if notes else "")
+    for further in stores:
+        yield f"- compute: {_flow(further | some)}"
+
+
+def _notes(rows: Sequence[Stated]) -> Iterator[str]:
+    """What the numbers of a compute op do not say."""
+    spilled = sum(number for row in rows for opcode, number in row.opcodes.items() if opcode.startswith(_LOCAL))
+    if spilled:
+        yield f"{spilled} loads and stores of spilled registers are in it"
+    missing = [f"{row.number:g} {row.field}" for row in rows if row.note]
+    if missing:
+        yield f"not in it, no model: {', '.join(missing)}"
+
+
+def _loaded(found: Sequence[tuple[float, int, float]]) -> dict[str, float]:
+    """Loads by number, width and wavefronts, of several widths perhaps, as one field with the narrowest width.
+
+    How often they pass shared memory says the rest.
+    """
+    count, narrow = sum(number for number, _, _ in found), min(width for _, width, _ in found)
+    stated: dict[str, float] = {"lds": count, "lds_bytes": narrow}
+    wavefronts = sum(number * each for number, _, each in found) / count
+    if wavefronts != _wavefronts(narrow):
+        stated["lds_wavefronts"] = round(wavefronts, 2)
+    return stated
+
+
+def _wavefronts(width: int, one_address: bool = False) -> float:
+    """Of a load of ``width`` bytes a lane, as if each lane had its own words, or of ``one_address`` for all."""
+    return max(width / 8, 1.0) if one_address else width / 4
+
+
+def _flow(numbers: Mapping[str, Any]) -> str:
+    pairs = (f"{name}: {value if isinstance(value, str) else f'{value:g}'}" for name, value in numbers.items())
+    return "{" + ", ".join(pairs) + "}"
+
+
+def _bytes(count: float) -> str:
+    """Exact, which a rounded quantity is not."""
+    return f"{count / _KIB:g} KiB" if count % _KIB == 0 else f"{count:g}"

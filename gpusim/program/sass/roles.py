@@ -1,0 +1,64 @@
+"""The roles of a kernel: which warps run which of its loops.
+
+Warps that a branch on their number sends into loops of their own have roles of their own. What stands in front of that
+branch, or behind those loops, is part of all their roles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from gpusim.program.kernel import WARP_SIZE
+from gpusim.program.sass.listing import Instruction
+from gpusim.program.sass.loops import Part
+from gpusim.program.sass.threads import ALL_THREADS, warps_in
+
+__all__ = ["RoleParts", "by_role"]
+
+
+@dataclass(frozen=True)
+class RoleParts:
+    """The ``warps`` of a role, by their numbers, and what they execute; threads are marked where they are not all."""
+
+    warps: tuple[int, ...]
+    parts: tuple[Part, ...]
+
+
+def by_role(parts: Sequence[Part], warps: int) -> list[RoleParts]:
+    """What each role of a CTA of ``warps`` warps executes of ``parts``, all of one kernel; that of warp 0 first."""
+    everyone = frozenset(range(warps))
+    groups: list[frozenset[int]] = []
+    for loop in parts:
+        if loop.is_loop and loop.inside is None:
+            group = warps_in(_threads(loop, parts)) & everyone
+            apart = [other for other in groups if not other & group]
+            groups = [*apart, group.union(*(other for other in groups if other & group))]
+    groups = [group for group in groups if group]
+    return [_of(group, parts) for group in (sorted(groups, key=min) if len(groups) > 1 else [everyone])]
+
+
+def _threads(loop: Part, parts: Sequence[Part]) -> int:
+    """Those that execute anything of ``loop`` and the loops inside it."""
+    found = 0
+    for part in parts:
+        if f"{part.name}.".startswith(f"{loop.name}."):
+            for one in part.body:
+                found |= ALL_THREADS if one.threads is None else one.threads
+    return found
+
+
+def _of(group: frozenset[int], parts: Sequence[Part]) -> RoleParts:
+    threads = sum(((1 << WARP_SIZE) - 1) << warp * WARP_SIZE for warp in group)
+    own = [replace(part, body=tuple(_seen_by(threads, part.body))) for part in parts]
+    return RoleParts(tuple(sorted(group)), tuple(part for part in own if part.body))
+
+
+def _seen_by(threads: int, body: Sequence[Instruction]) -> list[Instruction]:
+    """Those of ``body`` that any of ``threads`` executes, marked with those that do if not all of them do."""
+    found = []
+    for one in body:
+        own = threads if one.threads is None else one.threads & threads
+        if own:
+            found.append(replace(one, threads=None if own == threads else own))
+    return found

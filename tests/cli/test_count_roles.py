@@ -1,0 +1,121 @@
+"""``gpusim count --draft`` of kernels whose warps part ways: a role for each loop of their own."""
+
+from __future__ import annotations
+
+import yaml
+
+from gpusim import loads, predict
+from tests.cli.test_count_drafts import words
+
+SPECIALIZED = """
+		Function : specialized
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0020*/               @P0 BRA 0x40 ;
+        /*0030*/                   STS [R1], RZ ;
+        /*0040*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0050*/                   ISETP.GE.AND P1, PT, R0, 0x60, PT ;
+        /*0060*/               @P1 BRA 0x100 ;
+        /*0070*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [R7+URZ], R6 ;
+        /*0080*/                   LDS.128 R8, [R1] ;
+        /*0090*/                   FFMA R4, R8, R9, R4 ;
+        /*00a0*/                   SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R7+URZ], RZ ;
+        /*00b0*/               @P3 BRA 0x70 ;
+        /*00c0*/                   STG.E desc[UR4][R2.64], R4 ;
+        /*00d0*/                   EXIT ;
+        /*0100*/                   ISETP.NE.AND P0, PT, R0, 0x60, PT ;
+        /*0110*/               @P0 EXIT ;
+        /*0120*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [R7+URZ], R6 ;
+        /*0130*/                   SYNCS.ARRIVE.TRANS64 RZ, [R7+URZ], R5 ;
+        /*0140*/                   UBLKCP.S.G [UR4], [UR6], UR8 ;
+        /*0150*/               @P3 BRA 0x120 ;
+        /*0160*/                   EXIT ;
+"""
+
+
+def roles_in(draft: str) -> dict:
+    """What a scenario reads in it."""
+    return yaml.safe_load(draft)
+
+
+def test_warps_with_loops_of_their_own_are_roles(drafted):
+    """Three consumers and, of the last warp, one thread; what stands before the branch is in both lists."""
+    roles = roles_in(drafted(SPECIALIZED, 4))
+    assert list(roles) == ["consumer", "producer"]
+    assert {name: role["warps"] for name, role in roles.items()} == {"consumer": 3, "producer": 1}
+    consumer, producer = roles["consumer"], roles["producer"]
+    assert words(consumer["per_tile"]) == ["wait", "compute", "release", "compute"]
+    assert words(producer["per_tile"]) == ["acquire", "tma_load", "compute"]
+    assert words(consumer["epilogue"]) == ["store", "compute"]
+    assert "sync_threads" in consumer["prologue"]
+    assert "sync_threads" in producer["prologue"]
+    [stored] = [op["compute"] for op in consumer["prologue"] if "compute" in op and "sts" in op["compute"]]
+    assert stored["warps"] == 1  # thread 0, which the producer has not
+
+
+def test_such_a_draft_runs_once_its_ring_is_declared(drafted):
+    """Nothing else has to be written for the plainest pipeline."""
+    kernel = {
+        "grid": 132, "tiles_per_cta": 20, "registers": 32, "rings": {"input": {"stages": 2, "bytes": 4096}},
+        "roles": roles_in(drafted(SPECIALIZED, 4)),
+    }  # fmt: skip
+    scenario = loads(yaml.safe_dump({"question": "?", "device": "h200_sxm", "kernel": kernel}))
+    assert predict(scenario, trace=False).total_s > 0
+
+
+def test_warps_in_none_of_the_loops_are_named(drafted):
+    """The CTA has two warps more, which leave."""
+    draft = drafted(SPECIALIZED.replace("0x60, PT ;\n        /*0110", "0x80, PT ;\n        /*0110"), 6)
+    assert "warps: 1  # 4" in draft
+    assert draft.splitlines()[-1] == "# in none of the loops: warps 3, 5; idle_warps of a role?"
+
+
+def test_rings_are_left_to_write_where_it_could_be_another_way(drafted):
+    """A second wait of the consumer, or a producer that stores as well and may wait for the consumers' results."""
+    again = SPECIALIZED.replace("FFMA R4, R8, R9, R4", "SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [R7+0x8], R6")
+    both = SPECIALIZED.replace(
+        "/*0150*/", "/*0148*/                   UBLKCP.G.S [UR4], [UR6], UR8 ;\n        /*0150*/"
+    )
+    for listing in (again, both):
+        draft = drafted(listing, 4)
+        assert "# - wait, acquire or mbarrier_wait" in draft
+        assert "input" not in draft
+
+
+def test_registers_that_warpgroups_give_and_take(drafted):
+    """The loop that waits for them is none; the number stands in the instruction."""
+    listing = """
+		Function : split
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   WARPSYNC.ALL ;
+        /*0020*/                   USETMAXREG.TRY_ALLOC.CTAPOOL UP0, 0xe8 ;
+        /*0030*/                   PLOP3.LUT P0, PT, PT, PT, UP0, 0x80, 0x0 ;
+        /*0040*/              @!P0 BRA 0x10 ;
+        /*0050*/                   LDG.E R4, desc[UR4][R2.64] ;
+        /*0060*/                   STG.E desc[UR4][R2.64], R4 ;
+        /*0070*/                   EXIT ;
+"""
+    role = roles_in(drafted(listing, 4))["all"]
+    assert {"set_max_nreg": 232} in role["per_tile"]
+    assert "repeat" not in words(role["per_tile"])
+
+
+def test_loops_that_some_warps_have_beside_all_the_others(drafted):
+    """A sum by the first warp behind the loop of all: one role."""
+    listing = """
+		Function : sum
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   LDG.E R4, desc[UR4][R2.64] ;
+        /*0020*/                   FADD R8, R4, R8 ;
+        /*0030*/               @P0 BRA 0x10 ;
+        /*0040*/                   ISETP.GE.AND P1, PT, R0, 0x20, PT ;
+        /*0050*/               @P1 EXIT ;
+        /*0060*/                   LDS R9, [R1] ;
+        /*0070*/                   FADD R8, R9, R8 ;
+        /*0080*/               @P2 BRA 0x60 ;
+        /*0090*/                   STG.E desc[UR4][R2.64], R8 ;
+        /*00a0*/                   EXIT ;
+"""
+    draft = drafted(listing, 4)
+    assert list(roles_in(draft)) == ["all"]
+    assert "By one warp; perhaps a role of its own" in draft
