@@ -8,7 +8,7 @@ from typing import Any
 from gpusim.cli.output import print_table, seconds
 from gpusim.units import format_quantity
 
-__all__ = ["print_calls"]
+__all__ = ["print_calls", "print_captured"]
 
 _HEAD = ("thread", "#", "call", "stream", "event, buffer, slots", "bytes, kernel")
 _NAMES = ("event", "buffer", "slots", "releases")
@@ -17,19 +17,23 @@ _NAMES = ("event", "buffer", "slots", "releases")
 
 def print_calls(title: str, calls: Sequence[Mapping[str, Any]]) -> None:
     """A row for each of `call_list`'s; ``title`` is followed by how many there are."""
-    count = f"{len(calls):,} call{'' if len(calls) == 1 else 's'}"
-    rows = [
-        (
-            call["thread"],
-            "" if call["chunk"] is None else call["chunk"],
-            call["call"],
-            call.get("stream", ""),
-            ", ".join(call[field] for field in _NAMES if field in call),
-            ", ".join(_rest(call)),
-        )
-        for call in calls
-    ]
-    print_table(f"{title}: {count}, and a synchronisation of the device behind them", _HEAD, rows)
+    rows = [(call["thread"], "" if call["chunk"] is None else call["chunk"], *_told(call)) for call in calls]
+    print_table(f"{title}: {_count(calls)}, and a synchronisation of the device behind them", _HEAD, rows)
+
+
+def print_captured(graph: str, calls: Sequence[Mapping[str, Any]]) -> None:
+    """A row for each call that was captured into ``graph``."""
+    print_table(f"graph {graph}: {_count(calls)}, captured before", _HEAD[2:], [_told(call) for call in calls])
+
+
+def _count(calls: Sequence[Mapping[str, Any]]) -> str:
+    return f"{len(calls):,} call{'' if len(calls) == 1 else 's'}"
+
+
+def _told(call: Mapping[str, Any]) -> tuple[str, ...]:
+    """What is called, where, with which names and how much of it."""
+    names = ", ".join(call[field] for field in _NAMES if field in call)
+    return call["call"], call.get("stream", ""), names, ", ".join(_rest(call))
 
 
 def _rest(call: Mapping[str, Any]) -> Iterator[str]:

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from gpusim.cli.call_table import print_calls
+from gpusim.cli.call_table import print_calls, print_captured
 from gpusim.cli.output import console, print_error, print_json
 from gpusim.errors import GpusimError, ScenarioError
 from gpusim.scenario import Scenario, load, predict
-from gpusim.scenario.host.call_list import call_list
+from gpusim.scenario.host.call_list import call_list, captured
+from gpusim.scenario.host.schema import SpelledHost
 from gpusim.scenario.sweeps.points import check_sweep
 
 __all__ = ["check"]
@@ -47,7 +48,8 @@ def _checked(path: Path, calls: bool) -> dict[str, Any]:
     try:
         scenario = load(path)
         if calls:
-            told["calls"] = _calls_of(scenario)
+            host = _host_of(scenario)
+            told |= {"calls": call_list(host), "graphs": captured(host)}
         check_sweep(scenario)
         predict(scenario, trace=False)
         told["doubts"] = list(scenario.doubts())
@@ -56,18 +58,20 @@ def _checked(path: Path, calls: bool) -> dict[str, Any]:
     return told
 
 
-def _calls_of(scenario: Scenario) -> list[dict[str, Any]]:
+def _host_of(scenario: Scenario) -> SpelledHost:
     host = scenario.model.host
     if host is None:
         allowed = "a scenario with a host program that is spelled out, below host"
         raise ScenarioError("has no calls to list", file=scenario.source.name, allowed=allowed)
-    return call_list(host)
+    return host
 
 
 def _print(told: dict[str, Any]) -> None:
     name = told["file"]
     if "calls" in told:
         print_calls(name, told["calls"])
+        for graph, calls in told["graphs"].items():
+            print_captured(graph, calls)
     if told["error"] is not None:
         print_error(told["error"])
     elif told["doubts"]:

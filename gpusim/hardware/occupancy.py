@@ -95,18 +95,18 @@ def resident_ctas(
             raise DoesNotFit(demand=demand, bound=bound, unit=unit, what=what, lever=lever, subject=name, device=device)
 
     warps = ceil(threads / WARP_SIZE)
-    demand_fits("per CTA", threads, value("cta.max_threads"), "threads", "use fewer warps per CTA")
+    demand_fits("per CTA", threads, value("cta.max_threads"), "threads", "use fewer threads per CTA")
     demand_fits(
         "per thread", registers, value("cta.max_registers_per_thread"), "registers",
         "keep fewer values per thread (smaller tile or batch)",
     )  # fmt: skip
     demand_fits(
         "of shared memory per CTA", shared_bytes, value("cta.max_shared_memory"), "bytes",
-        "use fewer stages or a smaller tile",
+        "use less of it: fewer stages or a smaller tile",
     )  # fmt: skip
     demand_fits(
         "per CTA", _checked_registers(profile, threads, registers), value("sm.registers"), "registers",
-        "use fewer warps or fewer registers per thread",
+        "use fewer threads or fewer registers per thread",
     )  # fmt: skip
 
     limits: dict[str, int] = {

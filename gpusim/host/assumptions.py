@@ -39,7 +39,7 @@ _OF_BLOCKS = frozenset({
     "sm.register_allocation_unit", "sm.registers", "sm.schedulers", "sm.shared_allocation_unit", "sm.shared_memory",
 })  # fmt: skip
 """What the blocks of a kernel depend on that is not spelled out."""
-_OF_WORK = frozenset({"hbm.read_bandwidth", "sm.ffma_issue_rate"})
+_OF_WORK = frozenset({"hbm.mix_loss", "hbm.read_bandwidth", "hbm.write_bandwidth", "sm.ffma_issue_rate"})
 """What a kernel depends on besides `_OF_BLOCKS` where it says its work, not its duration."""
 _OF_COPIES = _OF_BLOCKS | {"hbm.mix_loss", "hbm.read_bandwidth", "hbm.write_bandwidth"}
 """What a copy within the device depends on besides ``copy.*``."""

@@ -91,10 +91,11 @@ class FixedCost:
 
 @dataclass(frozen=True, slots=True)
 class RooflineCost:
-    """The whole grid does ``flop`` FP32 operations and moves ``bytes`` from or to HBM."""
+    """The whole grid does ``flop`` FP32 operations and moves ``bytes`` from or to HBM, ``writes`` of them to it."""
 
     flop: float
     bytes: float
+    writes: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

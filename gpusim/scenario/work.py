@@ -71,4 +71,4 @@ def _of_launch(kernel: Work | KernelProgram) -> dict[str, float]:
         return _of_kernel(kernel)
     if isinstance(kernel.cost, FixedCost):
         return {"seconds of blocks": kernel.cost.seconds * kernel.grid}
-    return {"flop": kernel.cost.flop, "bytes moved": kernel.cost.bytes}
+    return {"flop": kernel.cost.flop, "bytes moved": kernel.cost.bytes, "bytes written": kernel.cost.writes}

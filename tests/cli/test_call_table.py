@@ -83,3 +83,23 @@ def test_only_host_programs_that_are_spelled_out_have_calls(gpusim, path):
     code, out, err = gpusim("check", "--calls", path)
     assert (code, out) == (2, "")
     assert f"{path}: has no calls to list (allowed: a scenario with a host program that is spelled out, below" in err
+
+
+def test_what_graphs_hold_stands_behind_the_calls(gpusim, answer, tmp_path):
+    """Each once, with its forks and joins, however often it is launched."""
+    path = tmp_path / "graph.yaml"
+    ops = "[{launch: k}, {record: fork}, {wait_event: {event: fork, stream: s1}}, {launch: {kernel: k, stream: s1}}, "
+    ops += "{record: {event: join, stream: s1}}, {wait_event: join}]"
+    path.write_text(
+        "question: Which?\ndevice: textbook\nhost:\n  streams: 2\n  kernels: {k: {duration: 1 us}}\n"
+        f"  graphs: {{g: {{ops: {ops}}}}}\n  threads: {{main: {{chunks: 2, per_chunk: [{{launch_graph: g}}]}}}}\n"
+    )
+    code, out, _ = gpusim("check", "--calls", path)
+    lines = [line.split() for line in out.splitlines()]
+    assert code == 0
+    at = lines.index(["graph", "g:", "6", "calls,", "captured", "before"])
+    assert lines[at + 2 : at + 6] == [
+        ["launch", "s0", "k"], ["record", "s0", "fork"], ["wait_event", "s1", "fork"], ["launch", "s1", "k"],
+    ]  # fmt: skip
+    (file,) = answer("check", path, "--calls")["files"]
+    assert file["graphs"]["g"][1] == {"call": "record", "stream": "s0", "event": "fork"}

@@ -82,7 +82,7 @@ class TestDoesNotFit:
         ({"shared_bytes": 240 * 1024}, "test needs 240 KiB of shared memory per CTA, textbook allows 227 KiB; use"),
         ({"registers": 300}, "test needs 300 registers per thread, textbook allows 255 registers; keep fewer values"),
         ({"registers": 128, "warps": 20}, "test needs 81,920 registers per CTA, textbook allows 65,536 registers;"),
-        ({"warps": 33}, "test needs 1,056 threads per CTA, textbook allows 1,024 threads; use fewer warps"),
+        ({"warps": 33}, "test needs 1,056 threads per CTA, textbook allows 1,024 threads; use fewer threads"),
     ])  # fmt: skip
     def test_message(self, fields, message):
         """Whose demand it is stands first."""

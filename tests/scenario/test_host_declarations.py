@@ -45,6 +45,7 @@ class TestWhatIsThere:
         [
             ("  kernels: {k: {blocks: 8}}\n", "kernels.k: does not say what it costs; say duration, or bytes and flop"),
             ("  kernels: {k: {duration: 1 us, flop: 4}}\n", "kernels.k: says its duration and its work"),
+            ("  kernels: {k: {bytes: 4, writes: 8}}\n", "kernels.k: writes is a part of bytes"),
             ("  streams: {a: {kind: nonblocking}}\n", "streams.a.kind: .*Did you mean 'non_blocking'"),
             ("  streams: {a: {prio: -1}}\n", "streams.a.prio: unknown key .*Did you mean 'priority'"),
             ("  streams: [a, b]\n", r"streams: expected their number \(1 to 512\), or a mapping by name"),

@@ -96,7 +96,7 @@ def test_kernels_may_be_techniques_or_spelled_out():
         ("  threads: {main: {chunks: 4096, per_chunk: [sync_device" + ", sync_device" * 39 + "]}}\n",
          "host.threads.main.chunks", ["at most 100,000"]),
         ("  graphs: {g: {ops: [sync_device]}}\n  threads: {main: {}}\n", "host.graphs.g.ops.0.sync_device",
-         ["cannot be captured"]),
+         ["in a graph is not modelled"]),
         ("  kernels: {t: {technique: tma_warp_specialized, params: {stages: 99}}}\n  threads: {main: {}}\n",
          "host.kernels.t.params.stages", ["at most"]),
         ("  kernels: {t: {technique: tma_warp}}\n  threads: {main: {}}\n", "host.kernels.t.technique",

@@ -17,6 +17,7 @@ from math import inf
 
 from gpusim.engine import Capacity, FluidSystem, Simulation
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.host.device.hbm_time import hbm_seconds
 from gpusim.program import WARP_SIZE
 from gpusim.program.host import FixedCost, RooflineCost
 
@@ -81,7 +82,7 @@ class BlockTimes:
         self._flop_per_sm = 2 * WARP_SIZE * value("sm.schedulers") * value("sm.ffma_issue_rate") * profile.clock_hz
         # Units are seconds: of HBM's time, of what copies do alone, of what the device does of kernel programs.
         self._hbm, self._copies, self._programs = (Capacity(name, 1.0) for name in ("hbm", "copies", "programs"))
-        self._hbm_rate = value("hbm.read_bandwidth")
+        self._profile = profile
         self._enough = value("copy.d2d_enough")
 
     def run(self, placed: Placed, ended: Callable[[], None]) -> None:
@@ -118,7 +119,8 @@ class BlockTimes:
 
     def _roofline(self, cost: RooflineCost, placed: Placed, ended: Callable[[], None]) -> None:
         share = placed.count / placed.grid
-        flop_s, hbm_s = cost.flop / self._flop_per_sm, cost.bytes / self._hbm_rate
+        flop_s = cost.flop / self._flop_per_sm
+        hbm_s = hbm_seconds(self._profile, cost.bytes - cost.writes, cost.writes)
         alone_s = max(flop_s / min(placed.grid, self._sms), hbm_s) * placed.crowd / placed.grid
         bound = alone_s * placed.sms / (flop_s * share) if flop_s else inf
         self._share(alone_s, [(self._hbm, share * hbm_s)], bound, ended, placed.rounds)

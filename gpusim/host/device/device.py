@@ -191,7 +191,8 @@ class Device:
 
 
 def _moved(work: Work, timeline: Timeline | None) -> tuple[float, float]:
-    """Bytes that a kernel reads and writes; one whose warps were not simulated is taken to read."""
+    """Bytes that a kernel reads and writes; of one that says its duration nobody knows."""
     if timeline is not None:
         return timeline.meta["bytes_read"], timeline.meta["bytes_written"]
-    return (work.cost.bytes if isinstance(work.cost, RooflineCost) else 0.0), 0.0
+    cost = work.cost
+    return (cost.bytes - cost.writes, cost.writes) if isinstance(cost, RooflineCost) else (0.0, 0.0)

@@ -15,6 +15,7 @@ from math import ceil
 from gpusim.hardware.occupancy import resident_ctas
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.device.block_times import TransferCost
+from gpusim.host.device.hbm_time import hbm_seconds
 from gpusim.program.host import MemcpyAsync, MemsetAsync, Work
 
 __all__ = ["transfer_work"]
@@ -35,14 +36,6 @@ def transfer_work(profile: DeviceProfile, op: MemcpyAsync | MemsetAsync) -> Work
         blocks = room * min(ceil(blocks / room), MOST_WAVES)
     seconds = op.bytes / profile.value(f"copy.{way}_bandwidth")
     # It has HBM to itself if it needs all of it at the rate that it has alone.
-    hbm_seconds = min(op.bytes * _hbm_per_byte(profile, way), seconds)
-    cost = TransferCost(profile.value(f"copy.{way}_overhead"), seconds, hbm_seconds)
+    hbm_s = min(hbm_seconds(profile, 0 if way == "memset" else op.bytes, op.bytes), seconds)
+    cost = TransferCost(profile.value(f"copy.{way}_overhead"), seconds, hbm_s)
     return Work(cost, blocks, threads, REGISTERS, name=way)
-
-
-def _hbm_per_byte(profile: DeviceProfile, way: str) -> float:
-    """Seconds of HBM's time: a copy reads and writes every byte, in an even mix, a memset writes it."""
-    write = 1.0 / profile.value("hbm.write_bandwidth")
-    if way == "memset":
-        return write
-    return (1.0 / profile.value("hbm.read_bandwidth") + write) / (1.0 - profile.value("hbm.mix_loss"))

@@ -3,7 +3,7 @@
 Models: what a kernel, a memset or a copy wrote last stays in L2, up to so much. Who comes next brings in lines of its
   own, and pays HBM's time for those that have to go: a reading kernel behind one that wrote. Work that writes has in
   its own time that it finds as much as it leaves.
-Omits: what copies from the host leave; what kernels of fixed length and rooflines write.
+Omits: what copies from the host leave; what kernels of fixed length write.
 Source: realkernels.microbench (dirty: how much stays; written_before: what the next kernel takes longer).
 """
 

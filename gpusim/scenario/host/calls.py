@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby, product
 from typing import Any, NamedTuple
 
 from gpusim.scenario.host.chunk_names import of_chunk
@@ -44,8 +45,11 @@ def calls_of_thread(host: SpelledHost, name: str, least: int = 0) -> Iterator[Ca
     turns = {"prologue": [-1], "per_chunk": chunks, "epilogue": [-1]}
     for part in PARTS:
         written = _written(getattr(thread, part), ("threads", name, part))
-        for chunk in turns[part]:
-            yield from _in_chunk(written, chunk, streams[max(chunk, 0) % len(streams)])
+        together = thread.breadth_first if part == "per_chunk" else 1
+        groups = [[*each] for _, each in groupby(written, key=_number)] if together > 1 else [written]
+        for first in range(0, len(turns[part]), together):
+            for group, chunk in product(groups, turns[part][first : first + together]):
+                yield from _in_chunk(group, chunk, streams[max(chunk, 0) % len(streams)])
 
 
 def calls_of_graph(host: SpelledHost, name: str) -> Iterator[Call]:
@@ -63,6 +67,11 @@ def _written(steps: Sequence[Any], place: tuple[str | int, ...]) -> list[Call]:
         )
         for path, word, args in as_run(steps)
     ]  # fmt: skip
+
+
+def _number(call: Call) -> str | int:
+    """Which op of its list it is of; all turns of a repeat are of one."""
+    return call.path[3]
 
 
 def _in_chunk(written: list[Call], chunk: int, stream: str) -> Iterator[Call]:

@@ -34,7 +34,7 @@ def host_problems(host: SpelledHost) -> Iterator[Problem]:
         for path, word, args in as_written(graph.ops):
             place = ("graphs", name, "ops", *path)
             if word not in _CAPTURED:
-                yield Problem(place, f"{word} cannot be captured into a graph", listing(_CAPTURED))
+                yield Problem(place, f"{word} in a graph is not modelled", listing(_CAPTURED))
             yield from _names(host, word, args, place, in_chunks=False)
     yield from _unused(host)
     yield from _polls(host)

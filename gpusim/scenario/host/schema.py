@@ -50,8 +50,10 @@ class WorkSpec(Model):
     flop: Annotated[Number, Field(ge=0, le=1e18)] = 0.0
     """FP32 operations of the whole grid, an FMA counting as two, at the peak of the SMs that have blocks."""
     bytes: Annotated[ByteCount, Field(ge=0)] = 0
-    """Bytes that the whole grid moves, reads and writes alike, at the read bandwidth of device memory, which kernels
-    that run at the same time share. Nothing is found in L2."""
+    """Bytes that the whole grid reads and writes, at the bandwidth of device memory, which kernels that run at the same
+    time share. Nothing is found in L2."""
+    writes: Annotated[ByteCount, Field(ge=0)] = 0
+    """How many of these ``bytes`` it writes; without it all are priced as reads, which cost less."""
     blocks: Annotated[Count, Field(ge=1, le=2**31 - 1)] = 1
     """Blocks of the grid."""
     threads: Annotated[Count, Field(ge=1, le=1024)] = 128
@@ -67,6 +69,8 @@ class WorkSpec(Model):
             raise ValueError("does not say what it costs; say duration, or bytes and flop, or spell it out with roles")
         if self.duration is not None and (self.flop or self.bytes):
             raise ValueError("says its duration and its work; say duration, or bytes and flop, not both")
+        if self.writes > self.bytes:
+            raise ValueError("writes is a part of bytes, which are all that it reads and writes")
         return self
 
 
@@ -99,6 +103,9 @@ class ThreadSpec(Model):
     """How often `per_chunk` runs."""
     deal: list[Name] | None = None
     """Streams that the chunks go to in turn; default: all, in the order in which they are declared."""
+    breadth_first: Annotated[Count, Field(ge=1, le=MAX_CHUNKS)] = 1
+    """So many chunks at a time go op by op: the first op of `per_chunk` for each of them, then the second for each. 1
+    is depth first, all ops of a chunk before the next one's."""
     warm: bool = False
     """Of several threads: it has launched kernels before, as one of a pool that is kept alive. The first launch of a
     new thread takes longer."""

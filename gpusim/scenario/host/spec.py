@@ -57,7 +57,11 @@ def _numbered(name: str, chunks: int) -> list[str]:
 
 
 def _work(name: str, spec: WorkSpec) -> ops.Work:
-    cost = ops.FixedCost(spec.duration) if spec.duration is not None else ops.RooflineCost(spec.flop, spec.bytes)
+    cost = (
+        ops.FixedCost(spec.duration)
+        if spec.duration is not None
+        else ops.RooflineCost(spec.flop, spec.bytes, spec.writes)
+    )
     return ops.Work(cost, spec.blocks, spec.threads, spec.registers, spec.shared_bytes, name)
 
 

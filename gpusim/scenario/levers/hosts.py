@@ -76,7 +76,7 @@ def _chunks(host: SpelledHost) -> Iterator[Proposal]:
     for order, (times, over) in enumerate(TWICE):
         overrides: dict[str, Any] = {}
         for name, kernel in host.kernels.items():
-            for amount in ("duration", "flop", "bytes"):
+            for amount in ("duration", "flop", "bytes", "writes"):
                 if getattr(kernel, amount, None):
                     overrides[f"host.kernels.{name}.{amount}"] = whole(getattr(kernel, amount) * over / times)
         for name, thread in threads.items():

@@ -27,7 +27,7 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
     ),
     "too much shared memory": (
         wrong("stages: 3", "stages: 40"),
-        ["shared memory per CTA", "KiB", "textbook allows", "use fewer stages"],
+        ["shared memory per CTA", "KiB", "textbook allows", "fewer stages"],
     ),
     "too many registers": (
         wrong("tiles_per_cta: 12", "tiles_per_cta: 12\n  registers: 300"),
