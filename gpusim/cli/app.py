@@ -201,12 +201,18 @@ def count(
     draft: Annotated[
         int | None, typer.Option("--draft", min=1, max=32, help="The roles of a CTA of so many warps, to paste.")
     ] = None,
+    block: Annotated[
+        str | None,
+        typer.Option(
+            "--block", help="Threads of a CTA in x and y (32x8), of kernels that use threadIdx.y.", metavar="XxY"
+        ),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Count the instructions of a kernel's loops, by the words of a scenario."""
     from gpusim.cli import count_command
 
-    count_command.count(file, function, in_order, draft, json)
+    count_command.count(file, function, in_order, draft, block, json)
 
 
 @app.command()

@@ -12,14 +12,19 @@ from typing import Any
 from gpusim.cli.count_draft import draft
 from gpusim.cli.output import console, print_json, print_table
 from gpusim.errors import GpusimError
-from gpusim.program import sass
-from gpusim.program.sass import Part, Stated, Step, parts, stated, steps_of
+from gpusim.program import WARP_SIZE, sass
+from gpusim.program.sass import MOST_THREADS, Part, Stated, Step, parts, stated, steps_of
 
 __all__ = ["count"]
 
 ELF = b"\x7fELF"
 """How a cubin begins."""
-_USAGE = re.compile(r"Function (\S+):\s+REG:(\d+)")
+_USAGE = re.compile(r"Function (\S+):\s+REG:(\d+).*? SHARED:(\d+)")
+_RESERVED = 1024
+_RESERVED_FROM = 90
+"""Bytes of each CTA's shared memory that are the system's, and the architecture from which on they are counted in."""
+_ARCHITECTURE = re.compile(r"code for sm_(\d+)")
+_BLOCK = re.compile(r"(\d+)[x,](\d+)(?:[x,](\d+))?")
 SETUP = " (setup where nothing hides it)"
 _NOT_IN_ROWS = {
     "ilp": "FFMA, FADD and FMUL under way at once: chains, or what they come to with what stands between",
@@ -34,22 +39,26 @@ _NOT_IN_ROWS = {
 }
 
 
-def count(file: Path, function: str | None, in_order: bool, warps: int | None, json: bool) -> None:
+def count(file: Path, function: str | None, in_order: bool, warps: int | None, block: str | None, json: bool) -> None:
     """Instructions of every loop and of what stands outside, by the word and field that states them.
 
-    With ``warps`` the roles of a CTA of so many, as a scenario file has them.
+    With ``warps`` the roles of a CTA of so many, as a scenario file has them. ``block``: its threads in x and y, or in
+    x, y and z.
     """
-    found = sass.functions(_text(file))
+    shape = _shape(block, warps)
+    text = _text(file)
+    found = sass.functions(text)
     if not found:
         raise GpusimError(f"{file}: holds no function; it must be what `cuobjdump -sass kernel.cubin` prints")
     if function is not None and function not in found:
         raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
     chosen = {name: text for name, text in found.items() if function in (None, name)}
     if warps is not None:
-        registers = _registers(file)
-        _print_drafts({name: draft(_parts(text), warps, registers.get(name)) for name, text in chosen.items()}, json)
+        usage = _usage(file, text)
+        drafts = {name: draft(_parts(listed, shape), warps, usage.get(name, ())) for name, listed in chosen.items()}
+        _print_drafts(drafts, json)
         return
-    data = {name: _kernel(_parts(text), in_order) for name, text in chosen.items()}
+    data = {name: _kernel(_parts(listed, shape), in_order) for name, listed in chosen.items()}
     if json:
         print_json({"functions": data})
         return
@@ -69,9 +78,23 @@ def count(file: Path, function: str | None, in_order: bool, warps: int | None, j
             out.print(f"no model: {kind}: {note}", markup=False, soft_wrap=True)
 
 
-def _parts(text: str) -> list[Part]:
+def _parts(text: str, shape: tuple[int, int, int] | None = None) -> list[Part]:
     found = sass.with_strides(sass.with_addresses(sass.with_bases(sass.parse(text))))
-    return sass.with_blocks(parts(sass.with_threads(found)))
+    return sass.with_blocks(parts(sass.with_threads(found, shape)))
+
+
+def _shape(block: str | None, warps: int | None) -> tuple[int, int, int] | None:
+    """Threads in x, y and z. Raises GpusimError if they cannot be, or are not ``warps`` warps."""
+    if block is None:
+        return None
+    match = _BLOCK.fullmatch(block)
+    x, y, z = (int(number or 1) for number in match.groups()) if match else (0, 0, 0)
+    threads = x * y * z
+    if not 0 < threads <= MOST_THREADS:
+        raise GpusimError(f"--block {block}: expected the threads of a CTA in x and y, as 32x8, at most {MOST_THREADS}")
+    if warps is not None and warps != -(-threads // WARP_SIZE):
+        raise GpusimError(f"--block {block} are {threads} threads, {-(-threads // WARP_SIZE)} warps, and not {warps}")
+    return x, y, z
 
 
 def _print_drafts(drafts: dict[str, str], json: bool) -> None:
@@ -140,9 +163,20 @@ def _text(file: Path) -> str:
         raise GpusimError(f"{file}: {reason}; it must be what `cuobjdump -sass kernel.cubin` prints") from None
 
 
-def _registers(file: Path) -> dict[str, str]:
-    """Registers per thread of each function of a cubin; nothing where only its disassembly is at hand."""
-    return dict(_USAGE.findall(_dumped(file, "-res-usage"))) if _is_cubin(file) else {}
+def _usage(file: Path, text: str) -> dict[str, list[str]]:
+    """What each function of a cubin, disassembled as ``text``, takes; nothing where only the disassembly is at hand."""
+    if not _is_cubin(file):
+        return {}
+    newest = max(map(int, _ARCHITECTURE.findall(text)), default=0)
+    found = {}
+    for name, registers, shared in _USAGE.findall(_dumped(file, "-res-usage")):
+        static = int(shared) - (_RESERVED if newest >= _RESERVED_FROM else 0)
+        found[name] = [f"registers: {registers}"]
+        if static > 0:
+            found[name].append(
+                f"shared_bytes: {static}, static; less what of it is a ring, and what is dynamic besides"
+            )
+    return found
 
 
 def _dumped(file: Path, what: str) -> str:

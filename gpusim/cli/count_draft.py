@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpusim.cli.count_ops import is_arithmetic_for_addresses, lines_of, warps_of
-from gpusim.cli.count_prefetch import with_ahead
+from gpusim.cli.count_ops import is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
+from gpusim.cli.count_prefetch import AHEAD, with_ahead, with_copies_ahead
 from gpusim.cli.count_rings import ring_words, role_names
 from gpusim.program.sass import Part, RoleParts, Step, by_role, steps_of
 
@@ -19,21 +19,21 @@ _INDENT = "  "
 _COPY_WAITS = ("wait_group", "wait, acquire or mbarrier_wait", "bulk_wait")
 _WAITS = ("wait_loads", *_COPY_WAITS)
 _COPIES = frozenset(("cp_async", "tma_load"))
+_STORES = ("store", "tma_store")
+_FILLS = "# copies before the loop that fill the ring: `ahead` on those in per_tile instead"
+_LEFT_OUT = "# left out: what is asked for there for the first tiles, as `ahead` in per_tile says"
 _JUMPED_OVER = "jumped over by a branch: every? skip_first? skip_last? warps?"
 
 
-def draft(parts: Sequence[Part], warps: int, registers: str | None = None) -> str:
-    """The roles of a CTA of ``warps`` warps that ``parts``, all of one kernel, are.
-
-    ``registers`` per thread are told if known.
-    """
+def draft(parts: Sequence[Part], warps: int, about: Sequence[str] = ()) -> str:
+    """The roles of a CTA of ``warps`` warps that ``parts``, all of one kernel, are, behind lines ``about`` it."""
     roles = [_Role.of(role) for role in by_role(parts, warps)]
     turns = [role.sections()["per_tile"] for role in roles]
-    lines = [f"# registers: {registers}"] if registers else []
+    lines = [f"# {line}" for line in about]
     for name, words, role in zip(role_names(turns), ring_words(turns), roles, strict=True):
         numbers = role.warps
-        about = f"  # {', '.join(map(str, numbers))}" if len(roles) > 1 else ""
-        lines += [f"{name}:", f"{_INDENT}warps: {len(numbers)}{about}", *role.lines(words)]
+        which = f"  # {', '.join(map(str, numbers))}" if len(roles) > 1 else ""
+        lines += [f"{name}:", f"{_INDENT}warps: {len(numbers)}{which}", *role.lines(words)]
     if idle := sorted(set(range(warps)).difference(*(role.warps for role in roles))):
         lines.append(f"# in none of the loops: warps {', '.join(map(str, idle))}; idle_warps of a role?")
     return "\n".join(lines)
@@ -53,14 +53,14 @@ class _Role:
     def sections(self) -> dict[str, list[Step]]:
         """Steps by the part of a role that they are.
 
-        The only outermost loop is over tiles if it moves data, or of several the only one that waits for copies;
-        where there is none, one tile is all of it.
+        The only outermost loop is over tiles if it moves data, or of several the only one that waits for copies, or the
+        only one that stores; where there is none, one tile is all of it.
         """
         rest, loop = self._rest, self._over_tiles
         at = next((number for number, step in enumerate(rest) if step.word == loop), None)
         if loop is None or at is None:
             return {"per_tile": rest}
-        before, turn = with_ahead(rest[:at], self.found[loop][1])
+        before, turn = with_copies_ahead(*with_ahead(rest[:at], self.found[loop][1]))
         return {"prologue": before, "per_tile": turn, "epilogue": rest[at + 1 :]}
 
     def lines(self, words: Mapping[str, str]) -> Iterator[str]:
@@ -72,9 +72,9 @@ class _Role:
                 yield f"{_INDENT}{key}:"
                 yield from self._listed(listed, words if key == "per_tile" else {}, len(self.warps), 2)
             if key == "prologue" and any(step.word in copied for step in listed):
-                yield f"{_INDENT * 2}# copies before the loop that fill the ring: `ahead` on those in per_tile instead"
+                yield f"{_INDENT * 2}{_FILLS}"
             if key == "prologue" and len(listed) + 1 + len(sections["epilogue"]) < len(self._rest):
-                yield f"{_INDENT * 2}# left out: loads for the first tile, which `ahead: 1` in per_tile asks for"
+                yield f"{_INDENT * 2}{_LEFT_OUT}"
 
     @property
     def _rest(self) -> list[Step]:
@@ -88,22 +88,25 @@ class _Role:
         moving = [part.name for part in outermost if part.moves]
         if len(outermost) > len(moving) or len(moving) > 1:
             for words in (_COPY_WAITS, _WAITS):
-                waiting = [name for name in moving if self._waits(name, words)]
+                waiting = [name for name in moving if self._has(name, words)]
                 if waiting:
-                    return waiting[0] if len(waiting) == 1 else None
+                    moving = waiting
+                    break
+        if len(moving) > 1:
+            moving = [name for name in moving if self._has(name, _STORES)]
         return moving[0] if len(moving) == 1 else None
 
-    def _waits(self, name: str, words: Collection[str] = _WAITS) -> bool:
-        """Whether the loop ``name``, or one inside it, waits for copies or loads by one of ``words``."""
+    def _has(self, name: str, words: Collection[str]) -> bool:
+        """Whether the loop ``name``, or one inside it, has a step of one of ``words``."""
         return any(
-            step.word in words or (step.word in self.found and self._waits(step.word, words))
+            step.word in words or (step.word in self.found and self._has(step.word, words))
             for step in self.found[name][1]
         )
 
     def _fills(self, name: str) -> bool:
         """Whether the loop ``name`` asks for copies and waits for none, as one that fills a ring."""
         words = {step.word for step in self.found[name][1]}
-        return bool(words & _COPIES) and not self._waits(name)
+        return bool(words & _COPIES) and not self._has(name, _WAITS)
 
     def _listed(
         self,
@@ -118,7 +121,8 @@ class _Role:
         jumping = [around, *(step.jumped_over for step in listed), around]
         for at, (step, before, behind) in enumerate(zip(listed, jumping, jumping[2:], strict=False)):
             lines = list(self._lines(listed, at, words, warps))
-            begun, ended = set(step.jumped_over).difference(before), set(step.jumped_over).difference(behind)
+            asked = set(step.jumped_over).difference(_for_later_tiles(listed))
+            begun, ended = asked.difference(before), asked.difference(behind)
             if begun and lines:
                 lines[0] += f"{'; ' if '#' in lines[0] else '  # '}{_JUMPED_OVER}"
             yield from (space + line for line in lines)
@@ -140,3 +144,14 @@ class _Role:
             yield from self._listed(self.found[step.word][1], words, some, 3, step.jumped_over)
         else:
             yield from lines_of(step, warps, words)
+
+
+def _for_later_tiles(listed: Sequence[Step]) -> set[int]:
+    """Branches that jump over nothing but copies ahead, and their addresses: past the last tile, as `ahead` says."""
+    found = set()
+    for branch in {branch for step in listed for branch in step.jumped_over}:
+        block = [step for step in listed if branch in step.jumped_over]
+        ahead = any(row.field == AHEAD for step in block for row in step.rows)
+        if ahead and all(step.word in ("cp_async", "commit_group") or is_for_addresses(step) for step in block):
+            found.add(branch)
+    return found

@@ -10,7 +10,7 @@ from gpusim.cli.count_prefetch import AHEAD
 from gpusim.program import WARP_SIZE
 from gpusim.program.sass import NO_WAIT, Stated, Step, warps_in
 
-__all__ = ["is_arithmetic_for_addresses", "lines_of", "warps_of"]
+__all__ = ["is_arithmetic_for_addresses", "is_for_addresses", "lines_of", "warps_of"]
 
 _WIDTH = re.compile(r"\(\w+: (\d+)")
 _STRIDE = re.compile(r"(stride|structure): (\d+)")
@@ -18,6 +18,8 @@ _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 _KIB = 1024
 _LOCAL = ("LDL", "STL")
+_BANKED = 4
+"""Bytes a lane with which an access passes shared memory once if each lane has its own words."""
 _SECTOR = 32
 """Bytes that are fetched for a few lanes."""
 
@@ -33,9 +35,12 @@ def is_arithmetic_for_addresses(listed: Sequence[Step], at: int, warps: int) -> 
     before, behind = listed[at - 1].word, listed[at + 1].word
     loads = before in ("expect_tx", "tma_load") and behind == "tma_load"
     stores = behind == "tma_store" and warps_of(listed[at], warps) == 1 < warps
-    return (loads or stores) and not any(
-        row.field.startswith(("ffma", "mufu", "lds", "sts")) for row in listed[at].rows
-    )
+    return (loads or stores) and is_for_addresses(listed[at])
+
+
+def is_for_addresses(step: Step) -> bool:
+    """Whether a step may compute addresses and nothing else."""
+    return step.word == "compute" and not any(row.field.startswith(("ffma", "mufu", "lds", "sts")) for row in step.rows)
 
 
 def warps_of(step: Step, warps: int) -> int:
@@ -59,6 +64,8 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
         yield f"- named_barrier: {_flow(numbers | arrives)}"
     elif word == "set_max_nreg" and "registers" in numbers:
         yield f"- set_max_nreg: {numbers['registers']:g}"
+    elif AHEAD in numbers:
+        yield f"- {word}: {_flow({AHEAD: numbers[AHEAD]})}"
     elif word in ("sync_threads", "commit_group"):
         yield f"- {word}"
     elif word in words:
@@ -71,35 +78,50 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
 
 def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
     """An op for each width, and for each distance between lanes, of ``warps`` warps; ``some``: if they are not all."""
-    word = step.word
     masked = {row.field: row.number for row in step.rows if row.field == "masked"}
     ahead = {row.field: row.number for row in step.rows if row.field == AHEAD}
     for row in step.rows:
         if width := _WIDTH.search(row.field):
+            lanes, taking = _lanes(step, row, warps)
             wide, stride = int(width[1]), _STRIDE.search(row.field)
-            lanes = WARP_SIZE if step.threads is None else -(-step.threads.bit_count() // warps)
             each = _fetched(lanes, wide, row.stride)
-            about: dict[str, Any] = {"bytes": _bytes(row.number * each * warps), "width": wide, **masked, **some}
+            about: dict[str, Any] = {"bytes": _bytes(row.number * each * taking), "width": wide, **masked, **some}
+            masked = {}
             if lanes < WARP_SIZE:
                 about["other"] = row.number
-            masked = {}
+            if taking < warps:
+                about["warps"] = taking
             if stride and lanes == WARP_SIZE:
                 about[stride[1]] = int(stride[2])
-            if word == "load":
-                about |= {"wait": "false", **ahead}
-            notes = ["its ring?"] if word == "cp_async" else []
-            if lanes == 1:
-                notes.append("one lane: a sector each")
-            elif lanes < WARP_SIZE:
-                apart = "32 bytes each if they are not side by side" if row.stride is None else "whole sectors"
-                notes.append(f"{lanes} lanes: {apart}")
-            elif "one address" in row.field:
-                notes.append("one address for all lanes")
-            if row.addresses > 1 and word != "store":
-                notes.append(f"{row.addresses} addresses: pieces?")
-            if row.predicated:
-                notes.append(f"{row.predicated} of {row.number:g} predicated: count what takes part")
-            yield f"- {word}: {_flow(about)}" + (f"  # {'; '.join(notes)}" if notes else "")
+            about |= ({"wait": "false"} if step.word == "load" else {}) | ahead
+            notes = "; ".join(_about_lanes(step.word, row, lanes))
+            yield f"- {step.word}: {_flow(about)}" + (f"  # {notes}" if notes else "")
+
+
+def _lanes(step: Step, row: Stated, warps: int) -> tuple[int, int]:
+    """How many lanes of a warp execute the accesses of a row, on average, and of how many of ``warps`` warps."""
+    threads = step.threads if row.taking is None else row.taking
+    if threads is None:
+        return WARP_SIZE, warps
+    taking = min(len(warps_in(threads)), warps)
+    return -(-threads.bit_count() // taking), taking
+
+
+def _about_lanes(word: str, row: Stated, lanes: int) -> Iterator[str]:
+    """What an access does not say of its lanes, or leaves to be said."""
+    if word == "cp_async":
+        yield "its ring?"
+    if lanes == 1:
+        yield "one lane: a sector each"
+    elif lanes < WARP_SIZE:
+        apart = "32 bytes each if they are not side by side" if row.stride is None else "whole sectors"
+        yield f"{lanes} lanes: {apart}"
+    elif "one address" in row.field:
+        yield "one address for all lanes"
+    if row.addresses > 1 and word != "store":
+        yield f"{row.addresses} addresses: pieces?"
+    if row.predicated:
+        yield f"{row.predicated} of {row.number:g} predicated: count what takes part"
 
 
 def _fetched(lanes: int, width: int, stride: int | None) -> int:
@@ -124,10 +146,12 @@ def _computed(rows: Sequence[Stated], some: Mapping[str, int]) -> Iterator[str]:
         if row.note:
             continue
         if (width := _WIDTH.search(row.field)) and name == "lds":
-            loads.append((row.number, int(width[1]), _wavefronts(int(width[1]), "one address" in row.field)))
+            loads.append((row.number, int(width[1]), row.wavefronts))
             shuffles += row.number if "reads: false" in row.field else 0.0
         elif width and name == "sts":
-            stores.append({"sts": row.number, "sts_bytes": int(width[1])})
+            stores.append(
+                {"sts": row.number, "sts_bytes": int(width[1]), **_passes("sts", int(width[1]), row.wavefronts)}
+            )
         elif row.numbers:
             numbers[name] = f"[{', '.join(map(str, row.numbers))}]"
         else:
@@ -153,6 +177,9 @@ def _notes(rows: Sequence[Stated]) -> Iterator[str]:
     spilled = sum(number for row in rows for opcode, number in row.opcodes.items() if opcode.startswith(_LOCAL))
     if spilled:
         yield f"{spilled} loads and stores of spilled registers are in it"
+    guessed = sum(row.guessed for row in rows)
+    if guessed:
+        yield f"of {guessed} accesses nobody knows which words lanes want: wavefronts?"
     missing = [f"{row.number:g} {row.field}" for row in rows if row.note]
     if missing:
         yield f"not in it, no model: {', '.join(missing)}"
@@ -165,15 +192,12 @@ def _loaded(found: Sequence[tuple[float, int, float]]) -> dict[str, float]:
     """
     count, narrow = sum(number for number, _, _ in found), min(width for _, width, _ in found)
     stated: dict[str, float] = {"lds": count, "lds_bytes": narrow}
-    wavefronts = sum(number * each for number, _, each in found) / count
-    if wavefronts != _wavefronts(narrow):
-        stated["lds_wavefronts"] = round(wavefronts, 2)
-    return stated
+    return stated | _passes("lds", narrow, sum(number * each for number, _, each in found) / count)
 
 
-def _wavefronts(width: int, one_address: bool = False) -> float:
-    """Of a load of ``width`` bytes a lane, as if each lane had its own words, or of ``one_address`` for all."""
-    return max(width / 8, 1.0) if one_address else width / 4
+def _passes(name: str, width: int, wavefronts: float) -> dict[str, float]:
+    """How often accesses of ``width`` bytes a lane pass shared memory, if not as each lane with its own words does."""
+    return {} if wavefronts == width / _BANKED else {f"{name}_wavefronts": round(wavefronts, 2)}
 
 
 def _flow(numbers: Mapping[str, Any]) -> str:

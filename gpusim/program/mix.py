@@ -57,6 +57,8 @@ class Mix:
     lds_wavefronts: float = 0.0
     """How often one `lds` passes the 128 bytes a clock of shared memory; 0 stands for `lds_bytes` / 4, each lane its
     own words. Where neighbours load the same words it is half of that or less."""
+    sts_wavefronts: float = 0.0
+    """The same of one `sts`."""
     bank_conflict: float = 1.0
     """Factor on the shared-memory cycles of every `lds` and `sts`; a number without a unit."""
     register_conflicts: float = 0.0

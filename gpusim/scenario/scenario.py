@@ -105,9 +105,9 @@ class Scenario:
         if host is not None:
             own = {name: kernel for name, kernel in host.kernels.items() if isinstance(kernel, SpelledKernel)}
             of_kernels = (f"kernel {name!r}: {told}" for name in own for told in self._doubts_of(own[name]))
-            return (*host_doubts(host), *of_kernels, *draft_remarks(self.source.left_out))
+            return (*host_doubts(host), *of_kernels, *draft_remarks(self.source))
         if isinstance(self.model.kernel, SpelledKernel):
-            return (*self._doubts_of(self.model.kernel), *draft_remarks(self.source.left_out))
+            return (*self._doubts_of(self.model.kernel), *draft_remarks(self.source))
         program = self.program()
         return tuple(doubts(program)) if isinstance(program, KernelProgram) else ()
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ _COLON_IN_TEXT = re.compile(r"(?!.* #)\s*(?:- )*(\w+): +([^\s\"'\[{|>&*!#].{0,80
 
 _LEFT_OUT = re.compile(r"\s*# - (.+)")
 """An item of a list that is a comment."""
+_ASKED, _ONCE = re.compile(r"- repeat: +# loop [\d.]+: how often\?"), re.compile(r" *times: 1$")
+"""A loop of a draft, and below it how often it runs as the draft has it."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Source:
     overrides: dict[Place, str | Place] = field(default_factory=dict)
     left_out: dict[int, str] = field(default_factory=dict)
     """Items of lists that stand there as comments, by line."""
+    unanswered: list[int] = field(default_factory=list)
+    """Lines of loops of a draft that ask how often they run, and run once."""
 
     def error(self, problem: str, path: Place = (), **details: Any) -> ScenarioError:
         """A ScenarioError at the value of ``path``, or at the nearest parent that has a place."""
@@ -140,8 +145,12 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
         raise _too_deep(name) from None
     if root is None:
         raise ScenarioError("is empty", file=name, allowed="a scenario; see scenarios/ for examples")
+    lines = text.splitlines()
     source.left_out.update(
-        (number, found[1]) for number, line in enumerate(text.splitlines(), 1) if (found := _LEFT_OUT.match(line))
+        (number, found[1]) for number, line in enumerate(lines, 1) if (found := _LEFT_OUT.match(line))
+    )
+    source.unanswered.extend(
+        number for number, (line, below) in enumerate(pairwise(lines), 1) if _ASKED.search(line) and _ONCE.match(below)
     )
     return _Reader(source).value(root, ()), source
 

@@ -11,6 +11,7 @@ issue        issue rate and dependent-issue latency per instruction kind; regist
 operands     what FP32 instructions cost that read two registers of one bank; conflicts counted in their SASS
 lds          shared-memory latency (chase of one warp), throughput (independent, conflict-free), store-to-load
 words        how often loads from shared memory pass whose lanes share words or banks; nothing else is there
+banks        the same of loads and stores of any addresses, tiles and by chance; nothing else is there
 pipes        whether loads from shared memory take turns with other traffic of the SM; nothing waits for anything
 masked       what accesses take of that pipe that no lane executes, and the end of a cp.async group; no warp waits
 behind       how long a shared load waits behind stores whose queue is full; one warp loads, the others only store

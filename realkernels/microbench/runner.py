@@ -26,6 +26,7 @@ BENCHES = (
     "varied",
     "lds",
     "words",
+    "banks",
     "pipes",
     "in_a_row",
     "masked",

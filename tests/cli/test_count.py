@@ -115,12 +115,21 @@ def test_a_cubin_is_disassembled(answer, gpusim, tmp_path, monkeypatch):
     """By cuobjdump, if there is one; without it the message says what to do."""
     cubin, tool = tmp_path / "kernel.cubin", tmp_path / "cuobjdump"
     cubin.write_bytes(b"\x7fELF\xff")
-    usage = " Function root:\n  REG:22 STACK:0 SHARED:1024 LOCAL:0\n"
-    tool.write_text(f"#!/bin/sh\n[ $1 = -sass ] && cat <<'END' || printf '{usage}'\n{ROOT}\nEND\n")
+    usage = " Function root:\n  REG:22 STACK:0 SHARED:5120 LOCAL:0\n"
+
+    def disassembles(header: str) -> None:
+        tool.write_text(f"#!/bin/sh\n[ $1 = -sass ] && cat <<'END' || printf '{usage}'\n{header}{ROOT}\nEND\n")
+
+    disassembles("\tcode for sm_80\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert list(answer("count", cubin)["functions"]) == ["root"]
-    assert gpusim("count", cubin, "--draft", 8)[1].startswith("# root\n# registers: 22\nall:\n")
+    of_all = gpusim("count", cubin, "--draft", 8)[1]
+    assert of_all.startswith("# root\n# registers: 22\n# shared_bytes: 5120, static; ")
+    assert "\nall:\n" in of_all
+    # From Hopper on the system's KiB is counted in.
+    disassembles("\tcode for sm_90a\n")
+    assert "# shared_bytes: 4096, static; " in gpusim("count", cubin, "--draft", 8)[1]
     tool.unlink()
     code, _, error = gpusim("count", cubin)
     assert code == 2

@@ -88,7 +88,11 @@ def test_a_draft_says_which_lanes_an_access_is_of(drafted):
     assert "- load: {bytes: 512, width: 4, stride: 1, wait: false}  # one address for all lanes" in lines
     assert "- load: {bytes: 512, width: 4, wait: false}" in lines  # where some lanes have gone on by a word
     assert "- load: {bytes: 512, width: 4, stride: 1, wait: false}" in lines  # of one byte each
-    assert "- store: {bytes: 1 KiB, width: 4}  # 1 of 2 predicated: count what takes part" in lines
+    assert "- store: {bytes: 512, width: 4}" in lines
+    assert "- store: {bytes: 128, width: 4, warps: 1}" in lines  # as the predicate of the thread's number says
+    assert "- store: {bytes: 512, width: 4}  # 1 of 1 predicated: count what takes part" in lines_in(
+        drafted(NARROW.replace("@!P0 STG", "@!P3 STG").replace("STG.E desc[UR4][R4.64], R10", "NOP"))
+    )
     assert "# - named_barrier" in lines
     yaml.safe_load(draft)
 
@@ -208,12 +212,34 @@ ROWS = """
 
 
 def test_a_draft_of_a_loop_that_waits_for_copies_behind_one_that_loads(drafted):
-    """Which fills a table: the tiles are those of the copies, and what the copies before it are is said."""
+    """Which fills a table: the tiles are those of the copies."""
     draft = drafted(ROWS)
     role = role_in(draft)
     assert words(role["per_tile"]) == ["cp_async", "commit_group", "wait_group", "compute"]
     assert words(role["prologue"]).count("repeat") == 1
-    assert "# copies before the loop that fill the ring: `ahead` on those in per_tile instead" in draft
     assert "# 1 loads and stores of spilled registers are in it" in draft
     # The address of the LDS is alike in all lanes, so that it passes twice and not four times; LDL goes along.
     assert role["per_tile"][3]["compute"]["lds_wavefronts"] == 1.5
+
+
+TABLE = """
+        Function : table
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   LDG.E R5, desc[UR4][R6.64] ;
+        /*0020*/                   STS [R8], R5 ;
+        /*0030*/               @P0 BRA 0x10 ;
+        /*0040*/                   LDG.E R5, desc[UR4][R6.64] ;
+        /*0050*/                   LDS R9, [R8] ;
+        /*0060*/                   FADD R5, R5, R9 ;
+        /*0070*/               @P1 BRA 0x50 ;
+        /*0080*/                   STG.E desc[UR4][R6.64], R5 ;
+        /*0090*/               @P2 BRA 0x40 ;
+        /*00a0*/                   EXIT ;
+"""
+
+
+def test_of_two_loops_that_load_the_one_that_stores_is_over_tiles(drafted):
+    """The other one fills a table before it."""
+    role = role_in(drafted(TABLE))
+    assert words(role["prologue"]).count("repeat") == 1
+    assert [word for word in words(role["per_tile"]) if word != "compute"] == ["load", "wait_loads", "repeat", "store"]

@@ -22,7 +22,7 @@ PREFETCH = """
 """
 """R12 is loaded once, R5 in each turn for itself, and R4 for the next one."""
 ONLY_EARLY = PREFETCH.replace("LDG.E R12, desc[UR4][R2.64]", "MOV R12, 0x0")
-LEFT_OUT = "# left out: loads for the first tile, which `ahead: 1` in per_tile asks for"
+LEFT_OUT = "# left out: what is asked for there for the first tiles, as `ahead` in per_tile says"
 
 
 def test_a_load_for_the_next_turn_is_ahead(drafted):
@@ -31,8 +31,9 @@ def test_a_load_for_the_next_turn_is_ahead(drafted):
     lines = lines_in(draft)
     early = "- load: {bytes: 512, width: 4, wait: false, ahead: 1}  # 1 of 1 predicated: count what takes part"
     assert [line for line in lines if "load" in line and "wait_loads" not in line] == [
-        LEFT_OUT, "- load: {bytes: 512, width: 4, wait: false}", early,
+        "- load: {bytes: 512, width: 4, wait: false}", early,
     ]  # fmt: skip
+    assert LEFT_OUT in lines
     kernel = {"grid": 132, "tiles_per_cta": 4, "registers": 32, "roles": yaml.safe_load(draft)}
     assert not loads(yaml.safe_dump({"question": "?", "device": "h200_sxm", "kernel": kernel})).doubts()
 
@@ -55,3 +56,48 @@ def test_a_step_that_loads_more_than_the_first_turn_s_stays(drafted):
 def test_a_load_that_this_turn_needs_is_not_ahead(drafted):
     """Nothing is left under way at the end of the loop."""
     assert "ahead" not in drafted(ONLY_EARLY.replace("STG.E desc[UR4][R6.64], R8", "STG.E desc[UR4][R6.64], R4"))
+
+
+RING = """
+        Function : ring
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64] ;
+        /*0020*/                   LDGDEPBAR ;
+        /*0030*/                   LDGSTS.E.BYPASS.128 [R1+0x1000], desc[UR4][R2.64] ;
+        /*0040*/                   LDGDEPBAR ;
+        /*0050*/               @P2 BRA 0xa0 ;
+        /*0060*/                   IADD3 R2, R2, 0x10, RZ ;
+        /*0070*/                   LDGSTS.E.BYPASS.128 [R1+0x2000], desc[UR4][R2.64] ;
+        /*00a0*/                   LDGDEPBAR ;
+        /*00b0*/                   DEPBAR.LE SB0, 0x2 ;
+        /*00c0*/                   LDS.128 R12, [R9] ;
+        /*00d0*/                   FFMA R4, R12, R13, R4 ;
+        /*00e0*/               @P1 BRA 0x50 ;
+        /*00f0*/                   EXIT ;
+"""
+
+
+def test_copies_that_fill_a_ring_before_the_loop_are_ahead(drafted):
+    """Two groups of as much as a turn copies: two tiles. That the last turns copy nothing goes along with it."""
+    draft = drafted(RING)
+    lines = lines_in(draft)
+    assert LEFT_OUT in lines
+    assert "- commit_group: {ahead: 2}" in lines
+    assert [line.partition("  #")[0] for line in lines if "cp_async" in line] == [
+        "- cp_async: {bytes: 2 KiB, width: 16, ahead: 2}"
+    ]
+    assert "jumped over" not in draft
+    role = yaml.safe_load(draft)["all"]
+    ring = {"cp_async": {"ring": "input", "ahead": 2}}
+    role["per_tile"] = [ring if "cp_async" in op else op for op in role["per_tile"]]
+    rings = {"input": {"stages": 3, "bytes": 2048, "private": True}}
+    kernel = {"grid": 132, "tiles_per_cta": 8, "registers": 32, "rings": rings, "roles": {"all": role}}
+    assert not loads(yaml.safe_dump({"question": "?", "device": "h200_sxm", "kernel": kernel})).doubts()
+
+
+def test_groups_of_other_sizes_fill_something_else(drafted):
+    """They stay, with a comment, and so does the question what the branch jumps over."""
+    draft = drafted(RING.replace("/*0020*/                   LDGDEPBAR", "/*0020*/                   NOP"))
+    assert "# copies before the loop that fill the ring: `ahead` on those in per_tile instead" in draft
+    assert "{ahead" not in draft
+    assert "jumped over" in draft

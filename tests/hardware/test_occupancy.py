@@ -110,11 +110,11 @@ def test_driver_agrees_on_every_recorded_kernel(name):
 @pytest.mark.parametrize(
     ("given", "demand", "bound", "unit", "lever"),
     [
-        ({"threads": 1056}, 1056, 1024, "threads", "fewer warps"),
+        ({"threads": 1056}, 1056, 1024, "threads", "fewer threads"),
         ({"registers": 256}, 256, 255, "registers", "fewer values"),
         ({"shared_bytes": 240 * 1024}, 240 * 1024, 227 * 1024, "bytes", "fewer stages"),
         # 17 warps count as 20: 20 × 128 × 32 = 81,920 registers of 65,536
-        ({"threads": 544, "registers": 128}, 81920, 65536, "registers", "fewer warps"),
+        ({"threads": 544, "registers": 128}, 81920, 65536, "registers", "fewer threads"),
     ],
 )
 def test_what_does_not_fit_says_how_much_and_what_to_change(given, demand, bound, unit, lever):

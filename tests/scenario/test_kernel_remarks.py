@@ -79,6 +79,17 @@ host:
     assert any(doubt.startswith("kernel 'k': ring 'spare' takes 1 KiB") for doubt in loads(text).doubts())
 
 
+def test_loops_of_a_draft_of_which_nobody_has_said_how_often_they_run():
+    """As long as the question stands there and the answer is the draft's."""
+    head, ops = "        - repeat:  # loop 1.1: how often?{}\n", "            ops:\n              - sync_threads"
+    loop = f"{head}            times: {{}}\n{ops}"
+    for asked, times, doubts in (("", 1, 1), (" Or, if it fills the ring: `ahead`", 1, 1), ("", 4, 0)):
+        found = told("        - sync_threads", loop.format(asked, times))
+        assert len(found) == doubts
+        assert all("once a tile: say how often that loop runs" in doubt for doubt in found)
+    assert told("        - sync_threads", loop.format("", 1).replace("  # loop 1.1: how often?", "")) == ()
+
+
 def test_lines_of_a_draft_that_are_still_comments():
     """Waits, releases and bulk copies, for which a draft cannot tell the ring; other comments are one's own."""
     (found,) = told(

@@ -4,7 +4,7 @@ Models: sectors of 32 bytes (what L2 gives), lines of 128 (what the load-store u
   of 64 (what DRAM gives) and blocks of 256 (what DRAM opens). What L1 holds passes by banks, as in shared memory.
 Omits: sectors that a later instruction needs again, unless it takes the rest of the same structures; a program states
   such hits as ``l2_hit``.
-Source: realkernels.microbench access (strides, random blocks), gather (banks).
+Source: realkernels.microbench access (strides, random blocks), gather, banks.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gpusim.program import WARP_SIZE
+from gpusim.program.banks import wavefronts
 
 __all__ = ["BLOCK_BYTES", "GRANULE_BYTES", "LINE_BYTES", "SECTOR_BYTES", "WIDEST", "Access", "Passes", "access_of"]
 
@@ -27,7 +28,6 @@ SAMPLE = 16
 """Instructions over which the average is taken: one may end in the middle of a line."""
 
 
-_WORD, _BANKS = 4, 32
 _ANYWHERE = 1 << 20
 """Blocks among which scattered ones are picked."""
 
@@ -132,13 +132,6 @@ def _anywhere(lanes: int, block: int, width: int) -> Iterable[list[int]]:
 
 
 def _wavefronts(instructions: Iterable[Iterable[int]], width: int) -> float:
-    """Turns per byte, on average: so many lanes at once as want 128 bytes, as often as one bank has words for them."""
-    turns, count = 0, 0
-    for addresses in instructions:
-        lanes, count = list(addresses), count + 1
-        for first in range(0, WARP_SIZE, LINE_BYTES // width):
-            together = lanes[first : first + LINE_BYTES // width]
-            words = {(address + byte) // _WORD for address in together for byte in range(0, width, _WORD)}
-            banks = [word % _BANKS for word in words]
-            turns += max(map(banks.count, set(banks)))
-    return turns / (count * WARP_SIZE * width)
+    """Turns per byte, on average, as in shared memory."""
+    turns = [wavefronts(list(addresses), width) for addresses in instructions]
+    return sum(turns) / (len(turns) * WARP_SIZE * width)

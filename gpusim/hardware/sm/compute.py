@@ -188,7 +188,7 @@ class ComputeModel:
     def _shared(self, mix: Mix, apart: float) -> _Shared:
         """What ``mix`` takes of shared memory, where one instruction of the warp is ``apart`` cycles from the next."""
         load = (mix.lds_wavefronts * self._wavefronts(_WORD) or self._wavefronts(mix.lds_bytes)) * mix.bank_conflict
-        store = self._wavefronts(mix.sts_bytes) * mix.bank_conflict
+        store = (mix.sts_wavefronts * self._wavefronts(_WORD) or self._wavefronts(mix.sts_bytes)) * mix.bank_conflict
         load_requests, store_requests = self._load_requests(mix), self._requests(mix.sts_bytes)
         batches = mix.lds / max(mix.loads_in_flight, 1.0)
         latency = self._lds_latency + self._lds_latency_more * (load - 1.0)

@@ -15,7 +15,7 @@ from gpusim.program.sass.registers import addressed, read, written
 
 __all__ = ["own_registers", "with_addresses"]
 
-_SAME = ("SR_CTAID", "SR_NCTAID", "SR_NTID", "SR_VIRTUALSMID", "SR_SMID", "SR_CLOCK", "SRZ")
+_SAME = ("SR_CTAID", "SR_NCTAID", "SR_NTID", "SR_CgaCtaId", "SR_VIRTUALSMID", "SR_SMID", "SR_CLOCK", "SRZ")
 """Special registers that all lanes of a warp see alike."""
 _APART = ("S2R", "CS2R", "SHFL", "LDL", "ATOM", "ATOMG", "ATOMS", "R2P")
 """What brings each lane its own, unless it is one of those."""

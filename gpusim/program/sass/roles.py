@@ -59,6 +59,9 @@ def _seen_by(threads: int, body: Sequence[Instruction]) -> list[Instruction]:
     found = []
     for one in body:
         own = threads if one.threads is None else one.threads & threads
+        taking = own if one.taking is None else one.taking & own
         if own:
-            found.append(replace(one, threads=None if own == threads else own))
+            found.append(
+                replace(one, threads=None if own == threads else own, taking=None if taking == own else taking)
+            )
     return found

@@ -1,118 +1,213 @@
 """What instructions make of the number of the thread: what a register holds in each thread of a CTA.
 
-Copies, shifts, sums, products, logic and shuffles of it with itself and with constants, 32 bits each.
+Copies, shifts, sums, products, logic and shuffles of it, 32 bits each. What is added may be anything that the threads
+of a warp have alike, as where an array begins or the loop has come to: the number is then known but for that.
 """
 
 from __future__ import annotations
 
 import operator
+import re
 from collections.abc import Callable, Sequence
 from itertools import product
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
 from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.listing import Instruction
 
-__all__ = ["FIRST_LANES", "MOST_THREADS", "ZEROS", "Numbers", "compared", "computed", "constant", "logic"]
+__all__ = [
+    "ALIKE", "FIRST_LANES", "LANE", "MOST_THREADS", "Number", "compared", "computed", "constant", "logic", "met",
+    "places",
+]  # fmt: skip
 
 MOST_THREADS = 1024
 """Threads that a CTA can have."""
-ZEROS = ("RZ", "URZ")
-"""Registers that hold nothing but 0."""
-
-Numbers = np.ndarray
-"""What a register holds, by thread: signed numbers of 32 bits."""
-Known = Callable[[str], Numbers | None]
-"""What is known of an operand."""
-
 _THREAD = np.arange(MOST_THREADS, dtype=np.int64)
 FIRST_LANES = _THREAD % WARP_SIZE == 0
-_WORD = 1 << 32
-_COPIES = ("MOV", "R2UR", "UMOV")
+_ZEROS = ("RZ", "URZ", "-RZ", "-URZ", "SRZ")
+"""Registers that hold nothing but 0."""
+_BITS = 32
+_WORD = 1 << _BITS
+_PREDICATE = re.compile(r"!?U?P(\d|T)$")
+_COPIES = ("MOV", "R2UR", "UMOV", "S2R", "S2UR", "CS2R")
 _COMPARISONS = {
     "EQ": operator.eq, "NE": operator.ne, "LT": operator.lt, "LE": operator.le, "GT": operator.gt, "GE": operator.ge,
 }  # fmt: skip
 
 
-def constant(text: str) -> Numbers | None:
+class Number(NamedTuple):
+    """What a register holds, ``by_thread``; if it is not ``exact`` there is something in it that a warp has alike."""
+
+    by_thread: np.ndarray
+    exact: bool = True
+
+    @property
+    def alike(self) -> bool:
+        """Whether all threads of each warp have the same."""
+        warps = self.by_thread.reshape(-1, WARP_SIZE)
+        return bool((warps == warps[:, :1]).all())
+
+    def __neg__(self) -> Number:
+        return Number(-self.by_thread, self.exact)
+
+    def times(self, other: Number) -> Number | None:
+        """The product, if it can be told."""
+        if self.exact and other.exact:
+            return Number(self.by_thread * other.by_thread)
+        if self.alike and other.alike:
+            return ALIKE
+        for factor, known in ((self, other), (other, self)):
+            if factor.exact and (factor.by_thread == factor.by_thread[0]).all():
+                return Number(known.by_thread * factor.by_thread, exact=False)
+        return None
+
+
+ALIKE = Number(np.zeros_like(_THREAD), exact=False)
+"""What nobody knows, but that all threads of a warp have the same."""
+LANE = Number(_THREAD % WARP_SIZE)
+_Known = Callable[[str], Number | None]
+"""What is known of an operand."""
+
+
+def places(block: Sequence[int]) -> dict[str, Number]:
+    """What a thread's place in a ``block`` of so many threads in x, y and z is, by the name of the register."""
+    x, y, z = block
+    found = {"X": _THREAD % x, "Y": _THREAD // x % y, "Z": _THREAD // (x * y) % z}
+    return {f"SR_TID.{axis}": Number(number) for axis, number in found.items()}
+
+
+def met(one: Number, other: Number) -> Number | None:
+    """What is known of a register that holds ``one`` or ``other``: ``one``, but for what warps have alike."""
+    if one.exact and other.exact and np.array_equal(one.by_thread, other.by_thread):
+        return one
+    return one._replace(exact=False) if Number(one.by_thread - other.by_thread).alike else None
+
+
+def constant(text: str) -> Number | None:
     """The number that an operand is in all threads, if it is one."""
-    if text in ZEROS:
-        return np.zeros_like(_THREAD)
-    digits = text.removeprefix("-")
-    return _signed(np.full_like(_THREAD, int(text, 16))) if digits.startswith("0x") else None
+    if text in _ZEROS:
+        return Number(np.zeros_like(_THREAD))
+    return _word(Number(np.full_like(_THREAD, int(text, 16)))) if text.removeprefix("-").startswith("0x") else None
 
 
-def computed(one: Instruction, operands: Sequence[str], known: Known) -> Numbers | None:
+def computed(one: Instruction, operands: Sequence[str], known: _Known) -> Number | None:
     """What an instruction with one register as its result writes there, if it can be told."""
-    if one.root in ("S2R", "S2UR"):
-        return _THREAD if "SR_TID.X" in one.text else None
     if one.opcode == "SHFL.IDX":
         return _of_lane(known(operands[2]), operands[3])
-    if one.opcode in _COPIES:
+    if one.root in _COPIES:
         return known(operands[1])
     arithmetic = _ARITHMETIC.get(one.root.removeprefix("U"))
-    numbers = [known(operand) for operand in operands[1:4]] if arithmetic else []
+    # Carries stand among them as predicates.
+    sources = [operand for operand in operands[1:] if not _PREDICATE.match(operand)] if arithmetic else []
+    numbers = [known(operand) for operand in sources]
     if arithmetic is None or any(each is None for each in numbers):
         return None
-    found = arithmetic(one, operands, numbers)
-    return None if found is None else _signed(found)
+    found = arithmetic(one, numbers)
+    if found is None and all(each.alike for each in numbers):
+        return ALIKE
+    return None if found is None else _word(found)
 
 
-def compared(one: Instruction, left: Numbers | None, right: Numbers | None) -> np.ndarray | None:
+def compared(one: Instruction, left: Number | None, right: Number | None) -> np.ndarray | None:
     """In which threads the comparison that ``one`` makes of two numbers holds, if it can be told."""
     words = one.opcode.split(".")[1:]
     compare = next((_COMPARISONS[word] for word in words if word in _COMPARISONS), None)
-    if left is None or right is None or compare is None:
+    if left is None or right is None or compare is None or not (left.exact and right.exact):
         return None
-    return compare(left % _WORD, right % _WORD) if "U32" in words else compare(left, right)
+    unsigned = "U32" in words
+    return compare(*(each.by_thread % _WORD if unsigned else each.by_thread for each in (left, right)))
 
 
-def logic(numbers: Sequence[Numbers], table: str) -> Numbers | None:
+def logic(numbers: Sequence[Number], table: int) -> Number | None:
     """Bit by bit what a table makes of three numbers: bit 4 a + 2 b + c of it for a, b, c."""
-    if not table.startswith("0x"):
-        return None
+    if not all(each.exact for each in numbers):
+        return ALIKE if all(each.alike for each in numbers) else None
     found = np.zeros_like(_THREAD)
     for at, values in enumerate(product((0, 1), repeat=3)):
-        if int(table, 16) >> at & 1:
+        if table >> at & 1:
             picked = np.full_like(_THREAD, -1)
             for each, value in zip(numbers, values, strict=True):
-                picked &= each if value else ~each
+                picked &= each.by_thread if value else ~each.by_thread
             found |= picked
-    return found
+    return Number(found)
 
 
-def _of_lane(numbers: Numbers | None, lane: str) -> Numbers | None:
+def _of_lane(number: Number | None, lane: str) -> Number | None:
     """What one lane of each warp holds, in all of its threads; any lane of one if all hold the same."""
-    if numbers is None:
+    if number is None:
         return None
-    warps, at = numbers.reshape(-1, WARP_SIZE), constant(lane)
+    at = constant(lane)
     if at is not None:
-        return np.repeat(warps[:, at[0] % WARP_SIZE], WARP_SIZE)
-    return numbers if (warps == warps[:, :1]).all() else None
+        of_one = number.by_thread.reshape(-1, WARP_SIZE)[:, at.by_thread[0] % WARP_SIZE]
+        return Number(np.repeat(of_one, WARP_SIZE), number.exact)
+    return number if number.alike else None
 
 
-def _shifted(one: Instruction, operands: Sequence[str], numbers: Sequence[Numbers]) -> Numbers | None:
-    if ".R." not in one.opcode or ".HI" not in one.opcode or operands[1] not in ZEROS:
+def _sum(one: Instruction, numbers: Sequence[Number]) -> Number | None:
+    if "X" in one.opcode.split("."):
         return None
-    return (numbers[2] if ".S32." in one.opcode else numbers[2] % _WORD) >> numbers[1] % 32
+    return Number(sum(each.by_thread for each in numbers), all(each.exact for each in numbers))
 
 
-def _multiplied(one: Instruction, _operands: Sequence[str], numbers: Sequence[Numbers]) -> Numbers | None:
-    return None if {"WIDE", "HI"} & set(one.opcode.split(".")) else numbers[0] * numbers[1] + numbers[2]
+def _shifted(one: Instruction, numbers: Sequence[Number]) -> Number | None:
+    low, by, high = numbers
+    words = one.opcode.split(".")
+    if not by.exact:
+        return None
+    if "L" in words:
+        return low.times(_power(by))
+    if "R" not in words or "HI" not in words or not (high.exact and low.exact) or low.by_thread.any():
+        return None
+    return Number((high.by_thread if "S32" in words else high.by_thread % _WORD) >> by.by_thread % _BITS)
 
 
-def _signed(numbers: Numbers) -> Numbers:
+def _multiplied(one: Instruction, numbers: Sequence[Number]) -> Number | None:
+    factor, other, added = numbers
+    words = one.opcode.split(".")
+    if "WIDE" in words or "X" in words:
+        return None
+    found = factor.times(other)
+    if "HI" in words:
+        # As in a division by a constant; beyond 62 bits nobody needs it.
+        exact = found is not None and found.exact and factor.by_thread.max() * float(other.by_thread.max()) < 1 << 62
+        found = Number(found.by_thread >> _BITS) if exact and found.by_thread.min() >= 0 else None
+    return None if found is None else Number(found.by_thread + added.by_thread, found.exact and added.exact)
+
+
+def _shifted_and_added(one: Instruction, numbers: Sequence[Number]) -> Number | None:
+    words = one.opcode.split(".")
+    if words[1:] == ["HI"] and len(numbers) == 4:
+        # As in a division of a signed number by a power of two, to which what the sign says is added first.
+        shifted, added, high, by = numbers
+        if not all(each.exact for each in (shifted, high, by)) or high.by_thread.any():
+            return None
+        found = Number(shifted.by_thread % _WORD >> _BITS - by.by_thread)
+    elif words[1:] or len(numbers) != 3 or not numbers[2].exact:
+        return None
+    else:
+        shifted, added, by = numbers
+        found = shifted.times(_power(by))
+    return None if found is None else Number(found.by_thread + added.by_thread, found.exact and added.exact)
+
+
+def _power(by: Number) -> Number:
+    """The power of two that a shift to the left multiplies by."""
+    return Number(1 << by.by_thread % _BITS)
+
+
+def _logic(_one: Instruction, numbers: Sequence[Number]) -> Number | None:
+    *three, table = numbers
+    return logic(three, int(table.by_thread[0])) if len(three) == 3 else None
+
+
+def _word(number: Number) -> Number:
     """The lower 32 bits as a register has them."""
-    return (numbers + _WORD // 2) % _WORD - _WORD // 2
+    return number._replace(by_thread=(number.by_thread + _WORD // 2) % _WORD - _WORD // 2)
 
 
-_ARITHMETIC: dict[str, Callable[[Instruction, Sequence[str], Sequence[Any]], Numbers | None]] = {
-    "SHF": _shifted,
-    "IMAD": _multiplied,
-    "IADD3": lambda _one, _operands, numbers: sum(numbers),
-    "VIADD": lambda _one, _operands, numbers: sum(numbers),
-    "LOP3": lambda _one, operands, numbers: logic(numbers, operands[4]),
-}
+_ARITHMETIC: dict[str, Callable[[Instruction, Sequence[Number]], Number | None]] = {
+    "SHF": _shifted, "IMAD": _multiplied, "LEA": _shifted_and_added, "IADD3": _sum, "VIADD": _sum, "LOP3": _logic,
+}  # fmt: skip
 """By the root of the opcode, without the U of those for all threads of a warp."""

@@ -1,8 +1,9 @@
-"""Which threads of a CTA come to an instruction: ``if (threadIdx.x == 0)``, and warps that have roles of their own.
+"""Which threads of a CTA come to an instruction, and how often the accesses of their lanes pass shared memory.
 
-Followed is what the code computes from the thread's number and constants, for each number a CTA can have, and what
-branches on comparisons of it let through, along every way that the instructions can be run in. What other conditions
-keep threads from is not seen; of CTAs of two or three dimensions nothing is.
+Followed is what the code computes from the thread's number, for each number a CTA can have, and what branches on
+comparisons of it let through, along every way that the instructions can be run in: ``if (threadIdx.x == 0)``, warps
+that have roles of their own, columns of a tile. What other conditions keep threads from is not seen; of CTAs of two or
+three dimensions nothing is, unless it is said how many threads each has.
 """
 
 from __future__ import annotations
@@ -15,8 +16,22 @@ from itertools import product
 import numpy as np
 
 from gpusim.program.kernel import WARP_SIZE
+from gpusim.program.sass.lanes import own_registers
 from gpusim.program.sass.listing import Instruction
-from gpusim.program.sass.thread_numbers import FIRST_LANES, MOST_THREADS, Numbers, compared, computed, constant, logic
+from gpusim.program.sass.shared_words import passes
+from gpusim.program.sass.thread_numbers import (
+    ALIKE,
+    FIRST_LANES,
+    LANE,
+    MOST_THREADS,
+    Number,
+    compared,
+    computed,
+    constant,
+    logic,
+    met,
+    places,
+)
 
 __all__ = ["ALL_THREADS", "warps_in", "with_threads"]
 
@@ -24,6 +39,8 @@ ALL_THREADS = (1 << MOST_THREADS) - 1
 """Threads are told by a number whose bit i stands for thread i."""
 _RESULT = re.compile(r"(U?R)(\d+)")
 _PREDICATE = re.compile(r"U?P(\d|T)$")
+_OPERAND = re.compile(r"R(\d+)|UR\d+|c\[.*\]")
+"""Registers and constants that may be the same for all threads of a warp; uniform ones and constants are."""
 _WORDS = {"128": 4, "64": 2, "WIDE": 2, "F64": 2}
 """Registers of a result by the opcode's modifiers."""
 _PAIRS = ("CS2R", "DFMA", "DADD", "DMUL", "DMNMX")
@@ -40,35 +57,41 @@ def warps_in(threads: int) -> frozenset[int]:
 class _Known:
     """What is known where the instructions have come to."""
 
-    numbers: Mapping[str, Numbers] = field(default_factory=dict)
+    numbers: Mapping[str, Number] = field(default_factory=dict)
     """Registers that hold what follows from the thread's number."""
     limits: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     """Predicates: which threads can have it true, and false."""
     threads: int = ALL_THREADS
     """Those that come here."""
+    own: frozenset[int | str] = frozenset()
+    """Registers in which lanes of a warp may differ."""
+    special: Mapping[str, Number] = field(default_factory=dict)
+    """Special registers that are known."""
 
     def without(self, names: Collection[str]) -> _Known:
         """The same, when something else has been written to ``names``."""
         numbers = {name: each for name, each in self.numbers.items() if name not in names}
         limits = {name: limit for name, limit in self.limits.items() if name not in names}
-        return _Known(numbers, limits, self.threads)
+        return replace(self, numbers=numbers, limits=limits)
 
     def met(self, other: _Known | None) -> _Known:
         """What is known where two ways meet."""
         if other is None:
             return self
-        numbers = {
-            name: each
-            for name, each in self.numbers.items()
-            if (there := other.numbers.get(name)) is not None and np.array_equal(each, there)
-        }
-        return _Known(numbers, dict(self.limits.items() & other.limits.items()), self.threads | other.threads)
+        both = ((name, met(each, other.numbers[name])) for name, each in self.numbers.items() if name in other.numbers)
+        return replace(
+            self,
+            numbers={name: number for name, number in both if number is not None},
+            limits=dict(self.limits.items() & other.limits.items()),
+            threads=self.threads | other.threads,
+        )
 
     def same(self, other: _Known | None) -> bool:
-        """Whether ``other`` is no more and no less; numbers are only ever forgotten."""
-        return other is not None and (self.threads, self.limits, self.numbers.keys()) == (
-            other.threads, other.limits, other.numbers.keys(),
-        )  # fmt: skip
+        """Whether ``other`` is no more and no less, if one of them comes from the other: numbers are only forgotten."""
+        if other is None or (self.threads, self.limits) != (other.threads, other.limits):
+            return False
+        mine, others = ({name: each.exact for name, each in known.numbers.items()} for known in (self, other))
+        return mine == others
 
     def where(self, predicate: str) -> _Known:
         """For those who have ``predicate``, such as ``!P0``, true."""
@@ -81,40 +104,59 @@ class _Known:
         true, false = self.limits.get(name, always)
         return (true, false) if name == predicate else (false, true)
 
-    def number(self, operand: str) -> Numbers | None:
-        """What an operand is, if it is known."""
-        held = constant(operand)
-        if held is not None:
-            return held
-        held = self.numbers.get(operand.removeprefix("-"))
-        return -held if held is not None and operand.startswith("-") else held
+    def number(self, operand: str) -> Number | None:
+        """What an operand is, if it is known, or that it is the same for all threads of a warp."""
+        name = operand.removeprefix("-")
+        held = constant(operand) or self.special.get(operand)
+        if held is None and name in self.numbers:
+            held = -self.numbers[name] if operand.startswith("-") else self.numbers[name]
+        if held is None and (match := _OPERAND.fullmatch(name)):
+            held = ALIKE if match[1] is None or int(match[1]) not in self.own else None
+        return held
 
 
-def with_threads(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """All ``instructions`` of a kernel, those marked that only some threads come to."""
-    if any("SR_TID.Y" in one.text or "SR_TID.Z" in one.text for one in instructions):
-        return list(instructions)
+def with_threads(instructions: Sequence[Instruction], block: Sequence[int] | None = None) -> list[Instruction]:
+    """All ``instructions`` of a kernel: which threads come to them, and how often they pass shared memory, if known.
+
+    ``block``: threads of a CTA in x, y and z; without it all lie in x, as long as the kernel asks for x alone.
+    """
+    flat = not any(name in one.text for one in instructions for name in ("SR_TID.Y", "SR_TID.Z"))
+    shape = block or ((MOST_THREADS, 1, 1) if flat else None)
+    begin = _Known(special={"SR_LANEID": LANE, **(places(shape) if shape else {})})
+    own = own_registers(instructions)
     at: dict[int, _Known] = {}
     again = True
     while again:
-        found, again = _pass(instructions, at)
+        found, again = _pass(instructions, own, begin, at)
     return found
 
 
-def _pass(instructions: Sequence[Instruction], at: dict[int, _Known]) -> tuple[list[Instruction], bool]:
+def _pass(
+    instructions: Sequence[Instruction], own: Sequence[frozenset[int | str]], begin: _Known, at: dict[int, _Known]
+) -> tuple[list[Instruction], bool]:
     """One way through all ``instructions``, and whether a branch back has changed what is known at its target.
 
-    ``at``: what is known by those who come to the target of a branch; less and less.
+    ``begin``: what is known in front of them; ``at``: by those who come to the target of a branch, less and less.
     """
-    now: _Known | None = _Known()
+    now: _Known | None = begin
     found, again = [], False
-    for one in instructions:
+    for one, apart in zip(instructions, own, strict=True):
         target = at.get(one.address)
         now = target if now is None else now.met(target)
         if now is None:
             # Nothing that has been seen leads here, as to code put behind the kernel, to which only a call does.
-            now = _Known()
-        found.append(one if now.threads == ALL_THREADS else replace(one, threads=now.threads))
+            now = begin
+        now = replace(now, own=apart)
+        threads = None if now.threads == ALL_THREADS else now.threads
+        taking = now.where(one.predicate).threads if one.predicated else now.threads
+        found.append(
+            replace(
+                one,
+                threads=threads,
+                taking=None if taking == now.threads else taking,
+                wavefronts=passes(one, now.number, taking),
+            )
+        )
         operands = [operand.removesuffix(".reuse") for operand in one.operands]
         if one.root in ("BRA", "EXIT", "RET"):
             condition = operands[0] if one.root == "BRA" and len(operands) > 1 else one.predicate
@@ -134,13 +176,19 @@ def _after(one: Instruction, operands: Sequence[str], now: _Known) -> _Known:
     """What is known behind an instruction."""
     results = list(_results(one, operands))
     behind = now.without(results)
-    if one.predicate or not results:
+    if not results or (one.predicate and _PREDICATE.match(results[0])):
         return behind
     if _PREDICATE.match(results[0]) and one.root != "SHFL":
         limit = _limit(one, operands, now)
         return behind if limit is None else replace(behind, limits={**behind.limits, results[0]: limit})
     number = computed(one, operands, now.number)
-    return behind if number is None else replace(behind, numbers={**behind.numbers, results[-1]: number})
+    if one.predicate:
+        # As where two ways meet, but that each lane goes its own.
+        before = now.number(results[-1])
+        number = None if number is None or before is None else met(number, before)
+        if number is not None and not number.exact and one.predicate.removeprefix("!") in now.own:
+            number = None
+    return behind if number is None else replace(behind, numbers=behind.numbers | dict.fromkeys(results, number))
 
 
 def _limit(one: Instruction, operands: Sequence[str], now: _Known) -> tuple[int, int] | None:
@@ -149,10 +197,10 @@ def _limit(one: Instruction, operands: Sequence[str], now: _Known) -> tuple[int,
         return _mask(FIRST_LANES), _mask(~FIRST_LANES)
     if one.root in ("PLOP3", "UPLOP3"):
         return _looked_up(operands, now)
-    if one.root in ("LOP3", "ULOP3") and len(operands) > 5:
+    if one.root in ("LOP3", "ULOP3") and len(operands) > 5 and operands[5].startswith("0x"):
         known = [now.number(operand) for operand in operands[2:5]]
-        bits = None if any(each is None for each in known) else logic(known, operands[5])
-        return None if bits is None else (_mask(bits != 0), _mask(bits == 0))
+        bits = None if any(each is None for each in known) else logic(known, int(operands[5], 16))
+        return (_mask(bits.by_thread != 0), _mask(bits.by_thread == 0)) if bits is not None and bits.exact else None
     if one.root in ("ISETP", "UISETP") and len(operands) == 5:
         return _compared(one, operands, now)
     return None

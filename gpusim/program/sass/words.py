@@ -18,6 +18,10 @@ __all__ = ["LEFT_TO_WRITE", "NO_MODEL", "UNMODELLED", "Stated", "field_of", "sta
 NO_MODEL = "no model"
 _OTHER = ("compute", "other (setup where nothing hides it)")
 _INTERLEAVED = ("compute", "interleaved")
+_SHARED, _LOCAL = ("LDS", "STS"), ("LDL", "STL")
+_BY_LANES = ("load", "store", "cp_async")
+_BANKED = 4
+"""Bytes of a bank's word: an access of as many per lane passes shared memory once."""
 _NO_WAIT = 2
 """Cycles up to which the next instruction is none that waits for the result."""
 
@@ -107,6 +111,12 @@ class Stated:
     """Places in global memory from which they count their addresses."""
     stride: int | None = None
     """Bytes from one lane's address in global memory to the next one's, if known and the same for all of them."""
+    wavefronts: float = 0.0
+    """How often each of them passes shared memory on average; 0 for what does not."""
+    guessed: int = 0
+    """Of how many that is not known, and taken as if each lane had its own words."""
+    taking: int | None = None
+    """Threads that execute accesses to global memory, where a predicate keeps others from it that come to it."""
     numbers: tuple[int, ...] = ()
     """What the field states where that are several numbers; ``number`` is their sum."""
 
@@ -117,10 +127,12 @@ def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[
     ``behind``: what the warp does after it.
     """
     order = dict.fromkeys([*(word for word, _ in _WORDS.values()), NO_MODEL])
-    found: dict[tuple[str, str], list[Instruction]] = {}
+    found: dict[tuple[str, str, int | None], list[Instruction]] = {}
     for instruction in body:
         if instruction.opcode != "NOP":
-            found.setdefault(_place(instruction), []).append(instruction)
+            word, field = _place(instruction)
+            taking = instruction.taking if word in _BY_LANES else None
+            found.setdefault((word, field, taking), []).append(instruction)
     fields = list(dict.fromkeys(field for _, field in (*_WORDS.values(), _OTHER, _INTERLEAVED)))
     rows = [
         Stated(
@@ -129,11 +141,14 @@ def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[
             len(those),
             count(those),
             UNMODELLED[field][1] if word == NO_MODEL else "",
-            sum(one.predicated for one in those),
+            sum(one.predicated and taking is None for one in those),
             len({one.base for one in those}),
             _common_stride(those),
+            sum(map(_wavefronts, those)) / len(those),
+            sum(one.root in _SHARED and one.wavefronts is None and not one.one_address for one in those),
+            taking,
         )
-        for (word, field), those in found.items()
+        for (word, field, taking), those in found.items()
     ]
     rank, stems = list(order), [field.split("{")[0] for field in fields]
     rows.sort(key=lambda row: (rank.index(row.word), _rank(row.field, stems), row.field))
@@ -143,6 +158,16 @@ def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[
 def _common_stride(those: Sequence[Instruction]) -> int | None:
     strides = {0 if one.one_address else one.stride for one in those}
     return strides.pop() if len(strides) == 1 else None
+
+
+def _wavefronts(one: Instruction) -> float:
+    """How often an access passes shared memory; as if each lane had its own words where nobody knows."""
+    if one.root not in (*_SHARED, *_LOCAL, "SHFL"):
+        return 0.0
+    if one.wavefronts is not None:
+        return one.wavefronts
+    whole = one.width / _BANKED if one.root != "SHFL" else 1.0
+    return max(whole / 2.0, 1.0) if one.one_address or _ONE_ADDRESS.search(one.text) else whole
 
 
 def _with_stalls(

@@ -49,10 +49,12 @@ class ComputeMix(PartOfRole):
     sts_bytes: Width = 16
     """Bytes that a lane stores with one sts."""
     bank_conflict: Annotated[Number, Field(ge=1, le=32)] = 1.0
-    """By how much longer every lds and every sts of the op occupies shared memory; it multiplies `lds_wavefronts` too,
-    so say one of the two."""
+    """By how much longer every lds and every sts of the op occupies shared memory; it multiplies `lds_wavefronts` and
+    `sts_wavefronts` too, so say one of the two."""
     lds_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
     """Turns of the shared-memory pipe for one lds, of 128 bytes each; 0: lds_bytes / 4, each lane its own words."""
+    sts_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
+    """The same for one sts; 0: sts_bytes / 4."""
     register_conflicts: Amount = 0.0
     """Cycles in which nothing is issued because operands meet in one bank of the register file; `gpusim count` finds
     them."""

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gpusim.program.sass import LEFT_TO_WRITE
 from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.kernel.schema import PARTS, SpelledKernel
+from gpusim.scenario.yaml_source import Source
 from gpusim.units import format_quantity
 
 __all__ = ["draft_remarks", "kernel_remarks"]
 
 
-def draft_remarks(left_out: Mapping[int, str]) -> Iterator[str]:
-    """Lines of a draft, with what they say, that are still comments, in one sentence."""
-    lines = [str(line) for line, told in left_out.items() if told.partition("  #")[0] in LEFT_TO_WRITE]
-    if lines:
-        where = f"line {lines[0]} is" if len(lines) == 1 else f"lines {', '.join(lines[:-1])} and {lines[-1]} are"
-        yield f"{where} still the comment of a draft: write the op that belongs there, or delete the line"
+def draft_remarks(source: Source) -> Iterator[str]:
+    """What a draft in the file leaves to write, and is not written yet, in a sentence each."""
+    comments = [line for line, told in source.left_out.items() if told.partition("  #")[0] in LEFT_TO_WRITE]
+    if comments:
+        yield f"{_lines(comments)} still the comment of a draft: write the op that belongs there, or delete the line"
+    if source.unanswered:
+        asked = _lines(source.unanswered)
+        yield f"{asked} still as a draft has it, once a tile: say how often that loop runs, or delete the question"
+
+
+def _lines(numbers: Sequence[int]) -> str:
+    *others, last = map(str, numbers)
+    return f"lines {', '.join(others)} and {last} are" if others else f"line {last} is"
 
 
 def kernel_remarks(kernel: SpelledKernel) -> Iterator[str]:
