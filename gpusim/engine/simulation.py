@@ -18,6 +18,8 @@ from gpusim.deadlock import Blocked, Deadlock
 
 __all__ = ["Event", "Process", "Simulation"]
 
+_step = simpy.Environment.step
+
 
 class Simulation(simpy.Environment):
     """One run: a clock in seconds, processes and registered waits.
@@ -36,10 +38,12 @@ class Simulation(simpy.Environment):
 
     def step(self) -> None:
         """Process the next event; if none is left in this instant, first what is to be called late."""
-        if self._late and self.peek() > self._now:
+        # SimPy's `peek` and `step` in one: this is called for everything that happens.
+        queue = self._queue
+        if self._late and (not queue or queue[0][0] > self._now):
             self._late.popleft()()
         else:
-            super().step()
+            _step(self)
 
     def call_at(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> simpy.Event:
         """Call back once after ``delay_s``, with the event that is returned."""
