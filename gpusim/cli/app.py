@@ -207,12 +207,15 @@ def count(
             "--block", help="Threads of a CTA in x and y (32x8), of kernels that use threadIdx.y.", metavar="XxY"
         ),
     ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write the draft as a scenario file, which must not exist.")
+    ] = None,
     json: Json = False,
 ) -> None:
     """Count the instructions of a kernel's loops, by the words of a scenario."""
-    from gpusim.cli import count_command
+    from gpusim.cli.count import command
 
-    count_command.count(file, function, in_order, draft, block, json)
+    command.count(file, function, in_order, draft, block, output, json)
 
 
 @app.command()

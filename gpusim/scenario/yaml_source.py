@@ -43,6 +43,8 @@ _LEFT_OUT = re.compile(r"\s*# - (.+)")
 """An item of a list that is a comment."""
 _ASKED, _ONCE = re.compile(r"- repeat: +# loop [\d.]+: how often\?"), re.compile(r" *times: 1$")
 """A loop of a draft, and below it how often it runs as the draft has it."""
+_HOW_MANY = re.compile(r" +(?:grid: 132|tiles_per_cta: 1|\w+: \{stages: 2, .*\}) +# how many ")
+"""Numbers of a draft that nobody but the kernel's author knows, as it has them."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,7 @@ class Source:
     left_out: dict[int, str] = field(default_factory=dict)
     """Items of lists that stand there as comments, by line."""
     unanswered: list[int] = field(default_factory=list)
-    """Lines of loops of a draft that ask how often they run, and run once."""
+    """Lines of a draft that ask how often or how many, and are as the draft has them."""
 
     def error(self, problem: str, path: Place = (), **details: Any) -> ScenarioError:
         """A ScenarioError at the value of ``path``, or at the nearest parent that has a place."""
@@ -150,7 +152,9 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
         (number, found[1]) for number, line in enumerate(lines, 1) if (found := _LEFT_OUT.match(line))
     )
     source.unanswered.extend(
-        number for number, (line, below) in enumerate(pairwise(lines), 1) if _ASKED.search(line) and _ONCE.match(below)
+        number
+        for number, (line, below) in enumerate(pairwise([*lines, ""]), 1)
+        if (_ASKED.search(line) and _ONCE.match(below)) or _HOW_MANY.match(line)
     )
     return _Reader(source).value(root, ()), source
 

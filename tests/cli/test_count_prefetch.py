@@ -84,12 +84,10 @@ def test_copies_that_fill_a_ring_before_the_loop_are_ahead(drafted):
     assert LEFT_OUT in lines
     assert "- commit_group: {ahead: 2}" in lines
     assert [line.partition("  #")[0] for line in lines if "cp_async" in line] == [
-        "- cp_async: {bytes: 2 KiB, width: 16, ahead: 2}"
+        "- cp_async: {ring: input, bytes: 2 KiB, width: 16, ahead: 2}"
     ]
     assert "jumped over" not in draft
     role = yaml.safe_load(draft)["all"]
-    ring = {"cp_async": {"ring": "input", "ahead": 2}}
-    role["per_tile"] = [ring if "cp_async" in op else op for op in role["per_tile"]]
     rings = {"input": {"stages": 3, "bytes": 2048, "private": True}}
     kernel = {"grid": 132, "tiles_per_cta": 8, "registers": 32, "rings": rings, "roles": {"all": role}}
     assert not loads(yaml.safe_dump({"question": "?", "device": "h200_sxm", "kernel": kernel})).doubts()

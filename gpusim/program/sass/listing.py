@@ -32,7 +32,8 @@ class Instruction:
     ``stall``: cycles until the warp's next instruction, as the compiler has set them; None without machine code.
     ``one_address``: a load that wants the same address in all lanes (`gpusim.program.sass.lanes`). ``threads``: those
     of a CTA that come to it, where a branch keeps others from it; ``taking``: those of them that execute it, where its
-    predicate says so; ``wavefronts``: how often it passes shared memory (all three of `gpusim.program.sass.threads`).
+    predicate says so; ``wavefronts``: how often it passes shared memory; ``announced``: bytes that an arrival at an
+    mbarrier announces, if they are a constant (all four of `gpusim.program.sass.threads`).
     ``stride``: bytes from one lane's address to the next one's, where that is known; ``whole``: with others it takes
     all that lies between them (`gpusim.program.sass.strides`). ``jumped_over``: addresses of the branches inside its
     loops that jump over it, outermost first (`gpusim.program.sass.blocks`). ``base``: registers of an address in global
@@ -47,6 +48,7 @@ class Instruction:
     threads: int | None = None
     taking: int | None = None
     wavefronts: float | None = None
+    announced: int | None = None
     stride: int | None = None
     whole: bool = False
     jumped_over: tuple[int, ...] = ()

@@ -276,6 +276,8 @@ def _alone(word: str, one: Instruction) -> tuple[str, tuple[Stated, ...]]:
     numbers = one.numbers
     if word in _COMMITS.values() and numbers:
         return word, (Stated(word, "pending", numbers[-1], {}),)
+    if word == "expect_tx" and one.announced:
+        return word, (Stated(word, "announced", one.announced, {}),)
     if one.root == "USETMAXREG" and numbers:
         return word, (Stated(word, "registers", numbers[-1], {}),)
     if one.opcode.startswith(("BAR.SYNC", "BAR.ARV")) and not _REGISTER.search(one.text):

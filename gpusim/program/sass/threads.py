@@ -155,6 +155,7 @@ def _pass(
                 threads=threads,
                 taking=None if taking == now.threads else taking,
                 wavefronts=passes(one, now.number, taking),
+                announced=_announced(one, now),
             )
         )
         operands = [operand.removesuffix(".reuse") for operand in one.operands]
@@ -170,6 +171,15 @@ def _pass(
         else:
             now = _after(one, operands, now)
     return found, again
+
+
+def _announced(one: Instruction, now: _Known) -> int | None:
+    """Bytes in the last operand of an arrival."""
+    if one.root != "SYNCS" or "ARRIVE" not in one.opcode:
+        return None
+    number = now.number(one.operands[-1])
+    known = number is not None and number.exact and (number.by_thread == number.by_thread[0]).all()
+    return int(number.by_thread[0]) or None if known else None
 
 
 def _after(one: Instruction, operands: Sequence[str], now: _Known) -> _Known:

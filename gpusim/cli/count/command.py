@@ -6,12 +6,15 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from gpusim.cli.count_draft import draft
+from gpusim.cli.count.draft import Draft, draft
+from gpusim.cli.count.scenario import Usage, file_of, pasted
 from gpusim.cli.output import console, print_json, print_table
 from gpusim.errors import GpusimError
+from gpusim.files import write_atomically
 from gpusim.program import WARP_SIZE, sass
 from gpusim.program.sass import MOST_THREADS, Part, Stated, Step, parts, stated, steps_of
 
@@ -39,12 +42,22 @@ _NOT_IN_ROWS = {
 }
 
 
-def count(file: Path, function: str | None, in_order: bool, warps: int | None, block: str | None, json: bool) -> None:
+def count(
+    file: Path,
+    function: str | None,
+    in_order: bool,
+    warps: int | None,
+    block: str | None,
+    output: Path | None,
+    json: bool,
+) -> None:
     """Instructions of every loop and of what stands outside, by the word and field that states them.
 
-    With ``warps`` the roles of a CTA of so many, as a scenario file has them. ``block``: its threads in x and y, or in
-    x, y and z.
+    With ``warps`` the roles of a CTA of so many, as a scenario file has them; to ``output`` the whole file. ``block``:
+    its threads in x and y, or in x, y and z.
     """
+    if output is not None and warps is None:
+        raise GpusimError("--output is for a draft; say --draft and how many warps a CTA has, too")
     shape = _shape(block, warps)
     text = _text(file)
     found = sass.functions(text)
@@ -54,9 +67,8 @@ def count(file: Path, function: str | None, in_order: bool, warps: int | None, b
         raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
     chosen = {name: text for name, text in found.items() if function in (None, name)}
     if warps is not None:
-        usage = _usage(file, text)
-        drafts = {name: draft(_parts(listed, shape), warps, usage.get(name, ())) for name, listed in chosen.items()}
-        _print_drafts(drafts, json)
+        drafts = {name: draft(_parts(listed, shape), warps) for name, listed in chosen.items()}
+        _drafted(file, drafts, _usage(file, text), output, json)
         return
     data = {name: _kernel(_parts(listed, shape), in_order) for name, listed in chosen.items()}
     if json:
@@ -97,12 +109,30 @@ def _shape(block: str | None, warps: int | None) -> tuple[int, int, int] | None:
     return x, y, z
 
 
-def _print_drafts(drafts: dict[str, str], json: bool) -> None:
-    if json:
-        print_json({"functions": drafts})
+def _drafted(
+    file: Path, drafts: Mapping[str, Draft], usage: Mapping[str, Usage], output: Path | None, json: bool
+) -> None:
+    """Print drafts of what is in ``file``, or write the only one."""
+    if output is not None:
+        _write(output, file, drafts, usage)
         return
-    for name, text in drafts.items():
+    texts = {name: pasted(each, usage.get(name, Usage())) for name, each in drafts.items()}
+    if json:
+        print_json({"functions": texts})
+        return
+    for name, text in texts.items():
         console().print(f"# {name}\n{text}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _write(output: Path, file: Path, drafts: Mapping[str, Draft], usage: Mapping[str, Usage]) -> None:
+    """The scenario of the only draft. Raises GpusimError if there are several, or the file is there already."""
+    if len(drafts) > 1:
+        raise GpusimError(f"{file}: has several functions; --function says which: {', '.join(drafts)}")
+    if output.exists():
+        raise GpusimError(f"{output}: is there already; a draft replaces no file")
+    [(name, each)] = drafts.items()
+    write_atomically(output, file_of(name, each, usage.get(name, Usage())))
+    console().print(f"{output}: written; what is still asked there `gpusim check {output}` lists", markup=False)
 
 
 def _kernel(found: list[Part], in_order: bool) -> list[dict[str, Any]]:
@@ -163,20 +193,16 @@ def _text(file: Path) -> str:
         raise GpusimError(f"{file}: {reason}; it must be what `cuobjdump -sass kernel.cubin` prints") from None
 
 
-def _usage(file: Path, text: str) -> dict[str, list[str]]:
+def _usage(file: Path, text: str) -> dict[str, Usage]:
     """What each function of a cubin, disassembled as ``text``, takes; nothing where only the disassembly is at hand."""
     if not _is_cubin(file):
         return {}
     newest = max(map(int, _ARCHITECTURE.findall(text)), default=0)
-    found = {}
-    for name, registers, shared in _USAGE.findall(_dumped(file, "-res-usage")):
-        static = int(shared) - (_RESERVED if newest >= _RESERVED_FROM else 0)
-        found[name] = [f"registers: {registers}"]
-        if static > 0:
-            found[name].append(
-                f"shared_bytes: {static}, static; less what of it is a ring, and what is dynamic besides"
-            )
-    return found
+    reserved = _RESERVED if newest >= _RESERVED_FROM else 0
+    return {
+        name: Usage(int(registers), max(int(shared) - reserved, 0))
+        for name, registers, shared in _USAGE.findall(_dumped(file, "-res-usage"))
+    }
 
 
 def _dumped(file: Path, what: str) -> str:

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from gpusim.cli.count_ops import is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
-from gpusim.cli.count_prefetch import AHEAD, with_ahead, with_copies_ahead
-from gpusim.cli.count_rings import ring_words, role_names
+from gpusim.cli.count.ops import is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
+from gpusim.cli.count.prefetch import AHEAD, with_ahead, with_copies_ahead
+from gpusim.cli.count.rings import Ring, ring_of, role_names
 from gpusim.program.sass import Part, RoleParts, Step, by_role, steps_of
 
-__all__ = ["draft"]
+__all__ = ["Draft", "draft"]
 
 _INDENT = "  "
 _COPY_WAITS = ("wait_group", "wait, acquire or mbarrier_wait", "bulk_wait")
@@ -25,18 +25,28 @@ _LEFT_OUT = "# left out: what is asked for there for the first tiles, as `ahead`
 _JUMPED_OVER = "jumped over by a branch: every? skip_first? skip_last? warps?"
 
 
-def draft(parts: Sequence[Part], warps: int, about: Sequence[str] = ()) -> str:
-    """The roles of a CTA of ``warps`` warps that ``parts``, all of one kernel, are, behind lines ``about`` it."""
+@dataclass(frozen=True)
+class Draft:
+    """What machine code says of a kernel: the lines of its roles, its ring, and whether it has a loop over tiles."""
+
+    roles: Sequence[str]
+    ring: Ring | None
+    loops: bool
+
+
+def draft(parts: Sequence[Part], warps: int) -> Draft:
+    """What a CTA of ``warps`` warps executes, of which ``parts``, all of one kernel, are the machine code."""
     roles = [_Role.of(role) for role in by_role(parts, warps)]
-    turns = [role.sections()["per_tile"] for role in roles]
-    lines = [f"# {line}" for line in about]
-    for name, words, role in zip(role_names(turns), ring_words(turns), roles, strict=True):
+    sections = [role.sections() for role in roles]
+    turns = [each["per_tile"] for each in sections]
+    ring, lines = ring_of(turns, [len(role.warps) for role in roles]), []
+    for at, (name, role) in enumerate(zip(role_names(turns), roles, strict=True)):
         numbers = role.warps
         which = f"  # {', '.join(map(str, numbers))}" if len(roles) > 1 else ""
-        lines += [f"{name}:", f"{_INDENT}warps: {len(numbers)}{which}", *role.lines(words)]
+        lines += [f"{name}:", f"{_INDENT}warps: {len(numbers)}{which}", *role.lines(ring.words[at] if ring else {})]
     if idle := sorted(set(range(warps)).difference(*(role.warps for role in roles))):
         lines.append(f"# in none of the loops: warps {', '.join(map(str, idle))}; idle_warps of a role?")
-    return "\n".join(lines)
+    return Draft(lines, ring, any("epilogue" in each for each in sections))
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from gpusim.cli.count_prefetch import AHEAD
+from gpusim.cli.count.prefetch import AHEAD
 from gpusim.program import WARP_SIZE
 from gpusim.program.sass import NO_WAIT, Stated, Step, warps_in
 
-__all__ = ["is_arithmetic_for_addresses", "is_for_addresses", "lines_of", "warps_of"]
+__all__ = ["bytes_of", "in_words", "is_arithmetic_for_addresses", "is_for_addresses", "lines_of", "warps_of"]
 
 _WIDTH = re.compile(r"\(\w+: (\d+)")
 _STRIDE = re.compile(r"(stride|structure): (\d+)")
@@ -54,7 +54,7 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
     executing = warps_of(step, warps)
     some = {"warps": executing} if executing < warps else {}
     if word in ("load", "store", "cp_async"):
-        yield from _accesses(step, executing, some)
+        yield from _accesses(step, executing, some, words.get(word, ""))
     elif word == "compute":
         yield from _computed(step.rows, some)
     elif word in _ALL:
@@ -76,7 +76,18 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
         yield f"# - {word}"
 
 
-def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
+def bytes_of(step: Step, warps: int) -> float:
+    """Bytes that the accesses of a step move altogether, of a role of ``warps`` warps."""
+    return sum(_bytes_of(step, row, warps_of(step, warps)) for row in step.rows if _WIDTH.search(row.field))
+
+
+def _bytes_of(step: Step, row: Stated, warps: int) -> float:
+    lanes, taking = _lanes(step, row, warps)
+    width = int(_WIDTH.search(row.field)[1])
+    return row.number * _fetched(lanes, width, row.stride) * taking
+
+
+def _accesses(step: Step, warps: int, some: Mapping[str, int], ring: str) -> Iterator[str]:
     """An op for each width, and for each distance between lanes, of ``warps`` warps; ``some``: if they are not all."""
     masked = {row.field: row.number for row in step.rows if row.field == "masked"}
     ahead = {row.field: row.number for row in step.rows if row.field == AHEAD}
@@ -84,8 +95,8 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
         if width := _WIDTH.search(row.field):
             lanes, taking = _lanes(step, row, warps)
             wide, stride = int(width[1]), _STRIDE.search(row.field)
-            each = _fetched(lanes, wide, row.stride)
-            about: dict[str, Any] = {"bytes": _bytes(row.number * each * taking), "width": wide, **masked, **some}
+            about: dict[str, Any] = {"ring": ring} if ring else {}
+            about |= {"bytes": in_words(_bytes_of(step, row, warps)), "width": wide, **masked, **some}
             masked = {}
             if lanes < WARP_SIZE:
                 about["other"] = row.number
@@ -94,7 +105,7 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int]) -> Iterator[str]:
             if stride and lanes == WARP_SIZE:
                 about[stride[1]] = int(stride[2])
             about |= ({"wait": "false"} if step.word == "load" else {}) | ahead
-            notes = "; ".join(_about_lanes(step.word, row, lanes))
+            notes = "; ".join(_about_lanes(step.word, row, lanes, ring))
             yield f"- {step.word}: {_flow(about)}" + (f"  # {notes}" if notes else "")
 
 
@@ -107,10 +118,10 @@ def _lanes(step: Step, row: Stated, warps: int) -> tuple[int, int]:
     return -(-threads.bit_count() // taking), taking
 
 
-def _about_lanes(word: str, row: Stated, lanes: int) -> Iterator[str]:
+def _about_lanes(word: str, row: Stated, lanes: int, ring: str) -> Iterator[str]:
     """What an access does not say of its lanes, or leaves to be said."""
     if word == "cp_async":
-        yield "its ring?"
+        yield "which ring?" if ring else "its ring?"
     if lanes == 1:
         yield "one lane: a sector each"
     elif lanes < WARP_SIZE:
@@ -205,6 +216,6 @@ def _flow(numbers: Mapping[str, Any]) -> str:
     return "{" + ", ".join(pairs) + "}"
 
 
-def _bytes(count: float) -> str:
+def in_words(count: float) -> str:
     """Exact, which a rounded quantity is not."""
     return f"{count / _KIB:g} KiB" if count % _KIB == 0 else f"{count:g}"

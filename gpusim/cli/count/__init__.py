@@ -1,0 +1,1 @@
+"""``count``: from the machine code of a kernel to the words of a scenario file."""
