@@ -99,3 +99,55 @@ def test_groups_of_other_sizes_fill_something_else(drafted):
     assert "# copies before the loop that fill the ring: `ahead` on those in per_tile instead" in draft
     assert "{ahead" not in draft
     assert "jumped over" in draft
+
+
+BUFFERS = """
+        Function : buffers
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   LDG.E R4, desc[UR4][R2.64] ;
+        /*0020*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R6.64] ;
+        /*0030*/                   LDGDEPBAR ;
+        /*0040*/                   STS [R8], R4 ;
+        /*0050*/                   DEPBAR.LE SB0, 0x0 ;
+        /*0060*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0070*/               @P0 BRA 0xc0 ;
+        /*0080*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R6.64] ;
+        /*0090*/                   LDGDEPBAR ;
+        /*00a0*/                   LDG.E R4, desc[UR4][R2.64+0x400] ;
+        /*00c0*/                   LDS R12, [R9] ;
+        /*00d0*/                   FFMA R20, R12, R13, R20 ;
+        /*00e0*/                   STS [R8], R4 ;
+        /*00f0*/                   DEPBAR.LE SB0, 0x0 ;
+        /*0100*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0110*/               @P1 BRA 0x70 ;
+        /*0120*/                   STG.E desc[UR4][R2.64], R20 ;
+        /*0130*/                   EXIT ;
+"""
+
+
+def test_turns_that_end_with_the_wait_for_the_next_tile_begin_with_it(drafted):
+    """As the code before the loop ends with that for the first one; copies and loads are one tile ahead then."""
+    draft = drafted(BUFFERS)
+    role = yaml.safe_load(draft)["all"]
+    told = [op if isinstance(op, str) else next(iter(op)) for op in role["per_tile"]]
+    assert [word for word in told if word != "compute"] == [
+        "wait_loads", "wait_group", "sync_threads", "cp_async", "commit_group", "load",
+    ]  # fmt: skip
+    assert role["per_tile"][1]["compute"]["sts"] == 1
+    ahead = [op for op in role["per_tile"] if isinstance(op, dict) and "ahead" in str(op)]
+    assert [next(iter(op.values()))["ahead"] for op in ahead] == [1, 1, 1]
+    assert all("compute" in op for op in role["prologue"])
+    assert "jumped over" not in draft
+    rings = {"input": {"stages": 2, "bytes": 2048}}
+    kernel = {"grid": 132, "tiles_per_cta": 8, "registers": 32, "rings": rings, "roles": {"all": role}}
+    assert not loads(yaml.safe_dump({"question": "?", "device": "h200_sxm", "kernel": kernel})).doubts()
+
+
+def test_a_loop_that_waits_for_what_it_has_asked_for_stays_as_it_is(drafted):
+    """If nothing has been asked for before it."""
+    lines = [line for line in BUFFERS.splitlines() if not any(f"/*00{at}0*/" in line for at in (1, 2, 3, 4, 5))]
+    role = yaml.safe_load(drafted("\n".join(lines)))["all"]
+    told = [op if isinstance(op, str) else next(iter(op)) for op in role["per_tile"]]
+    assert [word for word in told if word != "compute"] == [
+        "cp_async", "commit_group", "load", "wait_loads", "wait_group", "sync_threads",
+    ]  # fmt: skip

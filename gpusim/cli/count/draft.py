@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from gpusim.cli.count.ops import is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
-from gpusim.cli.count.prefetch import AHEAD, with_ahead, with_copies_ahead
+from gpusim.cli.count.prefetch import AHEAD, ahead_of_tiles
 from gpusim.cli.count.rings import Ring, ring_of, role_names
 from gpusim.program.sass import Part, RoleParts, Step, by_role, steps_of
 
@@ -19,6 +19,7 @@ _INDENT = "  "
 _COPY_WAITS = ("wait_group", "wait, acquire or mbarrier_wait", "bulk_wait")
 _WAITS = ("wait_loads", *_COPY_WAITS)
 _COPIES = frozenset(("cp_async", "tma_load"))
+_AHEAD = ("cp_async", "commit_group", "load")
 _STORES = ("store", "tma_store")
 _FILLS = "# copies before the loop that fill the ring: `ahead` on those in per_tile instead"
 _LEFT_OUT = "# left out: what is asked for there for the first tiles, as `ahead` in per_tile says"
@@ -70,7 +71,7 @@ class _Role:
         at = next((number for number, step in enumerate(rest) if step.word == loop), None)
         if loop is None or at is None:
             return {"per_tile": rest}
-        before, turn = with_copies_ahead(*with_ahead(rest[:at], self.found[loop][1]))
+        before, turn = ahead_of_tiles(rest[:at], self.found[loop][1])
         return {"prologue": before, "per_tile": turn, "epilogue": rest[at + 1 :]}
 
     def lines(self, words: Mapping[str, str]) -> Iterator[str]:
@@ -157,11 +158,11 @@ class _Role:
 
 
 def _for_later_tiles(listed: Sequence[Step]) -> set[int]:
-    """Branches that jump over nothing but copies ahead, and their addresses: past the last tile, as `ahead` says."""
+    """Branches that jump over nothing but what is ahead, and addresses: past the last tile, as `ahead` says."""
     found = set()
     for branch in {branch for step in listed for branch in step.jumped_over}:
         block = [step for step in listed if branch in step.jumped_over]
         ahead = any(row.field == AHEAD for step in block for row in step.rows)
-        if ahead and all(step.word in ("cp_async", "commit_group") or is_for_addresses(step) for step in block):
+        if ahead and all(step.word in _AHEAD or is_for_addresses(step) for step in block):
             found.add(branch)
     return found

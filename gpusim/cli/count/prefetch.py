@@ -1,6 +1,8 @@
 """What a loop asks for ahead of its tiles, in a draft: `ahead`, and nothing of the first tiles before the loop.
 
-Registers that each turn leaves to the next one, and copies that fill a ring before the loop goes on filling it.
+Registers that each turn leaves to the next one, and copies that fill a ring before the loop goes on filling it. Where a
+turn ends with the wait for the next tile, as the code before the loop ends with that for the first one, the turns of
+the draft begin with it.
 """
 
 from __future__ import annotations
@@ -10,15 +12,50 @@ from dataclasses import replace
 
 from gpusim.program.sass import Stated, Step
 
-__all__ = ["AHEAD", "with_ahead", "with_copies_ahead"]
+__all__ = ["AHEAD", "ahead_of_tiles"]
 
 AHEAD = "ahead"
 """Field of a load, a copy or the end of its group: so many tiles early."""
 _COPY, _GROUP = "cp_async", "commit_group"
+_WAITS = ("wait_loads", "wait_group")
+_TO_WAIT = (*_WAITS, "sync_threads", "named_barrier")
+"""What waits for a tile, beside what is computed to bring it to where it is needed."""
 
 
-def with_ahead(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]]:
-    """The steps ``before`` a loop over tiles and of a ``turn``, whose loads for the next one are ahead.
+def ahead_of_tiles(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+    """The steps ``before`` a loop over tiles and those of a ``turn``, as an op list has them."""
+    return _with_copies(*_with_loads(*_begun_with_waits(before, turn)))
+
+
+def _begun_with_waits(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+    """Both, of which the end that waits stands in front of the ``turn``, if both have it."""
+    first, own = _not_computing(before), _not_computing(turn)
+    count = 0
+    while (
+        count < min(len(first), len(own)) - 1
+        and before[first[-count - 1]].word == turn[own[-count - 1]].word
+        and turn[own[-count - 1]].word in _TO_WAIT
+    ):
+        count += 1
+    while count and turn[own[-count]].word not in _WAITS:
+        count -= 1
+    if not count:
+        return list(before), list(turn)
+    waits, rest = turn[own[-count] : own[-1] + 1], turn[: own[-count]]
+    if any(step.word == "wait_loads" for step in waits):
+        asked = max((at for at, step in enumerate(rest) if step.word == "wait_loads"), default=-1)
+        rest = [replace(step, late=step.late or (bool(step.loads) and at > asked)) for at, step in enumerate(rest)]
+    # What stands behind the waits, as the branch to the next turn, ends the turn as before.
+    return [*before[: first[-count]], *before[first[-1] + 1 :]], [*waits, *rest, *turn[own[-1] + 1 :]]
+
+
+def _not_computing(steps: Sequence[Step]) -> list[int]:
+    """Where those stand that do more than compute."""
+    return [at for at, step in enumerate(steps) if step.word != "compute"]
+
+
+def _with_loads(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+    """Both, if loads of the ``turn`` for the next one are ahead.
 
     They are if steps before the loop load just these registers, and nothing waits for them there: those loads are the
     first turn's, which `ahead` asks for, and are left out. Otherwise nothing is changed.
@@ -33,7 +70,7 @@ def with_ahead(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step]
     return kept, [_ahead(step, 1) if step.late else step for step in turn]
 
 
-def with_copies_ahead(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]]:
+def _with_copies(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]]:
     """The same of copies, if the loop has one group a tile and each of those ``before`` it has the same copies.
 
     They are the first tiles', which `ahead` asks for.
@@ -52,7 +89,8 @@ def _groups(steps: Sequence[Step]) -> tuple[list[list[dict[str, float]]], list[d
     under_way: list[dict[str, float]] = []
     for step in steps:
         if step.word == _COPY:
-            under_way.append({row.field: row.number for row in step.rows})
+            # What no lane executes stands before some of them only.
+            under_way.append({row.field: row.number for row in step.rows if row.field != "masked"})
         elif step.word == _GROUP:
             groups.append(under_way)
             under_way = []
