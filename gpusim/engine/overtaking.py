@@ -63,6 +63,9 @@ class OvertakingServer:
         self._multiplicity = multiplicity
         self._requests: list[_Request] = []
         """All that are not done, in the order in which they came."""
+        self._weightless = 0
+        """How many of them have no weight."""
+        self._nothing = _REST * window if window < inf else 0.0
 
     def request(
         self,
@@ -89,27 +92,35 @@ class OvertakingServer:
             in_turn, weight, self._window, self._sim.now,
         )  # fmt: skip
         self._requests.append(request)
+        self._weightless += not weight
         self._serve(request)
         return request.delivered
 
-    def _serve(self, request: _Request) -> None:
-        """As much of ``request`` as those before it leave."""
-        chunk, overtaken = request.left, []
-        for before in self._requests:
-            if before is request:
-                break
-            alike = before.queue == request.queue
-            if alike and (before.in_turn or request.in_turn):
-                return
-            if before.weight and request.weight:
-                chunk = min(chunk, before.allowed / request.weight)
-                overtaken.append(before)
-            elif alike:
-                return
-        if chunk <= request.rest < request.left:
-            return
-        for before in overtaken:
-            before.allowed -= chunk * request.weight
+    def _serve(self, only: _Request | None = None) -> None:
+        """As much of each request that waits, or of ``only`` one, as those before it leave."""
+        # What those before may still be overtaken by, and of each queue whether any is in turn or has no weight.
+        least = inf
+        queues: dict[Hashable, tuple[bool, bool]] = {}
+        for at, request in enumerate(self._requests):
+            if least <= self._nothing and not self._weightless:
+                return  # nobody behind can get ahead
+            before = queues.get(request.queue)
+            weight = request.weight
+            if not request.active and only in (None, request) and not _is_behind(request, before):
+                chunk = min(request.left, least / weight) if weight else request.left
+                if chunk > request.rest or request.left <= request.rest:
+                    if weight:
+                        least -= chunk * weight
+                        for overtaken in self._requests[:at]:
+                            if overtaken.weight:
+                                overtaken.allowed -= chunk * weight
+                    self._start(request, chunk)
+            in_turn, weightless = before or (False, False)
+            queues[request.queue] = in_turn or request.in_turn, weightless or not weight
+            if weight:
+                least = min(least, request.allowed)
+
+    def _start(self, request: _Request, chunk: float) -> None:
         request.active = True
         done = self._fluid.start(
             chunk, request.uses, bound=request.rate, multiplicity=request.part * self._multiplicity
@@ -123,10 +134,17 @@ class OvertakingServer:
             self._serve(request)
             return
         self._requests.remove(request)
+        self._weightless -= not request.weight
         if request.served is not None:
             request.served(request.asked_s, self._sim.now)
         latency = request.latency_s
         self._sim.succeed_after(request.delivered, latency() if callable(latency) else latency)
-        for other in tuple(self._requests):
-            if not other.active:
-                self._serve(other)
+        self._serve()
+
+
+def _is_behind(request: _Request, before: tuple[bool, bool] | None) -> bool:
+    """Whether those of its queue ``before`` it, if there are any, have to be done first."""
+    if before is None:
+        return False
+    in_turn, weightless = before
+    return in_turn or weightless or request.in_turn or not request.weight
