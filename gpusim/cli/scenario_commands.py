@@ -94,6 +94,8 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
     fits = meta.get("occupancy") or {}
     if fits:
         out.print(_occupancy(fits, result.scenario))
+        if fits["grid"] > fits["at_once"]:
+            out.print(_waves(fits["grid"], fits["at_once"]))
     rates = (
         ("memory traffic, hits in L2 included", "bandwidth_bytes_per_s", "bandwidth"),
         ("arithmetic", "flop_per_s", "flop_rate"),
@@ -126,6 +128,12 @@ def _occupancy(fits: dict[str, Any], scenario: Scenario) -> str:
     if there < able:
         return f"CTAs per SM: {there} by the grid; {able} would fit, limited by {limit}"
     return f"{known}, limited by {limit}"
+
+
+def _waves(grid: int, at_once: int) -> str:
+    """How many CTAs run at a time, and how many are left when those before have ended."""
+    rest = grid % at_once or at_once
+    return f"{grid:,} CTAs, {at_once:,} at a time: {-(-grid // at_once):,} waves, the last one of {rest:,}"
 
 
 def _numbers(values: dict[str, Any], comparison: Comparison | None) -> list[list[str]]:

@@ -34,6 +34,14 @@ def test_run_says_that_the_grid_fills_no_sm(gpusim, path):
     assert "CTAs per SM: 1 by the grid; 4 would fit, limited by shared memory" in out
 
 
+def test_run_says_who_is_left_for_the_last_wave(gpusim, path):
+    """Of more CTAs than run at a time; of fewer nothing."""
+    _, out, _ = gpusim("run", path, "--no-advice")
+    assert "waves" not in out
+    _, out, _ = gpusim("run", path, "--no-advice", "--set", "kernel.grid=1100")
+    assert "1,100 CTAs, 528 at a time: 3 waves, the last one of 44" in out
+
+
 def test_run_leaves_out_what_says_nothing(gpusim, tmp_path):
     """Of a kernel without copies: no period, nothing exposed or hidden, no comparison with itself."""
     file = tmp_path / "plain.yaml"

@@ -272,6 +272,8 @@ def _meta(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
             "warps_per_sm": fits.warps_per_sm,
             "limiter": fits.limiter,
             "fraction": fits.fraction,
+            "grid": program.grid,
+            "at_once": fits.ctas_per_sm * int(profile.value("sm.count")),
         },
         "sm_classes": [
             {"lane": sm.name, "sms": sm.multiplicity, "without_last_cta": sm.without_last_cta} for sm in run.sms
