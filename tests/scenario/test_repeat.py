@@ -89,7 +89,7 @@ def test_it_is_predicted_and_advised_upon_like_its_ops():
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("times: 3", "times: 0", r"per_tile\.1\.repeat\.times: 0 is not possible .allowed: more than 0"),
+        ("times: 3", "times: -1", r"per_tile\.1\.repeat\.times: -1 is not possible .allowed: at least 0"),
         ("times: 3", "times: 2.5", r"repeat\.times: is a mean, but the loop is in no other .allowed: a whole number"),
         ("times: 3", "times: 20000", r"repeat\.times: 20000 is not possible .allowed: at most 10000"),
         ("times: 3", "times: 9999", r"roles\.all\.per_tile: its repeats make 49,997 ops .allowed: at most 10,000"),
@@ -123,6 +123,13 @@ def test_a_loop_in_no_other_has_whole_turns():
     with pytest.raises(ScenarioError, match=r"times: is a mean, but the loop is in no other") as error:
         loads(ROWS.replace("times: 3", "times: 3.5"))
     assert "a whole number" in str(error.value)
-    for wrong in ("0", "-1", "two"):
+    for wrong in ("-1", "two"):
         with pytest.raises(ScenarioError, match="times"):
             loads(ROWS.replace("times: 3", f"times: {wrong}"))
+
+
+def test_a_loop_that_runs_not_at_all():
+    """As the rest of an unrolled one: as if it were not there."""
+    without = ROWS.replace("prologue: [{repeat: {times: 2, ops: [{compute: {setup: 5}}]}}]", "prologue: []")
+    none = ROWS.replace("prologue: [{repeat: {times: 2,", "prologue: [{repeat: {times: 0,")
+    assert body(none, 1) == body(without, 1)

@@ -23,7 +23,11 @@ _AHEAD = ("cp_async", "commit_group", "load")
 _STORES = ("store", "tma_store")
 _FILLS = "# copies before the loop that fill the ring: `ahead` on those in per_tile instead"
 _LEFT_OUT = "# left out: what is asked for there for the first tiles, as `ahead` in per_tile says"
-_JUMPED_OVER = "jumped over by a branch: every? skip_first? skip_last? warps?"
+_JUMPED_OVER = {
+    "per_tile": "jumped over by a branch: always taken? every? skip_first? skip_last? warps?",
+    "once": "jumped over by a branch: always taken? warps?",
+}
+"""What a draft asks of code that a branch jumps over, in turns of the loop over tiles and elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +85,7 @@ class _Role:
         for key, listed in sections.items():
             if listed:
                 yield f"{_INDENT}{key}:"
-                yield from self._listed(listed, words if key == "per_tile" else {}, len(self.warps), 2)
+                yield from self._listed(listed, words if key == "per_tile" else {}, len(self.warps), 2, key)
             if key == "prologue" and any(step.word in copied for step in listed):
                 yield f"{_INDENT * 2}{_FILLS}"
             if key == "prologue" and len(listed) + 1 + len(sections["epilogue"]) < len(self._rest):
@@ -125,22 +129,25 @@ class _Role:
         words: Mapping[str, str],
         warps: int,
         depth: int,
+        section: str,
         around: Collection[int] = (),
     ) -> Iterator[str]:
-        """The ops of steps, a line each, loops with their own; branches ``around`` jump over all of them."""
-        space = _INDENT * depth
+        """The ops of steps of a ``section``, a line each, loops with their own; ``around``: of all these steps."""
+        space, asks = _INDENT * depth, _JUMPED_OVER.get(section, _JUMPED_OVER["once"])
         jumping = [around, *(step.jumped_over for step in listed), around]
         for at, (step, before, behind) in enumerate(zip(listed, jumping, jumping[2:], strict=False)):
-            lines = list(self._lines(listed, at, words, warps))
+            lines = list(self._lines(listed, at, words, warps, section))
             asked = set(step.jumped_over).difference(_for_later_tiles(listed))
             begun, ended = asked.difference(before), asked.difference(behind)
             if begun and lines:
-                lines[0] += f"{'; ' if '#' in lines[0] else '  # '}{_JUMPED_OVER}"
+                lines[0] += f"{'; ' if '#' in lines[0] else '  # '}{asks}"
             yield from (space + line for line in lines)
             if ended - begun:
                 yield f"{space}# up to here"
 
-    def _lines(self, listed: Sequence[Step], at: int, words: Mapping[str, str], warps: int) -> Iterator[str]:
+    def _lines(
+        self, listed: Sequence[Step], at: int, words: Mapping[str, str], warps: int, section: str
+    ) -> Iterator[str]:
         """The lines of one step."""
         step = listed[at]
         if is_arithmetic_for_addresses(listed, at, warps):
@@ -152,7 +159,7 @@ class _Role:
             yield f"- repeat:  # {step.word}: how often?{fills}{own}"
             yield "    times: 1"
             yield "    ops:"
-            yield from self._listed(self.found[step.word][1], words, some, 3, step.jumped_over)
+            yield from self._listed(self.found[step.word][1], words, warps, 3, section, step.jumped_over)
         else:
             yield from lines_of(step, warps, words)
 

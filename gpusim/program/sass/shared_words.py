@@ -11,12 +11,13 @@ import numpy as np
 from gpusim.program.banks import wavefronts
 from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.listing import Instruction
-from gpusim.program.sass.thread_numbers import Number
+from gpusim.program.sass.thread_numbers import MOST_THREADS, Number
 
 __all__ = ["passes"]
 
 _ACCESSES = ("LDS", "STS")
 _ADDRESS = re.compile(r"\[([^\]]*)\]")
+_FULL = (1 << WARP_SIZE) - 1
 _SCALED = re.compile(r"(U?R\d+)(?:\.X(\d+))?")
 
 
@@ -25,6 +26,8 @@ def passes(one: Instruction, known: Callable[[str], Number | None], threads: int
     address = _ADDRESS.search(one.text)
     if one.root not in _ACCESSES or address is None:
         return None
+    if all((threads >> warp * WARP_SIZE & _FULL).bit_count() <= 1 for warp in range(MOST_THREADS // WARP_SIZE)):
+        return 1.0
     wanted = np.zeros(0)
     for part in address[1].split("+"):
         match = _SCALED.fullmatch(part)

@@ -79,7 +79,7 @@ OPS: dict[str, OpWord] = {
 class Repeat(Model):
     """Ops that run several times, one turn after the other: a loop inside a tile. It may hold others."""
 
-    times: Annotated[Turns, Field(gt=0, le=MAX_TIMES)]
+    times: Annotated[Turns, Field(ge=0, le=MAX_TIMES)]
     """Turns of the loop. Inside another one a mean will do: 5.5 are six and five in turn, as of a triangle's rows."""
     ops: Annotated[list[OpStep], Field(min_length=1)]
     """Its ops; all turns belong to the tile of the iteration."""
