@@ -26,7 +26,8 @@ SOME_TURNS = """
 def test_a_draft_asks_when_code_is_jumped_over(drafted):
     """On its first line, and the end is marked; of a loop in it the draft asks how often it runs anyway."""
     lines = lines_in(drafted(SOME_TURNS))
-    asked = [line for line in lines if "jumped over by a branch: always taken? every? skip_first? skip_last? warps?" in line]
+    question = "jumped over by a branch: always taken? every? skip_first? skip_last? warps?"
+    asked = [line for line in lines if question in line]
     assert [line[:20] for line in asked] == ["- compute: {setup: 1"]
     ends = [at for at, line in enumerate(lines) if line == "# up to here"]
     assert [lines[at - 1][:8] for at in ends] == ["- store:"]

@@ -133,12 +133,38 @@ FILLED = """
 
 
 def test_a_loop_that_fills_a_ring_stands_before_the_tiles(drafted):
-    """It asks for copies and waits for none; what it may be instead is said."""
-    draft = drafted(FILLED)
-    role = role_in(draft)
-    assert "repeat" in words(role["prologue"])
+    """Its copies are ahead in the loop over tiles: one more than it leaves under way, as it waits before it copies."""
+    role = role_in(drafted(FILLED))
+    (fill,) = (op["repeat"] for op in role["prologue"] if "repeat" in op)
+    assert words(fill["ops"]) == ["compute"]
     assert words(role["per_tile"]) == ["wait_group", "sync_threads", "cp_async", "commit_group", "compute"]
-    assert "`ahead`" in draft
+    assert role["per_tile"][2]["cp_async"]["ahead"] == role["per_tile"][3]["commit_group"]["ahead"] == 2
+
+
+COPIES_FIRST = """
+        Function : filled
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64] ;
+        /*0020*/                   LDGDEPBAR ;
+        /*0030*/               @P0 BRA 0x10 ;
+        /*0040*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64] ;
+        /*0050*/                   LDGDEPBAR ;
+        /*0060*/                   DEPBAR.LE SB0, 0x1 ;
+        /*0070*/                   LDS.128 R8, [R3] ;
+        /*0080*/                   FFMA R4, R8, R9, R4 ;
+        /*0090*/               @P1 BRA 0x40 ;
+        /*00a0*/                   EXIT ;
+"""
+
+
+def test_a_turn_that_copies_before_it_waits_is_as_far_ahead_as_it_leaves_under_way(drafted):
+    """Where nothing is left under way the loop before it is none that fills a ring, and stays."""
+    role = role_in(drafted(COPIES_FIRST))
+    assert words(role["per_tile"])[:3] == ["cp_async", "commit_group", "wait_group"]
+    assert role["per_tile"][0]["cp_async"]["ahead"] == 1
+    none = drafted(COPIES_FIRST.replace("DEPBAR.LE SB0, 0x1", "DEPBAR.LE SB0, 0x0"))
+    assert "{ahead" not in none
+    assert "Or, if it fills the ring" in none
 
 
 def test_several_loops_that_wait_are_one_list(drafted):

@@ -119,3 +119,67 @@ def test_loops_that_some_warps_have_beside_all_the_others(drafted):
     draft = drafted(listing, 4)
     assert list(roles_in(draft)) == ["all"]
     assert "By one warp; perhaps a role of its own" in draft
+
+
+ALONE = """
+		Function : alone
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   MOV R5, 0x1000 ;
+        /*0020*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0030*/               @P0 BRA 0x70 ;
+        /*0040*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [R7+URZ], R6 ;
+        /*0050*/                   SYNCS.ARRIVE.TRANS64 RZ, [R7+URZ], R5 ;
+        /*0060*/                   UBLKCP.S.G [UR4], [UR6], UR8 ;
+        /*0070*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [R7+0x40], R6 ;
+        /*0080*/                   LDS.128 R8, [R1] ;
+        /*0090*/                   FFMA R4, R8, R9, R4 ;
+        /*00a0*/                   SYNCS.ARRIVE.TRANS64.A1T0 RZ, [R7+0x20], RZ ;
+        /*00b0*/               @P3 BRA 0x30 ;
+        /*00c0*/                   EXIT ;
+"""
+
+
+def test_one_thread_of_the_role_asks_for_the_copies(drafted):
+    """It waits for a free stage, the others go on; all wait for the tile and give the stage back."""
+    role = roles_in(drafted(ALONE, 4))["all"]
+    told = [op for op in role["per_tile"] if "compute" not in op]
+    assert told == [
+        {"acquire": {"ring": "input", "warps": 1, "ahead": "full"}}, {"tma_load": {"ring": "input", "ahead": "full"}},
+        {"wait": "input"}, {"release": "input"},
+    ]  # fmt: skip
+    kernel = {
+        "grid": 132, "tiles_per_cta": 20, "registers": 32, "rings": {"input": {"stages": 2, "bytes": 4096}},
+        "roles": {"all": role},
+    }  # fmt: skip
+    scenario = loads(yaml.safe_dump({"question": "?", "device": "h200_sxm", "kernel": kernel}))
+    assert predict(scenario, trace=False).total_s > 0
+
+
+def test_two_copies_of_one_stage_are_parts_of_it(drafted):
+    """Equal ones, of as many bytes as are announced."""
+    twice = ALONE.replace("/*0070*/", "/*0068*/                   UBLKCP.S.G [UR4], [UR6], UR8 ;\n        /*0070*/", 1)
+    part = {"tma_load": {"ring": "input", "bytes": "2 KiB", "ahead": "full"}}
+    assert [op for op in roles_in(drafted(twice, 4))["all"]["per_tile"] if "tma_load" in op] == [part, part]
+
+
+BEHIND_A_BARRIER = """
+		Function : alone
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0020*/                   SYNCS.PHASECHK.TRANS64.TRYWAIT P2, [R7+0x40], R6 ;
+        /*0030*/                   LDS.128 R8, [R1] ;
+        /*0040*/                   FFMA R4, R8, R9, R4 ;
+        /*0050*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*0060*/               @P0 BRA 0x90 ;
+        /*0070*/                   SYNCS.ARRIVE.TRANS64 RZ, [R7+URZ], R5 ;
+        /*0080*/                   UBLKCP.S.G [UR4], [UR6], UR8 ;
+        /*0090*/               @P3 BRA 0x20 ;
+        /*00a0*/                   EXIT ;
+"""
+
+
+def test_a_stage_that_all_have_read_is_free_for_the_tile_after_all_stages(drafted):
+    """Asked for behind a barrier, without a wait of its own."""
+    draft = drafted(BEHIND_A_BARRIER, 4)
+    assert "- tma_load: {ring: input, ahead: 2}  # as many as stages?" in draft
+    assert "acquire" not in draft

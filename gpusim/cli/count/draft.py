@@ -6,11 +6,11 @@ What machine code does not say stands there as a comment: rings and their barrie
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from gpusim.cli.count.ops import is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
-from gpusim.cli.count.prefetch import AHEAD, ahead_of_tiles
-from gpusim.cli.count.rings import Ring, ring_of, role_names
+from gpusim.cli.count.prefetch import AHEAD, ahead_of_tiles, filled_before
+from gpusim.cli.count.rings import TMA_LOAD, Ring, ring_of, role_names
 from gpusim.program.sass import Part, RoleParts, Step, by_role, steps_of
 
 __all__ = ["Draft", "draft"]
@@ -63,7 +63,17 @@ class _Role:
 
     @staticmethod
     def of(role: RoleParts) -> _Role:
-        return _Role(role.warps, {part.name: (part, steps_of(part, role.parts)) for part in role.parts})
+        found = _Role(role.warps, {part.name: (part, steps_of(part, role.parts)) for part in role.parts})
+        return found._with_fills_ahead()
+
+    def _with_fills_ahead(self) -> _Role:
+        """The same, if a loop before that over tiles fills a ring of `cp.async`: then copies are ahead."""
+        loop, rest = self._over_tiles, [step.word for step in self._rest]
+        for name in rest[: rest.index(loop)] if loop in rest else []:
+            if name in self.found and (both := filled_before(self.found[name][1], self.found[loop][1])):
+                changed = {each: (self.found[each][0], steps) for each, steps in zip((name, loop), both, strict=True)}
+                return replace(self, found={**self.found, **changed})
+        return self
 
     def sections(self) -> dict[str, list[Step]]:
         """Steps by the part of a role that they are.
@@ -85,7 +95,8 @@ class _Role:
         for key, listed in sections.items():
             if listed:
                 yield f"{_INDENT}{key}:"
-                yield from self._listed(listed, words if key == "per_tile" else {}, len(self.warps), 2, key)
+                own = words if key == "per_tile" else dict.fromkeys(words.keys() & {TMA_LOAD}, "")
+                yield from self._listed(listed, own, len(self.warps), 2, key)
             if key == "prologue" and any(step.word in copied for step in listed):
                 yield f"{_INDENT * 2}{_FILLS}"
             if key == "prologue" and len(listed) + 1 + len(sections["epilogue"]) < len(self._rest):

@@ -10,7 +10,9 @@ from gpusim.cli.count.prefetch import AHEAD
 from gpusim.program import WARP_SIZE
 from gpusim.program.sass import NO_WAIT, Stated, Step, warps_in
 
-__all__ = ["bytes_of", "in_words", "is_arithmetic_for_addresses", "is_for_addresses", "lines_of", "warps_of"]
+__all__ = [
+    "by_one_warp", "bytes_of", "in_words", "is_arithmetic_for_addresses", "is_for_addresses", "lines_of", "warps_of",
+]  # fmt: skip
 
 _WIDTH = re.compile(r"\(\w+: (\d+)")
 _STRIDE = re.compile(r"(stride|structure): (\d+)")
@@ -48,6 +50,11 @@ def warps_of(step: Step, warps: int) -> int:
     return warps if step.threads is None else min(len(warps_in(step.threads)), warps)
 
 
+def by_one_warp(word: str) -> str:
+    """The key of what ``word`` is to be written as where only one warp of several executes it."""
+    return f"{word}, by one warp"
+
+
 def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
     """The ops of a step of a role of ``warps`` warps; ``words``: ops of a ring, by what the machine code says."""
     word, numbers = step.word, {row.field: row.number for row in step.rows if not row.note and row.field}
@@ -69,7 +76,9 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
     elif word in ("sync_threads", "commit_group"):
         yield f"- {word}"
     elif word in words:
-        yield f"- {words[word]}"
+        told = words.get(by_one_warp(word), words[word]) if executing == 1 < warps else words[word]
+        if told:
+            yield f"- {told}"
     elif word == "expect_tx":
         yield "# - expect_tx: a part of tma_load"
     else:

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from gpusim.program.sass import Stated, Step
 
-__all__ = ["AHEAD", "ahead_of_tiles"]
+__all__ = ["AHEAD", "ahead_of_tiles", "filled_before"]
 
 AHEAD = "ahead"
 """Field of a load, a copy or the end of its group: so many tiles early."""
@@ -79,8 +79,30 @@ def _with_copies(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Ste
     own, _ = _groups(turn)
     if len(own) != 1 or not own[0] or not groups or last or any(group != own[0] for group in groups):
         return list(before), list(turn)
-    kept = [step for step in before if step.word not in (_COPY, _GROUP)]
-    return kept, [_ahead(step, len(groups)) if step.word in (_COPY, _GROUP) else step for step in turn]
+    return _without_copies(before), [
+        _ahead(step, len(groups)) if step.word in (_COPY, _GROUP) else step for step in turn
+    ]
+
+
+def filled_before(fill: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]] | None:
+    """A loop that fills a ring, without its copies, and the ``turn`` that copies further, whose copies are ahead.
+
+    How many tiles follows from how many groups a turn leaves under way when it waits. None if it is another way.
+    """
+    (groups, _), (own, _) = _groups(fill), _groups(turn)
+    waits = [at for at, step in enumerate(turn) if step.word == "wait_group"]
+    if len(own) != 1 or not own[0] or groups != own or len(waits) != 1:
+        return None
+    copied = max(at for at, step in enumerate(turn) if step.word == _GROUP)
+    pending = sum(row.number for row in turn[waits[0]].rows if row.field == "pending")
+    tiles = int(pending) + (copied > waits[0])
+    if not tiles:
+        return None
+    return _without_copies(fill), [_ahead(step, tiles) if step.word in (_COPY, _GROUP) else step for step in turn]
+
+
+def _without_copies(steps: Sequence[Step]) -> list[Step]:
+    return [step for step in steps if step.word not in (_COPY, _GROUP)]
 
 
 def _groups(steps: Sequence[Step]) -> tuple[list[list[dict[str, float]]], list[dict[str, float]]]:

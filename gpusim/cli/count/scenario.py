@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpusim.cli.count.draft import Draft
-from gpusim.cli.count.ops import in_words
 
 __all__ = ["Usage", "file_of", "pasted"]
 
@@ -27,7 +26,7 @@ def pasted(draft: Draft, usage: Usage) -> str:
     if usage.shared_bytes:
         about.append(f"shared_bytes: {usage.shared_bytes}, static; less what of it is a ring, and with what is dynamic")
     if draft.ring:
-        about.append(f"rings: {{{_ring(draft)}}}")
+        about.append(f"rings: {{{draft.ring.told}}}")
     return "\n".join([*(f"# {line}" for line in about), *draft.roles])
 
 
@@ -58,11 +57,5 @@ def _head(name: str, draft: Draft, usage: Usage, device: str) -> Iterator[str]:
         missing = [what for what, known in (("stages", ring.stages), ("bytes of one", ring.bytes)) if not known]
         question = f"  # how many {', and '.join(missing)}?" if missing else ""
         yield f"{_INDENT}rings:"
-        yield f"{_INDENT * 2}{_ring(draft)}{question}"
+        yield f"{_INDENT * 2}{ring.told}{question}"
     yield f"{_INDENT}roles:"
-
-
-def _ring(draft: Draft) -> str:
-    ring = draft.ring
-    private = ", private: true" if ring.private else ""
-    return f"{ring.name}: {{stages: {ring.stages or 2}, bytes: {in_words(ring.bytes or 1024)}{private}}}"
