@@ -27,6 +27,10 @@ NESTED = """
 """
 
 
+ANYWHERE = "nobody knows where the lanes' addresses lie, taken as side by side: stride? scatter?"
+"""What a draft asks of addresses that come from nowhere, as those of these listings do."""
+
+
 def lines_in(draft: str) -> list[str]:
     """Without what they are indented by."""
     return [line.strip() for line in draft.splitlines()]

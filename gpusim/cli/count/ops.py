@@ -15,7 +15,7 @@ __all__ = [
 ]  # fmt: skip
 
 _WIDTH = re.compile(r"\(\w+: (\d+)")
-_STRIDE = re.compile(r"(stride|structure): (\d+)")
+_STRIDE = re.compile(r"(stride|structure|scatter): (\d+)")
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 _KIB = 1024
@@ -93,7 +93,7 @@ def bytes_of(step: Step, warps: int) -> float:
 def _bytes_of(step: Step, row: Stated, warps: int) -> float:
     lanes, taking = _lanes(step, row, warps)
     width = int(_WIDTH.search(row.field)[1])
-    return row.number * _fetched(lanes, width, row.stride) * taking
+    return row.number * _fetched(lanes, width, row) * taking
 
 
 def _accesses(step: Step, warps: int, some: Mapping[str, int], ring: str) -> Iterator[str]:
@@ -134,24 +134,31 @@ def _about_lanes(word: str, row: Stated, lanes: int, ring: str) -> Iterator[str]
     if lanes == 1:
         yield "one lane: a sector each"
     elif lanes < WARP_SIZE:
-        apart = "32 bytes each if they are not side by side" if row.stride is None else "whole sectors"
-        yield f"{lanes} lanes: {apart}"
+        known = row.places is not None or row.stride is not None
+        yield f"{lanes} lanes: {'whole sectors' if known else '32 bytes each if they are not side by side'}"
     elif "one address" in row.field:
         yield "one address for all lanes"
+    elif not _STRIDE.search(row.field) and row.places is None and row.stride is None:
+        yield "nobody knows where the lanes' addresses lie, taken as side by side: stride? scatter?"
+    elif "scatter" in row.field and word == "store":
+        yield "completed?"
     if row.addresses > 1 and word != "store":
         yield f"{row.addresses} addresses: pieces?"
     if row.predicated:
         yield f"{row.predicated} of {row.number:g} predicated: count what takes part"
 
 
-def _fetched(lanes: int, width: int, stride: int | None) -> int:
-    """Bytes that one access brings: of all lanes what they want, of a few the sectors in which that lies.
+def _fetched(lanes: int, width: int, row: Stated) -> int:
+    """Bytes that one access of a ``row`` brings: of all lanes what they want, of a few the sectors in which that lies.
 
-    ``stride``: from one lane to the next; if nobody knows, they are taken to be side by side.
+    Where nobody knows how far they are from each other, a few are taken to be side by side.
     """
     if lanes == WARP_SIZE:
         return lanes * width
-    apart = min(width if stride is None else stride, _SECTOR)
+    if row.places is not None:
+        in_a_row, count = row.places
+        return count * -(-in_a_row // _SECTOR) * _SECTOR
+    apart = min(width if row.stride is None else row.stride, _SECTOR)
     return -(-((lanes - 1) * apart + width) // _SECTOR) * _SECTOR
 
 

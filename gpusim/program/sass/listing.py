@@ -33,7 +33,8 @@ class Instruction:
     ``one_address``: a load that wants the same address in all lanes (`gpusim.program.sass.lanes`). ``threads``: those
     of a CTA that come to it, where a branch keeps others from it; ``taking``: those of them that execute it, where its
     predicate says so; ``wavefronts``: how often it passes shared memory; ``announced``: bytes that an arrival at an
-    mbarrier announces, if they are a constant (all four of `gpusim.program.sass.threads`).
+    mbarrier announces, if they are a constant; ``places``: bytes in a row that a warp wants of global memory, and in
+    how many places (all five of `gpusim.program.sass.threads`).
     ``stride``: bytes from one lane's address to the next one's, where that is known; ``whole``: with others it takes
     all that lies between them (`gpusim.program.sass.strides`). ``jumped_over``: addresses of the branches inside its
     loops that jump over it, outermost first (`gpusim.program.sass.blocks`). ``base``: registers of an address in global
@@ -49,6 +50,7 @@ class Instruction:
     taking: int | None = None
     wavefronts: float | None = None
     announced: int | None = None
+    places: tuple[int, int] | None = None
     stride: int | None = None
     whole: bool = False
     jumped_over: tuple[int, ...] = ()

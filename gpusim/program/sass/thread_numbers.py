@@ -38,19 +38,31 @@ _COMPARISONS = {
 
 
 class Number(NamedTuple):
-    """What a register holds, ``by_thread``; if it is not ``exact`` there is something in it that a warp has alike."""
+    """What a register holds, ``by_thread``; if it is not ``exact`` there is something in it that a warp has alike.
+
+    Of threads that differ in ``apart`` nobody knows by how much: rows of a matrix whose length is not known.
+    """
 
     by_thread: np.ndarray
     exact: bool = True
+    apart: np.ndarray | None = None
 
     @property
     def alike(self) -> bool:
         """Whether all threads of each warp have the same."""
-        warps = self.by_thread.reshape(-1, WARP_SIZE)
-        return bool((warps == warps[:, :1]).all())
+        return _alike(self.by_thread) and (self.apart is None or _alike(self.apart))
 
     def __neg__(self) -> Number:
-        return Number(-self.by_thread, self.exact)
+        return self._replace(by_thread=-self.by_thread)
+
+    def plus(self, *others: Number) -> Number:
+        """The sum."""
+        apart = [each.apart for each in (self, *others) if each.apart is not None]
+        return Number(
+            sum((each.by_thread for each in others), self.by_thread),
+            all(each.exact for each in (self, *others)),
+            _told_apart(apart) if apart else None,
+        )
 
     def times(self, other: Number) -> Number | None:
         """The product, if it can be told."""
@@ -58,10 +70,24 @@ class Number(NamedTuple):
             return Number(self.by_thread * other.by_thread)
         if self.alike and other.alike:
             return ALIKE
-        for factor, known in ((self, other), (other, self)):
+        for factor, number in ((self, other), (other, self)):
             if factor.exact and (factor.by_thread == factor.by_thread[0]).all():
-                return Number(known.by_thread * factor.by_thread, exact=False)
+                return Number(number.by_thread * factor.by_thread, exact=False, apart=number.apart)
+        for factor, number in ((self, other), (other, self)):
+            if factor.alike:
+                labels = [number.by_thread, *([] if number.apart is None else [number.apart])]
+                return Number(np.zeros_like(_THREAD), exact=False, apart=_told_apart(labels))
         return None
+
+
+def _told_apart(labels: Sequence[np.ndarray]) -> np.ndarray:
+    """A number for each combination of ``labels``."""
+    return np.unique(np.stack(labels), axis=1, return_inverse=True)[1].ravel()
+
+
+def _alike(numbers: np.ndarray) -> bool:
+    warps = numbers.reshape(-1, WARP_SIZE)
+    return bool((warps == warps[:, :1]).all())
 
 
 ALIKE = Number(np.zeros_like(_THREAD), exact=False)
@@ -82,7 +108,10 @@ def met(one: Number, other: Number) -> Number | None:
     """What is known of a register that holds ``one`` or ``other``: ``one``, but for what warps have alike."""
     if one.exact and other.exact and np.array_equal(one.by_thread, other.by_thread):
         return one
-    return one._replace(exact=False) if Number(one.by_thread - other.by_thread).alike else None
+    same = one.apart is other.apart
+    if one.apart is not None and other.apart is not None:
+        same = np.array_equal(one.apart, other.apart)
+    return one._replace(exact=False) if same and _alike(one.by_thread - other.by_thread) else None
 
 
 def constant(text: str) -> Number | None:
@@ -139,7 +168,7 @@ def _of_lane(number: Number | None, lane: str) -> Number | None:
     if number is None:
         return None
     at = constant(lane)
-    if at is not None:
+    if at is not None and number.apart is None:
         of_one = number.by_thread.reshape(-1, WARP_SIZE)[:, at.by_thread[0] % WARP_SIZE]
         return Number(np.repeat(of_one, WARP_SIZE), number.exact)
     return number if number.alike else None
@@ -148,7 +177,8 @@ def _of_lane(number: Number | None, lane: str) -> Number | None:
 def _sum(one: Instruction, numbers: Sequence[Number]) -> Number | None:
     if "X" in one.opcode.split("."):
         return None
-    return Number(sum(each.by_thread for each in numbers), all(each.exact for each in numbers))
+    first, *others = numbers
+    return first.plus(*others)
 
 
 def _shifted(one: Instruction, numbers: Sequence[Number]) -> Number | None:
@@ -166,14 +196,14 @@ def _shifted(one: Instruction, numbers: Sequence[Number]) -> Number | None:
 def _multiplied(one: Instruction, numbers: Sequence[Number]) -> Number | None:
     factor, other, added = numbers
     words = one.opcode.split(".")
-    if "WIDE" in words or "X" in words:
+    if "X" in words:
         return None
     found = factor.times(other)
     if "HI" in words:
         # As in a division by a constant; beyond 62 bits nobody needs it.
         exact = found is not None and found.exact and factor.by_thread.max() * float(other.by_thread.max()) < 1 << 62
         found = Number(found.by_thread >> _BITS) if exact and found.by_thread.min() >= 0 else None
-    return None if found is None else Number(found.by_thread + added.by_thread, found.exact and added.exact)
+    return None if found is None else found.plus(added)
 
 
 def _shifted_and_added(one: Instruction, numbers: Sequence[Number]) -> Number | None:
@@ -189,7 +219,7 @@ def _shifted_and_added(one: Instruction, numbers: Sequence[Number]) -> Number | 
     else:
         shifted, added, by = numbers
         found = shifted.times(_power(by))
-    return None if found is None else Number(found.by_thread + added.by_thread, found.exact and added.exact)
+    return None if found is None else found.plus(added)
 
 
 def _power(by: Number) -> Number:

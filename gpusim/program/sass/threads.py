@@ -16,6 +16,7 @@ from itertools import product
 import numpy as np
 
 from gpusim.program.kernel import WARP_SIZE
+from gpusim.program.sass.global_places import places_of
 from gpusim.program.sass.lanes import own_registers
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.shared_words import passes
@@ -156,6 +157,7 @@ def _pass(
                 taking=None if taking == now.threads else taking,
                 wavefronts=passes(one, now.number, taking),
                 announced=_announced(one, now),
+                places=places_of(one, now.number, taking),
             )
         )
         operands = [operand.removesuffix(".reuse") for operand in one.operands]
@@ -194,11 +196,13 @@ def _after(one: Instruction, operands: Sequence[str], now: _Known) -> _Known:
     number = computed(one, operands, now.number)
     if one.predicate:
         # As where two ways meet, but that each lane goes its own.
-        before = now.number(results[-1])
+        before = now.number(results[0] if ".WIDE" in one.opcode else results[-1])
         number = None if number is None or before is None else met(number, before)
         if number is not None and not number.exact and one.predicate.removeprefix("!") in now.own:
             number = None
-    return behind if number is None else replace(behind, numbers=behind.numbers | dict.fromkeys(results, number))
+    # Of an address in two registers it is the lower one, which comes first.
+    where = results[:1] if ".WIDE" in one.opcode else results
+    return behind if number is None else replace(behind, numbers=behind.numbers | dict.fromkeys(where, number))
 
 
 def _limit(one: Instruction, operands: Sequence[str], now: _Known) -> tuple[int, int] | None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.alone import gaps_alone, short_gaps
 from gpusim.program.sass.dispatch import dispatch_stalls
 from gpusim.program.sass.families import FP32, SPECIAL
@@ -15,7 +17,11 @@ from gpusim.program.sass.shared_loads import loads_ahead
 
 __all__ = ["LEFT_TO_WRITE", "NO_MODEL", "UNMODELLED", "Stated", "field_of", "stated", "word_of"]
 
+_Value = TypeVar("_Value")
+
 NO_MODEL = "no model"
+LINE_BYTES = 128
+"""Parts of a line that are wanted in a row, and no more of it, are told."""
 _OTHER = ("compute", "other (setup where nothing hides it)")
 _INTERLEAVED = ("compute", "interleaved")
 _SHARED, _LOCAL = ("LDS", "STS"), ("LDL", "STL")
@@ -115,6 +121,8 @@ class Stated:
     """How often each of them passes shared memory on average; 0 for what does not."""
     guessed: int = 0
     """Of how many that is not known, and taken as if each lane had its own words."""
+    places: tuple[int, int] | None = None
+    """Bytes in a row that a warp wants of global memory, and in how many places, if known and the same for all."""
     taking: int | None = None
     """Threads that execute accesses to global memory, where a predicate keeps others from it that come to it."""
     numbers: tuple[int, ...] = ()
@@ -146,6 +154,7 @@ def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[
             _common_stride(those),
             sum(map(_wavefronts, those)) / len(those),
             sum(one.root in _SHARED and one.wavefronts is None and not one.one_address for one in those),
+            _same(one.places for one in those),
             taking,
         )
         for (word, field, taking), those in found.items()
@@ -156,8 +165,12 @@ def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[
 
 
 def _common_stride(those: Sequence[Instruction]) -> int | None:
-    strides = {0 if one.one_address else one.stride for one in those}
-    return strides.pop() if len(strides) == 1 else None
+    return _same(0 if one.one_address else one.stride for one in those)
+
+
+def _same(values: Iterable[_Value | None]) -> _Value | None:
+    found = set(values)
+    return found.pop() if len(found) == 1 else None
 
 
 def _wavefronts(one: Instruction) -> float:
@@ -247,4 +260,15 @@ def _stride(instruction: Instruction, modifiers: Sequence[str]) -> tuple[str]:
     narrow = next((stride for stride, names in _NARROW.items() if names.intersection(modifiers)), "")
     if not narrow and (instruction.stride or 0) > instruction.width:
         narrow = f", {'structure' if instruction.whole else 'stride'}: {instruction.stride}"
-    return (ONE_ADDRESS if instruction.one_address else narrow,)
+    return (ONE_ADDRESS if instruction.one_address else narrow or _in_places(instruction),)
+
+
+def _in_places(instruction: Instruction) -> str:
+    """What a field says of a warp whose lanes lie in several places, or want the same as others."""
+    if instruction.places is None or instruction.threads or instruction.taking:
+        return ""
+    row, count = instruction.places
+    if count > 1:
+        return f", scatter: {row}" if row < LINE_BYTES else ""
+    each = row // WARP_SIZE
+    return f", stride: {each}" if 0 < each < instruction.width else ""
