@@ -140,7 +140,7 @@ def _about_lanes(word: str, row: Stated, lanes: int, ring: str) -> Iterator[str]
         yield "one address for all lanes"
     elif not _STRIDE.search(row.field) and row.places is None and row.stride is None:
         yield "nobody knows where the lanes' addresses lie, taken as side by side: stride? scatter?"
-    elif "scatter" in row.field and word == "store":
+    elif "scatter" in row.field:
         yield "completed?"
     if row.addresses > 1 and word != "store":
         yield f"{row.addresses} addresses: pieces?"

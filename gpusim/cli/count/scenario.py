@@ -58,4 +58,5 @@ def _head(name: str, draft: Draft, usage: Usage, device: str) -> Iterator[str]:
         question = f"  # how many {', and '.join(missing)}?" if missing else ""
         yield f"{_INDENT}rings:"
         yield f"{_INDENT * 2}{ring.told}{question}"
+    yield f"{_INDENT}# Which loads find what in L2 or L1? Then say l2_hit or l1_hit there: no draft knows."
     yield f"{_INDENT}roles:"
