@@ -91,8 +91,8 @@ def count(
 
 
 def _parts(text: str, shape: tuple[int, int, int] | None = None) -> list[Part]:
-    found = sass.with_strides(sass.with_addresses(sass.with_bases(sass.parse(text))))
-    return sass.with_blocks(parts(sass.with_threads(found, shape)))
+    found = sass.with_threads(sass.with_addresses(sass.with_bases(sass.parse(text))), shape)
+    return sass.with_blocks(parts(sass.with_structures(found)))
 
 
 def _shape(block: str | None, warps: int | None) -> tuple[int, int, int] | None:

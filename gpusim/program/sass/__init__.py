@@ -18,7 +18,7 @@ from gpusim.program.sass.loops import Part, parts
 from gpusim.program.sass.roles import RoleParts, by_role
 from gpusim.program.sass.shared_loads import SharedLoads, loads_ahead
 from gpusim.program.sass.steps import NO_WAIT, Step, steps_of
-from gpusim.program.sass.strides import with_strides
+from gpusim.program.sass.structures import with_structures
 from gpusim.program.sass.thread_numbers import MOST_THREADS
 from gpusim.program.sass.threads import ALL_THREADS, warps_in, with_threads
 from gpusim.program.sass.words import LEFT_TO_WRITE, NO_MODEL, UNMODELLED, Stated, stated
@@ -55,6 +55,6 @@ __all__ = [
     "with_addresses",
     "with_bases",
     "with_blocks",
-    "with_strides",
+    "with_structures",
     "with_threads",
 ]

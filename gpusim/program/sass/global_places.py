@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 
+import numpy as np
+
 from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.registers import globally_addressed
 from gpusim.program.sass.thread_numbers import Number
 
-__all__ = ["places_of"]
+__all__ = ["places_of", "stride_of"]
 
 _ACCESSES = ("LDG", "STG", "LDGSTS")
 _NARROW = re.compile(r"\.[US](8|16)\b")
 _BYTE = 8
+_WORD = 1 << 32
 
 
 def places_of(one: Instruction, known: Callable[[str], Number | None], threads: int) -> tuple[int, int] | None:
@@ -22,8 +25,7 @@ def places_of(one: Instruction, known: Callable[[str], Number | None], threads: 
 
     Places that lie apart by something that nobody knows are places of their own.
     """
-    registers = globally_addressed(one) if one.root in _ACCESSES else []
-    number = known(f"R{registers[0]}") if registers else None
+    number = _address(one, known)
     if number is None:
         return None
     narrow = _NARROW.search(one.opcode)
@@ -37,6 +39,21 @@ def places_of(one: Instruction, known: Callable[[str], Number | None], threads: 
             found.add(_in_a_row(active, width))
     (places,) = found if len(found) == 1 else (None,)
     return places
+
+
+def stride_of(one: Instruction, known: Callable[[str], Number | None]) -> int | None:
+    """Bytes from one lane's address to the next one's, if they are the same for all lanes, and not 0."""
+    number = _address(one, known)
+    if number is None or number.apart is not None:
+        return None
+    steps = np.unique(np.diff(number.by_thread.reshape(-1, WARP_SIZE)) % _WORD)
+    return int(steps[0]) or None if len(steps) == 1 else None
+
+
+def _address(one: Instruction, known: Callable[[str], Number | None]) -> Number | None:
+    """The lower half of it."""
+    registers = globally_addressed(one) if one.root in _ACCESSES else []
+    return known(f"R{registers[0]}") if registers else None
 
 
 def _in_a_row(wanted: Iterable[tuple[int, int]], width: int) -> tuple[int, int] | None:

@@ -27,34 +27,36 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Instruction:
-    """One line: its address, opcode with modifiers and whole text.
+    """One line: its address, opcode with modifiers and whole text; and what other modules here have found out about it.
 
-    ``stall``: cycles until the warp's next instruction, as the compiler has set them; None without machine code.
-    ``one_address``: a load that wants the same address in all lanes (`gpusim.program.sass.lanes`). ``threads``: those
-    of a CTA that come to it, where a branch keeps others from it; ``taking``: those of them that execute it, where its
-    predicate says so; ``wavefronts``: how often it passes shared memory; ``announced``: bytes that an arrival at an
-    mbarrier announces, if they are a constant; ``places``: bytes in a row that a warp wants of global memory, and in
-    how many places (all five of `gpusim.program.sass.threads`).
-    ``stride``: bytes from one lane's address to the next one's, where that is known; ``whole``: with others it takes
-    all that lies between them (`gpusim.program.sass.strides`). ``jumped_over``: addresses of the branches inside its
-    loops that jump over it, outermost first (`gpusim.program.sass.blocks`). ``base``: registers of an address in global
-    memory, each with the address of the instruction that wrote it (`gpusim.program.sass.bases`).
+    Threads of a CTA are told by a number whose bit i stands for thread i.
     """
 
     address: int
     opcode: str
     text: str
     stall: int | None = None
+    """Cycles until the warp's next instruction, as the compiler has set them; None without machine code."""
     one_address: bool = False
+    """A load that wants the same address in all lanes (`lanes`)."""
     threads: int | None = None
+    """Those that come to it, where a branch keeps others from it (`threads`)."""
     taking: int | None = None
+    """Those of them that execute it, where its predicate says so (`threads`)."""
     wavefronts: float | None = None
+    """How often it passes shared memory (`shared_words`)."""
     announced: int | None = None
+    """Bytes that an arrival at an mbarrier announces, if they are a constant (`threads`)."""
     places: tuple[int, int] | None = None
+    """Bytes in a row that a warp wants of global memory, and in how many places (`global_places`)."""
     stride: int | None = None
+    """Bytes from one lane's address to the next one's, where they are the same for all lanes (`global_places`)."""
     whole: bool = False
+    """With others it takes all that lies between two lanes (`structures`)."""
     jumped_over: tuple[int, ...] = ()
+    """Addresses of the branches inside its loops that jump over it, outermost first (`blocks`)."""
     base: tuple[tuple[int, int], ...] = ()
+    """Registers of an address in global memory, each with the address of the instruction that wrote it (`bases`)."""
 
     @staticmethod
     def of(text: str, address: int = 0, stall: int | None = None) -> Instruction:

@@ -223,8 +223,8 @@ def _shifted_and_added(one: Instruction, numbers: Sequence[Number]) -> Number | 
 
 
 def _power(by: Number) -> Number:
-    """The power of two that a shift to the left multiplies by."""
-    return Number(1 << by.by_thread % _BITS)
+    """The power of two that a shift to the left multiplies by; beyond a register nothing is left."""
+    return Number(np.where(by.by_thread < _BITS, 1 << by.by_thread % _BITS, 0))
 
 
 def _logic(_one: Instruction, numbers: Sequence[Number]) -> Number | None:

@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 
 from gpusim.program.kernel import WARP_SIZE
-from gpusim.program.sass.global_places import places_of
+from gpusim.program.sass.global_places import places_of, stride_of
 from gpusim.program.sass.lanes import own_registers
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.shared_words import passes
@@ -37,7 +37,7 @@ from gpusim.program.sass.thread_numbers import (
 __all__ = ["ALL_THREADS", "warps_in", "with_threads"]
 
 ALL_THREADS = (1 << MOST_THREADS) - 1
-"""Threads are told by a number whose bit i stands for thread i."""
+"""Told by a number whose bit i stands for thread i."""
 _RESULT = re.compile(r"(U?R)(\d+)")
 _PREDICATE = re.compile(r"U?P(\d|T)$")
 _OPERAND = re.compile(r"R(\d+)|UR\d+|c\[.*\]")
@@ -158,6 +158,7 @@ def _pass(
                 wavefronts=passes(one, now.number, taking),
                 announced=_announced(one, now),
                 places=places_of(one, now.number, taking),
+                stride=stride_of(one, now.number),
             )
         )
         operands = [operand.removesuffix(".reuse") for operand in one.operands]

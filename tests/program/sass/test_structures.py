@@ -1,4 +1,4 @@
-"""How far the lanes of an access are apart, from the arithmetic of its address."""
+"""How far the lanes of an access are apart, and which take all of a structure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from gpusim.program import sass
 def accesses(*lines):
     """(stride, whole) of every load and store of a listing."""
     listing = "".join(f"/*{0x10 * at:04x}*/ {line} ;\n" for at, line in enumerate(lines))
-    marked = sass.with_strides(sass.with_addresses(sass.parse(listing)))
+    marked = sass.with_structures(sass.with_threads(sass.with_addresses(sass.parse(listing))))
     return [(one.stride, one.whole) for one in marked if one.root in ("LDG", "STG", "LDGSTS")]
 
 
