@@ -183,3 +183,12 @@ def test_a_stage_that_all_have_read_is_free_for_the_tile_after_all_stages(drafte
     draft = drafted(BEHIND_A_BARRIER, 4)
     assert "- tma_load: {ring: input, ahead: 2}  # as many as stages?" in draft
     assert "acquire" not in draft
+
+
+def test_what_is_read_behind_the_release_lies_in_no_ring(drafted):
+    """Partial sums."""
+    sums = SPECIALIZED.replace("/*00b0*/", "/*00a8*/                   LDS R8, [R1] ;\n        /*00b0*/")
+    turn = roles_in(drafted(sums, 4))["consumer"]["per_tile"]
+    at = next(number for number, op in enumerate(turn) if "release" in op)
+    assert [op["compute"].get("reads") for op in turn if "lds" in op.get("compute", {})] == [None, False]
+    assert turn[at + 1]["compute"]["lds"] == 1

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from gpusim.cli.count.ops import is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
+from gpusim.cli.count.ops import OUTSIDE, is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
 from gpusim.cli.count.prefetch import AHEAD, ahead_of_tiles, filled_before
-from gpusim.cli.count.rings import TMA_LOAD, Ring, ring_of, role_names
+from gpusim.cli.count.rings import ARRIVE, TMA_LOAD, Ring, ring_of, role_names
 from gpusim.program.sass import Part, RoleParts, Step, by_role, steps_of
 
 __all__ = ["Draft", "draft"]
@@ -147,6 +147,9 @@ class _Role:
         space, asks = _INDENT * depth, _JUMPED_OVER.get(section, _JUMPED_OVER["once"])
         jumping = [around, *(step.jumped_over for step in listed), around]
         for at, (step, before, behind) in enumerate(zip(listed, jumping, jumping[2:], strict=False)):
+            if words.get(listed[at - 1].word) and listed[at - 1].word == ARRIVE and at:
+                # A stage that has been given back is not read any more.
+                words = {**words, OUTSIDE: ""}
             lines = list(self._lines(listed, at, words, warps, section))
             asked = set(step.jumped_over).difference(_for_later_tiles(listed))
             begun, ended = asked.difference(before), asked.difference(behind)

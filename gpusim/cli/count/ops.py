@@ -11,13 +11,16 @@ from gpusim.program import WARP_SIZE
 from gpusim.program.sass import NO_WAIT, Stated, Step, warps_in
 
 __all__ = [
-    "by_one_warp", "bytes_of", "in_words", "is_arithmetic_for_addresses", "is_for_addresses", "lines_of", "warps_of",
+    "OUTSIDE", "by_one_warp", "bytes_of", "in_words", "is_arithmetic_for_addresses", "is_for_addresses", "lines_of",
+    "warps_of",
 ]  # fmt: skip
 
 _WIDTH = re.compile(r"\(\w+: (\d+)")
 _STRIDE = re.compile(r"(stride|structure|scatter): (\d+)")
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
+OUTSIDE = "reads: false"
+"""Among the words of a ring: what is loaded from shared memory lies outside of it."""
 _KIB = 1024
 _LOCAL = ("LDL", "STL")
 _BANKED = 4
@@ -63,7 +66,7 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
     if word in ("load", "store", "cp_async"):
         yield from _accesses(step, executing, some, words.get(word, ""))
     elif word == "compute":
-        yield from _computed(step.rows, some)
+        yield from _computed(step.rows, some, OUTSIDE in words)
     elif word in _ALL:
         yield f"- {word}: {numbers['pending']:g}" if "pending" in numbers else f"- {word}{_ALL[word]}"
     elif word == "named_barrier" and "id" in numbers:
@@ -162,8 +165,11 @@ def _fetched(lanes: int, width: int, row: Stated) -> int:
     return -(-((lanes - 1) * apart + width) // _SECTOR) * _SECTOR
 
 
-def _computed(rows: Sequence[Stated], some: Mapping[str, int]) -> Iterator[str]:
-    """One op, and one for each further width of stores; ``some``: of which warps, if not of all."""
+def _computed(rows: Sequence[Stated], some: Mapping[str, int], outside: bool) -> Iterator[str]:
+    """One op, and one for each further width of stores.
+
+    ``some``: of which warps, if not of all. ``outside``: what it loads from shared memory lies in no ring.
+    """
     numbers: dict[str, Any] = {}
     loads: list[tuple[float, int, float]] = []
     stores: list[dict[str, float]] = []
@@ -188,7 +194,7 @@ def _computed(rows: Sequence[Stated], some: Mapping[str, int]) -> Iterator[str]:
         numbers["setup"] = numbers.pop("other")
     if loads:
         numbers |= _loaded(loads)
-    if shuffles and shuffles == numbers["lds"]:
+    if loads and (outside or shuffles == numbers["lds"]):
         numbers["reads"] = "false"
     if stores:
         numbers |= stores.pop(0)

@@ -9,9 +9,9 @@ from gpusim.cli.count.ops import by_one_warp, bytes_of, in_words, warps_of
 from gpusim.cli.count.prefetch import AHEAD
 from gpusim.program.sass import Step
 
-__all__ = ["TMA_LOAD", "Ring", "ring_of", "role_names"]
+__all__ = ["ARRIVE", "TMA_LOAD", "Ring", "ring_of", "role_names"]
 
-_WAIT, _ARRIVE, TMA_LOAD = "wait, acquire or mbarrier_wait", "release, producer_commit or arrive", "tma_load"
+_WAIT, ARRIVE, TMA_LOAD = "wait, acquire or mbarrier_wait", "release, producer_commit or arrive", "tma_load"
 _NAME = "input"
 _GUESS = 1024
 """Bytes of a stage where nobody knows."""
@@ -72,7 +72,7 @@ def _asked_by_one_thread(turn: Sequence[Step], warps: int) -> Ring | None:
     copies = [at for at, step in enumerate(turn) if step.word == TMA_LOAD]
     waits = [at for at, step in enumerate(turn) if step.word == _WAIT]
     by_all = [at for at in waits if warps_of(turn[at], warps) == warps]
-    if warps == 1 or not copies or len(by_all) != 1 or len(waits) > 2 or _times(turn, _ARRIVE) > 1:
+    if warps == 1 or not copies or len(by_all) != 1 or len(waits) > 2 or _times(turn, ARRIVE) > 1:
         return None
     # What has just been read makes room for the tile that follows after all stages.
     late = copies[0] > by_all[0] and len(waits) == 1
@@ -83,7 +83,7 @@ def _asked_by_one_thread(turn: Sequence[Step], warps: int) -> Ring | None:
         _WAIT: f"wait: {_NAME}  # which ring?",
         by_one_warp(_WAIT): f"acquire: {{ring: {_NAME}, warps: 1, ahead: full}}",
         TMA_LOAD: f"tma_load: {{ring: {_NAME}, {each}ahead: {ahead}",
-        _ARRIVE: f"release: {_NAME}",
+        ARRIVE: f"release: {_NAME}",
     }
     return Ring(0, size, [words])
 
@@ -92,7 +92,7 @@ def _produced(turns: Sequence[Sequence[Step]]) -> Ring | None:
     """One role waits and copies once a tile, the others wait and arrive."""
     copying = [bool(_times(turn, TMA_LOAD)) for turn in turns]
     alike = all(
-        _times(turn, _WAIT) == 1 and _times(turn, TMA_LOAD if copies else _ARRIVE) == 1
+        _times(turn, _WAIT) == 1 and _times(turn, TMA_LOAD if copies else ARRIVE) == 1
         for turn, copies in zip(turns, copying, strict=True)
     )
     if copying.count(True) != 1 or not alike:
@@ -110,7 +110,7 @@ def _of_producer() -> dict[str, str]:
 
 
 def _of_consumer() -> dict[str, str]:
-    return {_WAIT: f"wait: {_NAME}  # which ring?", _ARRIVE: f"release: {_NAME}"}
+    return {_WAIT: f"wait: {_NAME}  # which ring?", ARRIVE: f"release: {_NAME}"}
 
 
 def _times(turn: Sequence[Step], word: str) -> int:
