@@ -39,8 +39,10 @@ def _blocks(part: Part, jumps: dict[int, tuple[int, bool]]) -> dict[int, int]:
     found = {}
     for one in part.body:
         end, conditional = jumps.get(one.address, (0, False))
+        if not conditional or end > part.last:
+            continue
         inside = [other for other in part.body if one.address < other.address < end]
-        if not conditional or end > part.last or not inside or _is_for_some_threads(inside[0], one):
+        if not inside or _is_for_some_threads(inside[0], one):
             continue
         entered = any(
             one.address < target < end and not one.address < branch < end for branch, (target, _) in jumps.items()

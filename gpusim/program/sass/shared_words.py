@@ -26,7 +26,10 @@ def passes(one: Instruction, known: Callable[[str], Number | None], threads: int
     address = _ADDRESS.search(one.text)
     if one.root not in _ACCESSES or address is None:
         return None
-    if all((threads >> warp * WARP_SIZE & _FULL).bit_count() <= 1 for warp in range(MOST_THREADS // WARP_SIZE)):
+    warps = MOST_THREADS // WARP_SIZE
+    if threads.bit_count() <= warps and all(
+        (threads >> warp * WARP_SIZE & _FULL).bit_count() <= 1 for warp in range(warps)
+    ):
         return 1.0
     wanted = np.zeros(0)
     for part in address[1].split("+"):
