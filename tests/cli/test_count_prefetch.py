@@ -152,3 +152,14 @@ def test_a_loop_that_waits_for_what_it_has_asked_for_stays_as_it_is(drafted):
     assert [word for word in told if word != "compute"] == [
         "cp_async", "commit_group", "load", "wait_loads", "wait_group", "sync_threads",
     ]  # fmt: skip
+
+
+def test_turns_of_which_nothing_is_ahead_stay_as_they_are(drafted):
+    """The first tile's load brings other registers than the turns': it is not left out, nor does a wait move."""
+    other = "\n".join(line for line in BUFFERS.splitlines() if "LDGSTS" not in line and "DEPBAR" not in line)
+    draft = drafted(other.replace("LDG.E R4", "LDG.E R5", 1).replace("STS [R8], R4", "STS [R8], R5", 1))
+    role = yaml.safe_load(draft)["all"]
+    for part in ("prologue", "per_tile"):
+        told = [op if isinstance(op, str) else next(iter(op)) for op in role[part]]
+        assert [word for word in told if word != "compute"] == ["load", "wait_loads", "sync_threads"]
+    assert "left out" not in draft

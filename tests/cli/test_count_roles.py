@@ -192,3 +192,30 @@ def test_what_is_read_behind_the_release_lies_in_no_ring(drafted):
     at = next(number for number, op in enumerate(turn) if "release" in op)
     assert [op["compute"].get("reads") for op in turn if "lds" in op.get("compute", {})] == [None, False]
     assert turn[at + 1]["compute"]["lds"] == 1
+
+
+def test_what_is_read_behind_the_copy_into_its_stage_lies_in_no_ring(drafted):
+    """The stage has been read, and one thread fills it again; what is read before is the ring's."""
+    sums = BEHIND_A_BARRIER.replace("/*0090*/", "/*0090*/                   LDS R9, [R1] ;\n        /*0094*/", 1)
+    turn = [op for op in roles_in(drafted(sums, 4))["all"]["per_tile"] if "compute" in op]
+    assert [op["compute"].get("reads") for op in turn if "lds" in op["compute"]] == [None, False]
+
+
+def test_copies_of_a_producer_that_make_up_a_tile(drafted):
+    """Three of one stage, of which only the launch knows how many bytes they are."""
+    copy = "UBLKCP.S.G [UR4], [UR6], UR8 ;"
+    thrice = SPECIALIZED.replace(copy, f"{copy}\n        /*0144*/ {copy}\n        /*0148*/ {copy}")
+    draft = drafted(thrice, 4)
+    part = {"tma_load": {"ring": "input", "bytes": "1 KiB"}}
+    assert [op for op in roles_in(draft)["producer"]["per_tile"] if "tma_load" in op] == [part] * 3
+    assert "which ring?" not in draft
+
+
+def test_a_loop_of_one_warp_says_so(drafted):
+    """One thread sets up as many barriers as there are stages."""
+    setting_up = SPECIALIZED.replace(
+        "/*0030*/                   STS [R1], RZ ;",
+        "/*0030*/                   IADD3 R9, R9, 0x1, RZ ;\n        /*0038*/               @P4 BRA 0x30 ;",
+    )
+    [loop] = [op["repeat"] for op in roles_in(drafted(setting_up, 4))["consumer"]["prologue"] if "repeat" in op]
+    assert [op["compute"]["warps"] for op in loop["ops"]] == [1]

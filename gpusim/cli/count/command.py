@@ -132,7 +132,8 @@ def _write(output: Path, file: Path, drafts: Mapping[str, Draft], usage: Mapping
         raise GpusimError(f"{output}: is there already; a draft replaces no file")
     [(name, each)] = drafts.items()
     write_atomically(output, file_of(name, each, usage.get(name, Usage())))
-    console().print(f"{output}: written; what is still asked there `gpusim check {output}` lists", markup=False)
+    asks = f"its comments ask what is not known, and `gpusim check {output}` lists the numbers among that"
+    console().print(f"{output}: written; {asks}", markup=False)
 
 
 def _kernel(found: list[Part], in_order: bool) -> list[dict[str, Any]]:

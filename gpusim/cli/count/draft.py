@@ -147,8 +147,8 @@ class _Role:
         space, asks = _INDENT * depth, _JUMPED_OVER.get(section, _JUMPED_OVER["once"])
         jumping = [around, *(step.jumped_over for step in listed), around]
         for at, (step, before, behind) in enumerate(zip(listed, jumping, jumping[2:], strict=False)):
-            if words.get(listed[at - 1].word) and listed[at - 1].word == ARRIVE and at:
-                # A stage that has been given back is not read any more.
+            if at and words.get(listed[at - 1].word) and _gives_back(listed[:at]):
+                # A stage that has been given back, or is being filled again, is not read any more.
                 words = {**words, OUTSIDE: ""}
             lines = list(self._lines(listed, at, words, warps, section))
             asked = set(step.jumped_over).difference(_for_later_tiles(listed))
@@ -176,6 +176,13 @@ class _Role:
             yield from self._listed(self.found[step.word][1], words, warps, 3, section, step.jumped_over)
         else:
             yield from lines_of(step, warps, words)
+
+
+def _gives_back(listed: Sequence[Step]) -> bool:
+    """Whether the last step leaves the stage to a later tile: it says so, or copies that tile in behind its reader."""
+    last = listed[-1].word
+    read = any(row.field.startswith("lds ") and "reads: false" not in row.field for step in listed for row in step.rows)
+    return last == ARRIVE or (last == TMA_LOAD and read)
 
 
 def _for_later_tiles(listed: Sequence[Step]) -> set[int]:

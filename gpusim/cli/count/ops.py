@@ -132,8 +132,8 @@ def _lanes(step: Step, row: Stated, warps: int) -> tuple[int, int]:
 
 def _about_lanes(word: str, row: Stated, lanes: int, ring: str) -> Iterator[str]:
     """What an access does not say of its lanes, or leaves to be said."""
-    if word == "cp_async":
-        yield "which ring?" if ring else "its ring?"
+    if word == "cp_async" and not ring:
+        yield "its ring?"
     if lanes == 1:
         yield "one lane: a sector each"
     elif lanes < WARP_SIZE:

@@ -24,7 +24,11 @@ _TO_WAIT = (*_WAITS, "sync_threads", "named_barrier")
 
 def ahead_of_tiles(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]]:
     """The steps ``before`` a loop over tiles and those of a ``turn``, as an op list has them."""
-    return _with_copies(*_with_loads(*_begun_with_waits(before, turn)))
+    rotated = _with_copies(*_with_loads(*_begun_with_waits(before, turn)))
+    if any(row.field == AHEAD for step in rotated[1] for row in step.rows):
+        return rotated
+    # Nothing else makes sense of a wait before anything is asked for.
+    return list(before), list(turn)
 
 
 def _begun_with_waits(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]]:

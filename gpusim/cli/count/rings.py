@@ -14,12 +14,12 @@ __all__ = ["ARRIVE", "TMA_LOAD", "Ring", "ring_of", "role_names"]
 _WAIT, ARRIVE, TMA_LOAD = "wait, acquire or mbarrier_wait", "release, producer_commit or arrive", "tma_load"
 _NAME = "input"
 _GUESS = 1024
-"""Bytes of a stage where nobody knows."""
+"""Bytes of a copy where nobody knows."""
 
 
 @dataclass(frozen=True)
 class Ring:
-    """A ring: its stages and the bytes of one, 0 where nobody knows.
+    """A ring: its stages and the bytes of one, 0 where nobody knows, which so many ``copies`` of one thread bring.
 
     ``words``: for each role its ops on the ring, by what the machine code says of them. ``private``: nobody meets, so
     that each warp can read only what it has copied itself.
@@ -29,13 +29,15 @@ class Ring:
     bytes: float = 0.0
     words: Sequence[Mapping[str, str]] = field(default=())
     private: bool = False
+    copies: int = 1
     name: str = _NAME
 
     @property
     def told(self) -> str:
-        """Its line in a scenario file; with two stages and a KiB where nobody knows."""
+        """Its line in a scenario file; with two stages and a KiB a copy where nobody knows."""
         private = ", private: true" if self.private else ""
-        return f"{self.name}: {{stages: {self.stages or 2}, bytes: {in_words(self.bytes or _GUESS)}{private}}}"
+        size = self.bytes or _GUESS * self.copies
+        return f"{self.name}: {{stages: {self.stages or 2}, bytes: {in_words(size)}{private}}}"
 
 
 def role_names(turns: Sequence[Sequence[Step]]) -> list[str]:
@@ -76,41 +78,50 @@ def _asked_by_one_thread(turn: Sequence[Step], warps: int) -> Ring | None:
         return None
     # What has just been read makes room for the tile that follows after all stages.
     late = copies[0] > by_all[0] and len(waits) == 1
-    ahead = "2}  # as many as stages?" if late else "full}"
+    ahead = "2" if late else "full"
     size = _announced(turn)
-    each = f"bytes: {in_words((size or _GUESS) / len(copies))}, " if len(copies) > 1 else ""
+    each, asks = _part(size, len(copies)), "  # as many as stages?" if late else ""
     words = {
-        _WAIT: f"wait: {_NAME}  # which ring?",
+        _WAIT: f"wait: {_NAME}",
         by_one_warp(_WAIT): f"acquire: {{ring: {_NAME}, warps: 1, ahead: full}}",
-        TMA_LOAD: f"tma_load: {{ring: {_NAME}, {each}ahead: {ahead}",
+        TMA_LOAD: f"tma_load: {{ring: {_NAME}{each}, ahead: {ahead}}}{asks}",
         ARRIVE: f"release: {_NAME}",
     }
-    return Ring(0, size, [words])
+    return Ring(0, size, [words], copies=len(copies))
 
 
 def _produced(turns: Sequence[Sequence[Step]]) -> Ring | None:
-    """One role waits and copies once a tile, the others wait and arrive."""
-    copying = [bool(_times(turn, TMA_LOAD)) for turn in turns]
+    """One role waits and copies what makes up a tile, the others wait and arrive."""
+    copies = [_times(turn, TMA_LOAD) for turn in turns]
     alike = all(
-        _times(turn, _WAIT) == 1 and _times(turn, TMA_LOAD if copies else ARRIVE) == 1
-        for turn, copies in zip(turns, copying, strict=True)
+        _times(turn, _WAIT) == 1 and (count or _times(turn, ARRIVE) == 1)
+        for turn, count in zip(turns, copies, strict=True)
     )
-    if copying.count(True) != 1 or not alike:
+    if sum(map(bool, copies)) != 1 or not alike:
         return None
-    words = [_of_producer() if copies else _of_consumer() for copies in copying]
-    return Ring(0, _announced(turns[copying.index(True)]), words)
+    size = _announced(turns[copies.index(max(copies))])
+    # Of two consumers one may wait for what the other hands on.
+    asks = "" if len(turns) == 2 else "  # which ring?"
+    words = [_of_producer(count, size) if count else _of_consumer(asks) for count in copies]
+    return Ring(0, size, words, copies=max(copies))
 
 
 def _announced(turn: Sequence[Step]) -> float:
     return sum(row.number for step in turn for row in step.rows if row.field == "announced")
 
 
-def _of_producer() -> dict[str, str]:
-    return {_WAIT: f"acquire: {_NAME}  # which ring?", TMA_LOAD: f"tma_load: {_NAME}"}
+def _of_producer(copies: int, size: float) -> dict[str, str]:
+    copy = f"{{ring: {_NAME}{_part(size, copies)}}}  # as many bytes each?" if copies > 1 else _NAME
+    return {_WAIT: f"acquire: {_NAME}", TMA_LOAD: f"tma_load: {copy}"}
 
 
-def _of_consumer() -> dict[str, str]:
-    return {_WAIT: f"wait: {_NAME}  # which ring?", ARRIVE: f"release: {_NAME}"}
+def _of_consumer(asks: str) -> dict[str, str]:
+    return {_WAIT: f"wait: {_NAME}{asks}", ARRIVE: f"release: {_NAME}"}
+
+
+def _part(size: float, copies: int) -> str:
+    """Bytes of each of several copies of a tile of ``size`` bytes."""
+    return f", bytes: {in_words(size // copies or _GUESS)}" if copies > 1 else ""
 
 
 def _times(turn: Sequence[Step], word: str) -> int:

@@ -161,7 +161,7 @@ def steps_of(part: Part, parts: Sequence[Part]) -> list[Step]:
     while len(apart) > known:
         known = len(apart)
         found = _passed(part, loops, apart, commits)
-    return [Step("compute", tuple(stated(part.body, loop=part.is_loop)))] if _is_one(found) else found
+    return [replace(found[0], rows=tuple(stated(part.body, loop=part.is_loop)))] if _is_one(found) else found
 
 
 def _passed(
