@@ -36,7 +36,10 @@ def counted(part: dict) -> dict[tuple[str, str], int]:
 
 
 def test_instructions_are_counted_by_the_words_that_state_them(answer, listed):
-    """One loop; R4, R8 and R12 are of one bank, which gives one of them a cycle, the last one a cycle late."""
+    """One loop; R4, R8 and R12 are of one bank, which gives one of them a cycle, the last one a cycle late.
+
+    No thread has an address of its own in R2.
+    """
     found = answer("count", listed(DUMP))["functions"]
     (whole,) = found["nothing"]
     assert (whole["part"], whole["last"], whole["words"][0]["count"]) == ("whole", "0x0000", 1)
@@ -45,7 +48,8 @@ def test_instructions_are_counted_by_the_words_that_state_them(answer, listed):
     assert counted(loop) == {
         ("compute", "ffma"): 3, ("compute", "register_conflicts"): 1, ("compute", "lds (lds_bytes: 16)"): 1,
         ("compute", "ilp"): 4.0, ("compute", "loads_in_flight"): 1.0, ("compute", "half_rate"): 1,
-        ("compute", "lds (lds_bytes: 4, reads: false)"): 1, ("load", "bytes (width: 16)"): 1, OTHER: 2,
+        ("compute", "lds (lds_bytes: 4, reads: false)"): 1, OTHER: 2,
+        ("load", "bytes (width: 16, stride: 1, one address)"): 1,
     }  # fmt: skip
     assert outside["part"] == "outside loops"
     assert counted(outside) == {OTHER: 2}

@@ -107,3 +107,20 @@ def test_a_block_in_x_and_y(gpusim, listed):
     known = gpusim("count", listed(tile), "--draft", 8, "--block", "16x16")[1]
     assert "lds_wavefronts: 2" in known
     assert "wavefronts?" not in known
+
+
+def test_a_value_of_the_warp_s_row(gpusim, listed):
+    """Element threadIdx.y, which all lanes want of a row of 32 threads, and half of them of one of 16."""
+    row = """
+		Function : row
+        /*0000*/                   S2R R2, SR_TID.Y ;
+        /*0008*/                   LDC.64 R6, c[0x0][0x210] ;
+        /*0010*/                   IMAD.WIDE R4, R2, 0x4, R6 ;
+        /*0020*/                   LDG.E R8, desc[UR4][R4.64] ;
+        /*0030*/                   STG.E desc[UR4][R10.64], R8 ;
+        /*0040*/                   EXIT ;
+"""
+    draft = gpusim("count", listed(row), "--draft", 8, "--block", "32x8")[1]
+    assert "- load: {bytes: 1 KiB, width: 4, stride: 1, wait: false}  # one address for all lanes" in draft
+    draft = gpusim("count", listed(row), "--draft", 8, "--block", "16x16")[1]
+    assert "- load: {bytes: 1 KiB, width: 4, stride: 1, wait: false}\n" in draft

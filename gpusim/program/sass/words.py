@@ -270,5 +270,7 @@ def _in_places(instruction: Instruction) -> str:
     row, count = instruction.places
     if count > 1:
         return f", scatter: {row}" if row < LINE_BYTES else ""
-    each = row // WARP_SIZE
-    return f", stride: {each}" if 0 < each < instruction.width else ""
+    if row <= instruction.width:
+        return ONE_ADDRESS
+    each = max(row // WARP_SIZE, 1)
+    return f", stride: {each}" if each < instruction.width else ""
