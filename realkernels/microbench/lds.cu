@@ -1,29 +1,9 @@
 // Shared memory alone: latency by pointer chase, throughput by independent accesses, store-to-load.
 // WORDS is the width in 32-bit words (1, 2, 4). SHARING: which lanes of a warp load the same words; 0 none, 1 pairs of
 // neighbours, 2 each with the one half a warp away, 3 all.
-//
-// Accesses are volatile in PTX: otherwise the assembler lifts repeated loads out of the loop and
-// forwards stores to loads.
-#include "common.cuh"
+#include "shared_access.cuh"
 
 extern __shared__ __align__(128) unsigned char arena[];
-
-#if WORDS == 1
-#define LOAD(v, p) asm volatile("ld.volatile.shared.u32 %0, [%1];" : "=r"(v[0]) : "r"(p) : "memory")
-#define STORE(p, v) asm volatile("st.volatile.shared.u32 [%0], %1;" ::"r"(p), "r"(v[0]) : "memory")
-#elif WORDS == 2
-#define LOAD(v, p) asm volatile("ld.volatile.shared.v2.u32 {%0,%1}, [%2];" : "=r"(v[0]), "=r"(v[1]) : "r"(p) : "memory")
-#define STORE(p, v) asm volatile("st.volatile.shared.v2.u32 [%0], {%1,%2};" ::"r"(p), "r"(v[0]), "r"(v[1]) : "memory")
-#else
-#define LOAD(v, p)                                            \
-    asm volatile("ld.volatile.shared.v4.u32 {%0,%1,%2,%3}, [%4];"      \
-                 : "=r"(v[0]), "=r"(v[1]), "=r"(v[2]), "=r"(v[3]) \
-                 : "r"(p)                                     \
-                 : "memory")
-#define STORE(p, v)                                                                                          \
-    asm volatile("st.volatile.shared.v4.u32 [%0], {%1,%2,%3,%4};" ::"r"(p), "r"(v[0]), "r"(v[1]), "r"(v[2]), "r"(v[3]) \
-                 : "memory")
-#endif
 
 // Each word-group holds the address of the next; the other words are folded in off the chain.
 extern "C" __global__ void chase(long long *out, int steps, int repeats) {
