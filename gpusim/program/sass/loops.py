@@ -42,6 +42,10 @@ class Part:
         """Whether it runs again and again."""
         return self.name.startswith("loop")
 
+    def holds(self, other: Part) -> bool:
+        """Whether ``other`` is this loop or one inside it."""
+        return f"{other.name}.".startswith(f"{self.name}.")
+
 
 @dataclass(frozen=True)
 class _Block:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.loops import Part
+from gpusim.program.sass.thread_numbers import FULL_WARP
 from gpusim.program.sass.threads import ALL_THREADS, warps_in
 
 __all__ = ["RoleParts", "by_role"]
@@ -42,14 +43,14 @@ def _threads(loop: Part, parts: Sequence[Part]) -> int:
     """Those that execute anything of ``loop`` and the loops inside it."""
     found = 0
     for part in parts:
-        if f"{part.name}.".startswith(f"{loop.name}."):
+        if loop.holds(part):
             for one in part.body:
                 found |= ALL_THREADS if one.threads is None else one.threads
     return found
 
 
 def _of(group: frozenset[int], parts: Sequence[Part]) -> RoleParts:
-    threads = sum(((1 << WARP_SIZE) - 1) << warp * WARP_SIZE for warp in group)
+    threads = sum(FULL_WARP << warp * WARP_SIZE for warp in group)
     own = [replace(part, body=tuple(_seen_by(threads, part.body))) for part in parts]
     return RoleParts(tuple(sorted(group)), tuple(part for part in own if part.body))
 

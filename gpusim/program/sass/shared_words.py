@@ -11,13 +11,12 @@ import numpy as np
 from gpusim.program.banks import wavefronts
 from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.listing import Instruction
-from gpusim.program.sass.thread_numbers import MOST_THREADS, Number
+from gpusim.program.sass.thread_numbers import FULL_WARP, MOST_THREADS, Number
 
 __all__ = ["passes"]
 
 _ACCESSES = ("LDS", "STS")
 _ADDRESS = re.compile(r"\[([^\]]*)\]")
-_FULL = (1 << WARP_SIZE) - 1
 _SCALED = re.compile(r"(U?R\d+)(?:\.X(\d+))?")
 
 
@@ -28,7 +27,7 @@ def passes(one: Instruction, known: Callable[[str], Number | None], threads: int
         return None
     warps = MOST_THREADS // WARP_SIZE
     if threads.bit_count() <= warps and all(
-        (threads >> warp * WARP_SIZE & _FULL).bit_count() <= 1 for warp in range(warps)
+        (threads >> warp * WARP_SIZE & FULL_WARP).bit_count() <= 1 for warp in range(warps)
     ):
         return 1.0
     wanted = np.zeros(0)

@@ -150,7 +150,7 @@ def steps_of(part: Part, parts: Sequence[Part]) -> list[Step]:
     outer = part.name if part.is_loop else None
     inside = [other for other in parts if other.is_loop and other.inside == outer]
     loops = {
-        loop: [one for other in parts if f"{other.name}.".startswith(f"{loop.name}.") for one in other.body]
+        loop: [one for other in parts if loop.holds(other) for one in other.body]
         for loop in sorted(inside, key=lambda loop: loop.first)
     }
     commits = [one.opcode for one in part.body if one.opcode in _COMMITS] or [

@@ -18,10 +18,12 @@ from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.listing import Instruction
 
 __all__ = [
-    "ALIKE", "FIRST_LANES", "LANE", "MOST_THREADS", "Number", "compared", "computed", "constant", "logic", "met",
-    "places",
+    "ALIKE", "FIRST_LANES", "FULL_WARP", "LANE", "MOST_THREADS", "Number", "compared", "computed", "constant", "logic",
+    "met", "places",
 ]  # fmt: skip
 
+FULL_WARP = (1 << WARP_SIZE) - 1
+"""All lanes of one warp."""
 MOST_THREADS = 1024
 """Threads that a CTA can have."""
 _THREAD = np.arange(MOST_THREADS, dtype=np.int64)

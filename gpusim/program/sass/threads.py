@@ -23,6 +23,7 @@ from gpusim.program.sass.shared_words import passes
 from gpusim.program.sass.thread_numbers import (
     ALIKE,
     FIRST_LANES,
+    FULL_WARP,
     LANE,
     MOST_THREADS,
     Number,
@@ -50,8 +51,7 @@ _PAIRS = ("CS2R", "DFMA", "DADD", "DMUL", "DMNMX")
 
 def warps_in(threads: int) -> frozenset[int]:
     """Numbers of the warps that any of ``threads`` is of."""
-    full = (1 << WARP_SIZE) - 1
-    return frozenset(warp for warp in range(MOST_THREADS // WARP_SIZE) if threads >> warp * WARP_SIZE & full)
+    return frozenset(warp for warp in range(MOST_THREADS // WARP_SIZE) if threads >> warp * WARP_SIZE & FULL_WARP)
 
 
 @dataclass(frozen=True)
