@@ -17,7 +17,7 @@ def print_advice(advice: Advice) -> None:
     if place is not None:
         out.print(
             f"roofline: {place.regime}, {place.bandwidth_share:.0%} of the memory bandwidth, "
-            f"{place.flop_share:.0%} of FP32",
+            f"{place.flop_share:.0%} of {place.arithmetic}",
             markup=False,
         )
     rows = [(signed(-lever.gain), seconds(lever.total_s), lever.change) for lever in advice.levers[:SHOWN]]

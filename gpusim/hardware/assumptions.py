@@ -9,6 +9,7 @@ from gpusim.program import (
     Arrive,
     BulkWait,
     CommitGroup,
+    Compute,
     CpAsync,
     ExpectTx,
     KernelProgram,
@@ -25,6 +26,8 @@ from gpusim.program import (
     Wait,
     WaitFull,
     WaitGroup,
+    Wgmma,
+    WgmmaWait,
 )
 
 __all__ = ["used_of"]
@@ -33,6 +36,10 @@ _ONLY_FOR: dict[str, tuple[type[Op], ...]] = {
     "hbm.capacity": (),
     "sm.setmaxnreg": (SetMaxNReg,),
     "tma.": (TmaLoad, TmaStore, BulkWait),
+    "tensor.wgmma": (Wgmma, WgmmaWait),
+    "tensor.others": (Wgmma,),
+    "tensor.mma": (Compute,),
+    "tensor.clock": (Compute, Wgmma),
     "lsu.cp_async": (CpAsync,),
     "lsu.commit": (CommitGroup, WaitGroup),
     "lsu.ldg": (Load, Store),

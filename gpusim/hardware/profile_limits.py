@@ -17,7 +17,7 @@ _RATES = frozenset({"bandwidth", "bytes_per_cycle", "flop_per_cycle", "flop_rate
 _ABOVE_ZERO = frozenset({
     "lsu.cp_async_off_line_under_way", "lsu.cp_async_off_sector_under_way", "lsu.cp_async_under_way",
     "lsu.unaligned_line_efficiency", "lsu.unaligned_sector_efficiency", "sm.setup_latency",
-    "tma.unaligned_line_efficiency", "tma.unaligned_sector_efficiency",
+    "tensor.mma_interval", "tma.unaligned_line_efficiency", "tma.unaligned_sector_efficiency",
 })  # fmt: skip
 """Others that something is divided by; ``sm.setup_latency`` is the time of an issue slot."""
 

@@ -25,6 +25,7 @@ from gpusim.program.ops import (
     WaitGroup,
     WaitLoads,
 )
+from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 from gpusim.program.time_stamps import TimeStamp, with_time_stamps
 
 __all__ = [
@@ -58,6 +59,8 @@ __all__ = [
     "WaitFull",
     "WaitGroup",
     "WaitLoads",
+    "Wgmma",
+    "WgmmaWait",
     "check_program",
     "doubts",
     "with_time_stamps",

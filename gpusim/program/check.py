@@ -13,7 +13,8 @@ from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, Wait
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
 from gpusim.program.named_barriers import disputed_meetings, uneven_meetings
 from gpusim.program.ops import Compute, CpAsync, Load, Op, PartOfRole, SetMaxNReg, TmaLoad, TmaStore, WaitLoads
-from gpusim.program.warpgroups import split_warpgroups
+from gpusim.program.tensor_ops import Wgmma
+from gpusim.program.warpgroups import split_warpgroups, torn_products
 
 __all__ = ["check_program"]
 
@@ -63,6 +64,7 @@ def _problems(program: KernelProgram) -> Iterator[str]:
     yield from uneven_meetings(program)
     yield from _register_problems(program, bodies)
     yield from split_warpgroups(program)
+    yield from torn_products(program)
 
 
 def _register_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]]]) -> Iterator[str]:
@@ -121,7 +123,7 @@ def _waits_for_loads(ops: list[Op]) -> bool:
 def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
     where = f"role {role.name!r}, {type(op).__name__} of tile {op.tile}"
     rings = {ring.name: ring for ring in program.rings}
-    name = op.reads if isinstance(op, Compute) else getattr(op, "ring", None)
+    name = op.reads if isinstance(op, Compute | Wgmma) else getattr(op, "ring", None)
     if name and name not in rings:
         yield f"{where}: there is no ring {name!r}{_known(name, rings)}"
     elif isinstance(op, CpAsync | TmaLoad) and op.bytes > rings[name].bytes:

@@ -32,6 +32,7 @@ from gpusim.program.ops import (
     WaitLoads,
 )
 from gpusim.program.role_names import in_words
+from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 from gpusim.program.warpgroups import part_of_warpgroup
 
 __all__ = ["doubts"]
@@ -54,7 +55,7 @@ def doubts(program: KernelProgram) -> Iterator[str]:
     for role, ops in bodies.items():
         if role.warps > 1:
             yield from _unmet(role, ops, rings)
-        yield from _still_stored(role, ops, rings)
+        yield from _still_read(role, ops, rings)
         yield from _a_turn_late(role, ops)
     yield from _never_acquired(program)
     yield from _part_filled(list(bodies.values()), rings)
@@ -102,31 +103,46 @@ def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
         )
 
 
-def _still_stored(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
-    """Stages that are filled or released while a bulk store of the same role may still read them.
+def _still_read(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
+    """Stages that are filled or released while bulk stores or products of the same role may still read them.
 
-    ``bulk_wait`` spares too many, or comes too early.
+    Who waits for these spares too many, or comes too early.
     """
-    under_way: deque[TmaStore] = deque()
+    stores: deque[TmaStore] = deque()
+    products: deque[Wgmma] = deque()
     told: set[str] = set()
     for op in ops:
         ring = rings.get(getattr(op, "ring", None) or "")
         if isinstance(op, TmaStore) and ring is not None:
-            under_way.append(op)
-        elif isinstance(op, BulkWait):
+            stores.append(op)
+        elif isinstance(op, Wgmma):
+            products.append(op)
+        elif isinstance(op, BulkWait | WgmmaWait):
+            under_way = stores if isinstance(op, BulkWait) else products
             while len(under_way) > op.pending:
                 under_way.popleft()
         elif isinstance(op, Fill | Release) and ring is not None and ring.name not in told:
-            same = [at.tile for at in under_way if at.ring == ring.name and (at.tile - op.tile) % ring.stages == 0]
-            if same:
+            for of, under_way, wait in (("tma_store", stores, "bulk_wait"), ("wgmma", products, "wgmma_wait")):
+                same = [at.tile for at in under_way if _ring_of(at) == ring.name and not _apart(at, op, ring)]
+                if not same or ring.name in told:
+                    continue
                 told.add(ring.name)
                 does = f"copies tile {op.tile} into ring {ring.name!r} where"
                 if isinstance(op, Release):
                     does = f"releases tile {op.tile} of ring {ring.name!r} while"
                 yield (
-                    f"role {role.name!r} {does} its tma_store of tile {same[0]} may still read; put a bulk_wait in "
+                    f"role {role.name!r} {does} its {of} of tile {same[0]} may still read; put a {wait} in "
                     f"front that leaves {'fewer' if len(under_way) > 1 else 'none'} pending"
                 )
+
+
+def _ring_of(op: TmaStore | Wgmma) -> str | None:
+    return op.ring if isinstance(op, TmaStore) else op.reads
+
+
+def _apart(op: Op, other: Op, ring: Ring) -> bool:
+    """Whether their tiles lie in different stages."""
+    return (op.tile - other.tile) % ring.stages != 0
 
 
 def _a_turn_late(role: Role, ops: list[Op]) -> Iterator[str]:

@@ -39,6 +39,9 @@ class Mix:
     masked: float = 0.0
     """Loads and stores that no lane executes, because a predicate is false for the whole warp: they take part in the
     queue for shared memory and L1 all the same."""
+    mma: float = 0.0
+    """Products of 16 x 8 x 16 on the tensor cores that the warp waits for (HMMA.16816 of FP16 or BF16); one of half the
+    depth is half of one."""
     ldc: float = 0.0
     """How many of `other`, `setup` and `interleaved` load a constant or a kernel parameter into a register."""
     half_rate: float = 0.0
@@ -46,6 +49,8 @@ class Mix:
     one keeps it busy for `HALF_RATE` cycles."""
     ilp: float = 4.0
     """Chains of dependent FP32 instructions that are independent of each other; a number without a unit."""
+    mma_ilp: float = 4.0
+    """Products that are independent of each other, each with accumulators of its own; a number without a unit."""
     loads_in_flight: float = 1.0
     """How many `lds` the warp issues before it needs the first of them (the unroll factor of the loop around them)."""
     load_to_use: float = 0.0
@@ -78,4 +83,5 @@ class Mix:
     @property
     def issue_slots(self) -> float:
         """Warp instructions in total; each takes one issue slot."""
-        return self.ffma + self.lds + self.other + self.sts + self.mufu + self.setup + self.interleaved + self.masked
+        memory, around = self.lds + self.sts + self.masked, self.other + self.setup + self.interleaved
+        return self.ffma + self.mma + self.mufu + memory + around

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 
 from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, SyncThreads, Wait
 from gpusim.program.mix import Mix
+from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 
 __all__ = [
     "Acquire",
@@ -166,12 +167,14 @@ class Acquire:
 class TmaLoad:
     """Arm the stage's full barrier (``arrive.expect_tx``) and issue one bulk copy into it.
 
-    Or ``copies`` of them, equal parts of the ``bytes``, as so many lanes of the warp issue them.
+    Or ``copies`` of them, equal parts of the ``bytes``, as so many lanes of the warp issue them. ``shared_by``: SMs
+    of a GPC that ask for the same bytes at about the same time, which L2 gives to all of them at once.
     """
 
     ring: str
     bytes: int
     l2_hit: float = 0.0
+    shared_by: float = 1.0
     align: int = 0
     copies: int = 1
     tile: int = -1
@@ -267,5 +270,5 @@ PartOfRole = Acquire | Compute | Load | StoreShared | CpAsync | Store
 Op = (
     Compute | Load | WaitLoads | StoreShared | CpAsync | CommitGroup | WaitGroup | Acquire
     | TmaLoad | ProducerCommit | WaitFull | Release | TmaStore | BulkWait | Store
-    | SyncThreads | NamedBarrier | Arrive | ExpectTx | Wait | SetMaxNReg
+    | Wgmma | WgmmaWait | SyncThreads | NamedBarrier | Arrive | ExpectTx | Wait | SetMaxNReg
 )  # fmt: skip

@@ -26,12 +26,14 @@ from gpusim.program.ops import (
     WaitGroup,
 )
 from gpusim.program.role_names import in_words
+from gpusim.program.tensor_ops import Wgmma
 
-__all__ = ["BULK_STORE", "Remedies", "role_of"]
+__all__ = ["BULK_STORE", "PRODUCTS", "Remedies", "role_of"]
 
 BULK_STORE = " (bulk store)"
-"""How the name of a lane ends whose bulk store reads a stage."""
-_LANE = re.compile(rf"sm\[\d+\]\.cta\[\d+\]\.(.+?)(?:\.warp\[\d+\])?(?:{re.escape(BULK_STORE)})?")
+PRODUCTS = " (wgmma)"
+"""How the name of a lane ends whose bulk store, or whose products on the tensor cores, read a stage."""
+_LANE = re.compile(rf"sm\[\d+\]\.cta\[\d+\]\.(.+?)(?:\.warp\[\d+\])?(?:{re.escape(BULK_STORE)}|{re.escape(PRODUCTS)})?")
 _TURNS = 2
 """Turns of a ring that are looked at."""
 _MOST = 256
@@ -86,6 +88,9 @@ class Remedies:
         if reader.endswith(BULK_STORE):
             where = f"between tma_store and release of {name}" if released else "in front of that"
             return f"put a bulk_wait that leaves no store of the stage pending {where} in role {role!r}"
+        if reader.endswith(PRODUCTS):
+            where = f"release of {name}" if released else "that"
+            return f"put a wgmma_wait that leaves no product of the stage pending in front of {where} in role {role!r}"
         ops = self._ops(role)
         release = _place(ops, Release, name, tile)
         if release is not None and any(_reads(op, name, tile) for op in ops[release:]):
@@ -206,5 +211,5 @@ def _fills(op: Op, ring: str, tile: int) -> bool:
 
 def _reads(op: Op, ring: str, tile: int) -> bool:
     return op.tile == tile and (
-        (isinstance(op, Compute) and op.reads == ring) or (isinstance(op, TmaStore) and op.ring == ring)
+        (isinstance(op, Compute | Wgmma) and op.reads == ring) or (isinstance(op, TmaStore) and op.ring == ring)
     )

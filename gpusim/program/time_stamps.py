@@ -27,6 +27,7 @@ from gpusim.program.ops import (
     WaitGroup,
     WaitLoads,
 )
+from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 
 __all__ = ["TimeStamp", "with_time_stamps"]
 
@@ -43,6 +44,7 @@ _KINDS: dict[type[Op], str] = {
     Acquire: "wait", WaitFull: "wait", Wait: "wait", WaitGroup: "wait", WaitLoads: "wait", BulkWait: "wait",
     SyncThreads: "barrier", NamedBarrier: "barrier", CpAsync: "issue", TmaLoad: "issue", TmaStore: "issue",
     Load: "load", Store: "store", StoreShared: "store", Compute: "compute",
+    Wgmma: "compute", WgmmaWait: "compute",
 }  # fmt: skip
 """What may begin with a stamp, and how it is shown; commits, releases and arrivals belong to the step before."""
 

@@ -1,4 +1,4 @@
-"""Warpgroups: four warps in a row, for all of which ``setmaxnreg`` is one instruction."""
+"""Warpgroups: four warps in a row, for all of which ``setmaxnreg`` is one instruction, and ``wgmma``."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 
 from gpusim.program.kernel import KernelProgram, Role
-from gpusim.program.ops import SetMaxNReg
+from gpusim.program.ops import SetMaxNReg, Wgmma
 from gpusim.program.role_names import with_warps
 
-__all__ = ["WARPGROUP", "part_of_warpgroup", "split_warpgroups"]
+__all__ = ["WARPGROUP", "part_of_warpgroup", "split_warpgroups", "torn_products"]
 
 WARPGROUP = 4
 """Warps in it, the first of which has a number that is a multiple of this."""
@@ -46,6 +46,28 @@ def part_of_warpgroup(program: KernelProgram) -> Iterator[str]:
             f"setmaxnreg is for whole warpgroups of {WARPGROUP} warps, and that of {with_warps(runs[-1][1])} lacks "
             f"{lacks}; count them as idle_warps"
         )
+
+
+def torn_products(program: KernelProgram) -> Iterator[str]:
+    """Roles that ask for ``wgmma`` and are no whole warpgroups."""
+    before = 0
+    for role in program.roles:
+        begins, before = before, before + role.warps
+        if not any(isinstance(op, Wgmma) for op in program.sample(role)):
+            continue
+        if role.warps % WARPGROUP:
+            yield (
+                f"role {role.name!r} has {role.warps} warps, and wgmma is executed by whole warpgroups of {WARPGROUP}; "
+                f"give it {WARPGROUP * -(-role.warps // WARPGROUP)}"
+            )
+        # Which of the warps are idle is not said: they may complete the warpgroup before.
+        elif (lacks := -begins % WARPGROUP) > program.idle_warps:
+            others = list(program.roles[: program.roles.index(role)])
+            yield (
+                f"wgmma is executed by warpgroups of {WARPGROUP} warps in a row from a multiple of {WARPGROUP} on, and "
+                f"in front of role {role.name!r} are the {begins} of {with_warps(others)}; put it first, or let "
+                f"{lacks} idle_warps complete them"
+            )
 
 
 def _runs(program: KernelProgram) -> list[_Run]:

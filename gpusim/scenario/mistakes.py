@@ -42,13 +42,15 @@ MOST = 10
 QUOTE = "'"
 
 _INTEGER = "integer instructions are `other`, or `setup` where nothing hides them"
-_FP64, _TENSOR, _ATOMIC = "FP64 is not modelled", "tensor cores are not modelled", "atomics are not modelled"
+_FP64, _ATOMIC = "FP64 is not modelled", "atomics are not modelled"
+_MMA, _TCGEN05 = "mma.sync is `compute: {mma: n}`, wgmma is `wgmma`", "tcgen05 is not modelled"
 _ELSEWHERE = {
     "int": _INTEGER, "integer": _INTEGER, "alu": _INTEGER, "iadd": _INTEGER, "imad": _INTEGER, "dp4a": _INTEGER,
     "fadd": "FADD and FMUL count as `ffma`", "fmul": "FADD and FMUL count as `ffma`",
     "shfl": "a shuffle is `lds` with lds_bytes: 4 and reads: false", "exp": "MUFU is `mufu`", "rsqrt": "MUFU is `mufu`",
     "ldg": "the word is `load`", "stg": "the word is `store`", "dfma": _FP64, "fp64": _FP64,
-    "mma": _TENSOR, "hmma": _TENSOR, "imma": _TENSOR, "wgmma": _TENSOR, "wmma": _TENSOR, "tcgen05": _TENSOR,
+    "mma": _MMA, "hmma": _MMA, "wmma": _MMA, "hgmma": _MMA, "imma": "products of integers are not modelled",
+    "tcgen05": _TCGEN05,
     "threads": "32 threads are a warp",
     "atomic": _ATOMIC, "atomics": _ATOMIC, "atomic_add": _ATOMIC, "atom": _ATOMIC, "red": _ATOMIC,
 }  # fmt: skip

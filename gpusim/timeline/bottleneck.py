@@ -9,6 +9,7 @@ import numpy as np
 
 from gpusim.timeline.critical_path import critical_path
 from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate, memory_share
+from gpusim.timeline.roofline import FP32, TENSOR_CORES
 from gpusim.timeline.timeline import Timeline
 from gpusim.timeline.unions import union_length
 
@@ -43,6 +44,9 @@ _BY_KIND = {
 }  # fmt: skip
 
 
+_LESS = {FP32: "compute less, or on the tensor cores", TENSOR_CORES: "compute less, or in a narrower type"}
+
+
 def bottleneck(timeline: Timeline) -> Bottleneck | None:
     """The peak that is reached (the larger share of two), else the kind with the largest share of the critical path.
 
@@ -58,7 +62,8 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
         denser = "use all that is fetched: neighbouring lanes side by side, wider vectors"
         return Bottleneck("memory bandwidth", taken, denser if used < WASTED * taken else fewer)
     if reached >= BOUND:
-        return Bottleneck("FP32 arithmetic", reached, "compute less, or on the tensor cores")
+        name = timeline.meta.get("arithmetic", FP32)
+        return Bottleneck(name, reached, _LESS[name])
     unit = _busiest_unit(timeline)
     if unit is not None:
         return unit

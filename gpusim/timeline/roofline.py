@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate, memory_share
 from gpusim.timeline.timeline import Timeline
 
-__all__ = ["COMPUTE_BOUND", "FAR", "MEMORY_BOUND", "Roofline", "roofline"]
+__all__ = ["COMPUTE_BOUND", "FAR", "FP32", "MEMORY_BOUND", "TENSOR_CORES", "Roofline", "roofline"]
 
 COMPUTE_BOUND = 0.8
 """Share of the peak from which a kernel under the roof of arithmetic is bound by it."""
@@ -18,6 +18,10 @@ MEMORY_BOUND = 0.6
 
 FAR = 0.3
 """Below this share of its roof launches, latencies or waits are most of a kernel's time."""
+
+
+FP32, TENSOR_CORES = "FP32 arithmetic", "tensor cores"
+"""What the roof of arithmetic is made of, by the unit that reaches more of its peak (``arithmetic`` of ``meta``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,11 +38,12 @@ class Roofline:
     flop_share: float
     intensity: float
     ridge: float
+    arithmetic: str = FP32
 
     @property
     def roof(self) -> str:
-        """The peak that more overlap would meet first: "memory bandwidth" or "FP32 arithmetic"."""
-        return "memory bandwidth" if self._under_memory else "FP32 arithmetic"
+        """The peak that more overlap would meet first: "memory bandwidth", or that of `arithmetic`."""
+        return "memory bandwidth" if self._under_memory else self.arithmetic
 
     @property
     def share(self) -> float:
@@ -70,4 +75,5 @@ def roofline(timeline: Timeline) -> Roofline | None:
         flop_share=flop / peak_flop,
         intensity=flop / bandwidth if bandwidth else math.inf,
         ridge=peak_flop / peak_bytes,
+        arithmetic=timeline.meta.get("arithmetic", FP32),
     )

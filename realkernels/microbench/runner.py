@@ -18,10 +18,13 @@ from realkernels.microbench.bench import HERE, Context
 
 BENCHES = (
     "clock",
+    "power",
     "issue",
     "operands",
     "halves",
     "multiply",
+    "mma",
+    "wgmma",
     "steps",
     "varied",
     "lds",
@@ -75,6 +78,7 @@ BENCHES = (
     "walk",
     "in_order",
     "l2",
+    "sharing",
     "sweeps",
     "hits",
     "rewritten",

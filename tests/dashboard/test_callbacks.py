@@ -111,7 +111,7 @@ def test_advice_names_the_change_its_gain_and_the_roofline(source):
     assert "stages 3 → 4" in said
     assert "−4.2 % time" in said
     assert "memory-bound" in said
-    assert "92 % of bandwidth, 55 % of FP32" in said
+    assert "92 % of bandwidth, 55 % of FP32 arithmetic" in said
 
 
 def test_advice_to_leave_it_says_what_holds_and_what_was_tried(source):

@@ -52,6 +52,7 @@ OWN = (
     "own_gather",
     "own_sgemm",
     "own_ping_pong",
+    "own_gemm",
     "own_in_place",
 )
 OWN_HOST = ("own_depth_first", "own_device_buffers")

@@ -84,7 +84,7 @@ device: textbook
 host:
   threads: {main: {per_chunk: [{launch: k}]}}
   kernels:
-    k: {grid: 4, tiles_per_cta: 1, roles: {all: {warps: 1, per_tile: [{compute: {fmma: 4}}, {stor: 4}], wraps: 2}}}
+    k: {grid: 4, tiles_per_cta: 1, roles: {all: {warps: 1, per_tile: [{compute: {ffmma: 4}}, {stor: 4}], wraps: 2}}}
 """
     lines = str(error_of(text)).splitlines()
     for line, name in zip(lines, ("ffma", "store", "warps"), strict=True):

@@ -16,8 +16,9 @@ __all__ = [
 ]  # fmt: skip
 
 _WIDTH = re.compile(r"\(\w+: (\d+)")
+_GROUP = re.compile(r"\((n: .*)\)")
 _STRIDE = re.compile(r"(stride|structure|scatter): (\d+)")
-_ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0"}
+_ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0", "wgmma_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 OUTSIDE = "reads: false"
 """Among the words of a ring: what is loaded from shared memory lies outside of it."""
@@ -67,6 +68,8 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
         yield from _accesses(step, executing, some, words.get(word, ""))
     elif word == "compute":
         yield from _computed(step.rows, some, OUTSIDE in words)
+    elif word == "wgmma":
+        yield from (f"- wgmma: {{{_GROUP.search(row.field)[1]}, count: {row.number:g}}}" for row in step.rows)
     elif word in _ALL:
         yield f"- {word}: {numbers['pending']:g}" if "pending" in numbers else f"- {word}{_ALL[word]}"
     elif word == "named_barrier" and "id" in numbers:

@@ -102,7 +102,10 @@ def _produced(turns: Sequence[Sequence[Step]]) -> Ring | None:
     size = _announced(turns[copies.index(max(copies))])
     # Of two consumers one may wait for what the other hands on.
     asks = "" if len(turns) == 2 else "  # which ring?"
-    words = [_of_producer(count, size) if count else _of_consumer(asks) for count in copies]
+    words = [
+        _of_producer(count, size) if count else _of_consumer(turn, asks)
+        for count, turn in zip(copies, turns, strict=True)
+    ]
     return Ring(0, size, words, copies=max(copies))
 
 
@@ -115,8 +118,12 @@ def _of_producer(copies: int, size: float) -> dict[str, str]:
     return {_WAIT: f"acquire: {_NAME}", TMA_LOAD: f"tma_load: {copy}"}
 
 
-def _of_consumer(asks: str) -> dict[str, str]:
-    return {_WAIT: f"wait: {_NAME}{asks}", ARRIVE: f"release: {_NAME}"}
+def _of_consumer(turn: Sequence[Step], asks: str) -> dict[str, str]:
+    """Its wait and its arrival, which gives back the stage of the products that it has waited for."""
+    waits = (row.number for step in turn if step.word == "wgmma_wait" for row in step.rows if row.field == "pending")
+    pending = int(next(waits, 0))
+    release = f"{{ring: {_NAME}, lag: {pending}}}" if pending else _NAME
+    return {_WAIT: f"wait: {_NAME}{asks}", ARRIVE: f"release: {release}"}
 
 
 def _part(size: float, copies: int) -> str:

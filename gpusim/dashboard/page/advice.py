@@ -68,7 +68,8 @@ def _rest(levers: Sequence[Lever]) -> list[html.Span]:
 
 
 def _place(roofline: Roofline) -> html.Span:
-    shares = f"{percent(roofline.bandwidth_share, 0)} of bandwidth, {percent(roofline.flop_share, 0)} of FP32"
+    arithmetic = f"{percent(roofline.flop_share, 0)} of {roofline.arithmetic}"
+    shares = f"{percent(roofline.bandwidth_share, 0)} of bandwidth, {arithmetic}"
     why = (
         f"{roofline.intensity:.1f} FLOP per byte of memory traffic; the roofs meet at {roofline.ridge:.1f}. "
         f"The nearer roof is {roofline.roof}: {percent(roofline.share)} of it is reached."

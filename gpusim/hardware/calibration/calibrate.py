@@ -17,12 +17,12 @@ from gpusim.hardware.calibration.alignment import ALIGNMENT_STEPS
 from gpusim.hardware.calibration.benches import Benches, Measured
 from gpusim.hardware.calibration.memory import HOP_INSTRUCTIONS, MEMORY_STEPS
 from gpusim.hardware.calibration.schedule import SCHEDULE_STEPS
+from gpusim.hardware.calibration.tensor import TENSOR_STEPS
 from gpusim.hardware.calibration.walk import WALK_STEPS
 from gpusim.program import WARP_SIZE
 from gpusim.program.sass import Instruction, dispatch_stalls
 
 __all__ = ["measure_quantities"]
-
 
 _MANY_STALLS = 10
 """Cycles in one turn of a loop; fewer vanish among the rest."""
@@ -295,6 +295,6 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 _STEPS = (
-    _clock, _issue, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, *WALK_STEPS, *MEMORY_STEPS,
-    *ALIGNMENT_STEPS, *ACCESS_STEPS, _launch,
+    _clock, _issue, *TENSOR_STEPS, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, *WALK_STEPS,
+    *MEMORY_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS, _launch,
 )  # fmt: skip

@@ -1,9 +1,9 @@
 """Which warps of a CTA do the same thing at the same time, so that one simulated lane stands for all of them.
 
 The cost of a prediction must follow the work's structure, not its size. Warps of one role on schedulers that carry the
-same load are alike. Not so those of which only some execute an op, nor warps of a few CTAs that do not meet from one
-tile to the next: each of these takes its turn at memory as soon as its own data are there, so that one lane stands for
-one of them on each scheduler.
+same load are alike. Not so those of which only some execute an op, nor warpgroups that multiply on the tensor cores in
+turn, nor warps of a few CTAs that do not meet from one tile to the next: each of these takes its turn at memory as soon
+as its own data are there, so that one lane stands for one of them on each scheduler.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from gpusim.program import (
     TimeStamp,
     WaitGroup,
     WaitLoads,
+    Wgmma,
 )
 
 __all__ = ["WarpGroup", "group_warps"]
@@ -107,7 +108,7 @@ def group_warps(
     groups: list[list[WarpGroup]] = [[] for _ in range(slots)]
     for number, role in enumerate(program.roles):
         drifts, never_meets = _drifts(program, role), _never_meets(program, role)
-        apart = few and role.warps > schedulers and (never_meets or drifts)
+        apart = role.warps > schedulers and (_multiplies(program, role) or (few and (never_meets or drifts)))
         for slot in range(slots):
             places: list[_Place] = []
             for part in range(len(parts[number])):
@@ -184,6 +185,11 @@ def _groups(
         )
         for position, place in enumerate(places)
     ]
+
+
+def _multiplies(program: KernelProgram, role: Role) -> bool:
+    """Whether its warpgroups share the tensor cores: those of one compute while another waits for its results."""
+    return any(isinstance(op, Wgmma) for op in program.sample(role))
 
 
 def _never_meets(program: KernelProgram, role: Role) -> bool:

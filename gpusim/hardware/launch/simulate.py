@@ -29,7 +29,7 @@ from gpusim.hardware.folding.waves import Waves
 from gpusim.hardware.launch.last_wave import deal_left_over, older_get_ahead
 from gpusim.hardware.launch.run import Launch, Run, run_once
 from gpusim.hardware.memory.demand import kept_part, mixed_part
-from gpusim.hardware.memory.traffic import Traffic
+from gpusim.hardware.memory.traffic import Traffic, tensor_flop_per_cycle
 from gpusim.hardware.occupancy import occupancy
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm.cta import LISTED_TILES
@@ -37,6 +37,7 @@ from gpusim.hardware.sm.imbalance import lateness_s
 from gpusim.hardware.sm.open_end import OpenEnd
 from gpusim.program import WARP_SIZE, Compute, KernelProgram, check_program
 from gpusim.timeline import Timeline, TimelineBuilder
+from gpusim.timeline.roofline import TENSOR_CORES
 
 __all__ = ["simulate_kernel"]
 
@@ -80,6 +81,8 @@ def simulate_kernel(
     check_capability(program, profile)
     fits = occupancy(program, profile)
     traffic = Traffic.of(program)
+    if traffic.tensor_flop:
+        profile = profile.at_clock(profile.value("tensor.clock"))
     if not exact:
         program = _evened(program, int(profile.value("sm.count")) * fits.ctas_per_sm)
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
@@ -253,7 +256,6 @@ def _chains(program: KernelProgram) -> float:
 
 def _meta(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
     program, profile, fits, traffic = launch.program, launch.profile, launch.fits, launch.traffic
-    lanes = WARP_SIZE * profile.value("sm.schedulers") * profile.value("sm.count")
     return {
         "source": "predicted",
         "device": profile.recordings,
@@ -262,8 +264,7 @@ def _meta(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
         "launch_s": profile.value("launch.overhead"),
         "bytes_read": traffic.read_bytes,
         "bytes_written": traffic.written_bytes,
-        "flop": traffic.flop,
-        "peak_flop_per_s": 2 * lanes * profile.clock_hz,
+        **_arithmetic(launch),
         "peak_bytes_per_s": profile.value("hbm.read_bandwidth"),
         "hbm_busy": run.hbm_busy,
         "occupancy": {
@@ -280,3 +281,15 @@ def _meta(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
         ],
         "assumed": used_of(profile.assumed, program),
     }
+
+
+def _arithmetic(launch: Launch) -> dict[str, Any]:
+    """The work and the peak of FP32, or of the tensor cores where more of theirs is reached."""
+    program, profile, traffic = launch.program, launch.profile, launch.traffic
+    per_cycle = 2.0 * WARP_SIZE * profile.value("sm.schedulers")
+    found = {"flop": traffic.flop, "peak_flop_per_s": per_cycle * profile.value("sm.count") * profile.clock_hz}
+    if traffic.tensor_flop:
+        peak = tensor_flop_per_cycle(program, profile) * profile.value("sm.count") * profile.clock_hz
+        if traffic.tensor_flop / peak > traffic.flop / found["peak_flop_per_s"]:
+            return {"flop": traffic.tensor_flop, "peak_flop_per_s": peak, "arithmetic": TENSOR_CORES}
+    return found

@@ -2,11 +2,12 @@
 
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
   block for less than all of it; in order of address writes cost less) and of L2 (one way in, for
-  writes, requests and what comes from DRAM, and one out), shared max-min fairly by all SMs. Latencies are those of
+  writes, requests and what comes from DRAM, and one out), shared max-min fairly by all SMs; what several SMs of a GPC
+  ask for at about the same time passes once. Latencies are those of
   `gpusim.hardware.memory.loaded_latency`. How far later requests get ahead of earlier ones is told here, and done
   in `gpusim.hardware.memory.sm_memory`.
 Omits: when it is that L2 begins to write back what it holds of written data.
-Source: realkernels.microbench (tma, access, hbm, in_order, l2, dirty, overtaking); see the profile.
+Source: realkernels.microbench (tma, access, hbm, in_order, l2, sharing, dirty, overtaking); see the profile.
 
 All SMs of a class are simulated as one, as if they were in step. They are so at the start; then
 every load's jitter moves them further apart, and one SM's copy finds bandwidth that others leave
@@ -120,14 +121,15 @@ class Memory:
         return left_when_mixed(writes / load if load else 0.0, self._mix_loss)
 
     def reads(
-        self, access: Access, l2_hit: float, efficiency: float = 1.0, completed: float = 0.0
+        self, access: Access, l2_hit: float, efficiency: float = 1.0, completed: float = 0.0, shared_by: float = 1.0
     ) -> list[tuple[Capacity, float]]:
         """What one byte between L2 and an SM takes of both ways and of HBM, used with ``efficiency``.
 
-        ``completed``: part of it around which others read the rest.
+        ``completed``: part of it around which others read the rest. ``shared_by``: SMs of a GPC that ask for it at
+        about the same time, of which L2 sees one.
         """
         fetched = access.fetched
-        uses = [(self.l2, max(1.0, access.lines * self._l2_read_request / fetched))]
+        uses = [(self.l2, max(1.0, access.lines * self._l2_read_request / fetched) / shared_by)]
         if self._l2_command:
             filled = (1.0 - l2_hit) * _with_others(GRANULE_BYTES * access.granules, completed) * self._l2_fill
             uses.append((self.l2_in, (access.lines * self._l2_command + filled) / fetched))

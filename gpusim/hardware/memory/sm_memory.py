@@ -23,7 +23,7 @@ from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, WIDES
 from gpusim.hardware.memory.alignment import Alignment
 from gpusim.hardware.memory.l2_and_hbm import Memory
 from gpusim.hardware.memory.load_store import LoadStoreQueue
-from gpusim.hardware.memory.merging import WARPS_OF_AN_SM, merged_part
+from gpusim.hardware.memory.merging import merged_part
 from gpusim.hardware.memory.store_queue import StoreQueue
 from gpusim.hardware.memory.under_way import UnderWay
 from gpusim.program import WARP_SIZE
@@ -116,13 +116,14 @@ class SmMemory:
         access: Access = DENSE,
         completed: float = 0.0,
         pieces: float = 1.0,
+        shared_by: float = 1.0,
         late: float = 0.0,
     ) -> Event:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
 
         ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched for a
         byte that is wanted; ``completed``: see `Memory.reads`. What is waited for lies in so many ``pieces`` far from
-        each other. ``late``: by chance, -1 to 1.
+        each other. ``shared_by``: see `Memory.reads`. ``late``: by chance, -1 to 1.
         """
         unit = "tma" if path == "tma" else "lsu"
         server, bandwidth = self._units[unit]
@@ -130,7 +131,7 @@ class SmMemory:
         efficiency, rate, off_line = 1.0, inf, 0.0
         if align < LINE_BYTES:
             efficiency, rate, off_line = self._misaligned(path, align, missed * origin.part)
-        behind = self._memory.reads(access, l2_hit, efficiency, completed)
+        behind = self._memory.reads(access, l2_hit, efficiency, completed, shared_by)
         slower = max(self._alignment.aligned_rate("tma") / rate, 1.0) if path == "tma" else 1.0
         uses = [(self._port, 1.0), *behind, (bandwidth, slower)]
         lines = (amount if slowest_of is None else slowest_of) * access.lines
@@ -227,14 +228,14 @@ class SmMemory:
         l2_hit: float,
         completed: float,
         each: float,
-        crowded: bool,
+        at_once: int,
     ) -> Event:
         """Threads write ``amount`` bytes, ``each`` by an instruction of a warp; the event: they have been sent.
 
-        ``access``: what is sent for a byte that is wanted; ``completed``: see `Memory.writes`. ``crowded``: all warps
-        at the same time.
+        ``access``: what is sent for a byte that is wanted; ``completed``: see `Memory.writes`. ``at_once``: warps
+        that store at the same time, 0 if each does at its own.
         """
-        merged = completed * self._merged(each * access.lines, crowded) if completed and not access.dense else 0.0
+        merged = completed * self._merged(each * access.lines, at_once) if completed and not access.dense else 0.0
         uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit, completed, merged)]
         sent = amount * ((1.0 - merged) * access.fetched + merged)
         if not access.dense:
@@ -266,10 +267,9 @@ class SmMemory:
         done.callbacks.append(self._stored)
         return done
 
-    def _merged(self, lines: float, crowded: bool) -> float:
+    def _merged(self, lines: float, at_once: int) -> float:
         """Part of stores of so many ``lines`` that L1 puts together with those that complete their sectors."""
-        queued = self.stores.queued()
-        return merged_part(lines, WARPS_OF_AN_SM if crowded else queued, *self._merging)
+        return merged_part(lines, at_once or self.stores.queued(), *self._merging)
 
     def _stored(self, _event: Event) -> None:
         self.stored_s = self._memory.sim.now

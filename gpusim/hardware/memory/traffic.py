@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 
-from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Load, Store, TmaLoad, TmaStore
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Load, Store, TmaLoad, TmaStore, Wgmma
+from gpusim.program.tensor_ops import ROWS
+from gpusim.program.warpgroups import WARPGROUP
 
-__all__ = ["Traffic"]
+__all__ = ["Traffic", "tensor_flop_per_cycle"]
+
+
+PRODUCT = 16 * 8 * 16
+"""Multiply-adds of one ``mma`` of a `Mix`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +27,9 @@ class Traffic:
     """Bytes among ``read_bytes`` that L2 does not have."""
     written_bytes: float
     flop: float
+    """In FP32, on the cores for it."""
+    tensor_flop: float
+    """On the tensor cores."""
     tile_bytes: float
     """Bytes that one tile of one CTA reads."""
     tile_written_bytes: float
@@ -46,8 +56,16 @@ class Traffic:
         total = [f * ctas + p * tiles for f, p in zip(fixed, per_tile, strict=True)]
         for few, number in short.items():
             total = [all_of + number * each for all_of, each in zip(total, _count(program, few), strict=True)]
-        read, missed, written, flop = total
-        return Traffic(program.grid, read, missed, written, flop, per_tile[0] or one[0], per_tile[2])
+        return Traffic(program.grid, *total, per_tile[0] or one[0], per_tile[2])
+
+
+def tensor_flop_per_cycle(program: KernelProgram, profile: DeviceProfile) -> float:
+    """Most that the tensor cores of an SM do of what ``program`` asks for: wgmma, if there are any, else mma.sync."""
+    ops = (op for role in program.roles for op in program.sample(role) if isinstance(op, Wgmma))
+    depth = max((op.k for op in ops), default=0)
+    if depth:
+        return 2.0 * ROWS * depth * profile.value("tensor.wgmma_columns")
+    return 2.0 * PRODUCT * profile.value("sm.schedulers") / profile.value("tensor.mma_interval")
 
 
 def _short_ctas(program: KernelProgram, tiles: int) -> Counter[int]:
@@ -57,8 +75,8 @@ def _short_ctas(program: KernelProgram, tiles: int) -> Counter[int]:
     return Counter(count for count in program.tiles_per_cta if count < tiles)
 
 
-def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, float]:
-    read = missed = written = flop = 0.0
+def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, float, float]:
+    read = missed = written = flop = tensor = 0.0
     for role in program.roles:
         for op in role.body(tiles):
             if isinstance(op, Load | CpAsync | TmaLoad):
@@ -68,5 +86,9 @@ def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, flo
             elif isinstance(op, Store | TmaStore):
                 written += op.bytes
             elif isinstance(op, Compute):
-                flop += 2.0 * op.mix.ffma * WARP_SIZE * (op.warps or role.warps)
-    return read, missed, written, flop
+                warps = op.warps or role.warps
+                flop += 2.0 * op.mix.ffma * WARP_SIZE * warps
+                tensor += 2.0 * op.mix.mma * PRODUCT * warps
+            elif isinstance(op, Wgmma):
+                tensor += 2.0 * op.count * ROWS * op.n * op.k * role.warps / WARPGROUP
+    return read, missed, written, flop, tensor

@@ -39,6 +39,8 @@ class _Arithmetic(NamedTuple):
 
     ffma: float
     """Issue slots of FFMAs, with those that registers and pipes cost."""
+    mma: float
+    """Issue slots of products on the tensor core, with those that their operands keep from others."""
     special: float
     """Cycles of the unit for special functions."""
     loop: float
@@ -97,6 +99,9 @@ class ComputeModel:
         self._sts_interval = value("sm.sts_interval")
         self._sts_interval_more = value("sm.sts_interval_per_extra_wavefront")
         self._mufu_interval = value("sm.mufu_issue_interval")
+        self._mma_slots = value("tensor.mma_slots")
+        self._mma_interval = value("tensor.mma_interval")
+        self._mma_latency = value("tensor.mma_latency")
         self._dispatch_stall = value("sm.dispatch_stall")
         self._divergent_branch = value("sm.divergent_branch")
         self._divergent_syncwarp = value("sm.divergent_syncwarp")
@@ -134,7 +139,8 @@ class ComputeModel:
         shared = self._shared(mix, arithmetic.apart)
         # Constants are asked for together, at the beginning, and are there before the first load from shared memory.
         stall = self._ldc_latency if mix.ldc and not mix.lds else shared.stall
-        slots = arithmetic.ffma + mix.mufu + mix.other + mix.interleaved + mix.masked + mix.lds + mix.sts
+        slots = arithmetic.ffma + arithmetic.mma + mix.mufu + mix.other + mix.interleaved
+        slots += mix.masked + mix.lds + mix.sts
         constants = mix.ldc * self._ldc_interval
         cost = ComputeCost(
             slots=slots,
@@ -147,6 +153,7 @@ class ComputeModel:
             constants=constants,
             pipe=mix.half_rate * HALF_RATE,
             special=arithmetic.special,
+            tensor=mix.mma * self._mma_interval,
             batches=shared.batches,
             accesses=shared.batches or (1.0 if mix.sts else 0.0),
             ahead=mix.load_to_use if mix.lds else 0.0,
@@ -166,15 +173,14 @@ class ComputeModel:
         conflicts, held = mix.register_conflicts * self._dispatch_stall, mix.pipe_stalls * self._dispatch_stall
         around = mix.setup / ((mix.setup + mix.other + mix.interleaved) or 1.0)
         ffma = mix.ffma * self._ffma_slots + conflicts + held * (1.0 - around)
-        loop = (
-            max(ffma, mix.ffma * self._ffma_latency / max(mix.ilp, 1.0))
-            + mix.interleaved
-            + mix.masked
-            + mix.other * self._control_latency
-        )
+        mma = mix.mma * self._mma_slots
+        products = mix.mma * max(self._mma_interval, self._mma_latency / max(mix.mma_ilp, 1.0))
+        # What stands between products is issued while they are under way.
+        beside = max(ffma, mix.ffma * self._ffma_latency / max(mix.ilp, 1.0)) + mix.interleaved + mix.masked
+        loop = max(mma + beside, products) + mix.other * self._control_latency
         setup = mix.setup * self._setup_latency + held * around
         # Instructions of a chain are further apart than their slots.
-        issued = ffma + mix.interleaved + mix.masked + mix.other
+        issued = ffma + mma + mix.interleaved + mix.masked + mix.other
         apart, mufu_wait = max(loop / max(issued, 1.0), 1.0), special
         if mix.alone and loop + setup:
             # Known better than from numbers of instructions; which part is the loop's they say.
@@ -183,7 +189,7 @@ class ComputeModel:
             part, apart, mufu_wait = known / (loop + setup), known / issued, 0.0
             loop, setup = loop * part, setup * part
         setup += mix.divergent_branches * self._divergent_branch + mix.divergent_syncwarps * self._divergent_syncwarp
-        return _Arithmetic(ffma, special, loop, mufu_wait, mix.setup + held * around, setup, apart, held)
+        return _Arithmetic(ffma, mma, special, loop, mufu_wait, mix.setup + held * around, setup, apart, held)
 
     def _shared(self, mix: Mix, apart: float) -> _Shared:
         """What ``mix`` takes of shared memory, where one instruction of the warp is ``apart`` cycles from the next."""

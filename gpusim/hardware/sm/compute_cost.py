@@ -45,6 +45,8 @@ class ComputeCost:
     """Cycles of a scheduler's fullest pipe of half rate."""
     special: float = 0.0
     """Cycles of its pipe of special functions."""
+    tensor: float = 0.0
+    """Cycles of its tensor core."""
     batches: float = 0.0
     """Loads from shared memory that wait for the one before."""
     accesses: float = 0.0
@@ -91,8 +93,8 @@ class ComputeCost:
     """Part of its time alone, 0..1, that is the loop."""
     claimed: float = field(init=False)
     """Part of its slots, 0..1, that no other CTA's warps get."""
-    pipe_parts: tuple[float, float] = field(init=False)
-    """Cycles of these two pipes per issue slot."""
+    pipe_parts: tuple[float, float, float] = field(init=False)
+    """Cycles of these three pipes per issue slot."""
     idle: float = field(init=False)
     """Cycles in which it issues nothing when it is alone."""
     pauses: float = field(init=False)
@@ -110,7 +112,7 @@ class ComputeCost:
         object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
         object.__setattr__(self, "looping", self.alone / cycles)
         object.__setattr__(self, "claimed", self.taken if self.loose else 1.0)
-        object.__setattr__(self, "pipe_parts", (self.pipe / slots, self.special / slots))
+        object.__setattr__(self, "pipe_parts", (self.pipe / slots, self.special / slots, self.tensor / slots))
         object.__setattr__(self, "idle", max(self.alone + self.setup_alone - self.all_slots, 0.0))
         waits = (self.batches if self.stall else 0.0) + self._waits(self.slots, self.alone - self.stall)
         around = self._waits(self.setup_slots, self.setup_alone)

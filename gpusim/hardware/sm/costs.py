@@ -94,6 +94,12 @@ class InstructionCosts:
     """Time that it takes for each that it lets go, when all are there."""
     sync_named_extra_s: float
     """Time that a named barrier takes beyond ``sync_base_s``."""
+    wgmma_issue_slots: float
+    """Instructions until the next wgmma of a group can be issued."""
+    wgmma_group_slots: float
+    """Instructions around the wgmma of a group: its fence and its end."""
+    wgmma_latency_s: float
+    """Time from the end of a group of wgmma on the tensor cores until a warp that waits for it goes on."""
     set_max_nreg_s: float
     """Time of setmaxnreg."""
 
@@ -136,5 +142,8 @@ class InstructionCosts:
             sync_arrive_s=seconds("barrier.arrive_per_warp"),
             sync_release_s=seconds("barrier.release_per_warp"),
             sync_named_extra_s=seconds("barrier.named_extra"),
+            wgmma_issue_slots=slots("tensor.wgmma_issue"),
+            wgmma_group_slots=slots("tensor.wgmma_group_issue"),
+            wgmma_latency_s=seconds("tensor.wgmma_latency"),
             set_max_nreg_s=seconds("sm.setmaxnreg"),
         )

@@ -4,9 +4,9 @@ Models: a warp that can issue goes on until it pauses; then the oldest CTA whose
   pause of an older one a younger one goes on until that pauses itself, for which the older one has to wait. What older
   CTAs leave is for the younger ones: all of it for those that pause after every instruction, and of those that
   seldom do as much as is free when they happen to want it. A few warps get on equally, whatever their age. The
-  fullest pipe of half rate and the one of special functions are given in the same order. Within a CTA warps that can
-  issue take little from those that wait for each instruction, which get on in the gaps. Where the gaps of all are known
-  they get no more together than as many warps of one kind would, in the mean of their kinds.
+  fullest pipe of half rate, the one of special functions and the tensor core are given in the same order. Within a CTA
+  warps that can issue take little from those that wait for each instruction, which get on in the gaps. Where the gaps
+  of all are known they get no more together than as many warps of one kind would, in the mean of their kinds.
 Omits: that a warp comes behind the others after an instruction which the compiler has marked to yield; the order among
   the warps of one CTA; where in a loop its pauses are.
 Source: realkernels.microbench (fairness, turns, steps, mixed, short_ctas).
@@ -33,6 +33,8 @@ _MORE = 1.5
 that share evenly, 1.2 times, and chains that yield, 3 times (`mixed`); no bench says where in between."""
 _CLOSE, _ROUNDS = 1e-3, 20
 _NOTHING = 1e-9
+PIPES = 3
+"""Of `ComputeCost.pipe_parts`."""
 
 
 class Group(NamedTuple):
@@ -95,7 +97,7 @@ class Sharing:
             behind.append(behind[-1].more(cta, own))
         found: list[float] = []
         even = 0
-        slots, pipes = 1.0, [1.0, 1.0]
+        slots, pipes = 1.0, [1.0] * PIPES
         room = min(self._most, sum(group.number for group in groups))
         for cta, own, younger in zip(ctas, alone, reversed(behind), strict=True):
             here = len(found)
@@ -190,14 +192,15 @@ def _part(
     return part
 
 
-def _of_pipes(cta: Sequence[Group], wanted: Sequence[float]) -> tuple[float, float]:
-    """Cycles of the pipe of half rate and of that of special functions that ``wanted`` issue slots take."""
-    half_rate = special = 0.0
+def _of_pipes(cta: Sequence[Group], wanted: Sequence[float]) -> tuple[float, float, float]:
+    """Cycles of the pipes of half rate and of special functions and of the tensor core that ``wanted`` slots take."""
+    half_rate = special = tensor = 0.0
     for group, slots in zip(cta, wanted, strict=True):
         parts = group.cost.pipe_parts
         half_rate += slots * parts[0]
         special += slots * parts[1]
-    return half_rate, special
+        tensor += slots * parts[2]
+    return half_rate, special, tensor
 
 
 def _sum(wanted: Sequence[float], parts: Sequence[float]) -> float:

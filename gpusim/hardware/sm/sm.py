@@ -2,10 +2,11 @@
 
 Models: four warp schedulers (equal ones are simulated once), each issuing one warp
   instruction a clock to the warps of all resident CTAs; one load-store unit, one data path of shared memory and L1,
-  one unit for constants and one for mbarriers for the whole SM; two pipes of each scheduler; CTA slots
+  one unit for constants and one for mbarriers for the whole SM; three pipes of each scheduler; CTA slots
   that take the next CTA when one has ended.
 Omits: the order among the warps of one CTA; how far CTAs of many tiles drift apart.
-Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mixed, lds, pipes, ldg, cpasync, launch).
+Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mixed, lds, pipes, ldg, cpasync, wgmma,
+  launch).
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ from gpusim.hardware.sm.compute_cost import ComputeCost
 from gpusim.hardware.sm.costs import InstructionCosts, MemoryBatch
 from gpusim.hardware.sm.cta import Cta, Parts
 from gpusim.hardware.sm.hand_out import HandOut
+from gpusim.hardware.sm.in_turn import InTurn
 from gpusim.hardware.sm.open_end import OpenEnd
 from gpusim.hardware.sm.schedule import Group, Sharing
+from gpusim.hardware.sm.tensor_cores import TensorCores
 from gpusim.hardware.sm.warp import WarpLane
 from gpusim.program import KernelProgram, Mix, Op, Role
 from gpusim.timeline import Recorder
@@ -39,22 +42,6 @@ __all__ = ["Sm"]
 
 _Demand = tuple[float, list[tuple[Capacity, float]], float]
 """Amount, uses and bound of a flow."""
-
-
-class _InTurn:
-    """A unit that does one thing after another."""
-
-    def __init__(self, sim: Simulation) -> None:
-        self._sim, self._free_s = sim, 0.0
-
-    def served(self, seconds: float, earlier_s: float = 0.0) -> float:
-        """Seconds from now until it has done what takes it ``seconds``, after all it was given before.
-
-        The first of it came ``earlier_s`` ago.
-        """
-        now = self._sim.now
-        self._free_s = max(self._free_s, now - earlier_s) + seconds
-        return max(self._free_s - now, 0.0)
 
 
 class Sm:
@@ -102,7 +89,7 @@ class Sm:
         """Demands of flows found before, by cost, group and how far its warps are apart."""
         self._fluid = FluidSystem(sim, self._set_rates)
         self.memory.l1.when_changed = self._fluid.changed
-        self._mbarriers, self._commits, self._barriers = _InTurn(sim), _InTurn(sim), _InTurn(sim)
+        self._mbarriers, self._commits, self._barriers = InTurn(sim), InTurn(sim), InTurn(sim)
         """The units for operations on mbarriers, for ends of groups of cp.async, and for barriers of warps."""
         self.at_once = 1
         """How many CTAs it has at the same time."""
@@ -111,10 +98,12 @@ class Sm:
         self._clock = clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
         self._pipes = [
-            [Capacity(f"{self.name}.{kind}", clock) for kind in ("half_rate", "special")]
+            [Capacity(f"{self.name}.{kind}", clock) for kind in ("half_rate", "special", "tensor_core")]
             for _ in range(scheduler_classes)
         ]
         self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
+        cores = [tensor_core for *_, tensor_core in self._pipes]
+        self.tensor_cores = TensorCores(sim, profile, self._fluid, self._issue, cores, self._data)
         self._lsu = Capacity(f"{self.name}.lsu", clock)
         self._constants = Capacity(f"{self.name}.constants", clock)
 
@@ -181,17 +170,15 @@ class Sm:
 
     def _set_rates(self, _flows: list[Flow]) -> None:
         """Issue slots per second of all flows, each among the other warps of its scheduler."""
-        stores_s, loads_s = self.memory.stores.wait_s(), self.memory.l1.wait_s()
         stopped_s = self.memory.l1.stopped_s()
-        for scheduler in self._issue:
+        for scheduler, products in zip(self._issue, self.tensor_cores.asked, strict=True):
             flows = scheduler.flows
-            for flow in flows:
-                flow.rate = flow.bound
-                # Each batch of shared loads waits behind stores, and each access behind loads that find no room.
-                if stores_s and (batches := flow.tag.cost.batches):
-                    flow.rate = flow.amount / (flow.amount / flow.bound + batches * stores_s)
-                if loads_s and (accesses := flow.tag.cost.accesses):
-                    flow.rate = flow.amount / (flow.amount / flow.rate + accesses * loads_s)
+            if products:
+                # These need nobody to issue them.
+                flows = [flow for flow in flows if flow.tag is not None]
+                for flow in scheduler.flows:
+                    flow.rate = flow.bound
+            self._wait_for_memory(flows)
             if len(flows) > 1:
                 changes, rates = self._served.get(scheduler, (-1, []))
                 if changes != scheduler.changes:
@@ -203,6 +190,20 @@ class Sm:
                 for flow in flows:
                     if flow.rate and (accesses := flow.tag.cost.accesses):
                         flow.rate *= _goes_on(stopped_s, flow.amount / (flow.rate * accesses))
+            if products:
+                for flow in flows:
+                    flow.rate *= self.tensor_cores.others_rate
+
+    def _wait_for_memory(self, flows: list[Flow]) -> None:
+        """Rates of ``flows`` on a scheduler of their own, by what their accesses to shared memory wait for."""
+        stores_s, loads_s = self.memory.stores.wait_s(), self.memory.l1.wait_s()
+        for flow in flows:
+            flow.rate = flow.bound
+            # Each batch of shared loads waits behind stores, and each access behind loads that find no room.
+            if stores_s and (batches := flow.tag.cost.batches):
+                flow.rate = flow.amount / (flow.amount / flow.bound + batches * stores_s)
+            if loads_s and (accesses := flow.tag.cost.accesses):
+                flow.rate = flow.amount / (flow.amount / flow.rate + accesses * loads_s)
 
     def _serve(self, flows: list[Flow]) -> list[tuple[Flow, float]]:
         """Issue slots per second of each of the flows of one scheduler."""

@@ -25,6 +25,7 @@ from gpusim.hardware.sm.imbalance import expected_maximum
 from gpusim.hardware.sm.warp_barriers import BARRIER_HANDLERS
 from gpusim.hardware.sm.warp_copies import COPY_HANDLERS
 from gpusim.hardware.sm.warp_loads import LOAD_HANDLERS, LoadUnderWay
+from gpusim.hardware.sm.warp_products import PRODUCT_HANDLERS, UnderWay
 from gpusim.program import (
     WARP_SIZE,
     Compute,
@@ -89,6 +90,8 @@ class WarpLane:
         """cp.async copies that belong to no group yet, with their arrival."""
         self.groups: deque[list[Event]] = deque()
         self.stores: deque[Event] = deque()
+        self.products: deque[UnderWay] = deque()
+        """Groups of wgmma that nothing has waited for yet, the oldest first."""
         self.copied: tuple[str, int] | None = None
         """Ring and tile of the last bulk load."""
         self._loaded, self._place = -1, 0
@@ -112,6 +115,13 @@ class WarpLane:
         # Its CTA ends with the slowest warp.
         yield from self.spend("wait", self.fall_behind(), -1, reason="copy_in_flight")
         self._end_step()
+        if self.products:
+            op = self.products[0].op
+            raise HazardError(
+                role=self.lane, ring=op.reads or "", stage=self.cta.rings[op.reads].stage(op.tile) if op.reads else -1,
+                tile=op.tile, what="products of wgmma for which nothing waits, so that their results are never there",
+                remedy="wait for them at the end (wgmma_wait: 0)",
+            )  # fmt: skip
         if self.open:
             ring, tile = self.open[0][0].ring, self.open[0][0].tile
             raise HazardError(
@@ -271,6 +281,7 @@ class WarpLane:
         **LOAD_HANDLERS,
         **COPY_HANDLERS,
         **BARRIER_HANDLERS,
+        **PRODUCT_HANDLERS,
         Compute: _compute,
         TimeStamp: _time_stamp,
         SetMaxNReg: _set_max_nreg,

@@ -165,7 +165,8 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     for amount in amounts:
         if op.copies > 1:
             yield lane.issue_code(rest)
-        arrival = fetch(lane, op, "tma", amount, late, stage, pieces=op.copies / len(amounts))
+        pieces = op.copies / len(amounts)
+        arrival = fetch(lane, op, "tma", amount, late, stage, pieces=pieces, shared_by=op.shared_by)
         _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)
     if op.copies == 1:
         yield lane.issue_code(rest)

@@ -161,7 +161,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     memory, share = lane.sm.memory, op.bytes * lane.share(op)
     memory.store(
         share, lane.origin(op.tile), access=access, l2_hit=op.l2_hit, completed=op.completed,
-        each=WARP_SIZE * op.width, crowded=not lane.group.loose,
+        each=WARP_SIZE * op.width, at_once=0 if lane.group.loose else lane.among(op) * lane.sm.at_once,
     )  # fmt: skip
     yield from memory.stores.room(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
     lane.mark("store", start, op.tile)

@@ -14,6 +14,7 @@ from itertools import islice, takewhile
 
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.loops import Part
+from gpusim.program.sass.products import ends_group
 from gpusim.program.sass.registers import loaded, touched
 from gpusim.program.sass.shared_loads import shared_kinds
 from gpusim.program.sass.words import NO_MODEL, Stated, field_of, stated, word_of
@@ -24,7 +25,8 @@ NO_WAIT = "wait: false"
 """Field of a named barrier at which warps only arrive."""
 
 _COMPUTED = ("compute", NO_MODEL)
-_GATHERED = ("load", "store", "cp_async")
+_PRODUCTS = "wgmma"
+_GATHERED = ("load", "store", "cp_async", _PRODUCTS)
 _COMMITS = {"LDGDEPBAR": "wait_group", "UTMACMDFLUSH": "bulk_wait"}
 """What closes a group of copies, and the word that waits for such."""
 _FAR = 64
@@ -76,7 +78,8 @@ class _Gathered:
         if word in _COMPUTED:
             (self.behind if self.accesses else self.before).append(one)
         else:
-            self.before += self.behind
+            # What stands between products makes their descriptors, and is a part of issuing them.
+            self.before += self.behind if self.word != _PRODUCTS else []
             self.behind = []
             self.word = word
             self.accesses.append(one)
@@ -226,6 +229,7 @@ def _steps(
             now = _Gathered()
             yield _wait(under_way, one)
         other = word not in _COMPUTED and now.word not in ("", word)
+        other |= word == now.word == _PRODUCTS and ends_group(now.accesses[-1])
         other |= now.shared not in ("", shared.get(one.address, now.shared))
         if other or one.address in apart or word not in (*_COMPUTED, *_GATHERED):
             yield from now.told(body, loop)
@@ -274,7 +278,7 @@ def _computes(one: Instruction) -> bool:
 def _alone(word: str, one: Instruction) -> tuple[str, tuple[Stated, ...]]:
     """Word and fields of an op that is one instruction, as far as it has them as numbers."""
     numbers = one.numbers
-    if word in _COMMITS.values() and numbers:
+    if word in (*_COMMITS.values(), "wgmma_wait") and numbers:
         return word, (Stated(word, "pending", numbers[-1], {}),)
     if word == "expect_tx" and one.announced:
         return word, (Stated(word, "announced", one.announced, {}),)

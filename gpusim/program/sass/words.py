@@ -13,6 +13,8 @@ from gpusim.program.sass.dispatch import dispatch_stalls
 from gpusim.program.sass.families import FP32, SPECIAL
 from gpusim.program.sass.float_chains import float_chains
 from gpusim.program.sass.listing import Instruction, count
+from gpusim.program.sass.products import ASYNCHRONOUS, field_of_group, share
+from gpusim.program.sass.products import chains as product_chains
 from gpusim.program.sass.shared_loads import loads_ahead
 
 __all__ = ["LEFT_TO_WRITE", "NO_MODEL", "UNMODELLED", "Stated", "field_of", "stated", "word_of"]
@@ -45,6 +47,8 @@ _WORDS = {
     "LDL": ("compute", "lds (lds_bytes: {}, reads: false)"),
     "STS": ("compute", "sts (sts_bytes: {})"), "STL": ("compute", "sts (sts_bytes: {})"),
     **dict.fromkeys(SPECIAL, ("compute", "mufu")),
+    "HMMA": ("compute", "mma"), **dict.fromkeys(ASYNCHRONOUS, ("wgmma", "count")),
+    "WARPGROUP.DEPBAR": ("wgmma_wait", "pending"),
     "LDG": ("load", "bytes (width: {}{})"), "STG": ("store", "bytes (width: {}{})"),
     "LDGSTS": ("cp_async", "bytes (width: {})"), "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
     "@!PT": ("cp_async", "masked"),
@@ -80,8 +84,8 @@ UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
         "not measured here; other (a slot each) and mufu (an eighth of the rate, as I2F and F2I) are the two bounds",
     ),
     "tensor cores": (
-        ("HMMA", "IMMA", "DMMA", "QMMA", "BMMA", "HGMMA", "IGMMA", "QGMMA", "BGMMA", "WARPGROUP"),
-        "nothing here computes them or waits for them; what is predicted is the time of the rest",
+        ("IMMA", "DMMA", "QMMA", "BMMA", "IGMMA", "BGMMA"),
+        "of these types nothing is measured here: of integers of 8 bits as mma or wgmma of FP16 of half the depth",
     ),
     "ldmatrix": (
         ("LDSM", "STSM"),
@@ -146,7 +150,7 @@ def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[
         Stated(
             word,
             field,
-            len(those),
+            sum(share(one) if one.root == "HMMA" else 1 for one in those),
             count(those),
             UNMODELLED[field][1] if word == NO_MODEL else "",
             sum(one.predicated and taking is None for one in those),
@@ -195,6 +199,7 @@ def _with_stalls(
         Stated("compute", field, number, {})
         for field, number in (
             ("ilp", round(chains or 0, 1)),
+            ("mma_ilp", product_chains(body)),
             ("loads_in_flight", round(loads.in_flight, 1) if loads else 0),
             ("load_to_use", round(loads.to_use, 1) if loads else 0),
             ("register_conflicts", round(stalls.register_conflicts)),
@@ -233,6 +238,10 @@ def _place(instruction: Instruction) -> tuple[str, str]:
         root = "BAR.ARV"
     elif root == "LDS" and (instruction.one_address or _ONE_ADDRESS.search(instruction.text)):
         root = "LDS.U"
+    elif root in ASYNCHRONOUS:
+        return "wgmma", field_of_group(instruction)
+    elif root == "WARPGROUP" and "DEPBAR" in modifiers:
+        root = "WARPGROUP.DEPBAR"
     elif root == "UBLKCP" and modifiers:
         root = f"UBLKCP.{modifiers[0]}"  # S.G: to shared memory
     elif root == "SYNCS" and "PHASECHK" not in modifiers:

@@ -18,6 +18,7 @@ __all__ = [
     "OnRingBytes",
     "RegisterLoad",
     "SharedStore",
+    "StageRelease",
     "StageWait",
     "ThreadFetch",
 ]
@@ -48,6 +49,14 @@ class StageWait(OnRing, PartOfRole):
     """A wait for a free stage, perhaps of those warps only that ask for the copy into it."""
 
 
+class StageRelease(OnRing):
+    """The end of reading a stage, of this tile or of an earlier one."""
+
+    lag: Annotated[Count, Field(ge=0, le=8)] = 0
+    """Release the stage of the tile so many tiles earlier, and none in the first ones: that of products for which
+    `wgmma_wait` with as many pending has waited."""
+
+
 class Commit(OnRing):
     """An arrival of those who have written the stage."""
 
@@ -76,6 +85,11 @@ class Fetch(OnRingBytes):
 class BulkFetch(Fetch):
     """A copy by the copy unit (cp.async.bulk)."""
 
+    shared_by: Annotated[Number, Field(ge=1, le=132)] = 1.0
+    """SMs of one GPC (16 or 18 SMs, which get CTAs of consecutive numbers) that copy the same bytes at about the same
+    time: L2 gives these to all of them at once, so that its bandwidth counts once. Of tiles that n CTAs in a row share
+    it is n, at most 16; of those that every n-th CTA shares, 16 / n, at least 1. Who asks four tiles later gets nothing
+    of it."""
     copies: Annotated[Count, Field(ge=1, le=4096)] = 1
     """Copies of one stage that the lanes of a warp issue together, each an equal part of the bytes (rows of a gather):
     the compiler makes a loop over those lanes of them."""

@@ -32,7 +32,7 @@ def compute_problems(spec: ComputeMix, path: tuple) -> Iterator[Problem]:
             (*path, "loads_in_flight"), f"{spec.loads_in_flight:g} of {spec.lds:g} loads (lds) are under way at a time",
             f"at most {max(spec.lds, 1.0):g}",
         )  # fmt: skip
-    issued = around + spec.ffma + spec.mufu + spec.lds + spec.sts
+    issued = around + spec.ffma + spec.mma + spec.mufu + spec.lds + spec.sts
     if spec.alone and spec.alone < issued * _ROUNDED:
         yield Problem(
             (*path, "alone"), f"{spec.alone:g} cycles for {issued:g} instructions, of which a warp issues one a cycle",

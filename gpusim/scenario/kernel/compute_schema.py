@@ -35,6 +35,12 @@ class ComputeMix(PartOfRole):
     mufu: Amount = 0.0
     """MUFU: reciprocal, square root, exponential, logarithm, sine; and others of its unit, POPC, F2I, I2F of 8 and 16
     bits."""
+    mma: Amount = 0.0
+    """mma.sync on the tensor cores, m16n8k16 of FP16 or BF16 (HMMA.16816): the warp waits where it needs the results.
+    One of half the depth (HMMA.1688) is half of one."""
+    mma_ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0
+    """mma that are independent of each other: tiles of accumulators that the warp goes through for each step in
+    depth."""
     ilp: Annotated[Number, Field(ge=1, le=256)] = 4.0
     """Chains of dependent FP32 instructions that are independent of each other: 1 for a sum into one variable."""
     loads_in_flight: Annotated[Number, Field(ge=1, le=256)] = 1.0

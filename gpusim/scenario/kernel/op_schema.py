@@ -20,11 +20,13 @@ from gpusim.scenario.kernel.access_schema import (
     OnRingBytes,
     RegisterLoad,
     SharedStore,
+    StageRelease,
     StageWait,
     ThreadFetch,
 )
 from gpusim.scenario.kernel.compute_schema import ComputeMix
 from gpusim.scenario.kernel.op_words import OpWord, step_model
+from gpusim.scenario.kernel.product_schema import PendingProducts, Products
 from gpusim.scenario.kernel.schedule_schema import Schedule
 from gpusim.scenario.kernel.wait_schema import (
     Barrier,
@@ -49,7 +51,9 @@ OPS: dict[str, OpWord] = {
     ),
     "wait": OpWord(OnRing, "ring", about="Wait until the stage is full: mbarrier.try_wait on its full barrier."),
     "compute": OpWord(ComputeMix, about="Instructions of each warp of the role, by kind."),
-    "release": OpWord(OnRing, "ring", about="Give the stage back: one arrival of each warp on its empty barrier."),
+    "release": OpWord(
+        StageRelease, "ring", about="Give the stage back: one arrival of each warp on its empty barrier."
+    ),
     "load": OpWord(RegisterLoad, "bytes", int | str, about="ld.global into registers (LDG)."),
     "wait_loads": OpWord(
         PendingLoads, "pending", int, about="Wait for the data of loads before it, as the first use of them does."
@@ -65,6 +69,10 @@ OPS: dict[str, OpWord] = {
         OnRingBytes, "ring", about="cp.async.bulk from the stage to global memory, and its bulk group."
     ),
     "bulk_wait": OpWord(PendingBulk, "pending", int, about="cp.async.bulk.wait_group."),
+    "wgmma": OpWord(
+        Products, "n", int, about="A group of products on the tensor cores, for which the warps do not wait (HGMMA)."
+    ),
+    "wgmma_wait": OpWord(PendingProducts, "pending", int, about="wgmma.wait_group: wait for groups of products."),
     "store": OpWord(GlobalStore, "bytes", int | str, about="st.global from registers (STG)."),
     "sync_threads": OpWord(Schedule, about="__syncthreads: all warps of the CTA, of all roles."),
     "named_barrier": OpWord(Barrier, about="bar.sync with a number and some of the warps."),

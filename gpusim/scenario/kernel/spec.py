@@ -14,6 +14,7 @@ from typing import Any
 from gpusim import program as ops
 from gpusim.program import KernelProgram, Mix, Op, Ring, Role
 from gpusim.scenario.kernel.op_lists import as_run, as_written
+from gpusim.scenario.kernel.op_makers import ArrivalMaker, LateMaker, Maker, PhaseMaker, stage_of
 from gpusim.scenario.kernel.op_schema import REPEAT
 from gpusim.scenario.kernel.schema import RoleSpec, SpelledKernel, TileTotal
 
@@ -86,7 +87,7 @@ def build_kernel(kernel: SpelledKernel) -> KernelProgram:
     """
     rings = tuple(_ring(kernel, name) for name in kernel.rings)
     barriers = tuple(
-        ops.Barrier(_stage_of(name, spec.stages, stage), spec.arrivals)
+        ops.Barrier(stage_of(name, spec.stages, stage), spec.arrivals)
         for name, spec in kernel.barriers.items()
         for stage in range(spec.stages)
     )
@@ -107,7 +108,7 @@ def build_kernel(kernel: SpelledKernel) -> KernelProgram:
         idle_warps=kernel.idle_warps,
         footprint_bytes=kernel.footprint,
         turn=turn_of(kernel),
-        head=max((spec.skip_first for spec in _tile_specs(kernel)), default=0),
+        head=max((_skip_first(spec) for spec in _tile_specs(kernel)), default=0),
         tail=max((spec.skip_last for spec in _tile_specs(kernel)), default=0),
     )
 
@@ -178,7 +179,7 @@ def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
                 read = spec.ring
             make = _maker(kernel, word, spec, read)
             instead, ahead = _instead(word, spec, make, spares), _ahead(kernel, spec)
-            runs = spec.every, spec.offset, spec.skip_first, spec.skip_last
+            runs = spec.every, spec.offset, _skip_first(spec), spec.skip_last
             part.append(Step(make, ahead, spec.tile, instead, *runs))
         parts.append(tuple(part))
     return TileLoop(*parts, every=role.every, offset=role.offset)
@@ -191,7 +192,12 @@ def _instead(word: str, spec: Any, make: Callable[[int], Op], spares: bool) -> C
     """
     if word == "commit_group":
         return make
-    return _Maker(ops.Load, bytes=0, wait=False) if spares and word == "load" and not spec.wait else None
+    return Maker(ops.Load, bytes=0, wait=False) if spares and word == "load" and not spec.wait else None
+
+
+def _skip_first(spec: Any) -> int:
+    """Tiles of the CTA before the first for which it runs; what comes late has nothing to do in the first ones."""
+    return max(spec.skip_first, getattr(spec, "lag", 0) if hasattr(spec, "ring") else 0)
 
 
 def _ahead(kernel: SpelledKernel, spec: Any) -> int:
@@ -209,64 +215,13 @@ def ring_bytes(kernel: SpelledKernel, spec: Any) -> int:
     return kernel.rings[name].bytes
 
 
-class _Maker:
-    """``make(tile)`` for an op with fixed arguments; a class so that programs can be pickled."""
-
-    __slots__ = ("arguments", "op")
-
-    def __init__(self, op: type, **arguments: Any) -> None:
-        self.op = op
-        self.arguments = arguments
-
-    def __call__(self, tile: int) -> Op:
-        return self.op(**self.arguments, tile=tile)
-
-
-def _stage_of(barrier: str, stages: int, turn: int) -> str:
-    """The name of the barrier that ``turn`` 0, 1, … has among the ``stages`` of an array."""
-    return barrier if stages == 1 else f"{barrier}[{turn % stages}]"
-
-
-@dataclass(frozen=True, slots=True)
-class _PhaseMaker:
-    barrier: str
-    stages: int
-    phase: int | None
-    lag: int
-    every: int
-    first: int
-
-    def __call__(self, tile: int) -> Op:
-        turn = (tile - self.first) // self.every
-        if self.phase is None:
-            turn -= self.lag
-            phase = turn // self.stages
-        else:
-            phase = self.phase - self.lag
-        return ops.Wait(_stage_of(self.barrier, self.stages, turn), max(phase, -1), tile=tile)
-
-
-@dataclass(frozen=True, slots=True)
-class _ArrivalMaker:
-    """An arrival, perhaps with ``bytes`` to come, at one barrier of an array."""
-
-    barrier: str
-    stages: int
-    bytes: int | None
-    every: int
-    first: int
-
-    def __call__(self, tile: int) -> Op:
-        name = _stage_of(self.barrier, self.stages, (tile - self.first) // self.every)
-        return ops.Arrive(name, tile) if self.bytes is None else ops.ExpectTx(name, self.bytes, tile)
-
-
 _OPS: dict[str, type] = {
-    "acquire": ops.Acquire, "tma_load": ops.TmaLoad, "wait": ops.WaitFull, "release": ops.Release,
+    "acquire": ops.Acquire, "tma_load": ops.TmaLoad, "wait": ops.WaitFull,
     "load": ops.Load, "wait_loads": ops.WaitLoads, "store_shared": ops.StoreShared, "store": ops.Store,
     "cp_async": ops.CpAsync, "commit_group": ops.CommitGroup, "wait_group": ops.WaitGroup,
     "producer_commit": ops.ProducerCommit, "tma_store": ops.TmaStore, "bulk_wait": ops.BulkWait,
     "sync_threads": ops.SyncThreads, "named_barrier": ops.NamedBarrier, "set_max_nreg": ops.SetMaxNReg,
+    "wgmma": ops.Wgmma, "wgmma_wait": ops.WgmmaWait,
 }  # fmt: skip
 """The op of each word whose fields have the names of the op's own; `_maker` builds the others."""
 
@@ -274,19 +229,23 @@ _OPS: dict[str, type] = {
 def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Callable[[int], Op]:
     if word == "mbarrier_wait":
         stages = kernel.barriers[spec.barrier].stages
-        return _PhaseMaker(spec.barrier, stages, spec.phase, spec.lag, spec.every, spec.first_tile)
+        return PhaseMaker(spec.barrier, stages, spec.phase, spec.lag, spec.every, spec.first_tile)
     if word in ("arrive", "expect_tx"):
         stages, amount = kernel.barriers[spec.barrier].stages, getattr(spec, "bytes", None)
-        return _ArrivalMaker(spec.barrier, stages, amount, spec.every, spec.first_tile)
+        return ArrivalMaker(spec.barrier, stages, amount, spec.every, spec.first_tile)
     if word == "compute":
         implied = read if spec.lds and spec.reads is None else None
-        return _Maker(ops.Compute, mix=Mix(**_same(Mix, spec)), reads=spec.reads or implied, warps=spec.warps)
+        return Maker(ops.Compute, mix=Mix(**_same(Mix, spec)), reads=spec.reads or implied, warps=spec.warps)
+    if word == "release":
+        return LateMaker(spec.ring, spec.lag)
     arguments = _same(_OPS[word], spec)
+    if word == "wgmma":
+        arguments["reads"] = (read if spec.reads is None else spec.reads) or None
     if "bytes" in arguments:
         arguments["bytes"] = ring_bytes(kernel, spec)
     if word == "store" and spec.structure:
         arguments |= {"stride": spec.structure, "completed": 1.0}
-    return _Maker(_OPS[word], **arguments)
+    return Maker(_OPS[word], **arguments)
 
 
 def _same(kind: type, spec: Any) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.sweeps.parallel import run_parallel
 from gpusim.timeline import Timeline
 from gpusim.timeline.bottleneck import Bottleneck, bottleneck
-from gpusim.timeline.roofline import Roofline, roofline
+from gpusim.timeline.roofline import FP32, TENSOR_CORES, Roofline, roofline
 
 __all__ = ["HARDLY", "WORTH_IT", "Advice", "Lever", "advise"]
 
@@ -86,7 +86,7 @@ class Advice:
         if limit is None:
             return ""
         share = f"{100 * limit.share:.0f} %"
-        if limit.name in ("memory bandwidth", "FP32 arithmetic"):
+        if limit.name in ("memory bandwidth", FP32, TENSOR_CORES):
             return f"{limit.name}, at {share} of its peak"
         if self.roofline is None:
             return f"{limit.name}, {share} of the time"

@@ -36,7 +36,7 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
     "too many warps": (wrong("warps: 4", "warps: 32"), ["needs 1,056 threads", "allows 1,024"]),
     "tensor cores": (
         wrong("- wait: input", "- wmma: 4"),
-        ["scenario.yaml:14:", "per_tile.0.wmma: unknown key; tensor cores are not modelled"],
+        ["scenario.yaml:14:", "per_tile.0.wmma: unknown key; mma.sync is `compute: {mma: n}`"],
     ),
     "threads of a role": (
         wrong("      warps: 4\n", "      threads: 128\n"),

@@ -1,0 +1,94 @@
+"""What groups of wgmma take of an SM: its tensor cores, its shared memory, and the registers of its schedulers.
+
+Models: a product takes as long as its columns do, or as bringing its operands from shared memory, whichever is longer;
+  groups of products are worked off in the order in which they were asked for, by the tensor cores of all four
+  schedulers. Accumulators are read from and written back to registers: other warps get on more slowly meanwhile, and
+  products, too, if those leave no slot free.
+Omits: that the next wgmma waits longer where another warp issues FFMAs without a pause (by 110 cycles, 380 if two do).
+Source: realkernels.microbench (wgmma).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from gpusim.engine import Capacity, Event, FluidSystem, Simulation
+from gpusim.hardware.folding.warp_groups import WarpGroup
+from gpusim.hardware.profile import DeviceProfile
+from gpusim.program import Wgmma
+from gpusim.program.warpgroups import WARPGROUP
+
+__all__ = ["TensorCores"]
+
+BYTES_DEEP = 32
+"""Of a row of each operand of one wgmma."""
+ISSUE_PART = 0.75
+"""Part of a scheduler's slots that products take while they are worked on. Beside exponentials, which want one in
+eight, they lose nothing; beside FFMAs, which want all, they lose half, and FFMAs get as many as they (`wgmma`)."""
+
+
+class _Asked(NamedTuple):
+    """A group of products that warps have asked for."""
+
+    op: Wgmma
+    group: WarpGroup
+    done: Event
+
+
+class TensorCores:
+    """Those of one SM, which work off groups of products, on schedulers of each class in the order of asking."""
+
+    def __init__(
+        self,
+        sim: Simulation,
+        profile: DeviceProfile,
+        fluid: FluidSystem,
+        issue: Sequence[Capacity],
+        cores: Sequence[Capacity],
+        shared_memory: Capacity,
+    ) -> None:
+        """``issue`` and ``cores``: the slots and the tensor core of a scheduler, by class."""
+        self._sim, self._fluid = sim, fluid
+        self._issue, self._cores, self._shared_memory = issue, cores, shared_memory
+        self.asked: list[deque[_Asked]] = [deque() for _ in cores]
+        """What is worked on and what waits for that, the oldest first, by class of schedulers."""
+        value = profile.value
+        self.others_rate = value("tensor.others_rate")
+        """Part of their rate with which other warps get on beside products."""
+        self._clock = profile.clock_hz
+        self._columns = value("tensor.wgmma_columns")
+        self._first_operand = value("tensor.wgmma_first_operand")
+        self._least = value("tensor.wgmma_least")
+        self._group = value("tensor.wgmma_group")
+        self._bytes_per_cycle = value("sm.shared_bandwidth")
+
+    def ask(self, op: Wgmma, group: WarpGroup) -> Event:
+        """The end of the products that ``group``, a warpgroup or its warps on some schedulers, asks for now."""
+        asked = _Asked(op, group, self._sim.event())
+        queue = self.asked[group.scheduler_class]
+        queue.append(asked)
+        if len(queue) == 1:
+            self._work_on(queue)
+        return asked.done
+
+    def _work_on(self, queue: deque[_Asked]) -> None:
+        """Begin with the first of ``queue``."""
+        op, group, done = queue[0]
+        second = op.n * BYTES_DEEP / self._bytes_per_cycle
+        operands = second + (self._first_operand if op.a == "shared" else 0.0)
+        cycles = op.count * max(op.n / self._columns, operands, self._least) + self._group
+        # Each warp of the warpgroup brings its part; the first operand keeps no other traffic from shared memory.
+        data = group.schedulers * op.count * second / WARPGROUP
+        place = group.scheduler_class
+        uses = [(self._cores[place], 1.0), (self._issue[place], ISSUE_PART), (self._shared_memory, data / cycles)]
+
+        def worked_off(_event: Event) -> None:
+            queue.popleft()
+            done.succeed()
+            if queue:
+                self._work_on(queue)
+
+        # The amount is the cycles of one scheduler's tensor core.
+        self._fluid.start(cycles * group.per_scheduler, uses, bound=self._clock).callbacks.append(worked_off)

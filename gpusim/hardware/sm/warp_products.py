@@ -1,0 +1,68 @@
+"""Products on the tensor cores that a group of warps asks for and waits for later (wgmma).
+
+Models: the instructions that issue a group, the tensor cores that work it off beside them, and the wait for it.
+Omits: that accumulators must not be touched in between; the depth of the queue, which is longer than 16 wgmma.
+Source: PTX ISA (wgmma); realkernels.microbench (wgmma).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import TYPE_CHECKING
+
+from gpusim.engine import Event
+from gpusim.program import Wgmma, WgmmaWait
+from gpusim.program.remedies import PRODUCTS
+
+if TYPE_CHECKING:
+    from gpusim.hardware.sm.warp import WarpLane
+
+__all__ = ["PRODUCT_HANDLERS", "UnderWay"]
+
+
+class UnderWay:
+    """A group of products; as something to wait for, only the tensor cores can satisfy it."""
+
+    cause = -1
+    satisfiers = ("tensor cores",)
+
+    def __init__(self, lane: str, op: Wgmma, there: Event) -> None:
+        self.name = f"products of {lane}"
+        self.op = op
+        self.there = there
+        """When a warp that waits for them goes on."""
+
+
+def wgmma(lane: WarpLane, op: Wgmma) -> Generator:
+    start, sim, cost = lane.sim.now, lane.sim, lane.cost
+    ring = lane.cta.rings[op.reads] if op.reads else None
+    reader = lane.lane + PRODUCTS
+    if ring is not None:
+        ring.begin_read(reader, op.tile)
+    yield lane.issue_code(op.other + cost.wgmma_group_slots + cost.wgmma_issue_slots)
+    there = sim.event()
+
+    def worked_off(_event: Event) -> None:
+        if ring is not None:
+            ring.end_read(reader, op.tile)
+        sim.succeed_after(there, cost.wgmma_latency_s)
+
+    lane.sm.tensor_cores.ask(op, lane.group).callbacks.append(worked_off)
+    lane.products.append(UnderWay(lane.lane, op, there))
+    if op.count > 1:
+        yield lane.issue_code((op.count - 1) * cost.wgmma_issue_slots)
+    lane.mark("compute", start, op.tile, ring.stage(op.tile) if ring else -1)
+
+
+def wgmma_wait(lane: WarpLane, op: WgmmaWait) -> Generator:
+    start = lane.sim.now
+    while len(lane.products) > op.pending:
+        group = lane.products.popleft()
+        if not group.there.processed:
+            yield from lane.sim.wait(group.there, lane.lane, "tensor_core_busy", group, op.tile)
+    # The warps wait, and what they have asked for is computed.
+    lane.mark("compute", start, op.tile)
+
+
+PRODUCT_HANDLERS = {Wgmma: wgmma, WgmmaWait: wgmma_wait}
+"""What each op of products does."""

@@ -1,0 +1,124 @@
+"""The instruction stream of ``kernel.cu`` in the words of `gpusim.program`, and what its copies find in L2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from gpusim.program import (
+    Acquire,
+    Compute,
+    KernelProgram,
+    Mix,
+    Op,
+    Release,
+    Ring,
+    Role,
+    Store,
+    SyncThreads,
+    TmaLoad,
+    WaitFull,
+    Wgmma,
+    WgmmaWait,
+)
+from realkernels.gemm import DEPTH, Params
+from realkernels.l2 import AGAIN_ALL_BYTES
+from realkernels.padding import SMS
+from realkernels.tile_loop import PROLOGUE
+
+RING = "input"
+PRODUCTS = 4
+"""wgmma of a stage: 32 floats are four times 32 bytes."""
+PRODUCT_DEPTH = DEPTH // PRODUCTS
+REGISTERS = 26
+"""Registers of a thread besides its sums."""
+GPC_SMS = 16
+"""SMs of a GPC of an H100 or H200 (some have 18), which get CTAs of consecutive numbers."""
+SECTOR = 32
+"""Bytes of a row that four lanes write together."""
+
+BEFORE, BEFORE_CYCLES = 9, 27
+"""Instructions of a multiplying warp from a release to the next wait, and what they take it alone by the compiler's
+stall counts: stage and parity, the barrier's address, the branch of the loop."""
+BEHIND, BEHIND_CYCLES = 31, 56
+"""The same from the wait to the first wgmma: the descriptors of four pairs of operands."""
+EPILOGUE = Mix(setup=20, interleaved=10)
+"""Behind the last product: the addresses of its results."""
+
+
+def build(params: Params) -> KernelProgram:
+    """The program of one launch."""
+    warps = 4 * params.warpgroups
+    return KernelProgram(
+        name="gemm",
+        grid=params.grid,
+        tiles_per_cta=params.k_tiles,
+        roles=(
+            Role("consumer", warps, partial(_consumer, params)),
+            Role("producer", 1, partial(_producer, params, l2_hits(params))),
+        ),
+        rings=(Ring(RING, params.stages, params.tile_bytes, full_arrivals=2, empty_arrivals=warps),),
+        shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
+        registers=REGISTERS + params.tile_n // 2,
+        footprint_bytes=params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes),
+    )
+
+
+def shared_bytes(params: Params) -> int:
+    """Dynamic shared memory of a CTA: ring, a full and an empty barrier per stage."""
+    return params.stages * (params.tile_bytes + 16)
+
+
+def l2_hits(params: Params) -> tuple[float, float]:
+    """Fractions of what is read of A and of B that L2 has: others have asked for it.
+
+    All of it stays where it fits. Otherwise the CTAs of a wave go along k side by side, so that each of their rows and
+    columns comes from DRAM once a wave.
+    """
+    whole = params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes)
+    if whole <= AGAIN_ALL_BYTES:
+        rows, columns = params.grid_m, params.grid_n
+    else:
+        rows = columns = 0
+        wave = SMS * params.ctas_per_sm
+        for first in range(0, params.grid, wave):
+            last = min(first + wave, params.grid) - 1
+            columns += last // params.grid_m - first // params.grid_m + 1
+            rows += min(last - first + 1, params.grid_m)
+    return 1.0 - rows / params.grid, 1.0 - columns / params.grid
+
+
+def in_a_gpc(params: Params) -> tuple[float, float]:
+    """How many SMs of a GPC ask for the same tile of A, and of B.
+
+    CTAs in a row share columns, and every ``grid_m``-th of them rows.
+    """
+    ctas = GPC_SMS * params.ctas_per_sm
+    return max(ctas / params.grid_m, 1.0), float(min(params.grid_m, ctas))
+
+
+def _producer(params: Params, hits: tuple[float, float], tiles: int) -> Iterator[Op]:
+    for_a, for_b = in_a_gpc(params)
+    yield Compute(PROLOGUE)
+    yield SyncThreads()
+    for tile in range(tiles):
+        yield Acquire(RING, tile=tile)
+        yield TmaLoad(RING, params.a_bytes, l2_hit=hits[0], shared_by=for_a, tile=tile)
+        yield TmaLoad(RING, params.b_bytes, l2_hit=hits[1], shared_by=for_b, tile=tile)
+
+
+def _consumer(params: Params, tiles: int) -> Iterator[Op]:
+    yield Compute(PROLOGUE)
+    yield SyncThreads()
+    for tile in range(tiles):
+        yield Compute(Mix(setup=BEFORE, alone=BEFORE_CYCLES), tile=tile)
+        yield WaitFull(RING, tile=tile)
+        yield Compute(Mix(setup=BEHIND, alone=BEHIND_CYCLES), tile=tile)
+        yield Wgmma(params.tile_n, PRODUCTS, PRODUCT_DEPTH, reads=RING, tile=tile)
+        yield WgmmaWait(params.pending, tile=tile)
+        if tile >= params.pending:
+            yield Release(RING, tile=tile - params.pending)
+    yield WgmmaWait()
+    yield Compute(EPILOGUE)
+    yield Store(4 * params.tile_m * params.tile_n, width=8, scatter=SECTOR, completed=1.0)
