@@ -10,8 +10,11 @@ bench        defines, and why its kernel isolates it
 issue        issue rate and dependent-issue latency per instruction kind; registers only, so nothing else waits
 operands     what FP32 instructions cost that read two registers of one bank; conflicts counted in their SASS
 lds          shared-memory latency (chase of one warp), throughput (independent, conflict-free), store-to-load
+ldmatrix     the same of ldmatrix; nothing else is there
 words        how often loads from shared memory pass whose lanes share words or banks; nothing else is there
 banks        the same of loads and stores of any addresses, tiles and by chance; nothing else is there
+mma          rate and latency of mma.sync; registers only
+wgmma        what wgmma takes, alone, of several warpgroups and beside other warps; operands stay in shared memory
 pipes        whether loads from shared memory take turns with other traffic of the SM; nothing waits for anything
 masked       what accesses take of that pipe that no lane executes, and the end of a cp.async group; no warp waits
 behind       how long a shared load waits behind stores whose queue is full; one warp loads, the others only store
@@ -49,9 +52,11 @@ burst        load, wait, spin without a ring: do SMs fall into step on HBM or dr
 hbm          device-memory bandwidth by read/write mix; everything resident, nothing computed
 in_order     writes by CTAs that come and go against those that stay; the same bytes in the same pieces
 l2           L2 bandwidth by footprint; past L1, lines dealt anew each pass
+sharing      what L2 gives to SMs that ask for the same lines; one thread of each copies, nothing is computed
 hits         what random reads find in L2, by hardware counters; nothing else runs
 dirty        what is written and still in L2 at the end, by hardware counters; nothing else runs
 launch       launch, CTA dispatch, CTA turnaround and start skew; CTAs that do nothing or only spin
+power        SM clock while tensor cores work, and what L2 and DRAM take meanwhile; no data are moved
 clock        SM clock idle, under FFMA and under memory load; cycles over the global timer in one kernel
 ============ ==================================================================================================
 

@@ -28,6 +28,7 @@ BENCHES = (
     "steps",
     "varied",
     "lds",
+    "ldmatrix",
     "words",
     "banks",
     "pipes",

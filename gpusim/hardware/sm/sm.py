@@ -170,40 +170,32 @@ class Sm:
 
     def _set_rates(self, _flows: list[Flow]) -> None:
         """Issue slots per second of all flows, each among the other warps of its scheduler."""
-        stopped_s = self.memory.l1.stopped_s()
+        stopped_s, waits_s = self.memory.l1.stopped_s(), (self.memory.stores.wait_s(), self.memory.l1.wait_s())
         for scheduler, products in zip(self._issue, self.tensor_cores.asked, strict=True):
             flows = scheduler.flows
+            for flow in flows:
+                flow.rate = flow.bound
             if products:
                 # These need nobody to issue them.
                 flows = [flow for flow in flows if flow.tag is not None]
-                for flow in scheduler.flows:
-                    flow.rate = flow.bound
-            self._wait_for_memory(flows)
+            if any(waits_s):
+                _wait(flows, *waits_s)
             if len(flows) > 1:
-                changes, rates = self._served.get(scheduler, (-1, []))
-                if changes != scheduler.changes:
-                    rates = self._serve(flows)
-                    self._served[scheduler] = (scheduler.changes, rates)
-                for flow, rate in rates:
-                    flow.rate = min(flow.rate, rate)
+                self._share(scheduler, flows)
             if stopped_s:
-                for flow in flows:
-                    if flow.rate and (accesses := flow.tag.cost.accesses):
-                        flow.rate *= _goes_on(stopped_s, flow.amount / (flow.rate * accesses))
+                _stop(flows, stopped_s)
             if products:
                 for flow in flows:
                     flow.rate *= self.tensor_cores.others_rate
 
-    def _wait_for_memory(self, flows: list[Flow]) -> None:
-        """Rates of ``flows`` on a scheduler of their own, by what their accesses to shared memory wait for."""
-        stores_s, loads_s = self.memory.stores.wait_s(), self.memory.l1.wait_s()
-        for flow in flows:
-            flow.rate = flow.bound
-            # Each batch of shared loads waits behind stores, and each access behind loads that find no room.
-            if stores_s and (batches := flow.tag.cost.batches):
-                flow.rate = flow.amount / (flow.amount / flow.bound + batches * stores_s)
-            if loads_s and (accesses := flow.tag.cost.accesses):
-                flow.rate = flow.amount / (flow.amount / flow.rate + accesses * loads_s)
+    def _share(self, scheduler: Capacity, flows: list[Flow]) -> None:
+        """Lower the rates of ``flows`` to what each gets among the others."""
+        changes, rates = self._served.get(scheduler, (-1, []))
+        if changes != scheduler.changes:
+            rates = self._serve(flows)
+            self._served[scheduler] = (scheduler.changes, rates)
+        for flow, rate in rates:
+            flow.rate = min(flow.rate, rate)
 
     def _serve(self, flows: list[Flow]) -> list[tuple[Flow, float]]:
         """Issue slots per second of each of the flows of one scheduler."""
@@ -282,12 +274,24 @@ class Sm:
                     waiting.popleft()
 
 
-def _goes_on(stopped_s: float, between_s: float) -> float:
-    """Part of ``stopped_s`` in which warps compute that access shared memory every ``between_s``, each at another time.
+def _wait(flows: list[Flow], stores_s: float, loads_s: float) -> None:
+    """Lower the rates: each batch of shared loads waits behind stores, each access behind loads that find no room."""
+    for flow in flows:
+        if stores_s and (batches := flow.tag.cost.batches):
+            flow.rate = flow.amount / (flow.amount / flow.rate + batches * stores_s)
+        if loads_s and (accesses := flow.tag.cost.accesses):
+            flow.rate = flow.amount / (flow.amount / flow.rate + accesses * loads_s)
 
-    On average half of what they do in between is left, and while one waits the others issue that.
+
+def _stop(flows: list[Flow], stopped_s: float) -> None:
+    """Lower the rates of warps that access shared memory where nobody gets to it for ``stopped_s``.
+
+    On average half of what they do between two accesses is left, and while one waits the others issue that.
     """
-    return min(0.5 * between_s / stopped_s, 1.0)
+    for flow in flows:
+        if flow.rate and (accesses := flow.tag.cost.accesses):
+            between_s = flow.amount / (flow.rate * accesses)
+            flow.rate *= min(0.5 * between_s / stopped_s, 1.0)
 
 
 def _waits(warps: WarpLane) -> int:

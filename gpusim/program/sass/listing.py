@@ -14,6 +14,7 @@ _STALL_SHIFT, _STALL_MASK = 41, 15
 """Where the upper half of an instruction's code says for how many cycles the warp issues nothing after it."""
 
 __all__ = [
+    "MATRICES",
     "Instruction",
     "Loop",
     "branch_loops",
@@ -23,6 +24,10 @@ __all__ = [
     "only_waits",
     "parse",
 ]
+
+
+MATRICES = ("LDSM", "STSM")
+"""ldmatrix and stmatrix: of one, two or four matrices of 128 bytes."""
 
 
 @dataclass(frozen=True)
@@ -86,7 +91,9 @@ class Instruction:
     @property
     def width(self) -> int:
         """Bytes a lane of an access; those of less than 4 take as long as 4 and count as such."""
-        modifiers = self.opcode.split(".")
+        root, *modifiers = self.opcode.split(".")
+        if root in MATRICES:
+            return {"4": 16, "2": 8}.get(modifiers[-1], 4)
         return 16 if "128" in modifiers else 8 if "64" in modifiers else 4
 
     @property

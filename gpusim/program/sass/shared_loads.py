@@ -18,7 +18,7 @@ __all__ = ["LATENCY", "SharedLoads", "loads_ahead", "shared_kinds"]
 
 LATENCY = 32
 """Slots after which a load is there, about as on every device: what is put further ahead than that hides no more."""
-_LOADS, _SHUFFLES = ("LDS",), ("SHFL",)
+_LOADS, _SHUFFLES = ("LDS", "LDSM"), ("SHFL",)
 _TREE = 3
 """Shuffles in a row, without a load among them, from which on they are waited for by themselves, as those of a sum."""
 

@@ -12,7 +12,7 @@ from gpusim.program.sass.alone import gaps_alone, short_gaps
 from gpusim.program.sass.dispatch import dispatch_stalls
 from gpusim.program.sass.families import FP32, SPECIAL
 from gpusim.program.sass.float_chains import float_chains
-from gpusim.program.sass.listing import Instruction, count
+from gpusim.program.sass.listing import MATRICES, Instruction, count
 from gpusim.program.sass.products import ASYNCHRONOUS, field_of_group, share
 from gpusim.program.sass.products import chains as product_chains
 from gpusim.program.sass.shared_loads import loads_ahead
@@ -45,6 +45,7 @@ _WORDS = {
     "LDS": ("compute", "lds (lds_bytes: {})"), "LDS.U": ("compute", "lds (lds_bytes: {}, one address)"),
     "SHFL": ("compute", "lds (lds_bytes: 4, reads: false)"),
     "LDL": ("compute", "lds (lds_bytes: {}, reads: false)"),
+    "LDSM": ("compute", "lds (lds_bytes: {})"), "STSM": ("compute", "sts (sts_bytes: {})"),
     "STS": ("compute", "sts (sts_bytes: {})"), "STL": ("compute", "sts (sts_bytes: {})"),
     **dict.fromkeys(SPECIAL, ("compute", "mufu")),
     "HMMA": ("compute", "mma"), **dict.fromkeys(ASYNCHRONOUS, ("wgmma", "count")),
@@ -86,10 +87,6 @@ UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
     "tensor cores": (
         ("IMMA", "DMMA", "QMMA", "BMMA", "IGMMA", "BGMMA"),
         "of these types nothing is measured here: of integers of 8 bits as mma or wgmma of FP16 of half the depth",
-    ),
-    "ldmatrix": (
-        ("LDSM", "STSM"),
-        "as lds (or sts), with lds_wavefronts 1, 2 or 4 for its 1, 2 or 4 matrices of 128 bytes",
     ),
     "warp reductions": (("REDUX", "MATCH"), "slower than other, how much is not measured here"),
     "calls": (
@@ -179,7 +176,7 @@ def _same(values: Iterable[_Value | None]) -> _Value | None:
 
 def _wavefronts(one: Instruction) -> float:
     """How often an access passes shared memory; as if each lane had its own words where nobody knows."""
-    if one.root not in (*_SHARED, *_LOCAL, "SHFL"):
+    if one.root not in (*_SHARED, *_LOCAL, *MATRICES, "SHFL"):
         return 0.0
     if one.wavefronts is not None:
         return one.wavefronts

@@ -62,3 +62,10 @@ def test_mma_with_accumulators_of_their_own_are_chains():
     assert chains(body) == 2
     rows = {row.field: row.number for row in stated(body)}
     assert (rows["mma"], rows["mma_ilp"], rows["tensor cores"]) == (4, 2, 1)
+
+
+def test_ldmatrix_loads_as_many_bytes_as_its_matrices_have():
+    """Four of 128 bytes pass shared memory four times, as 16 bytes a lane do."""
+    rows = {row.field: row for row in stated(instructions("LDSM.16.M88.4 R4, [R12]", "LDSM.16.M88.2 R8, [R12+0x40]"))}
+    assert rows["lds (lds_bytes: 16)"].wavefronts == 4
+    assert rows["lds (lds_bytes: 8)"].wavefronts == 2
