@@ -44,8 +44,13 @@ def same_work(one: Mapping[str, float], other: Mapping[str, float]) -> bool:
 def _of_kernel(program: KernelProgram) -> dict[str, float]:
     whole = Traffic.of(program)
     # Twice the tiles less once the tiles leaves what is done per tile.
-    flop = Traffic.of(program.repeated(2)).flop - whole.flop
-    return {"bytes read": whole.read_bytes, "bytes moved": whole.read_bytes + whole.written_bytes, "flop": flop}
+    twice = Traffic.of(program.repeated(2))
+    return {
+        "bytes read": whole.read_bytes,
+        "bytes moved": whole.read_bytes + whole.written_bytes,
+        "flop": twice.flop - whole.flop,
+        "flop of tensor cores": twice.tensor_flop - whole.tensor_flop,
+    }
 
 
 def _of_host(program: HostProgram) -> dict[str, float]:

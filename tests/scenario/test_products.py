@@ -6,7 +6,7 @@ import pytest
 
 from gpusim.errors import GpusimError
 from gpusim.program import Release, Wgmma, WgmmaWait
-from gpusim.scenario import loads, predict
+from gpusim.scenario import advise, loads, predict
 
 GEMM = """
 question: How long?
@@ -79,3 +79,13 @@ def test_wrong_products_are_explained(of, told):
     with pytest.raises(GpusimError, match="wgmma") as error:
         loads(GEMM.replace("PENDING", "0").replace("RELEASE", "tiles").replace("{n: 128}", of)).program()
     assert told in str(error.value)
+
+
+def test_levers_leave_the_work_as_it_is():
+    """A tile of twice the depth has twice the products; more warps would have other rows."""
+    found = advise(gemm(tiles=24, stages=3))
+    changes = [lever.change for lever in found.levers]
+    assert any("tile 32 KiB → 64 KiB" in change for change in changes)
+    assert not any("warps" in change for change in changes)
+    larger = next(lever for lever in found.levers if "tile 32 KiB → 64 KiB" in lever.change)
+    assert larger.overrides["kernel.roles.consumer.per_tile.1"] == {"wgmma": {"n": 128, "count": 8}}

@@ -24,9 +24,9 @@ TWICE = ((2, 1), (1, 2))
 ACCUMULATORS = 0.25
 """Part of its registers from which a thread cannot have twice as many accumulators, or half, and be the same else."""
 
-_COUNTED = ("ffma", "lds", "sts", "mufu", "register_conflicts", "pipe_stalls")
+_COUNTED = ("ffma", "mma", "lds", "sts", "mufu", "register_conflicts", "pipe_stalls")
 _OVERHEAD = ("other", "interleaved", "masked", "ldc", "half_rate")
-_INSTRUCTIONS = ("ffma", "lds", "sts", "mufu", "setup", "other", "interleaved", "masked")
+_INSTRUCTIONS = ("ffma", "mma", "lds", "sts", "mufu", "setup", "other", "interleaved", "masked")
 _FILLS = ("acquire", "tma_load", "cp_async", "commit_group", "wait_group")
 Steps = list[tuple[str, str, Any]]
 """(dotted path of the step, word, arguments)."""
@@ -114,7 +114,7 @@ def _mostly_overhead(steps: Steps) -> bool:
     computed = [args for _, word, args in steps if word == "compute"]
     unclear, counted = (
         sum(getattr(args, name) for args in computed for name in names)
-        for names in (("other", "interleaved"), ("ffma", "lds", "sts", "mufu"))
+        for names in (("other", "interleaved"), ("ffma", "mma", "lds", "sts", "mufu"))
     )
     return unclear > counted
 
@@ -125,9 +125,11 @@ def _warps(kernel: SpelledKernel, place: str) -> Iterator[Proposal]:
     computing = [role for role, ops in steps.items() if any(_computes(word, args) for _, word, args in ops)]
     told = any(ring.empty_arrivals or ring.full_arrivals for ring in kernel.rings.values())
     # A named barrier counts warps, and what each thread loads is in registers, of which the file states a number.
-    # Of a register-blocked product so are the accumulators, one for each chain.
+    # Of a register-blocked product so are the accumulators, one for each chain; and rows of tensor cores are those of
+    # its warps.
     bound = any(
-        word in ("named_barrier", "load") or (word == "compute" and args.ilp > ACCUMULATORS * kernel.registers)
+        word in ("named_barrier", "load", "wgmma")
+        or (word == "compute" and (args.mma or args.ilp > ACCUMULATORS * kernel.registers))
         for ops in steps.values()
         for _, word, args in ops
     )
@@ -203,6 +205,9 @@ def _scaled(steps: Steps, times: int, over: int, *, bytes_too: bool) -> dict[str
                 changed["gaps"] = [number * more for number in args.gaps]
         if bytes_too and getattr(args, "bytes", None):
             changed["bytes"] = whole(args.bytes * times / over)
+        if bytes_too and word == "wgmma":
+            # The tile is deeper or less deep.
+            changed["count"] = max(args.count * times // over, 1)
         if bytes_too and getattr(args, "align", 0) and over > times:
             changed["align"] = args.align * times // over
         if changed:
