@@ -39,7 +39,6 @@ _ONLY_FOR: dict[str, tuple[type[Op], ...]] = {
     "tensor.wgmma": (Wgmma, WgmmaWait),
     "tensor.others": (Wgmma,),
     "tensor.mma": (Compute,),
-    "tensor.clock": (Compute, Wgmma),
     "lsu.cp_async": (CpAsync,),
     "lsu.commit": (CommitGroup, WaitGroup),
     "lsu.ldg": (Load, Store),

@@ -17,7 +17,7 @@ from tests.negative.pipelines import producer, ring_kernel, run
 from tests.tile_programs import RING, kernel, textbook, tma_ring, total_ns
 
 H200 = load_profile("h200_sxm")
-TENSOR_CLOCK = H200.value("tensor.clock")
+TENSOR_CLOCK = H200.value("tensor.wgmma_clock")
 
 
 def multiplying(tiles: int = 40, warps: int = 4, pending: int = 0, **of: object) -> KernelProgram:

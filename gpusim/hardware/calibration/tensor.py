@@ -99,20 +99,21 @@ def _others(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-def _clock(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
+def _clocks(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
     """SM clock while all SMs multiply random numbers, without a pause or with short ones, as kernels have."""
     rows = [
         row for row in b.rows("power", sms=b.sms("power")) if row["data"] != "zeros" and row["pause"] <= _SHORT_PAUSE
     ]
-    clocks = [row["mean_clock_hz"] / 1e6 for row in rows]
+
+    def clock(instruction: str, rows: list[dict]) -> Measured:
+        clocks = [row["mean_clock_hz"] / 1e6 for row in rows]
+        source = f"power ({instruction}, random operands, all SMs, pauses up to 1000 cycles)"
+        return Measured(float(np.median(clocks)), "MHz", source, float(np.ptp(clocks)))
+
     return {
-        "tensor.clock": Measured(
-            float(np.median(clocks)),
-            "MHz",
-            "power (random operands, all SMs, pauses up to 1000 cycles)",
-            float(np.ptp(clocks)),
-        )
+        "tensor.mma_clock": clock("mma.sync", [row for row in rows if not row["n"]]),
+        "tensor.wgmma_clock": clock("wgmma", [row for row in rows if row["n"]]),
     }
 
 
-TENSOR_STEPS = (_mma, _wgmma, _others, _clock)
+TENSOR_STEPS = (_mma, _wgmma, _others, _clocks)

@@ -29,7 +29,7 @@ from gpusim.hardware.folding.waves import Waves
 from gpusim.hardware.launch.last_wave import deal_left_over, older_get_ahead
 from gpusim.hardware.launch.run import Launch, Run, run_once
 from gpusim.hardware.memory.demand import kept_part, mixed_part
-from gpusim.hardware.memory.traffic import Traffic, tensor_flop_per_cycle
+from gpusim.hardware.memory.traffic import Traffic, tensor_clock_hz, tensor_flop_per_cycle
 from gpusim.hardware.occupancy import occupancy
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm.cta import LISTED_TILES
@@ -82,7 +82,7 @@ def simulate_kernel(
     fits = occupancy(program, profile)
     traffic = Traffic.of(program)
     if traffic.tensor_flop:
-        profile = profile.at_clock(profile.value("tensor.clock"))
+        profile = profile.at_clock(tensor_clock_hz(program, profile))
     if not exact:
         program = _evened(program, int(profile.value("sm.count")) * fits.ctas_per_sm)
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0

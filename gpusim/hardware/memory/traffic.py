@@ -10,7 +10,7 @@ from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Load, Sto
 from gpusim.program.tensor_ops import ROWS
 from gpusim.program.warpgroups import WARPGROUP
 
-__all__ = ["Traffic", "tensor_flop_per_cycle"]
+__all__ = ["Traffic", "tensor_clock_hz", "tensor_flop_per_cycle"]
 
 
 PRODUCT = 16 * 8 * 16
@@ -61,11 +61,21 @@ class Traffic:
 
 def tensor_flop_per_cycle(program: KernelProgram, profile: DeviceProfile) -> float:
     """Most that the tensor cores of an SM do of what ``program`` asks for: wgmma, if there are any, else mma.sync."""
-    ops = (op for role in program.roles for op in program.sample(role) if isinstance(op, Wgmma))
-    depth = max((op.k for op in ops), default=0)
+    depth = _wgmma_depth(program)
     if depth:
         return 2.0 * ROWS * depth * profile.value("tensor.wgmma_columns")
     return 2.0 * PRODUCT * profile.value("sm.schedulers") / profile.value("tensor.mma_interval")
+
+
+def tensor_clock_hz(program: KernelProgram, profile: DeviceProfile) -> float:
+    """Clock of the SMs under the products of ``program``: mma.sync does fewer of them, and slows the SMs less."""
+    return profile.value("tensor.wgmma_clock" if _wgmma_depth(program) else "tensor.mma_clock")
+
+
+def _wgmma_depth(program: KernelProgram) -> int:
+    """Most elements deep that a wgmma of ``program`` multiplies; 0 if it has none."""
+    ops = (op for role in program.roles for op in program.sample(role) if isinstance(op, Wgmma))
+    return max((op.k for op in ops), default=0)
 
 
 def _short_ctas(program: KernelProgram, tiles: int) -> Counter[int]:
