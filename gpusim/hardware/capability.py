@@ -5,6 +5,8 @@ Source: PTX ISA 9.0 (cp.async.bulk and setmaxnreg: target sm_90 and sm_90a; wgmm
 
 from __future__ import annotations
 
+from math import inf
+
 from gpusim.errors import ProgramError
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import CpAsync, KernelProgram, SetMaxNReg, TmaLoad, TmaStore, Wgmma
@@ -12,22 +14,23 @@ from gpusim.program import CpAsync, KernelProgram, SetMaxNReg, TmaLoad, TmaStore
 __all__ = ["check_capability"]
 
 _NEEDS = {
-    Wgmma: (9.0, "wgmma", "use mma.sync (mma of compute)"),
-    TmaLoad: (9.0, "bulk copies", "use cp.async or plain loads"),
-    TmaStore: (9.0, "bulk stores", "use plain stores"),
-    SetMaxNReg: (9.0, "registers that move between roles (setmaxnreg)", "give all roles the same registers"),
-    CpAsync: (8.0, "cp.async", "use plain loads"),
+    Wgmma: (9.0, 9.0, "wgmma", "use mma.sync (mma of compute)"),
+    TmaLoad: (9.0, inf, "bulk copies", "use cp.async or plain loads"),
+    TmaStore: (9.0, inf, "bulk stores", "use plain stores"),
+    SetMaxNReg: (9.0, inf, "registers that move between roles (setmaxnreg)", "give all roles the same registers"),
+    CpAsync: (8.0, inf, "cp.async", "use plain loads"),
 }
+"""First and last compute capability with it, its name, and what else to do."""
 
 
 def check_capability(program: KernelProgram, profile: DeviceProfile) -> None:
     """Raise ProgramError for an op that the compute capability of the device lacks."""
     has = profile.value("sm.compute_capability")
     for role in program.roles:
-        for kind in {type(op) for op in program.sample(role)}:
-            needed, what, instead = _NEEDS.get(kind, (0.0, "", ""))
-            if has < needed or (kind is Wgmma and has > needed):
+        for kind in {type(op) for op in program.sample(role)} & _NEEDS.keys():
+            first, last, what, instead = _NEEDS[kind]
+            if not first <= has <= last:
                 raise ProgramError(
-                    f"kernel {program.name!r}, role {role.name!r}: {what} take compute capability {needed}, "
+                    f"kernel {program.name!r}, role {role.name!r}: {what} take compute capability {first}, "
                     f"{profile.name} has {has}; {instead}, or another device"
                 )

@@ -9,10 +9,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["ROWS", "Operand", "Wgmma", "WgmmaWait"]
+__all__ = ["BYTES_DEEP", "ROWS", "Operand", "Wgmma", "WgmmaWait"]
 
 Operand = Literal["shared", "registers"]
 """Where the first operand of a product lies; the second one is in shared memory."""
+BYTES_DEEP = 32
+"""Of a row of each operand of a product, whatever the type."""
 ROWS = 64
 """Rows of a product; a warpgroup executes it."""
 

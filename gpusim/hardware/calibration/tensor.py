@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from gpusim.hardware.calibration.benches import Benches, Measured
+from gpusim.program.tensor_ops import BYTES_DEEP
 
 __all__ = ["TENSOR_STEPS"]
 
@@ -17,6 +18,8 @@ _LONG = 16
 _NARROW, _EASY, _WIDE = 32, 64, 128
 """Columns up to which operands count, up to which issuing is no slower, and from which on nothing but the tensor cores
 counts."""
+_BANKS = 32 * 4
+"""Bytes that shared memory gives in a cycle."""
 
 
 def _mma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
@@ -53,7 +56,7 @@ def _wgmma(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
     three = {
         row["n"]: row["cycles_per_wgmma"] / 3.0 for row in rate(warpgroups=3, per_group=_LONG, pending=0, a="shared")
     }
-    operand = [three[n] - n * 32 / 128 for n in three if n <= _NARROW]
+    operand = [three[n] - n * BYTES_DEEP / _BANKS for n in three if n <= _NARROW]
     least = min(row["cycles_per_wgmma"] / 3.0 for row in rate(warpgroups=3, per_group=_LONG, pending=0, a="registers"))
     told = {(row["n"], row["per_group"]): row["issued_cycles"] for row in b.rows("wgmma", kind="issue", a="shared")}
     narrow = sorted({n for n, _ in told if n <= _EASY})

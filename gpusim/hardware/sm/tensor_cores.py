@@ -18,12 +18,11 @@ from gpusim.engine import Capacity, Event, FluidSystem, Simulation
 from gpusim.hardware.folding.warp_groups import WarpGroup
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import Wgmma
+from gpusim.program.tensor_ops import BYTES_DEEP
 from gpusim.program.warpgroups import WARPGROUP
 
 __all__ = ["TensorCores"]
 
-BYTES_DEEP = 32
-"""Of a row of each operand of one wgmma."""
 ISSUE_PART = 0.75
 """Part of a scheduler's slots that products take while they are worked on. Beside exponentials, which want one in
 eight, they lose nothing; beside FFMAs, which want all, they lose half, and FFMAs get as many as they (`wgmma`)."""

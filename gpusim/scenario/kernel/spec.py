@@ -13,6 +13,7 @@ from typing import Any
 
 from gpusim import program as ops
 from gpusim.program import KernelProgram, Mix, Op, Ring, Role
+from gpusim.scenario.kernel.access_schema import StageRelease
 from gpusim.scenario.kernel.op_lists import as_run, as_written
 from gpusim.scenario.kernel.op_makers import ArrivalMaker, LateMaker, Maker, PhaseMaker, stage_of
 from gpusim.scenario.kernel.op_schema import REPEAT
@@ -197,7 +198,7 @@ def _instead(word: str, spec: Any, make: Callable[[int], Op], spares: bool) -> C
 
 def _skip_first(spec: Any) -> int:
     """Tiles of the CTA before the first for which it runs; what comes late has nothing to do in the first ones."""
-    return max(spec.skip_first, getattr(spec, "lag", 0) if hasattr(spec, "ring") else 0)
+    return max(spec.skip_first, spec.lag if isinstance(spec, StageRelease) else 0)
 
 
 def _ahead(kernel: SpelledKernel, spec: Any) -> int:
