@@ -94,8 +94,7 @@ def in_a_gpc(params: Params) -> tuple[float, float]:
 
     CTAs in a row share columns, and every ``grid_m``-th of them rows.
     """
-    ctas = GPC_SMS * params.ctas_per_sm
-    return max(ctas / params.grid_m, 1.0), float(min(params.grid_m, ctas))
+    return max(GPC_SMS / params.grid_m, 1.0), float(min(params.grid_m, GPC_SMS))
 
 
 def _producer(params: Params, hits: tuple[float, float], tiles: int) -> Iterator[Op]:
