@@ -36,6 +36,7 @@ _BY_KIND = {
     "copy": ("copy latency", "more bytes in flight: more stages, larger tiles or more CTAs"),
     "load": ("load latency", "asynchronous copies, more loads per thread, more CTAs"),
     "compute": ("instruction issue", "more computing warps, more chains, less work per byte"),
+    "product": ("products on tensor cores", "compute less, or in a narrower type; products of 128 columns and more"),
     "issue": ("issuing copies", "wider or bulk copies, or fewer of them; a warp of its own if it has none"),
     "store": ("stores", "fewer bytes, or more output stages; wider or bulk stores if they are not"),
     "wait": ("hand-over between warps", "larger tiles, or fewer warps to hand over to"),

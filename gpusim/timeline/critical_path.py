@@ -19,6 +19,7 @@ from gpusim.timeline.vocabulary import KINDS
 __all__ = ["CriticalPath", "Step", "critical_path"]
 
 _WAIT_KINDS = frozenset(KINDS.index(kind) for kind in ("wait", "barrier", "idle"))
+_PRODUCT = KINDS.index("product")
 _CTA = re.compile(r"^(sm\[\d+\](?:\.cta\[\d+\])?|[^.\[]+)")
 
 
@@ -84,7 +85,7 @@ class _Walker:
             start = float(timeline.start_s[index])
             waiting = int(timeline.kind[index]) in _WAIT_KINDS
             cause = self._cause(index, waiting)
-            if waiting and cause >= 0:
+            if cause >= 0 and (waiting or self._for_products(index, cause)):
                 # What of the wait lies after its cause ended is waking up: it stays on the path.
                 start = min(max(float(timeline.end_s[cause]), start), until)
             if until > start:
@@ -94,6 +95,11 @@ class _Walker:
             if index >= 0:
                 until = min(until, float(timeline.end_s[index]))
         return steps[::-1]
+
+    def _for_products(self, index: int, cause: int) -> bool:
+        """Whether a warp, which counts as computing, waits for the tensor cores."""
+        kind = self._timeline.kind
+        return bool(kind[cause] == _PRODUCT != kind[index])
 
     def _cause(self, index: int, waiting: bool) -> int:
         timeline = self._timeline

@@ -12,7 +12,7 @@ __all__ = ["KINDS", "KIND_MEANING", "REASONS", "REASON_MEANING", "Kind", "Reason
 
 Kind = Literal[
     "compute", "load", "store", "issue", "copy", "transfer", "wait", "barrier", "launch",
-    "kernel", "alloc", "host", "idle",
+    "kernel", "alloc", "host", "idle", "product",
 ]  # fmt: skip
 """What a lane does during an interval."""
 
@@ -33,6 +33,7 @@ KIND_MEANING: dict[Kind, str] = {
     "alloc": "allocating or freeing memory",
     "host": "host code",
     "idle": "nothing to do",
+    "product": "the tensor cores work on a group of products",
 }
 """Each kind in a few words. A ``copy`` is on the lane of the buffer it fills, a ``transfer`` on that of the unit."""
 

@@ -198,3 +198,19 @@ class TestMistakes:
         assert any("its wgmma of tile 0 may still read" in told for told in doubts(program))
         with pytest.raises(HazardError, match=r"put a wgmma_wait that leaves no product"):
             run(program)
+
+
+@pytest.mark.parametrize("warps", [4, 8])
+def test_the_timeline_shows_what_the_tensor_cores_work_on(warps):
+    """One group after the other, each as long as its columns take, and nothing between them: products hold it back."""
+    found = simulate_kernel(multiplying(tiles=5, n=64, count=4, warps=warps), textbook())
+    keep = found.mask(lanes=r"^sm\[0\]\.tensor$")
+    starts, ends = found.start_s[keep], found.end_s[keep]
+    assert keep.sum() == 5 * warps / 4
+    assert set(found.tile[keep]) == set(range(5))
+    assert (ends - starts) * 1e9 == pytest.approx(128.0)
+    assert starts[1:] == pytest.approx(ends[:-1])
+    assert (
+        bottleneck(replace(found, meta={**found.meta, "peak_flop_per_s": float("inf")})).name
+        == "products on tensor cores"
+    )

@@ -18,7 +18,7 @@ _PART = re.compile(r"^(?P<base>[^\[]+)(?:\[(?P<index>.+)\])?$")
 _ROLE, _UNIT = 6, 9
 _RANK = {"gpu": 0, "host": 1, "stream": 2, "copy_engine": 3, "sm": 4, "cta": 5, "warp": _ROLE}
 _UNITS = {"tma", "lsu", "tensor", "l2", "hbm"}
-_TITLE = {"sm": "SM", "cta": "CTA", "tma": "TMA", "lsu": "LSU", "gpu": "GPU", "host": "Host",
+_TITLE = {"sm": "SM", "cta": "CTA", "tma": "TMA", "lsu": "LSU", "tensor": "tensor cores", "gpu": "GPU", "host": "Host",
           "h2d": "H2D", "d2h": "D2H", "d2d": "D2D", "p2p": "peer", "copy_engine": "copy engine"}  # fmt: skip
 SHOWN_OF_MANY = 4
 """So many of very many groups stay in sight; the rest goes into one closed group."""

@@ -53,6 +53,7 @@ _WORK = {
     "alloc": ("#7d2a52", "#b8638b"),
     "host": ("#3f9b9b", "#62bcbc"),
     "idle": ("#eef0f3", "#2b3038"),
+    "product": ("#3b3f8f", "#7d82d6"),
 }
 _WAIT = {
     "": ("#d3d7dd", "#454c57"),

@@ -103,7 +103,8 @@ class Sm:
         ]
         self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
         cores = [tensor_core for *_, tensor_core in self._pipes]
-        self.tensor_cores = TensorCores(sim, profile, self._fluid, self._issue, cores, self._data)
+        lane = f"{self.name}.tensor"
+        self.tensor_cores = TensorCores(sim, profile, self._fluid, self._issue, cores, self._data, lane, trace)
         self._lsu = Capacity(f"{self.name}.lsu", clock)
         self._constants = Capacity(f"{self.name}.constants", clock)
 

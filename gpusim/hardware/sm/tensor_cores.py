@@ -20,12 +20,24 @@ from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import Wgmma
 from gpusim.program.tensor_ops import BYTES_DEEP
 from gpusim.program.warpgroups import WARPGROUP
+from gpusim.timeline import Recorder
 
-__all__ = ["TensorCores"]
+__all__ = ["Asker", "TensorCores"]
 
 ISSUE_PART = 0.75
 """Part of a scheduler's slots that products take while they are worked on. Beside exponentials, which want one in
 eight, they lose nothing; beside FFMAs, which want all, they lose half, and FFMAs get as many as they (`wgmma`)."""
+
+
+class Asker(NamedTuple):
+    """Whom products are for."""
+
+    tile: int
+    """Its tile, -1 for none."""
+    stage: int
+    """Stage of the ring that is read, -1 for none."""
+    cause: int
+    """Index of the interval that asked for them, -1 for none."""
 
 
 class _Asked(NamedTuple):
@@ -33,6 +45,7 @@ class _Asked(NamedTuple):
 
     op: Wgmma
     group: WarpGroup
+    asker: Asker
     done: Event
 
 
@@ -47,10 +60,19 @@ class TensorCores:
         issue: Sequence[Capacity],
         cores: Sequence[Capacity],
         shared_memory: Capacity,
+        lane: str,
+        trace: Recorder | None,
     ) -> None:
-        """``issue`` and ``cores``: the slots and the tensor core of a scheduler, by class."""
+        """``issue`` and ``cores``: the slots and the tensor core of a scheduler, by class.
+
+        What they work on goes into ``trace`` on ``lane``. Every warpgroup has warps on all schedulers, so that those of
+        the first class stand for all.
+        """
         self._sim, self._fluid = sim, fluid
         self._issue, self._cores, self._shared_memory = issue, cores, shared_memory
+        self._lane, self._trace = lane, trace
+        self._drawn = -1
+        """Index of the last interval on ``lane``."""
         self.asked: list[deque[_Asked]] = [deque() for _ in cores]
         """What is worked on and what waits for that, the oldest first, by class of schedulers."""
         value = profile.value
@@ -63,18 +85,22 @@ class TensorCores:
         self._group = value("tensor.wgmma_group")
         self._bytes_per_cycle = value("sm.shared_bandwidth")
 
-    def ask(self, op: Wgmma, group: WarpGroup) -> Event:
-        """The end of the products that ``group``, a warpgroup or its warps on some schedulers, asks for now."""
-        asked = _Asked(op, group, self._sim.event())
+    def ask(self, op: Wgmma, group: WarpGroup, asker: Asker) -> Event:
+        """The end of the products that ``group``, a warpgroup or its warps on some schedulers, asks for now.
+
+        The event's value is the index of their interval, -1 without a timeline.
+        """
+        asked = _Asked(op, group, asker, self._sim.event())
         queue = self.asked[group.scheduler_class]
         queue.append(asked)
         if len(queue) == 1:
-            self._work_on(queue)
+            self._work_on(queue, asker.cause)
         return asked.done
 
-    def _work_on(self, queue: deque[_Asked]) -> None:
-        """Begin with the first of ``queue``."""
-        op, group, done = queue[0]
+    def _work_on(self, queue: deque[_Asked], cause: int = -1) -> None:
+        """Begin with the first of ``queue``; ``cause``: why now, unless it is that the one before is done."""
+        op, group, asker, done = queue[0]
+        start_s = self._sim.now
         second = op.n * BYTES_DEEP / self._bytes_per_cycle
         operands = second + (self._first_operand if op.a == "shared" else 0.0)
         cycles = op.count * max(op.n / self._columns, operands, self._least) + self._group
@@ -85,7 +111,11 @@ class TensorCores:
 
         def worked_off(_event: Event) -> None:
             queue.popleft()
-            done.succeed()
+            if self._trace is not None and place == 0:
+                tile, stage, _ = asker
+                now = self._sim.now
+                self._drawn = self._trace(self._lane, "product", start_s, now, tile=tile, stage=stage, cause=cause)
+            done.succeed(self._drawn)
             if queue:
                 self._work_on(queue)
 

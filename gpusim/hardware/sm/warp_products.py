@@ -11,6 +11,7 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from gpusim.engine import Event
+from gpusim.hardware.sm.tensor_cores import Asker
 from gpusim.program import Wgmma, WgmmaWait
 from gpusim.program.remedies import PRODUCTS
 
@@ -23,7 +24,6 @@ __all__ = ["PRODUCT_HANDLERS", "UnderWay"]
 class UnderWay:
     """A group of products; as something to wait for, only the tensor cores can satisfy it."""
 
-    cause = -1
     satisfiers = ("tensor cores",)
 
     def __init__(self, lane: str, op: Wgmma, there: Event) -> None:
@@ -31,6 +31,8 @@ class UnderWay:
         self.op = op
         self.there = there
         """When a warp that waits for them goes on."""
+        self.cause = -1
+        """Index of the interval of the tensor cores in which they were worked off."""
 
 
 def wgmma(lane: WarpLane, op: Wgmma) -> Generator:
@@ -42,26 +44,32 @@ def wgmma(lane: WarpLane, op: Wgmma) -> Generator:
     yield lane.issue_code(op.other + cost.wgmma_group_slots + cost.wgmma_issue_slots)
     there = sim.event()
 
-    def worked_off(_event: Event) -> None:
+    products = UnderWay(lane.lane, op, there)
+
+    def worked_off(event: Event) -> None:
+        products.cause = event.value
         if ring is not None:
             ring.end_read(reader, op.tile)
         sim.succeed_after(there, cost.wgmma_latency_s)
 
-    lane.sm.tensor_cores.ask(op, lane.group).callbacks.append(worked_off)
-    lane.products.append(UnderWay(lane.lane, op, there))
+    stage = ring.stage(op.tile) if ring else -1
+    asker = Asker(op.tile, stage, lane.last_interval)
+    lane.sm.tensor_cores.ask(op, lane.group, asker).callbacks.append(worked_off)
+    lane.products.append(products)
     if op.count > 1:
         yield lane.issue_code((op.count - 1) * cost.wgmma_issue_slots)
-    lane.mark("compute", start, op.tile, ring.stage(op.tile) if ring else -1)
+    lane.mark("compute", start, op.tile, stage)
 
 
 def wgmma_wait(lane: WarpLane, op: WgmmaWait) -> Generator:
-    start = lane.sim.now
+    start, cause = lane.sim.now, -1
     while len(lane.products) > op.pending:
         group = lane.products.popleft()
         if not group.there.processed:
             yield from lane.sim.wait(group.there, lane.lane, "tensor_core_busy", group, op.tile)
+            cause = group.cause
     # The warps wait, and what they have asked for is computed.
-    lane.mark("compute", start, op.tile)
+    lane.mark("compute", start, op.tile, cause=cause)
 
 
 PRODUCT_HANDLERS = {Wgmma: wgmma, WgmmaWait: wgmma_wait}
