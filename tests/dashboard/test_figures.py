@@ -249,6 +249,16 @@ def test_the_critical_path_is_one_line(ring):
     assert len(line["x"]) == 4
 
 
+def test_the_critical_path_goes_through_the_row_of_warps_that_are_folded_into_their_role():
+    build = TimelineBuilder()
+    for lane in ("consumer", "consumer.warp[4]"):
+        build.add(f"sm[0].cta[0].{lane}", "compute", 0.0, 1e-6)
+    track = Track(build.build(), "predicted")
+    drawing = timeline_figure(track, None, View(critical=True), None, CriticalLine(np.array([0, 1]), *np.eye(2)))
+    assert len(set(drawing.figure["data"][-1]["y"])) == 1
+    assert len(drawing.figure["data"][-1]["x"]) == 4
+
+
 def test_without_a_measurement_every_mode_shows_the_prediction(ring):
     for mode in MODES:
         assert len(timeline_figure(ring[0], None, View(mode=mode)).stack.panels) == 1

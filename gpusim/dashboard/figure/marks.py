@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,7 +80,7 @@ def critical_trace(
     track: Track, critical: CriticalLine, panel: Panel, low_us: float, high_us: float, theme: str
 ) -> dict:
     """The critical path as one line from interval to interval, cut to the window."""
-    centre = panel.places(track.timeline.lanes)[0][track.timeline.lane[critical.index]]
+    centre = _centres(panel, track.timeline.lanes)[track.timeline.lane[critical.index]]
     keep = np.flatnonzero((critical.end_us >= low_us) & (critical.start_us <= high_us) & np.isfinite(centre))
     if len(keep) > MOST_POINTS:
         keep = keep[np.linspace(0, len(keep) - 1, MOST_POINTS).astype(np.int64)]
@@ -89,6 +90,17 @@ def critical_trace(
         "xaxis": "x", "yaxis": panel.axis, "line": {"color": ink(theme).accent, "width": 2},
         "hoverinfo": "skip", "showlegend": False, "name": "critical path",
     }  # fmt: skip
+
+
+def _centres(panel: Panel, lanes: Sequence[str]) -> np.ndarray:
+    """The middle of each lane's row; of a warp that is folded into its role, the role's; NaN for what is not shown."""
+    centres = panel.places(lanes)[0].copy()
+    number = {lane: i for i, lane in enumerate(lanes)}
+    for i in np.flatnonzero(~np.isfinite(centres)):
+        role = number.get(lanes[i].rpartition(".")[0])
+        if role is not None:
+            centres[i] = centres[role]
+    return centres
 
 
 def selection_marks(track: Track, index: int, panel: Panel, theme: str) -> tuple[list[dict], list[dict]]:
