@@ -76,7 +76,17 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     if not length:
         return None
     name, lever = _BY_KIND.get(path.bottleneck, (path.bottleneck, ""))
+    if path.bottleneck == "product" and _tensor_cores_busy(timeline) < BOUND:
+        lever = "ask for the next products before these are waited for (one pending), or another warpgroup"
     return Bottleneck(name, path.by_kind[path.bottleneck] / length, lever)
+
+
+def _tensor_cores_busy(timeline: Timeline) -> float:
+    """Part of the time between their first product and their last in which the tensor cores of an SM work."""
+    keep = timeline.mask(kinds=("product",))
+    keep &= timeline.lane == timeline.lane[keep][0]
+    start_s, end_s = timeline.start_s[keep], timeline.end_s[keep]
+    return float((end_s - start_s).sum() / (end_s.max() - start_s.min()))
 
 
 _CALLS = "fewer calls: larger chunks, a graph, allocations outside of the loop"

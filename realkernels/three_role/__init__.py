@@ -5,7 +5,8 @@ write a stage of an output ring, and one warp asks for bulk copies out of that. 
 in the computing warps: with one input stage the loader waits until they have read it, with
 one output stage they wait until it has been stored; two of each let all three work at once.
 It pays where a tile goes out as well as in. A third stage rarely does, and every stage
-is shared memory that could have held another CTA.
+is shared memory that could have held another CTA. Whichever of a load and a store asks first passes
+first: release the input before the output is announced, or the next load waits for the whole store.
 """
 
 from __future__ import annotations

@@ -214,3 +214,12 @@ def test_the_timeline_shows_what_the_tensor_cores_work_on(warps):
         bottleneck(replace(found, meta={**found.meta, "peak_flop_per_s": float("inf")})).name
         == "products on tensor cores"
     )
+
+
+@pytest.mark.parametrize(("pending", "helps"), [(0, "one pending"), (1, "compute less")])
+def test_what_helps_tensor_cores_that_pause_is_to_ask_for_more_at_a_time(pending, helps):
+    """A warpgroup alone waits 59 cycles for each group of products, unless the next one is under way."""
+    found = simulate_kernel(multiplying(n=64, count=4, pending=pending), H200)
+    limit = bottleneck(replace(found, meta={**found.meta, "peak_flop_per_s": float("inf"), "launch_s": 0.0}))
+    assert limit.name == "products on tensor cores"
+    assert helps in limit.lever
