@@ -53,7 +53,7 @@ _WORK = {
     "alloc": ("#7d2a52", "#b8638b"),
     "host": ("#3f9b9b", "#62bcbc"),
     "idle": ("#eef0f3", "#2b3038"),
-    "product": ("#3b3f8f", "#7d82d6"),
+    "product": ("#6f7d1f", "#a8b84e"),
 }
 _WAIT = {
     "": ("#d3d7dd", "#454c57"),
@@ -72,7 +72,7 @@ _WAIT = {
     "memory_pool": ("#e5cdd9", "#5f3d4e"),
     "store_drain": ("#ecd3e5", "#634560"),
 }
-_KIND_LABEL = {"copy": "copy in flight", "alloc": "allocation"}
+_KIND_LABEL = {"copy": "copy in flight", "alloc": "allocation", "product": "products"}
 """Names of kinds that the page calls otherwise than the vocabulary does."""
 _REASON_LABEL = {
     "": "wait",

@@ -16,28 +16,18 @@ from typing import NamedTuple
 
 from gpusim.engine import Capacity, Event, FluidSystem, Simulation
 from gpusim.hardware.folding.warp_groups import WarpGroup
+from gpusim.hardware.memory.sm_memory import Origin
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import Wgmma
 from gpusim.program.tensor_ops import BYTES_DEEP
 from gpusim.program.warpgroups import WARPGROUP
 from gpusim.timeline import Recorder
 
-__all__ = ["Asker", "TensorCores"]
+__all__ = ["TensorCores"]
 
 ISSUE_PART = 0.75
 """Part of a scheduler's slots that products take while they are worked on. Beside exponentials, which want one in
 eight, they lose nothing; beside FFMAs, which want all, they lose half, and FFMAs get as many as they (`wgmma`)."""
-
-
-class Asker(NamedTuple):
-    """Whom products are for."""
-
-    tile: int
-    """Its tile, -1 for none."""
-    stage: int
-    """Stage of the ring that is read, -1 for none."""
-    cause: int
-    """Index of the interval that asked for them, -1 for none."""
 
 
 class _Asked(NamedTuple):
@@ -45,7 +35,7 @@ class _Asked(NamedTuple):
 
     op: Wgmma
     group: WarpGroup
-    asker: Asker
+    origin: Origin
     done: Event
 
 
@@ -85,21 +75,22 @@ class TensorCores:
         self._group = value("tensor.wgmma_group")
         self._bytes_per_cycle = value("sm.shared_bandwidth")
 
-    def ask(self, op: Wgmma, group: WarpGroup, asker: Asker) -> Event:
+    def ask(self, op: Wgmma, group: WarpGroup, origin: Origin) -> Event:
         """The end of the products that ``group``, a warpgroup or its warps on some schedulers, asks for now.
 
-        The event's value is the index of their interval, -1 without a timeline.
+        The event's value is the index of their interval, or of the last one that there is on the lane; -1 without a
+        timeline.
         """
-        asked = _Asked(op, group, asker, self._sim.event())
+        asked = _Asked(op, group, origin, self._sim.event())
         queue = self.asked[group.scheduler_class]
         queue.append(asked)
         if len(queue) == 1:
-            self._work_on(queue, asker.cause)
+            self._work_on(queue, origin.cause)
         return asked.done
 
     def _work_on(self, queue: deque[_Asked], cause: int = -1) -> None:
         """Begin with the first of ``queue``; ``cause``: why now, unless it is that the one before is done."""
-        op, group, asker, done = queue[0]
+        op, group, origin, done = queue[0]
         start_s = self._sim.now
         second = op.n * BYTES_DEEP / self._bytes_per_cycle
         operands = second + (self._first_operand if op.a == "shared" else 0.0)
@@ -112,9 +103,9 @@ class TensorCores:
         def worked_off(_event: Event) -> None:
             queue.popleft()
             if self._trace is not None and place == 0:
-                tile, stage, _ = asker
-                now = self._sim.now
-                self._drawn = self._trace(self._lane, "product", start_s, now, tile=tile, stage=stage, cause=cause)
+                self._drawn = self._trace(
+                    self._lane, "product", start_s, self._sim.now, tile=origin.tile, stage=origin.stage, cause=cause
+                )
             done.succeed(self._drawn)
             if queue:
                 self._work_on(queue)

@@ -11,7 +11,6 @@ from collections.abc import Generator
 from typing import TYPE_CHECKING
 
 from gpusim.engine import Event
-from gpusim.hardware.sm.tensor_cores import Asker
 from gpusim.program import Wgmma, WgmmaWait
 from gpusim.program.remedies import PRODUCTS
 
@@ -53,8 +52,8 @@ def wgmma(lane: WarpLane, op: Wgmma) -> Generator:
         sim.succeed_after(there, cost.wgmma_latency_s)
 
     stage = ring.stage(op.tile) if ring else -1
-    asker = Asker(op.tile, stage, lane.last_interval)
-    lane.sm.tensor_cores.ask(op, lane.group, asker).callbacks.append(worked_off)
+    origin = lane.origin(op.tile, stage)
+    lane.sm.tensor_cores.ask(op, lane.group, origin).callbacks.append(worked_off)
     lane.products.append(products)
     if op.count > 1:
         yield lane.issue_code((op.count - 1) * cost.wgmma_issue_slots)
