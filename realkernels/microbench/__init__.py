@@ -53,6 +53,7 @@ hbm          device-memory bandwidth by read/write mix; everything resident, not
 in_order     writes by CTAs that come and go against those that stay; the same bytes in the same pieces
 l2           L2 bandwidth by footprint; past L1, lines dealt anew each pass
 sharing      what L2 gives to SMs that ask for the same lines; one thread of each copies, nothing is computed
+moving_apart how far CTAs that copy the same tiles get from each other, and what L2 gives them; nothing is computed
 hits         what random reads find in L2, by hardware counters; nothing else runs
 dirty        what is written and still in L2 at the end, by hardware counters; nothing else runs
 launch       launch, CTA dispatch, CTA turnaround and start skew; CTAs that do nothing or only spin

@@ -80,6 +80,7 @@ BENCHES = (
     "in_order",
     "l2",
     "sharing",
+    "moving_apart",
     "sweeps",
     "hits",
     "rewritten",

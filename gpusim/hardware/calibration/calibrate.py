@@ -1,8 +1,7 @@
 """From raw microbenchmark results to the measured quantities of a device profile.
 
-Each function isolates one mechanism; its docstring says which benches and how. Nothing here sees
-the recording of a technique: calibration and validation never mix. The raw results are the
-JSON files of ``realkernels.microbench`` (one per bench, rows of parameters and cycles).
+Each function isolates one mechanism; its docstring says which benches and how. Nothing here sees the recording of a
+technique. Raw results are the JSON files of ``realkernels.microbench``: one per bench, rows of parameters and cycles.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from gpusim.hardware.calibration.benches import Benches, Measured
 from gpusim.hardware.calibration.memory import HOP_INSTRUCTIONS, MEMORY_STEPS
 from gpusim.hardware.calibration.schedule import SCHEDULE_STEPS
 from gpusim.hardware.calibration.tensor import TENSOR_STEPS
+from gpusim.hardware.calibration.together import TOGETHER_STEPS
 from gpusim.hardware.calibration.walk import WALK_STEPS
 from gpusim.program import WARP_SIZE
 from gpusim.program.sass import Instruction, dispatch_stalls
@@ -295,6 +295,6 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 _STEPS = (
-    _clock, _issue, *TENSOR_STEPS, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, *WALK_STEPS,
-    *MEMORY_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS, _launch,
+    _clock, _issue, *TENSOR_STEPS, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, _launch,
+    *WALK_STEPS, *MEMORY_STEPS, *TOGETHER_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS,
 )  # fmt: skip

@@ -51,6 +51,8 @@ class Launch:
     """What a CTA takes besides its tiles, in tiles, where CTAs have different numbers of them."""
     most_classes: int | None = None
     """Classes of SMs that are simulated then, at most; None for all that differ."""
+    apart_s: float = 0.0
+    """Seconds in which SMs that read the same move apart, as far as an earlier simulation has shown it."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,8 @@ class Run:
     sms: list[Sm]
     hbm_busy: float
     """Part of the time, 0..1, that HBM was busy."""
+    moving_apart: float
+    """Part of the time in which SMs that read the same moved apart."""
     builder: TimelineBuilder | None
     """Its intervals, None if they were not recorded."""
 
@@ -102,7 +106,8 @@ def run_once(
         open_end.watch(simulated, parts)
     sim.run()
     end_s = max(sm.ended_s[-1] for sm in simulated)
-    return Run(simulated, min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0, builder)
+    hbm_busy = min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0
+    return Run(simulated, hbm_busy, memory.together.full_s / end_s if end_s else 0.0, builder)
 
 
 def _check_size(classes: Sequence[SmClass]) -> None:
@@ -131,4 +136,5 @@ def _demand(launch: Launch, resident: int) -> Demand:
         mixed=launch.mixed,
         round_written_bytes=resident * traffic.tile_written_bytes,
         reads_per_write=traffic.missed_bytes / traffic.written_bytes if traffic.written_bytes else 0.0,
+        apart_s=launch.apart_s,
     )

@@ -7,10 +7,7 @@ Omits: other work on the device.
 from __future__ import annotations
 
 from dataclasses import replace
-from math import ceil
-from typing import Any
 
-from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.capability import check_capability
 from gpusim.hardware.folding.periodic import (
     AGREEMENT,
@@ -27,17 +24,17 @@ from gpusim.hardware.folding.sm_classes import deal_evenly
 from gpusim.hardware.folding.stretch import stretch
 from gpusim.hardware.folding.waves import Waves
 from gpusim.hardware.launch.last_wave import deal_left_over, older_get_ahead
+from gpusim.hardware.launch.meta import meta_of
 from gpusim.hardware.launch.run import Launch, Run, run_once
 from gpusim.hardware.memory.demand import kept_part, mixed_part
-from gpusim.hardware.memory.traffic import Traffic, tensor_clock_hz, tensor_flop_per_cycle
+from gpusim.hardware.memory.traffic import Traffic, tensor_clock_hz
 from gpusim.hardware.occupancy import occupancy
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm.cta import LISTED_TILES
 from gpusim.hardware.sm.imbalance import lateness_s
 from gpusim.hardware.sm.open_end import OpenEnd
-from gpusim.program import WARP_SIZE, Compute, KernelProgram, check_program
+from gpusim.program import Compute, KernelProgram, check_program
 from gpusim.timeline import Timeline, TimelineBuilder
-from gpusim.timeline.roofline import TENSOR_CORES
 
 __all__ = ["simulate_kernel"]
 
@@ -62,6 +59,8 @@ BESIDE_TILES = 100
 """Tiles of a CTA that show at the latest what it takes besides them."""
 EQUAL_TILES = 500
 """Tiles per CTA from which on one more is nothing: 0.1 % at most of what CTAs take that are counted as equal."""
+APART_RUNS = 3
+"""Further runs at most of kernels whose SMs move apart while they read the same: the longer they take, the further."""
 WAVES_IN_STEP = 6
 """Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
 
@@ -89,13 +88,19 @@ def simulate_kernel(
     mixed = mixed_part(traffic.written_bytes, profile) if clean else 1.0
     launch = Launch(program, profile, fits, traffic, kept, mixed, trace)
     run, cuts = _run_short(launch, exact)
-    end_s = max(
-        max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
-        for sm in run.sms
-    )
+    end_s = _end_s(run, cuts)
+    waves = max(program.grid / (profile.value("sm.count") * fits.ctas_per_sm), 1.0)
+    for _ in range(APART_RUNS):
+        # CTAs in a row begin together, whatever those before them did.
+        apart_s = run.moving_apart * end_s / waves
+        if apart_s <= launch.apart_s:
+            break
+        launch = replace(launch, apart_s=apart_s)
+        run, cuts = _run_short(launch, exact)
+        end_s = _end_s(run, cuts)
     last = max((sm.ctas[-1] for sm in run.sms), key=lambda cta: cta.waits)
     late_s = lateness_s(program, profile, launch.traffic, fits.ctas_per_sm, last, end_s)
-    meta = _meta(launch, run, end_s + late_s)
+    meta = meta_of(launch, run, end_s + late_s)
     meta["lateness_s"] = late_s
     meta["exact"] = exact
     meta["extrapolated_s"] = max((cut.added_s for cut in cuts), default=0.0)
@@ -104,6 +109,14 @@ def simulate_kernel(
         for cut in cuts:
             timeline = stretch(timeline, cut)
     return timeline
+
+
+def _end_s(run: Run, cuts: list[Cut]) -> float:
+    """When the last CTA has ended and its stores are done, with what was left out."""
+    return max(
+        max(sm.ended_s[-1], sm.memory.stored_s) + sum(cut.added_s for cut in cuts if cut.sm == sm.name)
+        for sm in run.sms
+    )
 
 
 def _evened(program: KernelProgram, room: int) -> KernelProgram:
@@ -252,44 +265,3 @@ def _chains(program: KernelProgram) -> float:
     """Independent FFMAs of a warp where it has most of them."""
     ops = (op for role in program.roles for op in program.one_turn(role) if isinstance(op, Compute))
     return max(((op.mix.ffma, op.mix.ilp) for op in ops), default=(0.0, 1.0))[1]
-
-
-def _meta(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
-    program, profile, fits, traffic = launch.program, launch.profile, launch.fits, launch.traffic
-    return {
-        "source": "predicted",
-        "device": profile.recordings,
-        "kernel": program.name,
-        "total_s": end_s + profile.value("launch.overhead"),
-        "launch_s": profile.value("launch.overhead"),
-        "bytes_read": traffic.read_bytes,
-        "bytes_written": traffic.written_bytes,
-        **_arithmetic(launch),
-        "peak_bytes_per_s": profile.value("hbm.read_bandwidth"),
-        "hbm_busy": run.hbm_busy,
-        "occupancy": {
-            "ctas_per_sm": fits.ctas_per_sm,
-            "resident": min(fits.ctas_per_sm, ceil(program.grid / profile.value("sm.count"))),
-            "warps_per_sm": fits.warps_per_sm,
-            "limiter": fits.limiter,
-            "fraction": fits.fraction,
-            "grid": program.grid,
-            "at_once": fits.ctas_per_sm * int(profile.value("sm.count")),
-        },
-        "sm_classes": [
-            {"lane": sm.name, "sms": sm.multiplicity, "without_last_cta": sm.without_last_cta} for sm in run.sms
-        ],
-        "assumed": used_of(profile.assumed, program),
-    }
-
-
-def _arithmetic(launch: Launch) -> dict[str, Any]:
-    """The work and the peak of FP32, or of the tensor cores where more of theirs is reached."""
-    program, profile, traffic = launch.program, launch.profile, launch.traffic
-    per_cycle = 2.0 * WARP_SIZE * profile.value("sm.schedulers")
-    found = {"flop": traffic.flop, "peak_flop_per_s": per_cycle * profile.value("sm.count") * profile.clock_hz}
-    if traffic.tensor_flop:
-        peak = tensor_flop_per_cycle(program, profile) * profile.value("sm.count") * profile.clock_hz
-        if traffic.tensor_flop / peak > traffic.flop / found["peak_flop_per_s"]:
-            return {"flop": traffic.tensor_flop, "peak_flop_per_s": peak, "arithmetic": TENSOR_CORES}
-    return found

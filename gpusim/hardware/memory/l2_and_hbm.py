@@ -3,7 +3,7 @@
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
   block for less than all of it; in order of address writes cost less) and of L2 (one way in, for
   writes, requests and what comes from DRAM, and one out), shared max-min fairly by all SMs; what several SMs of a GPC
-  ask for at about the same time passes once. Latencies are those of
+  read is told by `gpusim.hardware.memory.together`. Latencies are those of
   `gpusim.hardware.memory.loaded_latency`. How far later requests get ahead of earlier ones is told here, and done
   in `gpusim.hardware.memory.sm_memory`.
 Omits: when it is that L2 begins to write back what it holds of written data.
@@ -26,6 +26,7 @@ from gpusim.hardware.memory.demand import Demand
 from gpusim.hardware.memory.loaded_latency import LoadedLatency
 from gpusim.hardware.memory.mixing import MIX_LOSSES, left_when_mixed
 from gpusim.hardware.memory.recent_load import RecentLoad
+from gpusim.hardware.memory.together import Together
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["FEW_WRITES", "Memory"]
@@ -58,6 +59,7 @@ class Memory:
         self._weigh_hbm(profile, demand)
         self._weigh_l2(profile, demand)
         self._open_ways(profile, demand)
+        self.together = Together(sim, profile, sms, self.l2, demand.apart_s)
         self._mix = RecentLoad(sim, self.hbm, self._written)
         self.latency = LoadedLatency(profile, sms, demand, self.hbm, RecentLoad(sim, self.hbm, self._written))
         """What comes to the latency of L2."""
@@ -125,11 +127,14 @@ class Memory:
     ) -> list[tuple[Capacity, float]]:
         """What one byte between L2 and an SM takes of both ways and of HBM, used with ``efficiency``.
 
-        ``completed``: part of it around which others read the rest. ``shared_by``: SMs of a GPC that ask for it at
-        about the same time, of which L2 sees one.
+        ``completed``: part of it around which others read the rest. ``shared_by``: SMs of a GPC that want it.
         """
-        fetched = access.fetched
-        uses = [(self.l2, max(1.0, access.lines * self._l2_read_request / fetched) / shared_by)]
+        fetched, served = access.fetched, 1.0
+        uses = []
+        if shared_by > 1.0:
+            served = self.together.served(shared_by)
+            uses.append((self.together.into_gpcs, 1.0))
+        uses.append((self.l2, max(1.0, access.lines * self._l2_read_request / fetched) / served))
         if self._l2_command:
             filled = (1.0 - l2_hit) * _with_others(GRANULE_BYTES * access.granules, completed) * self._l2_fill
             uses.append((self.l2_in, (access.lines * self._l2_command + filled) / fetched))

@@ -1,0 +1,49 @@
+"""What L2 saves where several SMs of a GPC read the same lines.
+
+Models: a read that is under way serves other SMs that ask for the line meanwhile, so many at most. SMs ask for it at
+  about the same time as long as something of their own paces them, be it for ever. Where L2, or the way from there into
+  their GPC, is what they wait for they are not served alike and move apart, the further the longer: what they still
+  have in common falls as one over the time, and comes to all of them as a mean over the whole kernel.
+Omits: how unequal SMs are (of three TPCs on one way from L2 the third gets most), and that two SMs of a TPC, which are
+  alike, stay together where they read nothing alone.
+Source: realkernels.microbench (moving_apart, sharing); see the profile.
+"""
+
+from __future__ import annotations
+
+from math import asinh
+
+from gpusim.engine import Capacity, Simulation
+from gpusim.hardware.memory.recent_load import Growth
+from gpusim.hardware.profile import DeviceProfile
+
+__all__ = ["Together"]
+
+FULL = 0.9
+"""Part of a bandwidth from which on it is what SMs wait for: in the bench they stay together at 0.84."""
+
+
+class Together:
+    """Reads that several SMs want, and for how long L2 or the GPCs' ways from there have been full with them."""
+
+    def __init__(self, sim: Simulation, profile: DeviceProfile, sms: int, l2: Capacity, apart_s: float) -> None:
+        """``apart_s``: seconds of the kernel in which SMs move apart."""
+        self._sim = sim
+        self._merged = profile.value("l2.reads_merged")
+        later = apart_s / profile.seconds_of("l2.moving_apart")
+        self._part = asinh(later) / later if later else 1.0
+        """Mean of 1 / sqrt(1 + (t / moving_apart)^2)."""
+        self.into_gpcs = Capacity("into GPCs", sms * profile.value("gpc.sm_bandwidth") * profile.clock_hz)
+        self._ways = [(way, Growth()) for way in (l2, self.into_gpcs)]
+        self._seen_s = 0.0
+        self.full_s = 0.0
+        """How long one of the ways has been full so far."""
+
+    def served(self, shared_by: float) -> float:
+        """SMs that one read serves, where ``shared_by`` of a GPC want what it brings; the time counts until now."""
+        now = self._sim.now
+        load = max(growth.at(now, way.used_total) / way.limit for way, growth in self._ways)
+        if load > FULL:
+            self.full_s += now - self._seen_s
+        self._seen_s = now
+        return 1.0 + (min(shared_by, self._merged) - 1.0) * self._part

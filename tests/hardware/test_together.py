@@ -1,0 +1,86 @@
+"""What L2 saves where SMs of a GPC read the same, and for how long."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from statistics import mean
+
+import pytest
+
+from gpusim.hardware import simulate_kernel
+from gpusim.hardware.profile import load_profile
+from gpusim.program import KernelProgram, Op, TmaLoad
+from tests.tile_programs import tma_ring
+
+BENCH = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm/moving_apart.json"
+H200 = load_profile("h200_sxm")
+TILE = 16384
+
+
+def copying(tiles: int, *, shared_by: float, own: int = 0, ffma: int = 0, ctas: int = 2) -> KernelProgram:
+    """CTAs that copy ``tiles`` from L2, of each ``own`` bytes that nobody else reads."""
+    whole = tma_ring(4, tile_bytes=TILE, ffma=ffma, grid=132 * ctas, tiles=tiles)
+
+    def warm(count: int) -> Iterator[Op]:
+        for op in whole.roles[0].body(count):
+            if not isinstance(op, TmaLoad):
+                yield op
+                continue
+            yield replace(op, bytes=TILE - own, l2_hit=1.0, shared_by=shared_by)
+            if own:
+                yield replace(op, bytes=own, l2_hit=1.0)
+
+    ring = replace(whole.rings[0], full_arrivals=2 if own else 1)
+    roles = replace(whole.roles[0], body=warm), *whole.roles[1:]
+    return replace(whole, roles=roles, rings=(ring,), share_of_sm=ctas)
+
+
+def took_s(program: KernelProgram) -> float:
+    """Predicted seconds."""
+    timeline = simulate_kernel(program, H200, trace=False)
+    return timeline.meta["total_s"] - timeline.meta["launch_s"]
+
+
+def test_a_read_serves_no_more_than_so_many_sms():
+    """However many share a tile; where nobody shares, nothing is saved."""
+    few, many = (took_s(copying(20, shared_by=shared_by, own=8192)) for shared_by in (4.0, 16.0))
+    assert few == many < 0.8 * took_s(copying(20, shared_by=1.0, own=8192))
+
+
+def test_sms_that_l2_keeps_waiting_move_apart():
+    """Later tiles take longer, and in the end nearly as long as if nobody shared any."""
+    short, long = (took_s(copying(tiles, shared_by=16.0, own=8192)) for tiles in (200, 4000))
+    alone = took_s(copying(4000, shared_by=1.0, own=8192))
+    assert 1.15 * 20 * short < long < 0.97 * alone
+
+
+def test_sms_that_compute_stay_together():
+    """As in the bench: what paces them is their own, so that later tiles take no longer."""
+    short, long = (took_s(copying(tiles, shared_by=16.0, own=8192, ffma=400)) for tiles in (200, 4000))
+    assert long == pytest.approx(20 * short, rel=0.03)
+
+
+def test_each_wave_begins_together():
+    """Ten waves of few tiles take less than one of ten times as many, but for what lies between them."""
+    waves = replace(copying(400, shared_by=16.0, own=8192), grid=10 * 264)
+    assert took_s(waves) < 0.95 * took_s(copying(4000, shared_by=16.0, own=8192))
+
+
+@pytest.mark.parametrize("ctas", [1, 2])
+def test_gain_of_the_bench(ctas: int):
+    """What a run of `moving_apart` gains against one in which nobody shares; each tile is 24 KiB, a third its own."""
+    rows = json.loads(BENCH.read_text(encoding="utf-8"))["rows"]
+
+    def measured(own: int) -> list[dict]:
+        return [row for row in rows if row["own_bytes"] == own and row["ctas"] == ctas and not row["pace"]]
+
+    shared = measured(8192)
+    rate, alone = (mean(row["bytes_per_cycle_per_sm"] for row in found) for found in (shared, measured(24576)))
+    cycles = 1e3 * (shared[-1]["kilocycles"] + shared[0]["kilocycles"])
+    tiles = round(rate * cycles / ctas / TILE)
+    own = TILE // 3 // 16 * 16
+    took, took_alone = (took_s(copying(tiles, shared_by=n, own=own, ctas=ctas)) for n in (16.0, 1.0))
+    assert took_alone / took == pytest.approx(rate / alone, rel=0.1)
