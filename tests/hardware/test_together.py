@@ -81,6 +81,6 @@ def test_gain_of_the_bench(ctas: int):
     rate, alone = (mean(row["bytes_per_cycle_per_sm"] for row in found) for found in (shared, measured(24576)))
     cycles = 1e3 * (shared[-1]["kilocycles"] + shared[0]["kilocycles"])
     tiles = round(rate * cycles / ctas / TILE)
-    own = TILE // 3 // 16 * 16
+    own = TILE // 3 // 128 * 128
     took, took_alone = (took_s(copying(tiles, shared_by=n, own=own, ctas=ctas)) for n in (16.0, 1.0))
     assert took_alone / took == pytest.approx(rate / alone, rel=0.1)

@@ -107,7 +107,7 @@ def run_once(
     sim.run()
     end_s = max(sm.ended_s[-1] for sm in simulated)
     hbm_busy = min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0
-    return Run(simulated, hbm_busy, memory.together.full_s / end_s if end_s else 0.0, builder)
+    return Run(simulated, hbm_busy, memory.together.moving_apart, builder)
 
 
 def _check_size(classes: Sequence[SmClass]) -> None:

@@ -61,6 +61,8 @@ EQUAL_TILES = 500
 """Tiles per CTA from which on one more is nothing: 0.1 % at most of what CTAs take that are counted as equal."""
 APART_RUNS = 3
 """Further runs at most of kernels whose SMs move apart while they read the same: the longer they take, the further."""
+APART_AGREES = 1.02
+"""So much longer than assumed is as assumed."""
 WAVES_IN_STEP = 6
 """Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
 
@@ -93,7 +95,7 @@ def simulate_kernel(
     for _ in range(APART_RUNS):
         # CTAs in a row begin together, whatever those before them did.
         apart_s = run.moving_apart * end_s / waves
-        if apart_s <= launch.apart_s:
+        if apart_s <= APART_AGREES * launch.apart_s:
             break
         launch = replace(launch, apart_s=apart_s)
         run, cuts = _run_short(launch, exact)

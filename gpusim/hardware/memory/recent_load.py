@@ -1,4 +1,4 @@
-"""How busy HBM has been of late, and whatever else is used up."""
+"""How busy HBM has been of late."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from math import exp
 
 from gpusim.engine import Capacity, Simulation
 
-__all__ = ["Growth", "RecentLoad"]
+__all__ = ["LOAD_AVERAGE_S", "RecentLoad"]
 
 LOAD_AVERAGE_S = 4e-6
 """Time over which a load is averaged: some turns of a tile loop."""
@@ -19,7 +19,7 @@ class RecentLoad:
         """``used`` counts seconds of HBM by everything, ``written`` those by writes alone."""
         self._sim = sim
         self._used, self._written = used, written
-        self._both, self._writes = Growth(), Growth()
+        self._both, self._writes = _Average(), _Average()
 
     def seen(self) -> tuple[float, float]:
         """Utilisation of HBM by everything, and that by writes alone, 0..1."""
@@ -28,7 +28,7 @@ class RecentLoad:
         return min(load, 1.0), min(self._writes.at(now, self._written.used_total), 1.0)
 
 
-class Growth:
+class _Average:
     """How fast a total has grown of late."""
 
     __slots__ = ("_average", "_seen_s", "_seen_total", "_weight")

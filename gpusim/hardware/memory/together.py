@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import asinh
 
 from gpusim.engine import Capacity, Simulation
-from gpusim.hardware.memory.recent_load import Growth
+from gpusim.hardware.memory.recent_load import LOAD_AVERAGE_S
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["Together"]
@@ -34,16 +34,22 @@ class Together:
         self._part = asinh(later) / later if later else 1.0
         """Mean of 1 / sqrt(1 + (t / moving_apart)^2)."""
         self.into_gpcs = Capacity("into GPCs", sms * profile.value("gpc.sm_bandwidth") * profile.clock_hz)
-        self._ways = [(way, Growth()) for way in (l2, self.into_gpcs)]
-        self._seen_s = 0.0
-        self.full_s = 0.0
-        """How long one of the ways has been full so far."""
+        self._ways = (l2, self.into_gpcs)
+        self._seen_s, self._seen_total = 0.0, [0.0, 0.0]
+        self._full_s = 0.0
+
+    @property
+    def moving_apart(self) -> float:
+        """Part of the time so far, 0..1, in which one of the ways was full."""
+        return self._full_s / self._seen_s if self._seen_s else 0.0
 
     def served(self, shared_by: float) -> float:
         """SMs that one read serves, where ``shared_by`` of a GPC want what it brings; the time counts until now."""
-        now = self._sim.now
-        load = max(growth.at(now, way.used_total) / way.limit for way, growth in self._ways)
-        if load > FULL:
-            self.full_s += now - self._seen_s
-        self._seen_s = now
+        elapsed = self._sim.now - self._seen_s
+        if elapsed > LOAD_AVERAGE_S:
+            total = [way.used_total for way in self._ways]
+            used = (late - early for late, early in zip(total, self._seen_total, strict=True))
+            if any(part > FULL * way.limit * elapsed for part, way in zip(used, self._ways, strict=True)):
+                self._full_s += elapsed
+            self._seen_s, self._seen_total = self._sim.now, total
         return 1.0 + (min(shared_by, self._merged) - 1.0) * self._part
