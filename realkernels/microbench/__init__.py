@@ -52,6 +52,7 @@ burst        load, wait, spin without a ring: do SMs fall into step on HBM or dr
 hbm          device-memory bandwidth by read/write mix; everything resident, nothing computed
 in_order     writes by CTAs that come and go against those that stay; the same bytes in the same pieces
 l2           L2 bandwidth by footprint; past L1, lines dealt anew each pass
+far          random sectors from arrays around half of L2; nothing is computed
 sharing      what L2 gives to SMs that ask for the same lines; one thread of each copies, nothing is computed
 moving_apart how far CTAs that copy the same tiles get from each other, and what L2 gives them; nothing is computed
 hits         what random reads find in L2, by hardware counters; nothing else runs

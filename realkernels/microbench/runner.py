@@ -79,6 +79,7 @@ BENCHES = (
     "walk",
     "in_order",
     "l2",
+    "far",
     "sharing",
     "moving_apart",
     "sweeps",

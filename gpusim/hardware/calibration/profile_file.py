@@ -24,11 +24,9 @@ __all__ = ["SPECIFIED", "profile_text", "write_profile"]
 SPECIFIED: dict[str, dict[str, tuple[str, str]]] = {
     "NVIDIA H200": {
         "hbm.peak_bandwidth": ("4.8 TB/s", "H200 data sheet"),
-        "l2.capacity": ("50 MiB", "Hopper tuning guide"),
     },
     "NVIDIA H100 80GB HBM3": {
         "hbm.peak_bandwidth": ("3.35 TB/s", "H100 data sheet"),
-        "l2.capacity": ("50 MiB", "Hopper tuning guide"),
     },
 }
 """Published figures by device name: quantity → (value, source)."""
@@ -57,6 +55,7 @@ def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], da
     quantities: dict[str, dict[str, Any]] = {
         "sm.count": {"value": device["sm_count"], "kind": "specified", "source": "device properties"},
         "hbm.capacity": {"value": f"{device['memory_bytes']} B", "kind": "specified", "source": "device properties"},
+        "l2.capacity": {"value": f"{device['l2_bytes'] / 2**20:g} MiB", "kind": "specified", "source": "device properties"},
         "barrier.issue": {"value": "1 cycles", "kind": "specified", "source": "machine code: one instruction each"},
     }
     for key, (value, source) in SPECIFIED.get(str(device["name"]), {}).items():

@@ -1,4 +1,4 @@
-"""What L2 saves where SMs read the same, and how soon they no longer do so at the same time: bench `moving_apart`."""
+"""What L2 saves where SMs read the same, and for how long (bench `moving_apart`); its far half (bench `far`)."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from gpusim.hardware.calibration.benches import Benches, Measured
+from gpusim.hardware.memory.loaded_latency import far_part
 
 __all__ = ["TOGETHER_STEPS"]
 
@@ -16,6 +17,8 @@ BOUND_BYTES = 4 << 10, 8 << 10
 """Of these so many that L2 is what a CTA waits for, or is so soon."""
 LATE_KILOCYCLES = 100.0
 """From then on what SMs share falls as one over the time."""
+FITTING_BYTES = 36 << 20
+"""Of an array that so nearly fits into L2 that a few per cent of random reads miss it."""
 LEAST = 0.15
 """What one read still serves beyond one SM, below which it cannot be told from nothing."""
 
@@ -58,8 +61,20 @@ def _together(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
     }  # fmt: skip
 
 
+def _far(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
+    """How much longer a request takes L2 that its far half serves, of arrays that nearly all fit."""
+    rates = {row["footprint_bytes"]: row["sectors_per_cycle"] for row in b.rows("far")}
+    capacity = float(b.file("far")["device"]["l2_bytes"])
+    near = [rate for size, rate in rates.items() if not far_part(size, capacity)]
+    larger = [size for size in rates if capacity / 2 < size <= FITTING_BYTES]
+    far = np.array([far_part(size, capacity) for size in larger])
+    longer = np.array([float(np.median(near)) / rates[size] - 1.0 for size in larger])
+    each = float(far @ longer / (far @ far))
+    return {"l2.far_request": Measured(each, "", "far (beyond half of L2, up to 36 MiB)", float(np.std(longer / far)))}
+
+
 def _rows(b: Benches, own: int, ctas: int) -> list[dict[str, Any]]:
     return b.rows("moving_apart", own_bytes=own, ctas=ctas, pace=0)
 
 
-TOGETHER_STEPS = (_together,)
+TOGETHER_STEPS = (_together, _far)

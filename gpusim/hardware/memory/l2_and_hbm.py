@@ -2,12 +2,12 @@
 
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
   block for less than all of it; in order of address writes cost less) and of L2 (one way in, for
-  writes, requests and what comes from DRAM, and one out), shared max-min fairly by all SMs; what several SMs of a GPC
+  writes, requests and what comes from DRAM, and one out; requests that its far half serves take longer), shared max-min fairly by all SMs; what several SMs of a GPC
   read is told by `gpusim.hardware.memory.together`. Latencies are those of
   `gpusim.hardware.memory.loaded_latency`. How far later requests get ahead of earlier ones is told here, and done
   in `gpusim.hardware.memory.sm_memory`.
 Omits: when it is that L2 begins to write back what it holds of written data.
-Source: realkernels.microbench (tma, access, hbm, in_order, l2, sharing, dirty, overtaking); see the profile.
+Source: realkernels.microbench (tma, access, hbm, in_order, l2, far, sharing, dirty, overtaking); see the profile.
 
 All SMs of a class are simulated as one, as if they were in step. They are so at the start; then
 every load's jitter moves them further apart, and one SM's copy finds bandwidth that others leave
@@ -23,7 +23,7 @@ from math import inf
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.memory.access import BLOCK_BYTES, DENSE, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES, Access
 from gpusim.hardware.memory.demand import Demand
-from gpusim.hardware.memory.loaded_latency import LoadedLatency
+from gpusim.hardware.memory.loaded_latency import LoadedLatency, far_part
 from gpusim.hardware.memory.mixing import MIX_LOSSES, left_when_mixed
 from gpusim.hardware.memory.recent_load import RecentLoad
 from gpusim.hardware.memory.together import Together
@@ -86,6 +86,8 @@ class Memory:
         """Bytes of the ways into and out of L2 that requests, sectors and what comes from DRAM take."""
         value = profile.value
         self._l2_read_request = value("l2.read_request_bytes")
+        self._l2_far = value("l2.far_request") * far_part(demand.footprint_bytes, value("l2.capacity"))
+        """By how much longer a hit takes a request, on average over both halves."""
         # A request to write has a part of its own and one for each sector; a line of them takes as long as its bytes.
         request, sectors = value("l2.write_request_bytes"), LINE_BYTES / SECTOR_BYTES
         self._l2_write_sector = (LINE_BYTES - request) / (sectors - 1.0)
@@ -134,7 +136,8 @@ class Memory:
         if shared_by > 1.0:
             served = self.together.served(shared_by)
             uses.append((self.together.into_gpcs, 1.0))
-        uses.append((self.l2, max(1.0, access.lines * self._l2_read_request / fetched) / served))
+        request = self._l2_read_request * (1.0 + l2_hit * self._l2_far)
+        uses.append((self.l2, max(1.0, access.lines * request / fetched) / served))
         if self._l2_command:
             filled = (1.0 - l2_hit) * _with_others(GRANULE_BYTES * access.granules, completed) * self._l2_fill
             uses.append((self.l2_in, (access.lines * self._l2_command + filled) / fetched))

@@ -48,6 +48,14 @@ def slowest(range_: tuple[float, float], lines: float, scale: float) -> float:
     return one + (many - one) * (1.0 - exp(-(lines - 1.0) / scale)) if scale else one
 
 
+def far_part(footprint_bytes: float, capacity_bytes: float) -> float:
+    """Part of the hits in L2, 0..1, that the far half of it serves.
+
+    Each half keeps what its SMs read as far as it can; the rest is in the other one. ``footprint_bytes``: 0 if unknown.
+    """
+    return max(1.0 - capacity_bytes / 2.0 / footprint_bytes, 0.0) if footprint_bytes else 0.0
+
+
 class LoadedLatency:
     """Latencies beyond that of the near half of L2, for loads of ``sms`` SMs, while HBM is as loaded as ``recent``."""
 
@@ -58,10 +66,7 @@ class LoadedLatency:
         self._deviation_s = tuple(
             profile.seconds_of(key) for key in ("dram.latency_jitter", "dram.latency_jitter_many_lines")
         )
-        # Each half of L2 keeps what its SMs read as far as it can; the rest is in the other half.
-        footprint = demand.footprint_bytes
-        far = max(1.0 - value("l2.capacity") / 2.0 / footprint, 0.0) if footprint else 0.0
-        self.far_s = far * profile.seconds_of("l2.far_latency")
+        self.far_s = far_part(demand.footprint_bytes, value("l2.capacity")) * profile.seconds_of("l2.far_latency")
         """Mean latency of a hit beyond that of the near half."""
         self._dram_s = tuple(profile.seconds_of(key) for key in ("dram.latency", "dram.latency_many_lines"))
         self._many_lines = value("dram.many_lines")
