@@ -11,8 +11,9 @@ from math import exp, inf
 from gpusim.hardware.memory.access import GRANULE_BYTES, LINE_BYTES
 
 HELD_BYTES = 38 << 20
-"""What is left of the 50 MiB of an H100 or H200 for data that SMs of both halves read at random: each half keeps
-copies of its own. From the bytes that random reads of 16 to 256 MiB fetch from DRAM (`realkernels.microbench` hits)."""
+"""What is left of the 50 MiB of an H100, or 60 of an H200, for data that SMs of both halves read at random: each half
+keeps copies of its own. From the bytes that random reads of 16 to 256 MiB fetch from DRAM (`realkernels.microbench`
+hits)."""
 SHARPNESS = 6
 """How suddenly lines are thrown out when an array outgrows that, from the same bench: 4 % of 32 MiB, 16 % of 40."""
 AGAIN_ALL_BYTES, AGAIN_NONE_BYTES = 32 << 20, 52 << 20

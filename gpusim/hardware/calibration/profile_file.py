@@ -52,10 +52,11 @@ def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], da
     capability = str(device["compute_capability"])
     if capability not in _LIMITS:
         raise ProfileError(f"no limits for compute capability {capability}", given=capability, allowed=_LIMITS)
+    l2 = f"{device['l2_bytes'] / 2**20:g} MiB"
     quantities: dict[str, dict[str, Any]] = {
         "sm.count": {"value": device["sm_count"], "kind": "specified", "source": "device properties"},
         "hbm.capacity": {"value": f"{device['memory_bytes']} B", "kind": "specified", "source": "device properties"},
-        "l2.capacity": {"value": f"{device['l2_bytes'] / 2**20:g} MiB", "kind": "specified", "source": "device properties"},
+        "l2.capacity": {"value": l2, "kind": "specified", "source": "device properties"},
         "barrier.issue": {"value": "1 cycles", "kind": "specified", "source": "machine code: one instruction each"},
     }
     for key, (value, source) in SPECIFIED.get(str(device["name"]), {}).items():

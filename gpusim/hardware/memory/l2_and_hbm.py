@@ -2,10 +2,10 @@
 
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
   block for less than all of it; in order of address writes cost less) and of L2 (one way in, for
-  writes, requests and what comes from DRAM, and one out; requests that its far half serves take longer), shared max-min fairly by all SMs; what several SMs of a GPC
-  read is told by `gpusim.hardware.memory.together`. Latencies are those of
-  `gpusim.hardware.memory.loaded_latency`. How far later requests get ahead of earlier ones is told here, and done
-  in `gpusim.hardware.memory.sm_memory`.
+  writes, requests and what comes from DRAM, and one out; requests that its far half serves take longer), shared
+  max-min fairly by all SMs; what several SMs of a GPC read is told by `gpusim.hardware.memory.together`. Latencies
+  are those of `gpusim.hardware.memory.loaded_latency`. How far later requests get ahead of earlier ones is told
+  here, and done in `gpusim.hardware.memory.sm_memory`.
 Omits: when it is that L2 begins to write back what it holds of written data.
 Source: realkernels.microbench (tma, access, hbm, in_order, l2, far, sharing, dirty, overtaking); see the profile.
 
