@@ -106,7 +106,8 @@ def test_device_without_limits_is_refused():
 
 def test_noise_below_nothing_is_nothing():
     """A profile that states it would not load."""
-    device = {"name": "New", "compute_capability": "9.0", "sm_count": 8, "memory_bytes": 1 << 30, "driver": "1"}
+    device = {"name": "New", "compute_capability": "9.0", "sm_count": 8, "driver": "1"}
+    device |= {"memory_bytes": 1 << 30, "l2_bytes": 1 << 20}
     text = profile_text(device, {"barrier.base": Measured(-0.2, "cycles", "barrier")}, "2026-01-01")
     assert yaml.safe_load(text)["quantities"]["barrier.base"]["value"] == "0 cycles"
 
