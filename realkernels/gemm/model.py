@@ -92,15 +92,10 @@ def l2_hits(params: Params) -> tuple[float, float]:
 def in_a_gpc(params: Params) -> tuple[float, float]:
     """How many SMs of a GPC ask for the same tile of A, and of B.
 
-    CTAs in a row share columns, and every ``grid_m``-th of them rows. Those of the first wave lie side by side, later
-    ones go wherever one has ended.
+    CTAs in a row share columns, and every ``grid_m``-th of them rows. In later waves, too: those who share a column end
+    together.
     """
-    first = min(SMS * params.ctas_per_sm / params.grid, 1.0)
-    side_by_side, anywhere = min(params.grid_m, GPC_SMS), max(params.grid_m * GPC_SMS / SMS, 1.0)
-    return (
-        max(GPC_SMS / params.grid_m, 1.0),
-        1.0 / (first / side_by_side + (1.0 - first) / anywhere),
-    )
+    return max(GPC_SMS / params.grid_m, 1.0), float(min(params.grid_m, GPC_SMS))
 
 
 def _producer(params: Params, hits: tuple[float, float], tiles: int) -> Iterator[Op]:

@@ -88,8 +88,7 @@ class BulkFetch(Fetch):
     shared_by: Annotated[Number, Field(ge=1, le=132)] = 1.0
     """SMs of one GPC (16 or 18 SMs, which get CTAs of consecutive numbers) that copy the same bytes at about the same
     time: one read of L2 serves up to four of them, and fewer the longer L2 keeps them waiting. Of tiles that n CTAs in
-    a row share it is n, at most 16, and in later waves, which begin anywhere, n / 8; of those that every n-th CTA
-    shares, 16 / n. Never less than 1."""
+    a row share it is n, at most 16; of those that every n-th CTA shares, 16 / n, at least 1."""
     copies: Annotated[Count, Field(ge=1, le=4096)] = 1
     """Copies of one stage that the lanes of a warp issue together, each an equal part of the bytes (rows of a gather):
     the compiler makes a loop over those lanes of them."""
