@@ -36,12 +36,17 @@ class Together:
         self.into_gpcs = Capacity("into GPCs", sms * profile.value("gpc.sm_bandwidth") * profile.clock_hz)
         self._ways = (l2, self.into_gpcs)
         self._seen_s, self._seen_total = 0.0, [0.0, 0.0]
-        self._full_s = 0.0
+        self._windows: list[tuple[float, bool]] = []
+        """Seconds of each, and whether one of the ways was full."""
 
     @property
     def moving_apart(self) -> float:
-        """Part of the time so far, 0..1, in which one of the ways was full."""
-        return self._full_s / self._seen_s if self._seen_s else 0.0
+        """Part of the later half of the time so far, 0..1, in which one of the ways was full.
+
+        At the start, which is a large part of a shortened run, all rings are filled at once.
+        """
+        later = self._windows[len(self._windows) // 2 :]
+        return sum(elapsed for elapsed, full in later if full) / sum(elapsed for elapsed, _ in later) if later else 0.0
 
     def served(self, shared_by: float) -> float:
         """SMs that one read serves, where ``shared_by`` of a GPC want what it brings; the time counts until now."""
@@ -49,7 +54,7 @@ class Together:
         if elapsed > LOAD_AVERAGE_S:
             total = [way.used_total for way in self._ways]
             used = (late - early for late, early in zip(total, self._seen_total, strict=True))
-            if any(part > FULL * way.limit * elapsed for part, way in zip(used, self._ways, strict=True)):
-                self._full_s += elapsed
+            full = any(part > FULL * way.limit * elapsed for part, way in zip(used, self._ways, strict=True))
+            self._windows.append((elapsed, full))
             self._seen_s, self._seen_total = self._sim.now, total
         return 1.0 + (min(shared_by, self._merged) - 1.0) * self._part
