@@ -14,6 +14,11 @@ MAX_PER_CTA = 227 * 1024
 GRANULARITY = 128
 
 
+def resident_ctas(needed: int, ctas_per_sm: int) -> int:
+    """How many CTAs an SM then has room for, at least one."""
+    return max(SHARED_PER_SM // (padded_shared_bytes(needed, ctas_per_sm) + RESERVED_PER_CTA), 1)
+
+
 def padded_shared_bytes(needed: int, ctas_per_sm: int) -> int:
     """Dynamic shared memory to ask for so that ``ctas_per_sm`` CTAs fit on an SM and no more.
 

@@ -17,7 +17,7 @@ _RATES = frozenset({"bandwidth", "bytes_per_cycle", "flop_per_cycle", "flop_rate
 _ABOVE_ZERO = frozenset({
     "lsu.cp_async_off_line_under_way", "lsu.cp_async_off_sector_under_way", "lsu.cp_async_under_way",
     "lsu.unaligned_line_efficiency", "lsu.unaligned_sector_efficiency", "sm.setup_latency",
-    "tensor.mma_interval", "tma.unaligned_line_efficiency", "tma.unaligned_sector_efficiency",
+    "l2.moving_apart", "tensor.mma_interval", "tma.unaligned_line_efficiency", "tma.unaligned_sector_efficiency",
 })  # fmt: skip
 """Others that something is divided by; ``sm.setup_latency`` is the time of an issue slot."""
 
@@ -34,6 +34,9 @@ _WHOLE = {
 _PIECES = frozenset({"pageable.piece", "sm.shared_allocation_unit"})
 """Bytes that others are divided into."""
 
+_AT_LEAST_ONE = frozenset({"l2.reads_merged"})
+"""What counts at least the one who asks."""
+
 _LOST = ("hbm.mix_loss",)
 """Beginnings of the names of parts that are lost: below one."""
 
@@ -46,6 +49,7 @@ def allowed_for(key: str, dimension: str, value: float) -> str:
         (value > most, f"at most {most:,}"),
         (key in _WHOLE and not value == int(value) >= 1, "a whole number, at least 1"),
         (key in _PIECES and value < 1.0, "at least 1 B"),
+        (key in _AT_LEAST_ONE and value < 1.0, "at least 1"),
         (value == 0.0 and (key in _ABOVE_ZERO or dimension in _RATES), "above zero"),
         (key.startswith(_LOST) and value >= 1.0, "a part, at least 0 and below 1"),
     )

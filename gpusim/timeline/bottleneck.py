@@ -19,6 +19,8 @@ WASTED = 0.6
 """Part of the memory traffic that is wanted below which fetching less is the thing to do."""
 BOUND = 0.8
 """Share of a peak from which the peak itself is what holds a kernel back."""
+L2_FULL = 0.9
+"""Share of the time from which L2 is what holds a kernel back: one that is less busy keeps nobody waiting for long."""
 WORTH_NAMING = 0.5
 """Share of the time below which neither a unit nor the launch is what holds a program back."""
 
@@ -48,23 +50,24 @@ _BY_KIND = {
 _LESS = {FP32: "compute less, or on the tensor cores", TENSOR_CORES: "compute less, or in a narrower type"}
 
 
+_READ_LESS = "read less often, in whole lines: larger tiles, or keep what is read again in shared memory"
+_APART = (
+    "larger tiles, or clusters whose CTAs copy for each other: SMs that read the same get further apart the longer L2 "
+    "keeps them waiting, and then it reads for each of them"
+)
+
+
 def bottleneck(timeline: Timeline) -> Bottleneck | None:
     """The peak that is reached (the larger share of two), else the kind with the largest share of the critical path.
 
-    Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``) where it has them. For streams and copies
-    it is the unit that works most of the time: a copy engine, the kernels, or a thread of the host; where none does,
-    ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a timeline without intervals that reaches
-    no peak.
+    Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``, ``l2_busy``) where it has them. For
+    streams and copies it is the unit that works most of the time: a copy engine, the kernels, or a thread of the host;
+    where none does, ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a timeline without
+    intervals that reaches no peak.
     """
-    taken, used = memory_share(timeline), achieved_bandwidth(timeline) / timeline.meta.get("peak_bytes_per_s", inf)
-    reached = achieved_flop_rate(timeline) / timeline.meta.get("peak_flop_per_s", inf)
-    if taken >= BOUND and not reached > taken:  # NaN compares false
-        fewer = "move fewer bytes: fuse, reuse, compress"
-        denser = "use all that is fetched: neighbouring lanes side by side, wider vectors"
-        return Bottleneck("memory bandwidth", taken, denser if used < WASTED * taken else fewer)
-    if reached >= BOUND:
-        name = timeline.meta.get("arithmetic", FP32)
-        return Bottleneck(name, reached, _LESS[name])
+    peak = _peak(timeline)
+    if peak is not None:
+        return peak
     unit = _busiest_unit(timeline)
     if unit is not None:
         return unit
@@ -79,6 +82,23 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     if path.bottleneck == "product" and _tensor_cores_busy(timeline) < BOUND:
         lever = "ask for the next products before these are waited for (one pending), or another warpgroup"
     return Bottleneck(name, path.by_kind[path.bottleneck] / length, lever)
+
+
+def _peak(timeline: Timeline) -> Bottleneck | None:
+    """The peak of memory, arithmetic or L2 that is reached, if any."""
+    taken, used = memory_share(timeline), achieved_bandwidth(timeline) / timeline.meta.get("peak_bytes_per_s", inf)
+    reached = achieved_flop_rate(timeline) / timeline.meta.get("peak_flop_per_s", inf)
+    if taken >= BOUND and not reached > taken:  # NaN compares false
+        fewer = "move fewer bytes: fuse, reuse, compress"
+        denser = "use all that is fetched: neighbouring lanes side by side, wider vectors"
+        return Bottleneck("memory bandwidth", taken, denser if used < WASTED * taken else fewer)
+    if reached >= BOUND:
+        name = timeline.meta.get("arithmetic", FP32)
+        return Bottleneck(name, reached, _LESS[name])
+    l2 = timeline.meta.get("l2_busy", 0.0)
+    if l2 >= L2_FULL:
+        return Bottleneck("L2 bandwidth", l2, _APART if timeline.meta.get("moving_apart") else _READ_LESS)
+    return None
 
 
 def _tensor_cores_busy(timeline: Timeline) -> float:

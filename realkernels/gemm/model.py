@@ -23,7 +23,7 @@ from gpusim.program import (
 )
 from realkernels.gemm import DEPTH, Params
 from realkernels.l2 import AGAIN_ALL_BYTES
-from realkernels.padding import SMS
+from realkernels.padding import SMS, resident_ctas
 from realkernels.tile_loop import PROLOGUE
 
 RING = "input"
@@ -41,8 +41,8 @@ BEFORE, BEFORE_CYCLES = 9, 27
 """Instructions of a multiplying warp from a release to the next wait, and what they take it alone by the compiler's
 stall counts: stage and parity, the barrier's address, the branch of the loop."""
 BEHIND, BEHIND_CYCLES = 31, 39
-"""The same from the wait to the first wgmma: the descriptors of four pairs of operands. 17 of the 56 cycles are those of
-the fence, which stands among them and of which the op knows (`tensor.wgmma_group_issue`)."""
+"""The same from the wait to the first wgmma: the descriptors of four pairs of operands. 17 of the 56 cycles are
+those of the fence, which stands among them and of which the op knows (`tensor.wgmma_group_issue`)."""
 EPILOGUE = Mix(setup=20, interleaved=10)
 """Behind the last product: the addresses of its results."""
 
@@ -82,7 +82,7 @@ def l2_hits(params: Params) -> tuple[float, float]:
         rows, columns = params.grid_m, params.grid_n
     else:
         rows = columns = 0
-        wave = SMS * params.ctas_per_sm
+        wave = SMS * resident_ctas(shared_bytes(params), params.ctas_per_sm)
         for first in range(0, params.grid, wave):
             last = min(first + wave, params.grid) - 1
             columns += last // params.grid_m - first // params.grid_m + 1

@@ -29,6 +29,8 @@ def test_every_profile_states_the_same_quantities_in_the_same_dimensions(name):
         ("sm.schedulers", 0.5, "a whole number"),
         ("sm.shared_allocation_unit", "0 B", "at least 1 B"),
         ("pageable.piece", "0.5 B", "at least 1 B"),
+        ("l2.reads_merged", "0.5", "at least 1"),
+        ("l2.moving_apart", "0 cycles", "above zero"),
         ("stream.queue_depth", 0, "a whole number"),
         ("pageable.buffers", 0, "a whole number"),
         ("lsu.bandwidth", "0 B/cycle", "above zero"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -59,6 +60,9 @@ def test_what_l2_has_is_what_others_have_asked_for():
     assert model.l2_hits(fits) == (1 - 8 / 128, 1 - 16 / 128)
     large = Params(grid_m=33, grid_n=8, k_tiles=2000)
     assert model.l2_hits(large) == (1 - 2 * 33 / 264, 1 - 8 / 264)
+    # Of two CTAs that were asked for an SM has room for one, so that a wave is half as long.
+    crowded = replace(large, ctas_per_sm=2, stages=7, warpgroups=1)
+    assert model.l2_hits(crowded) == model.l2_hits(replace(crowded, ctas_per_sm=1))
     traffic = Traffic.of(model.build(fits))
     assert traffic.missed_bytes == pytest.approx(16 * (8 * fits.a_bytes + 16 * fits.b_bytes))
     assert traffic.tensor_flop == 2 * (8 * 128) * (16 * 128) * (16 * DEPTH)

@@ -41,6 +41,16 @@ def test_memory_that_is_busy_with_what_nobody_wants_is_the_bottleneck():
     assert "fewer bytes" in dense.lever
 
 
+def test_l2_that_is_full_is_the_bottleneck():
+    """Unless a peak is reached; where SMs move apart for it, there is more to do than to read less."""
+    full = computing().with_meta(l2_busy=0.95)
+    assert (bottleneck(full).name, bottleneck(full).share) == ("L2 bandwidth", 0.95)
+    assert "clusters" in bottleneck(full.with_meta(moving_apart=0.9)).lever
+    assert "clusters" not in bottleneck(full).lever
+    assert bottleneck(full.with_meta(peak_flop_per_s=1e11)).name == "FP32 arithmetic"
+    assert bottleneck(full.with_meta(l2_busy=0.85)).name == "instruction issue"
+
+
 def test_a_host_that_waits_in_every_turn_is_not_told_to_use_more_streams():
     """No unit works half of the time; more streams help only where nobody waits for each chunk."""
     builder = TimelineBuilder()

@@ -28,6 +28,21 @@ _MANY_LOADERS, _LOADED = 31, {"part": "chain", "kind": "ldg", "count": 8}
 """Warps that always have more under way than L1 has room for, and their loads."""
 
 
+def _kept(b: Benches) -> tuple[list[float], list[float]]:
+    """MiB of writes that L2 holds at the end of kernels that do nothing else, and of all data beside reads.
+
+    Where it holds all that was written there may be room for more.
+    """
+    rows = [row for row in b.rows("dirty", before="clean") if row["dram_written_bytes"] > 0.1 * row["written_bytes"]]
+    mib = [(row, (row["written_bytes"] - row["dram_written_bytes"]) / _MIB) for row in rows]
+    # The lines last touched are there, read or written: as many of the latter as there are among all.
+    return [kept for row, kept in mib if not row["reads"]], [
+        kept * (row["read_bytes"] + row["written_bytes"]) / row["written_bytes"]
+        for row, kept in mib
+        if row["reads"] >= row["writes"]
+    ]
+
+
 def _stores(b: Benches, _: dict) -> dict[str, Measured]:
     """What mixing costs by the share of writes; writes into L2, and those that stay there; stores of one SM."""
     reading, writing = stream_bandwidth(b, 1, 0), stream_bandwidth(b, 0, 1)
@@ -44,17 +59,16 @@ def _stores(b: Benches, _: dict) -> dict[str, Measured]:
         for row in b.rows("loaded", store="st", target="dram", load_bytes=0, ctas_per_sm=1, store_bytes=16384)
         if row["store_delay"]
     ]
-    left = [
-        (row["written_bytes"] - row["dram_written_bytes"]) / _MIB
-        for row in b.rows("dirty", reads=0, before="clean")
-        if row["dram_written_bytes"] > 0.1 * row["written_bytes"]  # else all of it may fit
-    ]
+    left, touched = _kept(b)
     return {
         **{
             f"hbm.mix_loss{name}": Measured(loss(*mix), "", f"hbm ({words}, against each alone)")
             for name, mix, words in MIXES
         },
         "l2.written_capacity": Measured(float(np.median(left)), "MiB", "dirty (only writes)", float(np.ptp(left))),
+        "l2.touched_capacity": Measured(
+            float(np.median(touched)), "MiB", "dirty (writes beside as many reads or more)", float(np.ptp(touched))
+        ),
         "lsu.store_bandwidth": Measured(one_sm, "B/cycle", "access (stores, L2, one SM)"),
         "lsu.store_queue": Measured(
             float(np.mean(queue)), "B", "loaded (issue of 16 KiB of stores)", float(np.ptp(queue))

@@ -28,6 +28,8 @@ def meta_of(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
         **_arithmetic(launch),
         "peak_bytes_per_s": profile.value("hbm.read_bandwidth"),
         "hbm_busy": run.hbm_busy,
+        "l2_busy": run.l2_busy,
+        "moving_apart": run.moving_apart,
         "occupancy": {
             "ctas_per_sm": fits.ctas_per_sm,
             "resident": min(fits.ctas_per_sm, ceil(program.grid / profile.value("sm.count"))),

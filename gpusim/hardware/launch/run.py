@@ -62,6 +62,8 @@ class Run:
     sms: list[Sm]
     hbm_busy: float
     """Part of the time, 0..1, that HBM was busy."""
+    l2_busy: float
+    """Part of the time, 0..1, that L2 was, with what it gives or with what it takes in."""
     moving_apart: float
     """Part of the time in which SMs that read the same moved apart."""
     builder: TimelineBuilder | None
@@ -106,8 +108,8 @@ def run_once(
         open_end.watch(simulated, parts)
     sim.run()
     end_s = max(sm.ended_s[-1] for sm in simulated)
-    hbm_busy = min(memory.hbm.used_total / end_s, 1.0) if end_s else 0.0
-    return Run(simulated, hbm_busy, memory.together.moving_apart, builder)
+    hbm_busy, l2_busy = (min(busy_s / end_s, 1.0) if end_s else 0.0 for busy_s in memory.busy_s())
+    return Run(simulated, hbm_busy, l2_busy, memory.together.moving_apart, builder)
 
 
 def _check_size(classes: Sequence[SmClass]) -> None:

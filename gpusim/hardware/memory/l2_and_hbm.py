@@ -124,6 +124,10 @@ class Memory:
             writes = sum(flow.multiplicity for flow in self._written.flows)
         return left_when_mixed(writes / load if load else 0.0, self._mix_loss)
 
+    def busy_s(self) -> tuple[float, float]:
+        """Seconds for which HBM has been busy so far, and L2: with what it gives, or with what it takes in."""
+        return self.hbm.used_total, max(way.used_total / way.limit for way in (self.l2, self.l2_in))
+
     def reads(
         self, access: Access, l2_hit: float, efficiency: float = 1.0, completed: float = 0.0, shared_by: float = 1.0
     ) -> list[tuple[Capacity, float]]:

@@ -162,7 +162,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     access = access_of(op.width, op.stride, op.scatter)
     memory, share = lane.sm.memory, op.bytes * lane.share(op)
     # The first are sent while the others are issued.
-    parts = min(max(round(share * access.fetched / memory.stores.room_bytes), 1), MOST_PARTS)
+    parts = min(max(round(share * access.fetched / max(memory.stores.room_bytes, 1.0)), 1), MOST_PARTS)
     count, share = lane.instructions(op) / parts, share / parts
     batch = MemoryBatch(count, op.other / parts, 0.0, access.passes(), op.width, lane.cost.ldg)
     for _ in range(parts):

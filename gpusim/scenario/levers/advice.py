@@ -86,7 +86,7 @@ class Advice:
         if limit is None:
             return ""
         share = f"{100 * limit.share:.0f} %"
-        if limit.name in ("memory bandwidth", FP32, TENSOR_CORES):
+        if limit.name in ("memory bandwidth", "L2 bandwidth", FP32, TENSOR_CORES):
             return f"{limit.name}, at {share} of its peak"
         if self.roofline is None:
             return f"{limit.name}, {share} of the time"
