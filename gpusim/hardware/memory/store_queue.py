@@ -23,7 +23,7 @@ class StoreQueue:
 
     def __init__(self, sim: Simulation, room_bytes: float, ahead: float) -> None:
         self._sim = sim
-        self.room_bytes = room_bytes
+        self._room_bytes = room_bytes
         self._ahead = ahead
         self._stores: deque[tuple[Event, float, float]] = deque()
         """Stores that may still be queued, their bytes, and how many instructions of a warp they are."""
@@ -64,7 +64,7 @@ class StoreQueue:
     def _full(self) -> Event | None:
         """The store whose end makes room for those that were given since, or None if there is room."""
         self._drop_sent()
-        beyond = self._queued_bytes - self.room_bytes
+        beyond = self._queued_bytes - self._room_bytes
         for event, sent_bytes, _ in self._stores:
             if beyond <= 0.0:
                 return None

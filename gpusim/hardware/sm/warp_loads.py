@@ -38,10 +38,6 @@ class LoadUnderWay:
     slowest_s: float = 0.0
 
 
-MOST_PARTS = 8
-"""Parts of a store, of which each is sent while the next one is issued."""
-
-
 def load(lane: WarpLane, op: Load) -> Generator:
     if not lane.executes(op) or not (op.bytes or op.wait):
         if not op.wait:
@@ -161,17 +157,18 @@ def store(lane: WarpLane, op: Store) -> Generator:
     start = lane.sim.now
     access = access_of(op.width, op.stride, op.scatter)
     memory, share = lane.sm.memory, op.bytes * lane.share(op)
-    # The first are sent while the others are issued.
-    parts = min(max(round(share * access.fetched / max(memory.stores.room_bytes, 1.0)), 1), MOST_PARTS)
-    count, share = lane.instructions(op) / parts, share / parts
-    batch = MemoryBatch(count, op.other / parts, 0.0, access.passes(), op.width, lane.cost.ldg)
-    for _ in range(parts):
-        yield lane.issue_memory(batch)
-        memory.store(
-            share, lane.origin(op.tile), access=access, l2_hit=op.l2_hit, completed=op.completed,
-            each=WARP_SIZE * op.width, at_once=0 if lane.group.loose else lane.among(op) * lane.sm.at_once,
-        )  # fmt: skip
-        yield from memory.stores.room(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
+    batch = MemoryBatch(lane.instructions(op), op.other, 0.0, access.passes(), op.width, lane.cost.ldg)
+    issued = lane.issue_memory(batch)
+    if access.dense:
+        yield issued
+    memory.store(
+        share, lane.origin(op.tile), access=access, l2_hit=op.l2_hit, completed=op.completed,
+        each=WARP_SIZE * op.width, at_once=0 if lane.group.loose else lane.among(op) * lane.sm.at_once,
+    )  # fmt: skip
+    if not access.dense:
+        # The turns of lines that are not written whole are those in which they are sent.
+        yield issued
+    yield from memory.stores.room(min(lane.group.warps * WARP_SIZE * op.width, share) * access.fetched)
     lane.mark("store", start, op.tile)
 
 
