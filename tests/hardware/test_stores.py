@@ -176,6 +176,18 @@ def test_stores_beyond_the_queue_block():
     assert blocked == pytest.approx(2 + COPY + 1000)
 
 
+def test_sectors_far_apart_are_sent_while_the_others_are_issued():
+    """Two turns for each sector of 32 bytes that is alone in its line, and none besides for issuing them."""
+    device = load_profile("h200_sxm")
+    write = Store(65536, width=8, scatter=32)
+    storing, idle = (
+        simulate_kernel(one_role(*ops, warps=8), device, trace=False).total_s
+        for ops in ((Compute(Mix(setup=20)), write), (Compute(Mix(setup=20)),))
+    )
+    turns_s = 2 * 65536 / (device.value("lsu.store_bandwidth") * device.clock_hz)
+    assert storing - idle == pytest.approx(turns_s, rel=0.06)
+
+
 def test_l2_keeps_of_the_writes_what_was_counted():
     """Bytes that DRAM did not see of kernels that found L2 clean, by reads to writes and by size."""
     profile = load_profile("h200_sxm")
