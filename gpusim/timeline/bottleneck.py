@@ -51,10 +51,7 @@ _LESS = {FP32: "compute less, or on the tensor cores", TENSOR_CORES: "compute le
 
 
 _READ_LESS = "read less often, in whole lines: larger tiles, or keep what is read again in shared memory"
-_APART = (
-    "larger tiles, or clusters whose CTAs copy for each other: SMs that read the same get further apart the longer L2 "
-    "keeps them waiting, and then it reads for each of them"
-)
+_APART = "larger tiles, or clusters that copy for each other: SMs that wait for L2 no longer read together"
 
 
 def bottleneck(timeline: Timeline) -> Bottleneck | None:
