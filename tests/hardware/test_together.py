@@ -11,6 +11,7 @@ from statistics import mean
 import pytest
 
 from gpusim.hardware import simulate_kernel
+from gpusim.hardware.memory.together import FULL
 from gpusim.hardware.profile import load_profile
 from gpusim.program import KernelProgram, Op, TmaLoad
 from tests.tile_programs import tma_ring
@@ -67,6 +68,21 @@ def test_each_wave_begins_together():
     """Ten waves of few tiles take less than one of ten times as many, but for what lies between them."""
     waves = replace(copying(400, shared_by=16.0, own=8192), grid=10 * 264)
     assert took_s(waves) < 0.95 * took_s(copying(4000, shared_by=16.0, own=8192))
+
+
+def test_who_moves_apart_is_as_in_the_bench():
+    """CTAs that pace themselves keep their rate to the end unless they would have L2 fuller than `FULL`."""
+    rows = [row for row in json.loads(BENCH.read_text(encoding="utf-8"))["rows"] if row["own_bytes"] in (8192, 24576)]
+    merged, third = H200.value("l2.reads_merged"), 8192 / 24576
+    seen = set()
+    for ctas, pace in {(row["ctas"], row["pace"]) for row in rows if row["pace"]}:
+        alone = mean(r["bytes_per_cycle_per_sm"] for r in rows if r["own_bytes"] == 24576 and r["ctas"] == ctas)
+        rates = [r["bytes_per_cycle_per_sm"] for r in rows if (r["ctas"], r["pace"]) == (ctas, pace)]
+        load = rates[0] / alone * (third + (1.0 - third) / merged)
+        stayed = min(rates) > 0.95 * rates[0]
+        assert stayed == (load <= FULL), (ctas, pace, load, rates)
+        seen.add(stayed)
+    assert seen == {True, False}
 
 
 @pytest.mark.parametrize("ctas", [1, 2])

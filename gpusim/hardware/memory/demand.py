@@ -53,6 +53,5 @@ def kept_part(read_bytes: float, written_bytes: float, profile: DeviceProfile) -
     if not written_bytes:
         return 0.0
     share = written_bytes / (read_bytes + written_bytes)
-    return min(
-        min(profile.value("l2.written_capacity"), share * profile.value("l2.touched_capacity")) / written_bytes, 1.0
-    )
+    room = min(profile.value("l2.written_capacity"), share * profile.value("l2.touched_capacity"))
+    return min(room / written_bytes, 1.0)
