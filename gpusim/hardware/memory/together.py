@@ -20,7 +20,7 @@ from gpusim.hardware.profile import DeviceProfile
 __all__ = ["Together"]
 
 FULL = 0.9
-"""Part of a bandwidth from which on it is what SMs wait for: in the bench they stay together up to it, not at 0.93."""
+"""Part of a bandwidth from which on it is what SMs wait for: in the bench they stay together at 0.88, not at 0.93."""
 
 
 class Together:
