@@ -53,12 +53,15 @@ class Launch:
     """Classes of SMs that are simulated then, at most; None for all that differ."""
     apart_s: float = 0.0
     """Seconds in which SMs that read the same move apart, as far as an earlier simulation has shown it."""
+    dealt: tuple[int, ...] | None = None
+    """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave, as far as one has shown it; None: evenly."""
 
 
 @dataclass(frozen=True)
 class Run:
     """One simulation that has ended."""
 
+    launch: Launch
     sms: list[Sm]
     hbm_busy: float
     """Part of the time, 0..1, that HBM was busy."""
@@ -73,15 +76,13 @@ class Run:
 def run_once(
     launch: Launch,
     program: KernelProgram,
-    dealt: tuple[int, ...] | None,
     waves: Waves | None = None,
     open_end: OpenEnd | None = None,
     left_out: int = 0,
 ) -> Run:
     """Simulate ``program``, which is the launch's own or one with fewer tiles; of its CTAs what ``waves`` leaves.
 
-    ``dealt``: see `place_ctas`. ``open_end``: what may tell it to end after fewer tiles. ``left_out``: tiles that each
-    CTA of the launch has more.
+    ``open_end``: what may tell it to end after fewer tiles. ``left_out``: tiles that each CTA of the launch has more.
     """
     profile, resident_ctas = launch.profile, launch.fits.ctas_per_sm
     builder = TimelineBuilder() if launch.trace else None
@@ -89,7 +90,7 @@ def run_once(
     parts = Parts.of(program, left_out)
     sms = int(profile.value("sm.count"))
     groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")), sms)
-    classes = place_ctas(program, sms, resident_ctas, dealt, beside=launch.beside, most=launch.most_classes)
+    classes = place_ctas(program, sms, resident_ctas, launch.dealt, beside=launch.beside, most=launch.most_classes)
     # All classes would have to leave out the same ones.
     waves = waves if len(classes) == 1 else None
     if waves is None and open_end is None:
@@ -109,7 +110,7 @@ def run_once(
     sim.run()
     end_s = max(sm.ended_s[-1] for sm in simulated)
     hbm_busy, l2_busy = (min(busy_s / end_s, 1.0) if end_s else 0.0 for busy_s in memory.busy_s())
-    return Run(simulated, hbm_busy, l2_busy, memory.together.moving_apart, builder)
+    return Run(launch, simulated, hbm_busy, l2_busy, memory.together.moving_apart, builder)
 
 
 def _check_size(classes: Sequence[SmClass]) -> None:

@@ -27,6 +27,7 @@ from gpusim.hardware.launch.last_wave import deal_left_over, older_get_ahead
 from gpusim.hardware.launch.meta import meta_of
 from gpusim.hardware.launch.run import Launch, Run, run_once
 from gpusim.hardware.memory.demand import kept_part, mixed_part
+from gpusim.hardware.memory.together import still_common
 from gpusim.hardware.memory.traffic import Traffic, tensor_clock_hz
 from gpusim.hardware.occupancy import occupancy
 from gpusim.hardware.profile import DeviceProfile
@@ -39,7 +40,7 @@ from gpusim.timeline import Timeline, TimelineBuilder
 __all__ = ["simulate_kernel"]
 
 
-OPEN_END = 6
+OPEN_END = 10
 """Times as many tiles as show a steady state at the earliest up to which one run shows it or does everything: about as
 many as longer and longer runs have together."""
 EXACT_TILES = 600
@@ -61,8 +62,10 @@ EQUAL_TILES = 500
 """Tiles per CTA from which on one more is nothing: 0.1 % at most of what CTAs take that are counted as equal."""
 APART_RUNS = 3
 """Further runs at most of kernels whose SMs move apart while they read the same: the longer they take, the further."""
-APART_AGREES = 1.02
-"""So much longer than assumed is as assumed."""
+APART_AGREES = 0.02
+"""Of what they have in common so little less than assumed is as assumed."""
+APART_AGREEMENT = 5e-3
+"""As `AGREEMENT`, of kernels whose SMs move apart, of which no more is known."""
 WAVES_IN_STEP = 6
 """Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
 
@@ -95,9 +98,9 @@ def simulate_kernel(
     for _ in range(APART_RUNS):
         # CTAs in a row begin together, whatever those before them did.
         apart_s = run.moving_apart * end_s / waves
-        if apart_s <= APART_AGREES * launch.apart_s:
+        if still_common(launch.apart_s, profile) - still_common(apart_s, profile) <= APART_AGREES:
             break
-        launch = replace(launch, apart_s=apart_s)
+        launch = replace(run.launch, apart_s=apart_s)
         run, cuts = _run_short(launch, exact)
         end_s = _end_s(run, cuts)
     last = max((sm.ctas[-1] for sm in run.sms), key=lambda cta: cta.waits)
@@ -163,7 +166,7 @@ def _beside_tiles(launch: Launch) -> float:
     took_s = []
     for tiles in (few, 2 * few):
         alike = program.resized(grid=int(waves), tiles_per_cta=tiles)
-        (sm,) = run_once(replace(launch, trace=False), alike, None).sms
+        (sm,) = run_once(replace(launch, trace=False), alike).sms
         took_s.append(sm.ended_s[-1] - sm.ended_s[resident - 1])
     tile_s = (took_s[1] - took_s[0]) / few
     # No CTA ends before the next one could have begun, not even one without a tile.
@@ -175,13 +178,13 @@ def _run_open(launch: Launch, shape: Shape, few: int) -> tuple[Run, list[Cut]]:
     """A run of ``few`` tiles and more, which ends as soon as they are steady, or of everything."""
     program = launch.program
     open_end = OpenEnd(program, shape, few)
-    run = run_once(launch, program, None, Waves(shape.resident, program.most_tiles), open_end)
+    run = run_once(launch, program, Waves(shape.resident, program.most_tiles), open_end)
     dealt = _deal_left_over(launch, run, open_end.stretched)
     if dealt is not None:
-        open_end = OpenEnd(program, shape, few)
-        run = run_once(launch, program, dealt, None, open_end)
+        launch, open_end = replace(launch, dealt=dealt), OpenEnd(program, shape, few)
+        run = run_once(launch, program, None, open_end)
     cuts = find_cuts(run.sms, shape, open_end.missing, open_end.agreement)
-    return _run_all(launch, Waves(shape.resident, program.most_tiles), dealt) if cuts is None else (run, cuts)
+    return _run_all(launch, Waves(shape.resident, program.most_tiles)) if cuts is None else (run, cuts)
 
 
 def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int) -> tuple[Run, list[Cut]]:
@@ -191,7 +194,6 @@ def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int) -> tuple[Run,
     """
     program = launch.program
     tiles = program.fewest_tiles
-    dealt: tuple[int, ...] | None = None
     runs: list[Run] = []
     slopes: list[list[Cut] | None] = []
     for agreement in AGREEMENT:
@@ -202,10 +204,12 @@ def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int) -> tuple[Run,
         missing, much = tiles - count, ctas * count > MANY_TILES
         shorter = program.shortened(missing)
         before = runs[0].sms[0].waves if runs else None
-        run = run_once(launch, shorter, dealt, Waves(shape.resident, count, before), left_out=missing)
+        run = run_once(launch, shorter, Waves(shape.resident, count, before), left_out=missing)
         if not runs and (dealt := _deal_left_over(launch, run, tiles / count)):
-            run = run_once(launch, shorter, dealt, Waves(shape.resident, count), left_out=missing)
-        cuts = find_cuts(run.sms, shape, missing, AGREEMENT[-1] if much else agreement)
+            launch = replace(launch, dealt=dealt)
+            run = run_once(launch, shorter, Waves(shape.resident, count), left_out=missing)
+        agreement = max(agreement, AGREEMENT[-1] if much else 0.0, APART_AGREEMENT if run.moving_apart else 0.0)
+        cuts = find_cuts(run.sms, shape, missing, agreement)
         if cuts is not None:
             return run, cuts
         if runs:
@@ -221,7 +225,7 @@ def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int) -> tuple[Run,
         mean = _mean_slope(runs, shape, missing, ctas * tiles)
         if mean is not None:
             return runs[-1], mean
-    return _run_all(launch, Waves(shape.resident, tiles), dealt)
+    return _run_all(launch, Waves(shape.resident, tiles))
 
 
 def _mean_slope(runs: list[Run], shape: Shape, missing: int, tiles: int) -> list[Cut] | None:
@@ -232,20 +236,18 @@ def _mean_slope(runs: list[Run], shape: Shape, missing: int, tiles: int) -> list
     return slope_cuts(runs[1].sms, runs[-1].sms, shape, missing) if tiles > EXACT_TILES else None
 
 
-def _run_all(launch: Launch, waves: Waves | None, dealt: tuple[int, ...] | None = None) -> tuple[Run, list[Cut]]:
-    """A run of all tiles, of whose CTAs ``waves`` may leave some out.
-
-    ``dealt``: see `_deal_left_over`, found here if missing.
-    """
-    run = run_once(launch, launch.program, dealt, waves)
+def _run_all(launch: Launch, waves: Waves | None) -> tuple[Run, list[Cut]]:
+    """A run of all tiles, of whose CTAs ``waves`` may leave some out."""
+    run = run_once(launch, launch.program, waves)
     # Which is so after a few waves only, of which none was left out.
-    if dealt is None and (dealt := _deal_left_over(launch, run)):
-        run = run_once(launch, launch.program, dealt)
+    if dealt := _deal_left_over(launch, run):
+        run = run_once(replace(launch, dealt=dealt), launch.program)
     return run, find_cuts(run.sms, Shape(launch.fits.ctas_per_sm, 1, 0), 0, AGREEMENT[0]) or []
 
 
 def _deal_left_over(launch: Launch, run: Run, stretched: float = 1.0) -> tuple[int, ...] | None:
-    """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave; None if evenly dealt, as in ``run``.
+    """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave; None if as in ``run``, which is how an
+    earlier one had it, or evenly.
 
     Of the program's tiles ``run`` has one in ``stretched``.
     """
@@ -253,7 +255,9 @@ def _deal_left_over(launch: Launch, run: Run, stretched: float = 1.0) -> tuple[i
     value = launch.profile.value
     sms = int(value("sm.count"))
     waves, left_over = divmod(program.grid, sms * resident)
-    if resident == 1 or left_over < 2 or not 1 <= waves <= WAVES_IN_STEP or program.equal_tiles is None:
+    if launch.dealt is not None or program.equal_tiles is None:
+        return None
+    if resident == 1 or left_over < 2 or not 1 <= waves <= WAVES_IN_STEP:
         return None
     fullest = max(run.sms, key=lambda sm: len(sm.ended_s))
     if older_get_ahead(program.warps * resident / value("sm.schedulers"), *fullest.busy(), _chains(program)):

@@ -17,10 +17,19 @@ from gpusim.engine import Capacity, Simulation
 from gpusim.hardware.memory.recent_load import LOAD_AVERAGE_S
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Together"]
+__all__ = ["Together", "still_common"]
 
 FULL = 0.9
 """Part of a bandwidth from which on it is what SMs wait for: in the bench they stay together at 0.88, not at 0.93."""
+
+
+def still_common(apart_s: float, profile: DeviceProfile) -> float:
+    """What SMs that have been moving apart for ``apart_s`` seconds had in common all the while: part of all, 0..1.
+
+    The mean of 1 / sqrt(1 + (t / moving_apart)^2).
+    """
+    later = apart_s / profile.seconds_of("l2.moving_apart")
+    return asinh(later) / later if later else 1.0
 
 
 class Together:
@@ -30,9 +39,7 @@ class Together:
         """``apart_s``: seconds of the kernel in which SMs move apart."""
         self._sim = sim
         self._merged = profile.value("l2.reads_merged")
-        later = apart_s / profile.seconds_of("l2.moving_apart")
-        self._part = asinh(later) / later if later else 1.0
-        """Mean of 1 / sqrt(1 + (t / moving_apart)^2)."""
+        self._part = still_common(apart_s, profile)
         self.into_gpcs = Capacity("into GPCs", sms * profile.value("gpc.sm_bandwidth") * profile.clock_hz)
         self._ways = (l2, self.into_gpcs)
         self._seen_s, self._seen_total = 0.0, [0.0, 0.0]
