@@ -8,6 +8,7 @@ from gpusim.program import (
     Acquire,
     Arrive,
     BulkWait,
+    ClusterSync,
     CommitGroup,
     Compute,
     CpAsync,
@@ -45,7 +46,9 @@ _ONLY_FOR: dict[str, tuple[type[Op], ...]] = {
     "lsu.store": (Store,),
     "lsu.tag": (Load,),
     "mbarrier.": (Acquire, ProducerCommit, WaitFull, Release, Arrive, ExpectTx, Wait, TmaLoad),
-    "barrier.": (SyncThreads, NamedBarrier),
+    "barrier.": (SyncThreads, NamedBarrier, ClusterSync),
+    "cluster.sync": (ClusterSync,),
+    "cluster.arrive": (Release,),
 }
 """Quantities, by the beginning of their name, that only matter to a kernel with one of these ops (none: to none)."""
 
@@ -56,5 +59,6 @@ def used_of(keys: Iterable[str], program: KernelProgram) -> list[str]:
     return [
         key
         for key in keys
-        if all(not key.startswith(start) or present.intersection(ops) for start, ops in _ONLY_FOR.items())
+        if (program.cluster > 1 or not key.startswith("cluster."))
+        and all(not key.startswith(start) or present.intersection(ops) for start, ops in _ONLY_FOR.items())
     ]

@@ -1,6 +1,6 @@
 """What a device cannot execute at all.
 
-Source: PTX ISA 9.0 (cp.async.bulk and setmaxnreg: target sm_90 and sm_90a; wgmma: sm_90a alone; cp.async: sm_80).
+Source: PTX ISA 9.0 (clusters, cp.async.bulk and setmaxnreg: sm_90 and sm_90a; wgmma: sm_90a alone; cp.async: sm_80).
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from math import inf
 
 from gpusim.errors import ProgramError
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.program import CpAsync, KernelProgram, SetMaxNReg, TmaLoad, TmaStore, Wgmma
+from gpusim.program import ClusterSync, CpAsync, KernelProgram, SetMaxNReg, TmaLoad, TmaStore, Wgmma
 
 __all__ = ["check_capability"]
 
@@ -18,14 +18,23 @@ _NEEDS = {
     TmaLoad: (9.0, inf, "bulk copies", "use cp.async or plain loads"),
     TmaStore: (9.0, inf, "bulk stores", "use plain stores"),
     SetMaxNReg: (9.0, inf, "registers that move between roles (setmaxnreg)", "give all roles the same registers"),
+    ClusterSync: (9.0, inf, "barriers of clusters", "use other barriers"),
     CpAsync: (8.0, inf, "cp.async", "use plain loads"),
 }
 """First and last compute capability with it, its name, and what else to do."""
+
+CLUSTERS_FROM = 9.0
+"""First compute capability with clusters."""
 
 
 def check_capability(program: KernelProgram, profile: DeviceProfile) -> None:
     """Raise ProgramError for an op that the compute capability of the device lacks."""
     has = profile.value("sm.compute_capability")
+    if program.cluster > 1 and has < CLUSTERS_FROM:
+        raise ProgramError(
+            f"kernel {program.name!r}: clusters take compute capability {CLUSTERS_FROM}, {profile.name} has {has}; "
+            "leave cluster out, or use another device"
+        )
     for role in program.roles:
         for kind in {type(op) for op in program.sample(role)} & _NEEDS.keys():
             first, last, what, instead = _NEEDS[kind]

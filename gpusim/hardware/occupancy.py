@@ -19,7 +19,15 @@ from gpusim.errors import DoesNotFit
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, KernelProgram
 
-__all__ = ["Occupancy", "allocated_shared", "occupancy", "registers_of_warp", "resident_ctas", "shared_memory"]
+__all__ = [
+    "Occupancy",
+    "allocated_shared",
+    "occupancy",
+    "reached_sms",
+    "registers_of_warp",
+    "resident_ctas",
+    "shared_memory",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +57,12 @@ def occupancy(program: KernelProgram, profile: DeviceProfile) -> Occupancy:
         shared_bytes=shared_memory(program, profile),
         name=program.name,
     )
+
+
+def reached_sms(program: KernelProgram, profile: DeviceProfile) -> int:
+    """SMs on which CTAs of the program find room: of a GPC some are left where clusters do not come out even."""
+    sms = int(profile.value("sm.count"))
+    return sms if program.cluster == 1 else min(int(profile.value(f"cluster.sms_{program.cluster}")), sms)
 
 
 def shared_memory(program: KernelProgram, profile: DeviceProfile) -> int:

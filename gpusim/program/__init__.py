@@ -1,6 +1,6 @@
 """What is to be done: ops, roles, rings and kernel programs; frozen data without a clock."""
 
-from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, SyncThreads, Wait
+from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, SyncThreads, Wait
 from gpusim.program.check import check_program
 from gpusim.program.doubts import doubts
 from gpusim.program.kernel import WARP_SIZE, Barrier, KernelProgram, Ring, Role
@@ -34,6 +34,7 @@ __all__ = [
     "Arrive",
     "Barrier",
     "BulkWait",
+    "ClusterSync",
     "CommitGroup",
     "Compute",
     "CpAsync",

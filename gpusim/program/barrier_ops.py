@@ -7,12 +7,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["Arrive", "ExpectTx", "NamedBarrier", "SyncThreads", "Wait"]
+__all__ = ["Arrive", "ClusterSync", "ExpectTx", "NamedBarrier", "SyncThreads", "Wait"]
 
 
 @dataclass(frozen=True, slots=True)
 class SyncThreads:
     """``__syncthreads()``: all warps of the CTA."""
+
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterSync:
+    """``barrier.cluster.arrive`` and ``.wait``: all warps of all CTAs of the cluster."""
 
     tile: int = -1
 

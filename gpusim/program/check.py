@@ -18,6 +18,10 @@ from gpusim.program.warpgroups import split_warpgroups, torn_products
 
 __all__ = ["check_program"]
 
+CLUSTERS = (1, 2, 4, 8)
+"""CTAs of a cluster: what every device with clusters takes, as powers of two."""
+BULK_UNIT = 16
+"""Bytes of which bulk copies move whole ones."""
 REGISTER_UNIT = 8
 """Registers per thread are given out in steps of so many."""
 MOST_REGISTERS = 255
@@ -42,6 +46,7 @@ def _problems(program: KernelProgram) -> Iterator[str]:
         yield "it has no warps; give it at least one role"
     if program.grid < 1:
         yield f"grid {program.grid}: expected at least one CTA"
+    yield from _cluster_problems(program)
     tiles = program.tiles_per_cta
     if program.equal_tiles is None and len(tiles) != program.grid:
         yield f"tiles_per_cta lists {len(tiles)} CTAs, the grid has {program.grid}"
@@ -57,6 +62,7 @@ def _problems(program: KernelProgram) -> Iterator[str]:
             yield f"role {role.name!r} never does anything; give it ops, or count its warps as idle_warps"
         for op in ops:
             yield from _op_problems(program, role, op)
+            yield from _multicast_problems(program, role, op)
     for barrier in program.barriers:
         if barrier.arrivals < 1:
             yield f"barrier {barrier.name!r} takes {barrier.arrivals} arrivals; expected at least one"
@@ -65,6 +71,27 @@ def _problems(program: KernelProgram) -> Iterator[str]:
     yield from _register_problems(program, bodies)
     yield from split_warpgroups(program)
     yield from torn_products(program)
+
+
+def _cluster_problems(program: KernelProgram) -> Iterator[str]:
+    size = program.cluster
+    if size not in CLUSTERS:
+        yield f"clusters of {size} CTAs; expected one of {listing(CLUSTERS)}"
+    elif program.grid % size:
+        yield f"grid {program.grid} is no whole number of clusters of {size}; use {program.grid // size * size + size}"
+
+
+def _multicast_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
+    if not isinstance(op, TmaLoad) or not op.multicast:
+        return
+    where, unit = f"role {role.name!r}, TmaLoad of tile {op.tile}", BULK_UNIT * program.cluster
+    if program.cluster == 1:
+        yield f"{where}: multicast reaches the CTAs of a cluster; give the kernel one (cluster), or leave it out"
+    elif op.bytes % unit:
+        yield (
+            f"{where}: {op.bytes} bytes are no {program.cluster} equal parts of whole {BULK_UNIT} bytes, one for each "
+            f"CTA of the cluster; use a multiple of {unit}"
+        )
 
 
 def _register_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]]]) -> Iterator[str]:

@@ -76,6 +76,9 @@ class KernelProgram:
     fit."""
     registers: int = 32
     """Registers per thread."""
+    cluster: int = 1
+    """CTAs of a cluster, which begin together on SMs of one GPC and reach each other's shared memory. The grid holds
+    whole clusters."""
     idle_warps: int = 0
     """Warps per CTA that exist (and cost registers) but do nothing."""
     footprint_bytes: int | None = None

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, SyncThreads, Wait
+from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, SyncThreads, Wait
 from gpusim.program.mix import Mix
 from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 
@@ -168,7 +168,8 @@ class TmaLoad:
     """Arm the stage's full barrier (``arrive.expect_tx``) and issue one bulk copy into it.
 
     Or ``copies`` of them, equal parts of the ``bytes``, as so many lanes of the warp issue them. ``shared_by``: SMs
-    of a GPC that ask for the same bytes at about the same time, which L2 gives to all of them at once.
+    of a GPC that ask for the same bytes at about the same time, which L2 gives to all of them at once. With
+    ``multicast`` each CTA of the cluster asks for an equal part of the ``bytes``, which all of them get.
     """
 
     ring: str
@@ -177,6 +178,7 @@ class TmaLoad:
     shared_by: float = 1.0
     align: int = 0
     copies: int = 1
+    multicast: bool = False
     tile: int = -1
 
 
@@ -270,5 +272,5 @@ PartOfRole = Acquire | Compute | Load | StoreShared | CpAsync | Store
 Op = (
     Compute | Load | WaitLoads | StoreShared | CpAsync | CommitGroup | WaitGroup | Acquire
     | TmaLoad | ProducerCommit | WaitFull | Release | TmaStore | BulkWait | Store
-    | Wgmma | WgmmaWait | SyncThreads | NamedBarrier | Arrive | ExpectTx | Wait | SetMaxNReg
+    | Wgmma | WgmmaWait | SyncThreads | ClusterSync | NamedBarrier | Arrive | ExpectTx | Wait | SetMaxNReg
 )  # fmt: skip

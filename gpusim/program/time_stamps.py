@@ -15,6 +15,7 @@ from gpusim.program.kernel import KernelProgram
 from gpusim.program.ops import (
     Acquire,
     BulkWait,
+    ClusterSync,
     Compute,
     CpAsync,
     Load,
@@ -42,7 +43,8 @@ class TimeStamp:
 
 _KINDS: dict[type[Op], str] = {
     Acquire: "wait", WaitFull: "wait", Wait: "wait", WaitGroup: "wait", WaitLoads: "wait", BulkWait: "wait",
-    SyncThreads: "barrier", NamedBarrier: "barrier", CpAsync: "issue", TmaLoad: "issue", TmaStore: "issue",
+    SyncThreads: "barrier", ClusterSync: "barrier", NamedBarrier: "barrier",
+    CpAsync: "issue", TmaLoad: "issue", TmaStore: "issue",
     Load: "load", Store: "store", StoreShared: "store", Compute: "compute",
     Wgmma: "compute", WgmmaWait: "compute",
 }  # fmt: skip

@@ -12,7 +12,7 @@ _OTHER_NAMES = {
     # Fields of kernels.
     "regs": "registers", "smem": "shared_bytes", "shared": "shared_bytes", "shared_memory": "shared_bytes",
     "ctas": "grid", "tiles": "tiles_per_cta", "size": "bytes", "depth": "stages", "count": "times",
-    "threads": "warps",
+    "threads": "warps", "cluster_dims": "cluster", "cluster_size": "cluster", "clusters": "cluster",
     # Words of op lists.
     "ldg": "load", "stg": "store", "ldgsts": "cp_async", "syncthreads": "sync_threads", "bar": "sync_threads",
     # Fields and calls of host programs.

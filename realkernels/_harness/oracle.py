@@ -34,16 +34,16 @@ def expected(tiles: np.ndarray, warps: int, fmas: int, a: np.float32, b: np.floa
     return np.bincount(owner, weights=per_vector, minlength=warps)
 
 
-def compare(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32) -> float:
+def compare(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32, among: int = 1) -> float:
     """Largest error over a sample of CTAs, in units of the tolerance.
 
     ``data``: the kernel's input and ``out``: its output [grid * warps], CuPy arrays. The first
-    and the last CTA are always in the sample. Raises AssertionError beyond the tolerance, and
-    for any CTA that left a value out.
+    and the last CTA are always in the sample; ``among`` CTAs in a row have the same tiles. Raises AssertionError
+    beyond the tolerance, and for any CTA that left a value out.
     """
     params, warps = plan.params, plan.warps
     floats = params.tile_bytes // 4
-    table = data.reshape(params.tiles_per_cta, params.grid, floats)
+    table = data.reshape(params.tiles_per_cta, params.grid // among, floats)
     result = out.get().reshape(params.grid, warps).astype(np.float64)
     where = f"{plan.technique.name} {params}"
     if not np.isfinite(result).all():
@@ -53,7 +53,7 @@ def compare(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32) -> flo
     limit = tolerance(additions, params.fma_per_element)
     worst = 0.0
     for cta in sample(params.grid, params.tiles_per_cta * params.tile_bytes):
-        wanted = expected(table[:, cta, :].get(), warps, params.fma_per_element, a, b)
+        wanted = expected(table[:, cta // among, :].get(), warps, params.fma_per_element, a, b)
         error = np.abs(result[cta] - wanted) / np.maximum(np.abs(wanted), 1e-30)
         error[wanted == 0] = np.abs(result[cta][wanted == 0])
         worst = max(worst, float(error.max()) / limit)

@@ -55,6 +55,7 @@ l2           L2 bandwidth by footprint; past L1, lines dealt anew each pass
 far          random sectors from arrays around half of L2; nothing is computed
 sharing      what L2 gives to SMs that ask for the same lines; one thread of each copies, nothing is computed
 moving_apart how far CTAs that copy the same tiles get from each other, and what L2 gives them; nothing is computed
+cluster      what CTAs of a cluster do for each other: multicast, remote arrivals, barriers; nothing is computed
 hits         what random reads find in L2, by hardware counters; nothing else runs
 dirty        what is written and still in L2 at the end, by hardware counters; nothing else runs
 launch       launch, CTA dispatch, CTA turnaround and start skew; CTAs that do nothing or only spin

@@ -82,6 +82,7 @@ BENCHES = (
     "far",
     "sharing",
     "moving_apart",
+    "cluster",
     "sweeps",
     "hits",
     "rewritten",

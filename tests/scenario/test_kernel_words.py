@@ -31,7 +31,7 @@ WORDS = {
     "producer_commit": ops.ProducerCommit, "tma_store": ops.TmaStore, "bulk_wait": ops.BulkWait, "store": ops.Store,
     "sync_threads": ops.SyncThreads, "named_barrier": ops.NamedBarrier, "arrive": ops.Arrive,
     "expect_tx": ops.ExpectTx, "mbarrier_wait": ops.Wait, "set_max_nreg": ops.SetMaxNReg,
-    "wgmma": ops.Wgmma, "wgmma_wait": ops.WgmmaWait,
+    "cluster_sync": ops.ClusterSync, "wgmma": ops.Wgmma, "wgmma_wait": ops.WgmmaWait,
 }  # fmt: skip
 
 PING_PONG = """\

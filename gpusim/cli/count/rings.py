@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from gpusim.cli.count.ops import by_one_warp, bytes_of, in_words, warps_of
 from gpusim.cli.count.prefetch import AHEAD
-from gpusim.program.sass import Step
+from gpusim.program.sass import MULTICAST, Step
 
 __all__ = ["ARRIVE", "TMA_LOAD", "Ring", "ring_of", "role_names"]
 
@@ -103,7 +103,7 @@ def _produced(turns: Sequence[Sequence[Step]]) -> Ring | None:
     # Of two consumers one may wait for what the other hands on.
     asks = "" if len(turns) == 2 else "  # which ring?"
     words = [
-        _of_producer(count, size) if count else _of_consumer(turn, asks)
+        _of_producer(count, size, turn) if count else _of_consumer(turn, asks)
         for count, turn in zip(copies, turns, strict=True)
     ]
     return Ring(0, size, words, copies=max(copies))
@@ -113,8 +113,10 @@ def _announced(turn: Sequence[Step]) -> float:
     return sum(row.number for step in turn for row in step.rows if row.field == "announced")
 
 
-def _of_producer(copies: int, size: float) -> dict[str, str]:
+def _of_producer(copies: int, size: float, turn: Sequence[Step]) -> dict[str, str]:
     copy = f"{{ring: {_NAME}{_part(size, copies)}}}  # as many bytes each?" if copies > 1 else _NAME
+    if any(row.field == MULTICAST for step in turn for row in step.rows):
+        copy = f"{{ring: {_NAME}, {MULTICAST}: true}}  # cluster: of how many CTAs?"
     return {_WAIT: f"acquire: {_NAME}", TMA_LOAD: f"tma_load: {copy}"}
 
 

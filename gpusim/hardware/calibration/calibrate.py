@@ -14,6 +14,7 @@ import numpy as np
 from gpusim.hardware.calibration.access import ACCESS_STEPS
 from gpusim.hardware.calibration.alignment import ALIGNMENT_STEPS
 from gpusim.hardware.calibration.benches import Benches, Measured
+from gpusim.hardware.calibration.clusters import CLUSTER_STEPS
 from gpusim.hardware.calibration.memory import HOP_INSTRUCTIONS, MEMORY_STEPS
 from gpusim.hardware.calibration.schedule import SCHEDULE_STEPS
 from gpusim.hardware.calibration.tensor import TENSOR_STEPS
@@ -50,8 +51,7 @@ def measure_quantities(folder: Path) -> dict[str, Measured]:
 
 def _clock(b: Benches, _: dict) -> dict[str, Measured]:
     """SM clock: clock64 over globaltimer while FP32 units and memory are loaded."""
-    rows = [row for row in b.rows("clock") if row["load"] != "rest"]
-    values = [row["clock_hz"] / 1e6 for row in rows]
+    values = [row["clock_hz"] / 1e6 for row in b.rows("clock") if row["load"] != "rest"]
     return {"sm.clock": Measured(float(np.median(values)), "MHz", "clock", float(np.ptp(values)))}
 
 
@@ -296,5 +296,5 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
 _STEPS = (
     _clock, _issue, *TENSOR_STEPS, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, _launch,
-    *WALK_STEPS, *MEMORY_STEPS, *TOGETHER_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS,
+    *CLUSTER_STEPS, *WALK_STEPS, *MEMORY_STEPS, *TOGETHER_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS,
 )  # fmt: skip

@@ -7,6 +7,7 @@ its bench and spread.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -65,7 +66,7 @@ def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], da
         # Noise around nothing may be below it, which no profile may state.
         number = replace(found, value=max(found.value, 0.0))
         entry = {
-            "value": number.text if number.unit else float(number.text),
+            "value": number.text if number.unit else json.loads(number.text),
             "kind": "measured",
             "source": f"realkernels.microbench {number.source}",
         }

@@ -32,12 +32,12 @@ def meta_of(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
         "moving_apart": run.moving_apart,
         "occupancy": {
             "ctas_per_sm": fits.ctas_per_sm,
-            "resident": min(fits.ctas_per_sm, ceil(program.grid / profile.value("sm.count"))),
+            "resident": min(fits.ctas_per_sm, ceil(program.grid / launch.sms)),
             "warps_per_sm": fits.warps_per_sm,
             "limiter": fits.limiter,
             "fraction": fits.fraction,
             "grid": program.grid,
-            "at_once": fits.ctas_per_sm * int(profile.value("sm.count")),
+            "at_once": fits.ctas_per_sm * launch.sms,
         },
         "sm_classes": [
             {"lane": sm.name, "sms": sm.multiplicity, "without_last_cta": sm.without_last_cta} for sm in run.sms

@@ -39,6 +39,8 @@ class Launch:
     program: KernelProgram
     profile: DeviceProfile
     fits: Occupancy
+    sms: int
+    """Those on which its CTAs find room."""
     traffic: Traffic
     """What all CTAs read and write."""
     kept: float
@@ -54,7 +56,7 @@ class Launch:
     apart_s: float = 0.0
     """Seconds in which SMs that read the same move apart, as far as an earlier simulation has shown it."""
     dealt: tuple[int, ...] | None = None
-    """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave, as far as one has shown it; None: evenly."""
+    """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave, if one has shown it; else evenly."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,7 @@ def run_once(
     builder = TimelineBuilder() if launch.trace else None
     sim = Simulation()
     parts = Parts.of(program, left_out)
-    sms = int(profile.value("sm.count"))
+    sms = launch.sms
     groups, scheduler_classes = group_warps(program, resident_ctas, int(profile.value("sm.schedulers")), sms)
     classes = place_ctas(program, sms, resident_ctas, launch.dealt, beside=launch.beside, most=launch.most_classes)
     # All classes would have to leave out the same ones.

@@ -29,7 +29,7 @@ from gpusim.hardware.launch.run import Launch, Run, run_once
 from gpusim.hardware.memory.demand import kept_part, mixed_part
 from gpusim.hardware.memory.together import still_common
 from gpusim.hardware.memory.traffic import Traffic, tensor_clock_hz
-from gpusim.hardware.occupancy import occupancy
+from gpusim.hardware.occupancy import occupancy, reached_sms
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm.cta import LISTED_TILES
 from gpusim.hardware.sm.imbalance import lateness_s
@@ -83,18 +83,18 @@ def simulate_kernel(
     """
     check_program(program)
     check_capability(program, profile)
-    fits = occupancy(program, profile)
+    fits, sms = occupancy(program, profile), reached_sms(program, profile)
     traffic = Traffic.of(program)
     if traffic.tensor_flop:
         profile = profile.at_clock(tensor_clock_hz(program, profile))
     if not exact:
-        program = _evened(program, int(profile.value("sm.count")) * fits.ctas_per_sm)
+        program = _evened(program, sms * fits.ctas_per_sm)
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
     mixed = mixed_part(traffic.written_bytes, profile) if clean else 1.0
-    launch = Launch(program, profile, fits, traffic, kept, mixed, trace)
+    launch = Launch(program, profile, fits, sms, traffic, kept, mixed, trace)
     run, cuts = _run_short(launch, exact)
     end_s = _end_s(run, cuts)
-    waves = max(program.grid / (profile.value("sm.count") * fits.ctas_per_sm), 1.0)
+    waves = max(program.grid / (sms * fits.ctas_per_sm), 1.0)
     for _ in range(APART_RUNS):
         # CTAs in a row begin together, whatever those before them did.
         apart_s = run.moving_apart * end_s / waves
@@ -142,7 +142,7 @@ def _run_short(launch: Launch, exact: bool) -> tuple[Run, list[Cut]]:
 
     The cuts are in the order in which they have to be put in.
     """
-    program, resident, sms = launch.program, launch.fits.ctas_per_sm, int(launch.profile.value("sm.count"))
+    program, resident, sms = launch.program, launch.fits.ctas_per_sm, launch.sms
     if program.equal_tiles is None and program.grid > sms * resident:
         most = None if exact else MOST_CLASSES
         return _run_all(replace(launch, beside=_beside_tiles(launch), most_classes=most), None)
@@ -161,11 +161,11 @@ def _run_short(launch: Launch, exact: bool) -> tuple[Run, list[Cut]]:
 def _beside_tiles(launch: Launch) -> float:
     """What a CTA takes besides its tiles, in tiles: by the second wave where all CTAs have the same number of them."""
     program, resident = launch.program, launch.fits.ctas_per_sm
-    waves = launch.profile.value("sm.count") * resident * 2
+    waves = launch.sms * resident * 2
     few = min(max(program.total_tiles // program.grid, 1), program.head + BESIDE_TILES + program.tail)
     took_s = []
     for tiles in (few, 2 * few):
-        alike = program.resized(grid=int(waves), tiles_per_cta=tiles)
+        alike = program.resized(grid=waves, tiles_per_cta=tiles)
         (sm,) = run_once(replace(launch, trace=False), alike).sms
         took_s.append(sm.ended_s[-1] - sm.ended_s[resident - 1])
     tile_s = (took_s[1] - took_s[0]) / few
@@ -208,8 +208,8 @@ def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int) -> tuple[Run,
         if not runs and (dealt := _deal_left_over(launch, run, tiles / count)):
             launch = replace(launch, dealt=dealt)
             run = run_once(launch, shorter, Waves(shape.resident, count), left_out=missing)
-        agreement = max(agreement, AGREEMENT[-1] if much else 0.0, APART_AGREEMENT if run.moving_apart else 0.0)
-        cuts = find_cuts(run.sms, shape, missing, agreement)
+        enough = max(agreement, AGREEMENT[-1] if much else 0.0, APART_AGREEMENT if run.moving_apart else 0.0)
+        cuts = find_cuts(run.sms, shape, missing, enough)
         if cuts is not None:
             return run, cuts
         if runs:
@@ -246,14 +246,12 @@ def _run_all(launch: Launch, waves: Waves | None) -> tuple[Run, list[Cut]]:
 
 
 def _deal_left_over(launch: Launch, run: Run, stretched: float = 1.0) -> tuple[int, ...] | None:
-    """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave; None if as in ``run``, which is how an
-    earlier one had it, or evenly.
+    """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave; None if as in ``run``.
 
-    Of the program's tiles ``run`` has one in ``stretched``.
+    That is evenly, or as an earlier run has shown it. Of the program's tiles ``run`` has one in ``stretched``.
     """
     program, resident = launch.program, launch.fits.ctas_per_sm
-    value = launch.profile.value
-    sms = int(value("sm.count"))
+    value, sms = launch.profile.value, launch.sms
     waves, left_over = divmod(program.grid, sms * resident)
     if launch.dealt is not None or program.equal_tiles is None:
         return None

@@ -129,19 +129,27 @@ class Memory:
         return self.hbm.used_total, max(way.used_total / way.limit for way in (self.l2, self.l2_in))
 
     def reads(
-        self, access: Access, l2_hit: float, efficiency: float = 1.0, completed: float = 0.0, shared_by: float = 1.0
+        self,
+        access: Access,
+        l2_hit: float,
+        efficiency: float = 1.0,
+        completed: float = 0.0,
+        shared_by: float = 1.0,
+        multicast: int = 1,
     ) -> list[tuple[Capacity, float]]:
         """What one byte between L2 and an SM takes of both ways and of HBM, used with ``efficiency``.
 
-        ``completed``: part of it around which others read the rest. ``shared_by``: SMs of a GPC that want it.
+        ``completed``: part of it around which others read the rest. ``shared_by``: SMs of a GPC that want it, or one
+        CTA of each cluster, which all of its ``multicast`` CTAs get it from.
         """
-        fetched, served = access.fetched, 1.0
+        fetched, served = access.fetched * multicast, 1.0
         uses = []
         if shared_by > 1.0:
             served = self.together.served(shared_by)
+        if shared_by > 1.0 or multicast > 1:
             uses.append((self.together.into_gpcs, 1.0))
         request = self._l2_read_request * (1.0 + l2_hit * self._l2_far)
-        uses.append((self.l2, max(1.0, access.lines * request / fetched) / served))
+        uses.append((self.l2, max(access.fetched, access.lines * request) / fetched / served))
         if self._l2_command:
             filled = (1.0 - l2_hit) * _with_others(GRANULE_BYTES * access.granules, completed) * self._l2_fill
             uses.append((self.l2_in, (access.lines * self._l2_command + filled) / fetched))

@@ -117,13 +117,14 @@ class SmMemory:
         completed: float = 0.0,
         pieces: float = 1.0,
         shared_by: float = 1.0,
+        multicast: int = 1,
         late: float = 0.0,
     ) -> Event:
         """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
 
         ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched for a
         byte that is wanted; ``completed``: see `Memory.reads`. What is waited for lies in so many ``pieces`` far from
-        each other. ``shared_by``: see `Memory.reads`. ``late``: by chance, -1 to 1.
+        each other. ``shared_by``, ``multicast``: see `Memory.reads`. ``late``: by chance, -1 to 1.
         """
         unit = "tma" if path == "tma" else "lsu"
         server, bandwidth = self._units[unit]
@@ -131,7 +132,7 @@ class SmMemory:
         efficiency, rate, off_line = 1.0, inf, 0.0
         if align < LINE_BYTES:
             efficiency, rate, off_line = self._misaligned(path, align, missed * origin.part)
-        behind = self._memory.reads(access, l2_hit, efficiency, completed, shared_by)
+        behind = self._memory.reads(access, l2_hit, efficiency, completed, shared_by, multicast)
         slower = max(self._alignment.aligned_rate("tma") / rate, 1.0) if path == "tma" else 1.0
         uses = [(self._port, 1.0), *behind, (bandwidth, slower)]
         lines = (amount if slowest_of is None else slowest_of) * access.lines

@@ -91,6 +91,8 @@ def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, flo
         for op in role.body(tiles):
             if isinstance(op, Load | CpAsync | TmaLoad):
                 asked = op.bytes * (1.0 - op.l1_hit if isinstance(op, Load) else 1.0)
+                if isinstance(op, TmaLoad) and op.multicast:
+                    asked /= program.cluster
                 read += asked
                 missed += asked * (1.0 - op.l2_hit)
             elif isinstance(op, Store | TmaStore):

@@ -94,6 +94,12 @@ class InstructionCosts:
     """Time that it takes for each that it lets go, when all are there."""
     sync_named_extra_s: float
     """Time that a named barrier takes beyond ``sync_base_s``."""
+    cluster_arrive_s: float
+    """How much later an arrival counts in another CTA of the cluster."""
+    cluster_arrive_interval_s: float
+    """Time between two arrivals in other CTAs, of an SM."""
+    cluster_sync_s: float
+    """Time of a barrier of the cluster from the arrival of its last warp."""
     wgmma_issue_slots: float
     """Instructions until the next wgmma of a group can be issued."""
     wgmma_group_slots: float
@@ -142,6 +148,9 @@ class InstructionCosts:
             sync_arrive_s=seconds("barrier.arrive_per_warp"),
             sync_release_s=seconds("barrier.release_per_warp"),
             sync_named_extra_s=seconds("barrier.named_extra"),
+            cluster_arrive_s=seconds("cluster.arrive_latency"),
+            cluster_arrive_interval_s=seconds("cluster.arrive_interval"),
+            cluster_sync_s=seconds("cluster.sync"),
             wgmma_issue_slots=slots("tensor.wgmma_issue"),
             wgmma_group_slots=slots("tensor.wgmma_group_issue"),
             wgmma_latency_s=seconds("tensor.wgmma_latency"),

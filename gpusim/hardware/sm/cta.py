@@ -42,9 +42,18 @@ class RingState:
     """The stages of one ring in one CTA: their barriers and the tile each holds."""
 
     def __init__(
-        self, sim: Simulation, lane: str, ring: Ring, producers: list[str], consumers: list[str], remedies: Remedies
+        self,
+        sim: Simulation,
+        lane: str,
+        ring: Ring,
+        producers: list[str],
+        consumers: list[str],
+        remedies: Remedies,
+        among: int,
     ) -> None:
         self.ring = ring
+        self.among = among
+        """CTAs that get what each of them copies (`TmaLoad.multicast`), and free a stage together."""
         self._remedies = remedies
         self.lanes = [f"{lane}.{ring.name}[{stage}]" for stage in range(ring.stages)]
         unfilled, unreleased = remedies.of_deadlock(ring.name)
@@ -149,6 +158,8 @@ class Parts:
     fills: dict[str, set[str]]
     frees: dict[str, set[str]]
     arrives: dict[str, set[str]]
+    multicast: set[str]
+    """Rings whose copies all CTAs of the cluster get."""
     listed: dict[tuple[str, int], tuple[Op, ...]]
     turn: int
     """Tiles after which loads are as late as before."""
@@ -162,11 +173,13 @@ class Parts:
 
         ``left_out``: see there.
         """
-        parts = Parts({}, {}, {}, {}, stride_of(program), left_out, Remedies(program))
+        parts = Parts({}, {}, {}, set(), {}, stride_of(program), left_out, Remedies(program))
         for role in program.roles:
             for op in program.sample(role):
                 if isinstance(op, TmaLoad | ProducerCommit):
                     parts.fills.setdefault(op.ring, set()).add(role.name)
+                    if isinstance(op, TmaLoad) and op.multicast:
+                        parts.multicast.add(op.ring)
                 elif isinstance(op, Release):
                     parts.frees.setdefault(op.ring, set()).add(role.name)
                 elif isinstance(op, Arrive | ExpectTx):
@@ -223,6 +236,7 @@ class Cta:
                 _lanes(lane, parts.fills, ring.name),
                 _lanes(lane, parts.frees, ring.name),
                 parts.remedies,
+                program.cluster if ring.name in parts.multicast else 1,
             )
             for ring in program.rings
         }
@@ -235,6 +249,9 @@ class Cta:
         warps = sum(role.warps for role in program.roles)
         self.sync_threads = CountingBarrier(
             sim, f"{lane} __syncthreads", warps, [f"{lane}.{group.lane}" for group in groups]
+        )
+        self.cluster_sync = CountingBarrier(
+            sim, f"{lane} cluster barrier", warps, [f"{lane}.{group.lane}" for group in groups]
         )
         self.tail = program.tail
         """Its last tiles in which some op is left out."""

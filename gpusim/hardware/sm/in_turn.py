@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from gpusim.engine import Simulation
+from gpusim.hardware.sm.costs import InstructionCosts
 
-__all__ = ["InTurn"]
+__all__ = ["UnitsInTurn"]
 
 
-class InTurn:
+class _InTurn:
     """A unit that does one thing after another."""
 
     def __init__(self, sim: Simulation) -> None:
@@ -21,3 +22,36 @@ class InTurn:
         now = self._sim.now
         self._free_s = max(self._free_s, now - earlier_s) + seconds
         return max(self._free_s - now, 0.0)
+
+
+class UnitsInTurn:
+    """Those for operations on mbarriers, for barriers of warps, for ends of groups of cp.async and for clusters."""
+
+    def __init__(self, sim: Simulation, costs: InstructionCosts) -> None:
+        self._costs = costs
+        self._mbarriers, self._barriers, self._commits, self._others = (_InTurn(sim) for _ in range(4))
+
+    def synchronise(self, warps: int, interval_s: float) -> float:
+        """Seconds until an operation on an mbarrier of each of ``warps`` warps is done, after all others."""
+        return self._mbarriers.served(warps * interval_s)
+
+    def arrive_in_cluster(self, warps: int, ctas: int, apart_s: float) -> float:
+        """Seconds until so many warps have each arrived in so many CTAs, one warp ``apart_s`` after the other.
+
+        As many arrivals come here from there at the same time.
+        """
+        arrivals, earlier_s = warps * ctas, (warps - 1) * apart_s
+        counted_s = self._mbarriers.served(arrivals * self._costs.mbarrier_arrive_interval_s, earlier_s)
+        return max(counted_s, self._others.served(arrivals * self._costs.cluster_arrive_interval_s, earlier_s))
+
+    def commit(self, warps: int) -> float:
+        """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""
+        return self._commits.served(warps * self._costs.commit_s)
+
+    def arrive(self, warps: int, apart_s: float) -> None:
+        """So many warps have come to a barrier, one ``apart_s`` after the other."""
+        self._barriers.served(warps * self._costs.sync_arrive_s, (warps - 1) * apart_s)
+
+    def let_go(self, warps: int) -> float:
+        """Seconds until a barrier that so many warps have come to has let all of them go, after those of other CTAs."""
+        return self._barriers.served(warps * self._costs.sync_release_s)

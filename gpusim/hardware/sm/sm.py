@@ -30,7 +30,7 @@ from gpusim.hardware.sm.compute_cost import ComputeCost
 from gpusim.hardware.sm.costs import InstructionCosts, MemoryBatch
 from gpusim.hardware.sm.cta import Cta, Parts
 from gpusim.hardware.sm.hand_out import HandOut
-from gpusim.hardware.sm.in_turn import InTurn
+from gpusim.hardware.sm.in_turn import UnitsInTurn
 from gpusim.hardware.sm.open_end import OpenEnd
 from gpusim.hardware.sm.schedule import Group, Sharing
 from gpusim.hardware.sm.tensor_cores import TensorCores
@@ -89,8 +89,7 @@ class Sm:
         """Demands of flows found before, by cost, group and how far its warps are apart."""
         self._fluid = FluidSystem(sim, self._set_rates)
         self.memory.l1.when_changed = self._fluid.changed
-        self._mbarriers, self._commits, self._barriers = InTurn(sim), InTurn(sim), InTurn(sim)
-        """The units for operations on mbarriers, for ends of groups of cp.async, and for barriers of warps."""
+        self.units = UnitsInTurn(sim, self.costs)
         self.at_once = 1
         """How many CTAs it has at the same time."""
         self._hand_out = HandOut(profile, memory.latency.jitter_s(1.0) if memory.round_bytes else 0.0)
@@ -126,22 +125,6 @@ class Sm:
         if cost is None:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
         return self._flow(cost, group, age, apart_s)
-
-    def synchronise(self, warps: int, interval_s: float) -> float:
-        """Seconds until the unit for mbarriers has done an operation of each of ``warps`` warps, after all others."""
-        return self._mbarriers.served(warps * interval_s)
-
-    def commit(self, warps: int) -> float:
-        """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""
-        return self._commits.served(warps * self.costs.commit_s)
-
-    def arrive(self, warps: int, apart_s: float) -> None:
-        """So many warps have come to a barrier, one ``apart_s`` after the other."""
-        self._barriers.served(warps * self.costs.sync_arrive_s, (warps - 1) * apart_s)
-
-    def let_go(self, warps: int) -> float:
-        """Seconds until a barrier that so many warps have come to has let all of them go, after those of other CTAs."""
-        return self._barriers.served(warps * self.costs.sync_release_s)
 
     def _flow(self, cost: ComputeCost, group: WarpGroup, age: int, apart_s: float) -> tuple[Event, float]:
         if not cost.all_slots:

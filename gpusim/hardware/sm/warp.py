@@ -90,6 +90,7 @@ class WarpLane:
         """cp.async copies that belong to no group yet, with their arrival."""
         self.groups: deque[list[Event]] = deque()
         self.stores: deque[Event] = deque()
+        """Bulk stores that nothing has waited for yet, the oldest first."""
         self.products: deque[UnderWay] = deque()
         """Groups of wgmma that nothing has waited for yet, the oldest first."""
         self.copied: tuple[str, int] | None = None

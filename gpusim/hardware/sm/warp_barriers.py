@@ -3,9 +3,10 @@
 Models: issue slots of each operation; the SM's one unit for mbarriers, which takes one warp's arrival or wait after
   another; how long an arrival takes to count and a waiting warp to wake; one unit for barriers of warps of all CTAs,
   which takes one arrival after another and lets one warp after another go, but for arithmetic, which goes on.
-Omits: the order in which warps come to and leave a barrier.
+Omits: the order in which warps come to and leave a barrier; that CTAs of a cluster are not quite as far, and that a
+  barrier of the cluster waits for stores before it.
 Source: PTX ISA (mbarrier, bar.sync, cp.async.mbarrier.arrive); realkernels.microbench (barrier, barrier_unit,
-  deferred, syncs, skeleton).
+  deferred, syncs, skeleton, cluster).
 """
 
 from __future__ import annotations
@@ -16,7 +17,18 @@ from typing import TYPE_CHECKING
 from gpusim.engine import CountingBarrier, Event, PhasedBarrier
 from gpusim.errors import HazardError
 from gpusim.hardware.sm.cta import RingState
-from gpusim.program import Acquire, Arrive, ExpectTx, NamedBarrier, ProducerCommit, Release, SyncThreads, Wait, WaitFull
+from gpusim.program import (
+    Acquire,
+    Arrive,
+    ClusterSync,
+    ExpectTx,
+    NamedBarrier,
+    ProducerCommit,
+    Release,
+    SyncThreads,
+    Wait,
+    WaitFull,
+)
 
 if TYPE_CHECKING:
     from gpusim.hardware.sm.warp import WarpLane
@@ -48,7 +60,7 @@ def _wait_for(
     # What the looks of one CTA's warps take from each other is in the queue at the barrier.
     lane.owe(cost.mbarrier_wait_issue_slots * (1.0 - 1.0 / lane.sm.at_once))
     queue = sharing * cost.mbarrier_per_warp_s
-    served = lane.sm.synchronise(warps, cost.mbarrier_wait_interval_s)
+    served = lane.sm.units.synchronise(warps, cost.mbarrier_wait_interval_s)
     if event.triggered:
         lane.apart_s = max(lane.apart_s, cost.mbarrier_wait_interval_s)
         yield from lane.spend("barrier", max(cost.mbarrier_poll_s + queue, served), tile, stage)
@@ -61,12 +73,20 @@ def _wait_for(
     lane.mark("wait", start, tile, stage, reason=reason, cause=barrier.cause)
 
 
-def _arrive_on(lane: WarpLane, barrier: PhasedBarrier, tile: int, expect: float = 0.0) -> Generator:
-    """One arrival per warp, and ``expect`` more bytes to come in this phase."""
+def _arrive_on(lane: WarpLane, barrier: PhasedBarrier, tile: int, expect: float = 0.0, among: int = 1) -> Generator:
+    """One arrival per warp, and ``expect`` more bytes to come in this phase.
+
+    With ``among`` CTAs of a cluster each warp arrives in all of them, and they all here at the same time.
+    """
     count, cause, cost = lane.group.warps, lane.last_interval, lane.cost
     lane.owe(cost.sync_issue_slots)
-    served = lane.sm.synchronise(count, cost.mbarrier_arrive_interval_s)
-    lane.sim.call_at(served + cost.mbarrier_arrive_s, lambda _event: barrier.arrive(count, expect, cause))
+    later_s = cost.mbarrier_arrive_s
+    if among > 1:
+        served = lane.sm.units.arrive_in_cluster(count, among, lane.apart_s)
+        later_s += cost.cluster_arrive_s
+    else:
+        served = lane.sm.units.synchronise(count, cost.mbarrier_arrive_interval_s)
+    lane.sim.call_at(served + later_s, lambda _event: barrier.arrive(count, expect, cause))
     yield from lane.spend("barrier", cost.mbarrier_arrive_issue_s, tile)
 
 
@@ -89,10 +109,10 @@ def _come(lane: WarpLane, barrier: CountingBarrier) -> Event:
 
     One unit takes one warp's arrival after another, of all CTAs, and lets one after another go when all are there.
     """
-    lane.sm.arrive(lane.group.warps, lane.apart_s)
+    lane.sm.units.arrive(lane.group.warps, lane.apart_s)
     event = barrier.arrive(lane.group.warps, lane.last_interval)
     if event.triggered:
-        lane.cta.let_go_s[barrier] = lane.sim.now + lane.sm.let_go(barrier.parties)
+        lane.cta.let_go_s[barrier] = lane.sim.now + lane.sm.units.let_go(barrier.parties)
     return event
 
 
@@ -138,7 +158,7 @@ def wait_full(lane: WarpLane, op: WaitFull) -> Generator:
 
 def release(lane: WarpLane, op: Release) -> Generator:
     ring = lane.cta.rings[op.ring]
-    yield from _arrive_on(lane, ring.empty[ring.stage(op.tile)], op.tile)
+    yield from _arrive_on(lane, ring.empty[ring.stage(op.tile)], op.tile, among=ring.among)
 
 
 def arrive(lane: WarpLane, op: Arrive) -> Generator:
@@ -156,6 +176,11 @@ def wait(lane: WarpLane, op: Wait) -> Generator:
 
 def sync_threads(lane: WarpLane, op: SyncThreads) -> Generator:
     yield from _meet(lane, lane.cta.sync_threads, lane.cost.sync_base_s, op.tile)
+
+
+def cluster_sync(lane: WarpLane, op: ClusterSync) -> Generator:
+    # All CTAs of a cluster do the same at the same time.
+    yield from _meet(lane, lane.cta.cluster_sync, lane.cost.cluster_sync_s, op.tile)
 
 
 def named_barrier(lane: WarpLane, op: NamedBarrier) -> Generator:
@@ -179,6 +204,7 @@ BARRIER_HANDLERS = {
     ExpectTx: expect_tx,
     Wait: wait,
     SyncThreads: sync_threads,
+    ClusterSync: cluster_sync,
     NamedBarrier: named_barrier,
 }
 """What each op of barriers does."""

@@ -4,7 +4,8 @@ Models: the instructions that issue a copy, the request to memory, and what its 
   ring stage and the barrier it fills.
 Omits: order between the generic and the asynchronous proxy; that a wait for bulk stores lasts until they are complete
   where it asks for more than their source to be read (``read`` of `BulkWait`).
-Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync, behind_copies, tma, tma_store, masked).
+Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync, behind_copies, tma, tma_store, masked,
+  cluster).
 """
 
 from __future__ import annotations
@@ -123,7 +124,7 @@ def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:
     lane.owe(lane.cost.sync_issue_slots)
     # The last warp waits for what is left of the others' turns.
     warps, each = lane.group.warps, lane.cost.commit_s
-    served = lane.sm.commit(warps) - (warps - 1) * lane.apart_s
+    served = lane.sm.units.commit(warps) - (warps - 1) * lane.apart_s
     lane.apart_s = max(lane.apart_s, each)
     yield from lane.spend("issue", max(served, each), op.tile)
 
@@ -166,7 +167,8 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
         if op.copies > 1:
             yield lane.issue_code(rest)
         pieces = op.copies / len(amounts)
-        arrival = fetch(lane, op, "tma", amount, late, stage, pieces=pieces, shared_by=op.shared_by)
+        sharing = {"shared_by": op.shared_by, "multicast": ring.among if op.multicast else 1}
+        arrival = fetch(lane, op, "tma", amount, late, stage, pieces=pieces, **sharing)
         _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)
     if op.copies == 1:
         yield lane.issue_code(rest)

@@ -17,7 +17,7 @@ from gpusim.program.sass.listing import (
 from gpusim.program.sass.loops import Part, parts
 from gpusim.program.sass.roles import RoleParts, by_role
 from gpusim.program.sass.shared_loads import SharedLoads, loads_ahead
-from gpusim.program.sass.steps import NO_WAIT, Step, steps_of
+from gpusim.program.sass.steps import MULTICAST, NO_WAIT, Step, steps_of
 from gpusim.program.sass.structures import with_structures
 from gpusim.program.sass.thread_numbers import MOST_THREADS
 from gpusim.program.sass.threads import ALL_THREADS, warps_in, with_threads
@@ -27,6 +27,7 @@ __all__ = [
     "ALL_THREADS",
     "LEFT_TO_WRITE",
     "MOST_THREADS",
+    "MULTICAST",
     "NO_MODEL",
     "NO_WAIT",
     "UNMODELLED",

@@ -19,10 +19,12 @@ from gpusim.program.sass.registers import loaded, touched
 from gpusim.program.sass.shared_loads import shared_kinds
 from gpusim.program.sass.words import NO_MODEL, Stated, field_of, stated, word_of
 
-__all__ = ["NO_WAIT", "Step", "steps_of"]
+__all__ = ["MULTICAST", "NO_WAIT", "Step", "steps_of"]
 
 NO_WAIT = "wait: false"
 """Field of a named barrier at which warps only arrive."""
+MULTICAST = "multicast"
+"""Field of bulk copies that reach all CTAs of a cluster."""
 
 _COMPUTED = ("compute", NO_MODEL)
 _PRODUCTS = "wgmma"
@@ -292,4 +294,5 @@ def _alone(word: str, one: Instruction) -> tuple[str, tuple[Stated, ...]]:
             # Who only arrives goes on.
             fields |= {NO_WAIT: 1} if one.opcode.startswith("BAR.ARV") else {}
             return "named_barrier", tuple(Stated(word, field, number, {}) for field, number in fields.items())
-    return word, tuple(stated([one]))
+    to_all = (Stated(word, MULTICAST, 1.0, {}),) if one.opcode.endswith(MULTICAST.upper()) else ()
+    return word, to_all or tuple(stated([one]))

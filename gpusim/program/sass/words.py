@@ -59,7 +59,7 @@ _WORDS = {
     "UTMALDG": ("tma_load", "bytes of the box"),
     "UTMASTG": ("tma_store", "bytes of the box"), "BAR": ("sync_threads or named_barrier", "id, warps"),
     "SYNCS": ("wait, acquire or mbarrier_wait", ""), "SYNCS.ARRIVE": ("release, producer_commit or arrive", ""),
-    "SYNCS.EXPECT": ("expect_tx", "bytes"),
+    "SYNCS.EXPECT": ("expect_tx", "bytes"), "UCGABAR_WAIT": ("cluster_sync", ""),
     "USETMAXREG": ("set_max_nreg", "registers"),
 }  # fmt: skip
 """Word and field of a scenario that state an opcode; {} is the width of its access."""
@@ -95,8 +95,10 @@ UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "generic addresses": (("LD", "ST"), "shared or global memory, as the address says: state load, store, lds or sts"),
     "textures and surfaces": (("TEX", "TLD", "TLD4", "TXQ", "SULD", "SUST"), "a path of its own, not modelled"),
-    "fences": (("MEMBAR",), "it waits until earlier writes are seen by others; only its slot is known: other"),
-    "clusters": (("UCGABAR", "MAPA"), "clusters are not modelled"),
+    "fences": (
+        ("MEMBAR",),
+        "it waits until earlier writes are seen by others; only its slot is known: other (cluster_sync has its own)",
+    ),
 }
 """Opcodes by kind that take another time than any word says, with what to do about them."""
 

@@ -92,6 +92,9 @@ class BulkFetch(Fetch):
     copies: Annotated[Count, Field(ge=1, le=4096)] = 1
     """Copies of one stage that the lanes of a warp issue together, each an equal part of the bytes (rows of a gather):
     the compiler makes a loop over those lanes of them."""
+    multicast: bool = False
+    """Every CTA of the cluster asks for an equal part of the bytes, and all of them get all (.multicast::cluster): L2
+    reads them once for the cluster. A stage is free when the consumers of all its CTAs have released it."""
 
 
 class ThreadFetch(Fetch, PartOfRole):

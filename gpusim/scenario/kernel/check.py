@@ -37,6 +37,7 @@ def problems(kernel: SpelledKernel) -> Iterator[Problem]:
     """Everything wrong with the references and sizes of ``kernel``, in file order."""
     most = kernel.most_tiles
     yield from _tile_problems(kernel.tiles_per_cta, kernel.grid, most)
+    yield from _cluster_problems(kernel)
     if kernel.l2_warm and kernel.footprint is None:
         yield Problem(("footprint",), "is needed when l2_warm is true", "the distinct bytes read, such as 32 MiB")
     for name in kernel.rings:
@@ -207,6 +208,7 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
     if word == "tma_load" and 0 < spec.align < BULK_ALIGNMENT:
         yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
                       f"at least {BULK_ALIGNMENT}")  # fmt: skip
+    yield from _multicast_problems(kernel, spec, path)
     if word == "compute":
         yield from compute_problems(spec, path)
     ring = getattr(spec, "ring", None)
@@ -214,6 +216,18 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
         yield Problem((*path, "ahead"), "full needs to know the ring", "ring: name, or a number")
     if hasattr(spec, "bytes"):
         yield from _size_problems(kernel, word, spec, path)
+
+
+def _cluster_problems(kernel: SpelledKernel) -> Iterator[Problem]:
+    if kernel.grid % kernel.cluster:
+        what = f"{kernel.grid} CTAs are no whole clusters of {kernel.cluster}"
+        yield Problem(("grid",), what, f"a multiple of {kernel.cluster}")
+
+
+def _multicast_problems(kernel: SpelledKernel, spec: Any, path: tuple) -> Iterator[Problem]:
+    if getattr(spec, "multicast", False) and kernel.cluster == 1:
+        what = "reaches the CTAs of a cluster, and the kernel has none"
+        yield Problem((*path, "multicast"), what, "cluster: 2, 4 or 8 of the kernel")
 
 
 def _time_problems(part: str, word: str, spec: Any, path: tuple, tiles: int) -> Iterator[Problem]:
@@ -258,7 +272,7 @@ def _size_problems(kernel: SpelledKernel, word: str, spec: Any, path: tuple) -> 
     if stage is not None and spec.bytes is not None and spec.bytes > stage:
         yield Problem((*path, "bytes"), f"{spec.bytes} B do not fit a stage of {stage} B", f"at most {stage}")
     size = spec.bytes if spec.bytes is not None else stage
-    copies = getattr(spec, "copies", 1)
+    copies = getattr(spec, "copies", 1) * (kernel.cluster if getattr(spec, "multicast", False) else 1)
     if word in ("tma_load", "tma_store") and size % (BULK_ALIGNMENT * copies):
         what = f"{copies} bulk copies of {size} B together" if copies > 1 else f"a bulk copy of {size} B"
         yield Problem((*path, "bytes"), what, f"a multiple of {BULK_ALIGNMENT * copies}")

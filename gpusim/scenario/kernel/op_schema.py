@@ -75,6 +75,7 @@ OPS: dict[str, OpWord] = {
     "wgmma_wait": OpWord(PendingProducts, "pending", int, about="wgmma.wait_group: wait for groups of products."),
     "store": OpWord(GlobalStore, "bytes", int | str, about="st.global from registers (STG)."),
     "sync_threads": OpWord(Schedule, about="__syncthreads: all warps of the CTA, of all roles."),
+    "cluster_sync": OpWord(Schedule, about="barrier.cluster.arrive and wait: all warps of all CTAs of the cluster."),
     "named_barrier": OpWord(Barrier, about="bar.sync with a number and some of the warps."),
     "arrive": OpWord(OnBarrier, "barrier", about="mbarrier.arrive, one lane of each warp."),
     "expect_tx": OpWord(Expect, about="mbarrier.arrive.expect_tx."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, PlainValidator, TypeAdapter, field_serializer
 
@@ -141,6 +141,9 @@ class SpelledKernel(Model):
     """Registers per thread, as nvcc -Xptxas -v prints."""
     shared_bytes: Annotated[ByteCount, Field(le=2**20)] = 0
     """Shared memory per CTA besides rings and barriers."""
+    cluster: Literal[1, 2, 4, 8] = 1
+    """CTAs of a cluster (__cluster_dims__); the grid has to be whole ones. They run on SMs of one GPC, and clusters
+    of 4 and 8 leave some SMs of most GPCs without any."""
     idle_warps: Annotated[Count, Field(ge=0, le=32)] = 0
     """Warps that exist and do nothing."""
     ctas_per_sm: Annotated[Count, Field(ge=1, le=MAX_CTAS_PER_SM)] | None = None

@@ -106,6 +106,7 @@ def build_kernel(kernel: SpelledKernel) -> KernelProgram:
         barriers=barriers,
         shared_bytes=sum(ring.stages * ring.bytes for ring in rings) + MBARRIER_BYTES * mbarriers + kernel.shared_bytes,
         registers=kernel.registers,
+        cluster=kernel.cluster,
         idle_warps=kernel.idle_warps,
         footprint_bytes=kernel.footprint,
         turn=turn_of(kernel),
@@ -221,7 +222,8 @@ _OPS: dict[str, type] = {
     "load": ops.Load, "wait_loads": ops.WaitLoads, "store_shared": ops.StoreShared, "store": ops.Store,
     "cp_async": ops.CpAsync, "commit_group": ops.CommitGroup, "wait_group": ops.WaitGroup,
     "producer_commit": ops.ProducerCommit, "tma_store": ops.TmaStore, "bulk_wait": ops.BulkWait,
-    "sync_threads": ops.SyncThreads, "named_barrier": ops.NamedBarrier, "set_max_nreg": ops.SetMaxNReg,
+    "sync_threads": ops.SyncThreads, "cluster_sync": ops.ClusterSync, "named_barrier": ops.NamedBarrier,
+    "set_max_nreg": ops.SetMaxNReg,
     "wgmma": ops.Wgmma, "wgmma_wait": ops.WgmmaWait,
 }  # fmt: skip
 """The op of each word whose fields have the names of the op's own; `_maker` builds the others."""

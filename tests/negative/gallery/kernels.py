@@ -9,6 +9,24 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
         wrong("16 KiB", "1000"),
         ["scenario.yaml:10:", "tma_load", "a bulk copy of 1000 B", "a multiple of 16"],
     ),
+    "grid that no clusters make up": (
+        wrong("grid: 8", "grid: 10\n  cluster: 4"),
+        ["scenario.yaml:4:", "kernel.grid", "10 CTAs are no whole clusters of 4", "a multiple of 4"],
+    ),
+    "cluster of a size that there is not": (
+        wrong("grid: 8", "grid: 9\n  cluster: 3"),
+        ["kernel.cluster", "3", "1, 2, 4 or 8"],
+    ),
+    "multicast without a cluster": (
+        wrong("tma_load: input", "tma_load: {ring: input, multicast: true}"),
+        ["tma_load.multicast", "reaches the CTAs of a cluster", "cluster: 2, 4 or 8"],
+    ),
+    "multicast in parts that no bulk copy can move": (
+        wrong("grid: 8", "grid: 8\n  cluster: 8")
+        .replace("16 KiB", "1000")
+        .replace("tma_load: input", "tma_load: {ring: input, multicast: true}"),
+        ["8 bulk copies of 1000 B together", "a multiple of 128"],
+    ),
     "more bytes than a stage": (
         wrong("tma_load: input", "tma_load: {ring: input, bytes: 32 KiB}"),
         ["tma_load.bytes", "32768 B do not fit a stage of 16384 B", "at most 16384"],

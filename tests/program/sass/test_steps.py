@@ -199,6 +199,13 @@ def test_a_bulk_copy_says_where_it_goes(opcode, word):
     assert [found for found, _ in whole] == ["compute", word]
 
 
+def test_a_bulk_copy_to_all_ctas_of_a_cluster_says_so():
+    """By the end of its opcode; and the wait of a barrier of the cluster is that barrier."""
+    (whole,) = told("UBLKCP.S.G.MULTICAST [UR4], [UR8], UR10", "UCGABAR_ARV", "UCGABAR_WAIT").values()
+    words = [word for word, _ in whole]
+    assert (words[0], words[-1], whole[0][1]) == ("tma_load", "cluster_sync", {"multicast": 1.0})
+
+
 def test_a_load_that_only_the_next_turn_waits_for_is_late():
     """The last one into its registers: what the first brings is needed at once."""
     lines = (
