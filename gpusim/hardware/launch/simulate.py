@@ -253,7 +253,8 @@ def _deal_left_over(launch: Launch, run: Run, stretched: float = 1.0) -> tuple[i
     program, resident = launch.program, launch.fits.ctas_per_sm
     value, sms = launch.profile.value, launch.sms
     waves, left_over = divmod(program.grid, sms * resident)
-    if launch.dealt is not None or program.equal_tiles is None:
+    # Of a cluster that is left over each CTA gets an SM for itself.
+    if launch.dealt is not None or program.equal_tiles is None or program.cluster > 1:
         return None
     if resident == 1 or left_over < 2 or not 1 <= waves <= WAVES_IN_STEP:
         return None
