@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Lever, Technique, param
 
 BULK_UNIT = 16
 
@@ -22,7 +22,10 @@ class Params:
 
     cluster: int = param(4, "CTAs of a cluster, which work on the same tiles", choices=(1, 2, 4, 8))
     copies: str = param(
-        "multicast", "each asks for a part of each tile for all, or for its own", choices=("multicast", "own")
+        "multicast",
+        "each asks for a part of each tile for all, or for its own",
+        choices=("multicast", "own"),
+        lever=Lever("copies", plain={"own": "copies of each one's own are"}),
     )
     tile_bytes: int = param(16384, "bytes of one tile", ge=2048, le=65536, multiple_of=16, unit="bytes")
     stages: int = param(4, "tiles in the ring", ge=1, le=8)
