@@ -43,6 +43,7 @@ QUOTE = "'"
 
 _INTEGER = "integer instructions are `other`, or `setup` where nothing hides them"
 _FP64, _ATOMIC = "FP64 is not modelled", "atomics are not modelled"
+_DSMEM = "shared memory of other CTAs of a cluster is not modelled, but for copies by `multicast: true` of tma_load"
 _MMA, _TCGEN05 = "mma.sync is `compute: {mma: n}`, wgmma is `wgmma`", "tcgen05 is not modelled"
 _ELSEWHERE = {
     "int": _INTEGER, "integer": _INTEGER, "alu": _INTEGER, "iadd": _INTEGER, "imad": _INTEGER, "dp4a": _INTEGER,
@@ -51,10 +52,12 @@ _ELSEWHERE = {
     "ldg": "the word is `load`", "stg": "the word is `store`", "dfma": _FP64, "fp64": _FP64,
     "mma": _MMA, "hmma": _MMA, "wmma": _MMA, "hgmma": _MMA, "imma": "products of integers are not modelled",
     "tcgen05": _TCGEN05,
-    "threads": "32 threads are a warp",
+    "threads": "32 threads are a warp", "dsmem": _DSMEM, "load_cluster": _DSMEM, "store_cluster": _DSMEM,
     "atomic": _ATOMIC, "atomics": _ATOMIC, "atomic_add": _ATOMIC, "atom": _ATOMIC, "red": _ATOMIC,
 }  # fmt: skip
 """Words people try in an op list for what has another name here, or none."""
+_UNDER_KERNEL = dict.fromkeys(("technique", "params"), "techniques stand under `kernel`, those of the host as well")
+"""Keys people try beside ``kernel`` and under ``host``."""
 
 
 def of_model(error: ValidationError, model: type[BaseModel], data: Any, source: Source, prefix: Place) -> ScenarioError:
@@ -123,7 +126,8 @@ def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place
     given = shown(entry.get("input"))
     if kind == "extra_forbidden":
         key, allowed = str(path[-1]), _field_names(model, data, path[:-1])
-        elsewhere = _ELSEWHERE.get(key.casefold()) if "roles" in path else None
+        hints = _ELSEWHERE if "roles" in path else _UNDER_KERNEL if path[:-1] in ((), ("host",)) else {}
+        elsewhere = hints.get(key.casefold())
         close = closest(key, allowed)
         return f"unknown key{f'; {elsewhere}' if elsewhere else ''}", listing(allowed), close
     if kind in _BOUNDS:

@@ -5,6 +5,10 @@ from __future__ import annotations
 from tests.negative.gallery.good import GOOD, HOST
 
 HOSTS: dict[str, tuple[str | bytes, list[str]]] = {
+    "technique of the host under host": (
+        "question: q\ndevice: textbook\nhost:\n  technique: stream_pipeline\n",
+        ["host.technique", "techniques stand under `kernel`, those of the host as well"],
+    ),
     "host without threads": (GOOD + "host: {streams: 2}\n", ["scenario.yaml:17:1", "host.threads", "is missing"]),
     "kernel and host": (
         GOOD + "host: {threads: {main: {per_chunk: [{h2d: 4 MiB}]}}}\n",
