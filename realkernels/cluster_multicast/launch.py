@@ -7,9 +7,9 @@ from functools import partial
 from realkernels._harness.launcher import Launcher, Plan
 from realkernels._harness.oracle import compare
 from realkernels.cluster_multicast import TECHNIQUE, Params
-from realkernels.cluster_multicast.model import RING, shared_bytes
 from realkernels.padding import padded_shared_bytes
 from realkernels.tile_loop import tile_defines
+from realkernels.tma_warp_specialized.model import RING, shared_bytes
 
 
 def build(params: Params) -> Launcher:

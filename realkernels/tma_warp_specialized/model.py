@@ -89,13 +89,20 @@ def _producer(params: Params, tiles: int) -> Iterator[Op]:
 
 
 def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
+    yield Compute(PROLOGUE)
+    yield SyncThreads()
+    yield from consumed(params, part, tiles)
+    yield Compute(EPILOGUE)
+    yield Store(4 * part.warps, width=4)
+
+
+def consumed(params: Params, part: Share, tiles: int, further: int = 0) -> Iterator[Op]:
+    """What consumers do with their ``tiles``, with so many ``further`` instructions for each."""
     ahead = consumer_ahead(params)
     before, behind = CONSUMER_CYCLES if params.stages > 1 else CONSUMER_CYCLES_SINGLE
     # Its lanes wait for each other before one of them arrives.
-    around = Mix(setup=consumer_other(params) - ahead, alone=behind, divergent_syncwarps=float(part.parted))
+    around = Mix(setup=consumer_other(params) + further - ahead, alone=behind, divergent_syncwarps=float(part.parted))
     mix = tile_mix(part.iterations, params.fma_per_element, 0)
-    yield Compute(PROLOGUE)
-    yield SyncThreads()
     for tile in range(tiles):
         yield Compute(Mix(setup=ahead, alone=before), tile=tile)
         yield WaitFull(RING, tile=tile)
@@ -103,5 +110,3 @@ def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
         if part.iterations:
             yield Compute(mix, tile=tile, reads=RING)
         yield Release(RING, tile=tile)
-    yield Compute(EPILOGUE)
-    yield Store(4 * part.warps, width=4)
