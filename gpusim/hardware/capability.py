@@ -35,6 +35,11 @@ def check_capability(program: KernelProgram, profile: DeviceProfile) -> None:
             f"kernel {program.name!r}: clusters take compute capability {CLUSTERS_FROM}, {profile.name} has {has}; "
             "leave cluster out, or use another device"
         )
+    if program.cluster > profile.value("sm.count"):
+        raise ProgramError(
+            f"kernel {program.name!r}: clusters of {program.cluster} CTAs take as many SMs, {profile.name} has "
+            f"{profile.value('sm.count'):g}; use smaller clusters"
+        )
     for role in program.roles:
         for kind in {type(op) for op in program.sample(role)} & _NEEDS.keys():
             first, last, what, instead = _NEEDS[kind]

@@ -61,8 +61,10 @@ def occupancy(program: KernelProgram, profile: DeviceProfile) -> Occupancy:
 
 def reached_sms(program: KernelProgram, profile: DeviceProfile) -> int:
     """SMs on which CTAs of the program find room: of a GPC some are left where clusters do not come out even."""
-    sms = int(profile.value("sm.count"))
-    return sms if program.cluster == 1 else min(int(profile.value(f"cluster.sms_{program.cluster}")), sms)
+    sms, size = int(profile.value("sm.count")), program.cluster
+    if size == 1:
+        return sms
+    return max(min(round(sms * profile.value(f"cluster.reach_{size}")), sms) // size * size, size)
 
 
 def shared_memory(program: KernelProgram, profile: DeviceProfile) -> int:

@@ -101,6 +101,12 @@ def test_parts_of_a_tile_are_whole_units():
         simulate_kernel(clustered(8, tile_bytes=4112), H200)
 
 
+def test_devices_with_fewer_sms_than_a_cluster_has_ctas_say_so():
+    """Each gets an SM for itself."""
+    with pytest.raises(ProgramError, match="clusters of 8 CTAs take as many SMs"):
+        simulate_kernel(clustered(8), load_profile("h200_sxm", {"sm.count": 4}))
+
+
 def test_devices_without_clusters_say_so():
     """An A100 has neither these nor bulk copies."""
     with pytest.raises(ProgramError, match="clusters take compute capability 9"):

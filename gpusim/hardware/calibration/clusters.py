@@ -47,11 +47,12 @@ def _barrier(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
 
 
 def _room(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
-    """SMs that clusters of one CTA an SM reach. Which GPC has how many SMs differs from device to device."""
+    """Part of the SMs that clusters of one CTA an SM reach. How many a GPC has differs from device to device."""
+    sms = b.file("cluster")["device"]["sm_count"]
     most = max(row["shared_bytes"] for row in b.rows("cluster", what="fit"))
     return {
-        f"cluster.sms_{size}": Measured(
-            size * int(b.one("cluster", "most_clusters", what="fit", cluster=size, shared_bytes=most)), "",
+        f"cluster.reach_{size}": Measured(
+            size * b.one("cluster", "most_clusters", what="fit", cluster=size, shared_bytes=most) / sms, "",
             f"cluster (fit, clusters of {size})",
         )
         for size in SIZES
