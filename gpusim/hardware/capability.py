@@ -13,18 +13,17 @@ from gpusim.program import ClusterSync, CpAsync, KernelProgram, SetMaxNReg, TmaL
 
 __all__ = ["check_capability"]
 
+CLUSTERS_FROM = 9.0
+"""First compute capability with clusters."""
 _NEEDS = {
     Wgmma: (9.0, 9.0, "wgmma", "use mma.sync (mma of compute)"),
     TmaLoad: (9.0, inf, "bulk copies", "use cp.async or plain loads"),
     TmaStore: (9.0, inf, "bulk stores", "use plain stores"),
     SetMaxNReg: (9.0, inf, "registers that move between roles (setmaxnreg)", "give all roles the same registers"),
-    ClusterSync: (9.0, inf, "barriers of clusters", "use other barriers"),
+    ClusterSync: (CLUSTERS_FROM, inf, "barriers of clusters", "use other barriers"),
     CpAsync: (8.0, inf, "cp.async", "use plain loads"),
 }
 """First and last compute capability with it, its name, and what else to do."""
-
-CLUSTERS_FROM = 9.0
-"""First compute capability with clusters."""
 
 
 def check_capability(program: KernelProgram, profile: DeviceProfile) -> None:

@@ -246,13 +246,9 @@ class Cta:
             )
             for barrier in program.barriers
         }
-        warps = sum(role.warps for role in program.roles)
-        self.sync_threads = CountingBarrier(
-            sim, f"{lane} __syncthreads", warps, [f"{lane}.{group.lane}" for group in groups]
-        )
-        self.cluster_sync = CountingBarrier(
-            sim, f"{lane} cluster barrier", warps, [f"{lane}.{group.lane}" for group in groups]
-        )
+        warps, lanes = sum(role.warps for role in program.roles), [f"{lane}.{group.lane}" for group in groups]
+        self.sync_threads = CountingBarrier(sim, f"{lane} __syncthreads", warps, lanes)
+        self.cluster_sync = CountingBarrier(sim, f"{lane} cluster barrier", warps, lanes)
         self.tail = program.tail
         """Its last tiles in which some op is left out."""
         self.waits, self.waits_per_tile = 0, 0.0

@@ -166,9 +166,10 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     for amount in amounts:
         if op.copies > 1:
             yield lane.issue_code(rest)
-        pieces = op.copies / len(amounts)
-        sharing = {"shared_by": op.shared_by, "multicast": ring.among if op.multicast else 1}
-        arrival = fetch(lane, op, "tma", amount, late, stage, pieces=pieces, **sharing)
+        arrival = fetch(
+            lane, op, "tma", amount, late, stage,
+            pieces=op.copies / len(amounts), shared_by=op.shared_by, multicast=ring.among if op.multicast else 1,
+        )  # fmt: skip
         _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)
     if op.copies == 1:
         yield lane.issue_code(rest)
