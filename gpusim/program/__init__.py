@@ -6,6 +6,7 @@ from gpusim.program.doubts import doubts
 from gpusim.program.kernel import WARP_SIZE, Barrier, KernelProgram, Ring, Role
 from gpusim.program.mix import Mix
 from gpusim.program.ops import (
+    BULK_UNIT,
     Acquire,
     BulkWait,
     CommitGroup,
@@ -29,6 +30,7 @@ from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 from gpusim.program.time_stamps import TimeStamp, with_time_stamps
 
 __all__ = [
+    "BULK_UNIT",
     "WARP_SIZE",
     "Acquire",
     "Arrive",

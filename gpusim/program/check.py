@@ -12,7 +12,18 @@ from gpusim.errors import HazardError, ProgramError, listing, nearest
 from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, Wait
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
 from gpusim.program.named_barriers import disputed_meetings, uneven_meetings
-from gpusim.program.ops import Compute, CpAsync, Load, Op, PartOfRole, SetMaxNReg, TmaLoad, TmaStore, WaitLoads
+from gpusim.program.ops import (
+    BULK_UNIT,
+    Compute,
+    CpAsync,
+    Load,
+    Op,
+    PartOfRole,
+    SetMaxNReg,
+    TmaLoad,
+    TmaStore,
+    WaitLoads,
+)
 from gpusim.program.tensor_ops import Wgmma
 from gpusim.program.warpgroups import split_warpgroups, torn_products
 
@@ -20,8 +31,6 @@ __all__ = ["check_program"]
 
 CLUSTERS = (1, 2, 4, 8)
 """CTAs of a cluster: what every device with clusters takes, as powers of two."""
-BULK_UNIT = 16
-"""Bytes of which bulk copies move whole ones."""
 REGISTER_UNIT = 8
 """Registers per thread are given out in steps of so many."""
 MOST_REGISTERS = 255

@@ -28,6 +28,7 @@ from gpusim.program.mix import Mix
 from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 
 __all__ = [
+    "BULK_UNIT",
     "Acquire",
     "BulkWait",
     "CommitGroup",
@@ -48,6 +49,10 @@ __all__ = [
     "WaitGroup",
     "WaitLoads",
 ]
+
+
+BULK_UNIT = 16
+"""Sizes and addresses of bulk copies are multiples of so many bytes (PTX ISA, cp.async.bulk)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpusim.program import BULK_UNIT
 from gpusim.scenario.technique import Lever, Technique, param
-
-BULK_UNIT = 16
 
 
 @dataclass(frozen=True)

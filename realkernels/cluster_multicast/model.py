@@ -11,7 +11,7 @@ from realkernels.tile_loop import EPILOGUE, PROLOGUE, Share, shares_apart
 from realkernels.tma_warp_specialized.model import REGISTERS, RING, consumed, shared_bytes
 
 CONSUMER_OTHER_MULTICAST = 2
-"""Instructions of a consumer per tile for arrivals in other CTAs: the barrier's address there."""
+"""Instructions of a consumer per tile for arrivals in other CTAs, counted in the machine code: the address there."""
 
 
 def build(params: Params) -> KernelProgram:

@@ -10,6 +10,7 @@ from math import lcm
 from typing import Any
 
 from gpusim.errors import listing, nearest
+from gpusim.program import BULK_UNIT
 from gpusim.scenario.kernel.compute_check import compute_problems
 from gpusim.scenario.kernel.op_lists import as_run, as_written, length
 from gpusim.scenario.kernel.op_schema import REPEAT
@@ -20,7 +21,6 @@ from gpusim.scenario.problem import Problem
 
 __all__ = ["problems"]
 
-BULK_ALIGNMENT = 16  # PTX ISA: size and addresses of cp.async.bulk are multiples of 16
 LONGEST_TURN = 64
 EVERY_TILE = ("acquire", "tma_load", "wait", "release", "producer_commit", "cp_async", "commit_group", "wait_group")
 """Words that fill, free or count the stages of a ring, tile by tile."""
@@ -205,9 +205,9 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
             (*path, "completed"), "is for what is read or written in part, and here nothing is",
             "with a stride or scatter",
         )  # fmt: skip
-    if word == "tma_load" and 0 < spec.align < BULK_ALIGNMENT:
+    if word == "tma_load" and 0 < spec.align < BULK_UNIT:
         yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
-                      f"at least {BULK_ALIGNMENT}")  # fmt: skip
+                      f"at least {BULK_UNIT}")  # fmt: skip
     yield from _multicast_problems(kernel, spec, path)
     if word == "compute":
         yield from compute_problems(spec, path)
@@ -273,6 +273,6 @@ def _size_problems(kernel: SpelledKernel, word: str, spec: Any, path: tuple) -> 
         yield Problem((*path, "bytes"), f"{spec.bytes} B do not fit a stage of {stage} B", f"at most {stage}")
     size = spec.bytes if spec.bytes is not None else stage
     copies = getattr(spec, "copies", 1) * (kernel.cluster if getattr(spec, "multicast", False) else 1)
-    if word in ("tma_load", "tma_store") and size % (BULK_ALIGNMENT * copies):
+    if word in ("tma_load", "tma_store") and size % (BULK_UNIT * copies):
         what = f"{copies} bulk copies of {size} B together" if copies > 1 else f"a bulk copy of {size} B"
-        yield Problem((*path, "bytes"), what, f"a multiple of {BULK_ALIGNMENT * copies}")
+        yield Problem((*path, "bytes"), what, f"a multiple of {BULK_UNIT * copies}")
