@@ -8,6 +8,8 @@ from __future__ import annotations
 
 SMS = 132
 """Of an H100 or H200, on which techniques are measured."""
+GPC_SMS = 16
+"""SMs of a GPC of these (some have 18), which get CTAs of consecutive numbers."""
 SHARED_PER_SM = 228 * 1024
 RESERVED_PER_CTA = 1024
 MAX_PER_CTA = 227 * 1024

@@ -36,8 +36,9 @@ class Plan:
     ``observer_warps`` 0 lets a warp observe that is there anyway;
     ``output_ring`` is what a storer empties. ``lanes`` names the probe's lanes where they are not
     head, tail and producer. ``grid`` and ``tiles`` (per CTA) default to the parameters' own, the
-    kernel's integer ``argument`` to the tiles. The kernel writes ``output_floats``, one per computing warp unless said
-    otherwise, and ``compare`` checks them.
+    kernel's integer ``argument`` to the tiles. With ``halves`` each float of the input is two numbers
+    of FP16. The kernel writes ``output_floats``, one per computing warp unless said otherwise, and
+    ``compare`` checks them.
     """
 
     technique: Technique
@@ -55,6 +56,7 @@ class Plan:
     tiles: int | None = None
     argument: int | None = None
     input_floats: int | None = None
+    halves: bool = False
     output_floats: int | None = None
     compare: Callable[[Any, Any, Any, np.float32, np.float32], float] = oracle.compare
 
@@ -117,7 +119,7 @@ class Launcher:
 
         params = self.plan.params
         self.compile()
-        self._input = _random_input(self.plan.floats_in)
+        self._input = _random_halves(self.plan.floats_in) if self.plan.halves else _random_input(self.plan.floats_in)
         self._out = cupy.full(self.plan.floats_out, cupy.nan, dtype=cupy.float32)
         if self.max_active_ctas != params.ctas_per_sm:
             raise RuntimeError(
@@ -254,6 +256,13 @@ def _random_input(count: int) -> Any:
             data[i * CHUNK : (i + 1) * CHUNK] = generator.random(CHUNK, dtype=cupy.float32)
         held.update(chunks=chunks, data=data)
     return held["data"][:count]
+
+
+def _random_halves(count: int) -> Any:
+    """The first ``2 * count`` numbers of that sequence in FP16, as so many floats."""
+    import cupy
+
+    return _random_input(2 * count).astype(cupy.float16).view(cupy.float32)
 
 
 @cache

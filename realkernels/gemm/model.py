@@ -23,7 +23,7 @@ from gpusim.program import (
 )
 from realkernels.gemm import DEPTH, Params
 from realkernels.l2 import AGAIN_ALL_BYTES
-from realkernels.padding import SMS, resident_ctas
+from realkernels.padding import GPC_SMS, SMS, resident_ctas
 from realkernels.tile_loop import PROLOGUE
 
 RING = "input"
@@ -32,8 +32,6 @@ PRODUCTS = 4
 PRODUCT_DEPTH = DEPTH // PRODUCTS
 REGISTERS = 26
 """Registers of a thread besides its sums."""
-GPC_SMS = 16
-"""SMs of a GPC of an H100 or H200 (some have 18), which get CTAs of consecutive numbers."""
 SECTOR = 32
 """Bytes of a row that four lanes write together."""
 

@@ -22,6 +22,8 @@ __device__ __forceinline__ void fill(u32 random) {
 
 // out: per warp start, stop, nanoseconds from start to stop; cycles until all wgmma of its turns were issued (TELL), or what
 // the warps beside have executed.
+constexpr int UNROLLED = A_SHARED || WGMMA_N < 256 ? 16 : 1;   // of the widest there are no registers for that
+
 extern "C" __global__ void __launch_bounds__(384)
 wgmma_rate(long long *out, const uint4 *source, int warpgroups, int turns, int random, float x, float y) {
     const u32 warp = threadIdx.x / 32, group = warp / 4;
@@ -48,7 +50,8 @@ wgmma_rate(long long *out, const uint4 *source, int warpgroups, int turns, int r
 #if !A_SHARED
         const u32 held[4] = {warp, warp + 1, warp + 2, warp + 3};
 #endif
-#pragma unroll 1
+        // Turns in a row without a branch: in each turn of a loop the compiler computes the descriptors again.
+#pragma unroll UNROLLED
         for (int t = 0; t < turns; ++t) {
 #if TELL
             const long long turn = cycles();

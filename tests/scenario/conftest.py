@@ -21,6 +21,7 @@ class DemoParams:
     rate: float = param(1.5, "a number", ge=0)
     warm: bool = param(False, "data in L2")
     pause: float = param(1e-6, "a time", unit="s")
+    keys: int = param(1, "called like a method of mappings", ge=1)
 
     def __post_init__(self) -> None:
         if self.stages * self.tile_bytes > 2**18:
