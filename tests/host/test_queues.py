@@ -61,6 +61,21 @@ def test_work_behind_another_streams_starts_when_that_is_handed_out_and_need_not
     assert timeline.total_s == pytest.approx(LONG_S + 2 * COPY_S)
 
 
+@pytest.mark.parametrize("stages", [4, 5, 6])
+def test_a_chain_of_more_streams_than_queues_goes_on_at_the_pace_of_those_that_share(stages):
+    """Four queues: batches follow each other every stage up to five stages, and every second one with six."""
+    batches, names = 12, [f"s{i}" for i in range(stages)]
+    calls = []
+    for batch in range(batches):
+        for before, name in zip([None, *names], names, strict=False):
+            if before:
+                calls += [ops.EventRecord(f"{before}{batch}", before), ops.StreamWaitEvent(f"{before}{batch}", name)]
+            calls.append(kernel(name, LONG_S))
+    streams = tuple(ops.Stream(name, "non_blocking") for name in names)
+    took = total(calls, streams=streams, profile=textbook(stream__connections=4))
+    assert took == pytest.approx(((batches - 1) * max(stages - 4, 1) + stages) * LONG_S, rel=0.01)
+
+
 def test_each_queue_of_kernels_beyond_two_lengthens_the_round_of_looks():
     """A kernel that finds its copy unfinished looks every 10 us; beside three that wait, every 10 + 2 * 3."""
     retry = {"stream__retry": 10e-6, "stream__retry_more": 3e-6}
