@@ -21,12 +21,12 @@ ROWS = 64
 
 @dataclass(frozen=True, slots=True)
 class Wgmma:
-    """One group of products: ``wgmma.fence``, ``count`` times ``wgmma.mma_async`` and ``wgmma.commit_group``.
+    """One group of products: ``count`` times ``wgmma.mma_async``, and ``wgmma.commit_group``.
 
     By each warpgroup of the role: 64 rows times ``n`` columns, 32 bytes deep, which are ``k`` numbers (16 of FP16 or
     BF16, 8 of TF32, 32 of FP8), into FP32. The first operand is in shared memory or in registers (``a``). The stage of
     the ring that ``reads`` names is read until the group is complete, for which `WgmmaWait` waits.
-    ``other``: instructions of one warp in front of them, which wait for each other.
+    ``other``: instructions of one warp in front of them, which wait for each other (descriptors, ``wgmma.fence``).
     """
 
     n: int

@@ -121,7 +121,7 @@ def _params(kernel: TechniqueKernel, source: Source, where: Place) -> Any:
     place = (*where, "params")
     values = _validated(params_model(technique), kernel.params, source, place)
     try:
-        return technique.make_params(vars(values))   # not dict(): a parameter may be called "keys"
+        return technique.make_params(vars(values))  # not dict(): a parameter may be called "keys"
     except (ValueError, TypeError) as error:  # a GpusimError is a ValueError
         raise source.error(str(error), _blamed(str(error), kernel.params, place)) from None
 

@@ -20,6 +20,8 @@ PRODUCER_WARPS = 4
 """A warpgroup, the unit of setmaxnreg; one of its threads works."""
 PRODUCER_REGISTERS = 24
 REGISTERS_PER_SM, REGISTER_UNIT = 65536, 8
+OTHER_REGISTERS = 28
+"""Of a multiplying thread, besides scores, probabilities and sums of the output."""
 MOST_SPLIT = 240
 """Registers of a thread up to which ``setmaxnreg`` is used."""
 
@@ -33,7 +35,11 @@ class Params:
     warpgroups: int = param(2, "multiplying warpgroups per CTA, 64 queries each", ge=1, le=3)
     stages: int = param(2, "tiles in the ring of keys, and in that of values", ge=1, le=4)
     pending: int = param(
-        1, "products with values may be under way while there are exponentials", ge=0, le=1, lever=Lever("products under way")
+        1,
+        "values of so many tiles may be multiplied while there are exponentials",
+        ge=0,
+        le=1,
+        lever=Lever("products under way"),
     )
     ping_pong: bool = param(False, "two warpgroups take turns to ask for products", lever=Lever("ping-pong"))
     ctas_per_sm: int = param(1, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=3)
@@ -44,6 +50,13 @@ class Params:
     def __post_init__(self) -> None:
         if self.ping_pong and self.warpgroups != 2:
             raise ValueError(f"ping_pong is for two warpgroups, not {self.warpgroups}: use warpgroups: 2")
+        needed = self.tile_keys * 3 // 4 + self.head // 2 + OTHER_REGISTERS
+        if needed > self.consumer_registers:
+            raise ValueError(
+                f"tile_keys {self.tile_keys} and head {self.head} take {needed} registers per thread, {self.ctas_per_sm} "
+                f"CTAs of {self.warpgroups} warpgroups leave {self.consumer_registers}: use fewer warpgroups or "
+                "ctas_per_sm, or a smaller tile_keys"
+            )
 
     @property
     def grid(self) -> int:

@@ -52,9 +52,7 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:
     per_tile = estimate_s(replace(one, tiles_per_cta=1002)) - estimate_s(replace(one, tiles_per_cta=2))
     sized = replace(one, tiles_per_cta=max(2, round(1000 * (target - 5e-6) / per_tile)))
     halves = max(sized.heads * sized.tiles_per_cta * sized.key_bytes, sized.grid * sized.query_bytes) // 2
-    # Two warpgroups of which two CTAs share an SM spill, as three with the longest tiles do.
-    spills = (warpgroups == 3 and sized.head + sized.tile_keys == 256) or (warpgroups == 2 and sized.ctas_per_sm == 2)
-    if halves > LARGEST or spills:
+    if halves > LARGEST:
         raise ValueError("too large")
     return sized
 

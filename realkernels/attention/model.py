@@ -81,7 +81,7 @@ def build(params: Params) -> KernelProgram:
 
 
 def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: queries, both rings, a full and an empty barrier per stage, one of the queries."""
+    """Dynamic shared memory of a CTA: queries, rings, a full and an empty barrier per stage, and one of the queries."""
     return params.query_bytes + params.stages * (params.tile_bytes + 32) + 8
 
 

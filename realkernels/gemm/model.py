@@ -38,9 +38,8 @@ SECTOR = 32
 BEFORE, BEFORE_CYCLES = 9, 27
 """Instructions of a multiplying warp from a release to the next wait, and what they take it alone by the compiler's
 stall counts: stage and parity, the barrier's address, the branch of the loop."""
-BEHIND, BEHIND_CYCLES = 31, 39
-"""The same from the wait to the first wgmma: the descriptors of four pairs of operands. 17 of the 56 cycles are
-those of the fence, which stands among them and of which the op knows (`tensor.wgmma_group_issue`)."""
+BEHIND, BEHIND_CYCLES = 31, 56
+"""The same from the wait to the first wgmma: the descriptors of four pairs of operands."""
 EPILOGUE = Mix(setup=20, interleaved=10)
 """Behind the last product: the addresses of its results."""
 

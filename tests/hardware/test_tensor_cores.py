@@ -60,19 +60,22 @@ def test_mma_takes_its_turn_on_the_tensor_core_of_its_scheduler():
 @pytest.mark.parametrize(
     ("of", "measured"),
     [
-        ({"n": 64, "count": 4, "pending": 1}, 134),
-        ({"n": 128, "count": 4}, 357),
-        ({"n": 128, "count": 4, "pending": 1}, 265),
-        ({"n": 256, "count": 4}, 620),
-        ({"n": 256, "count": 16}, 2155),
-        ({"n": 32, "count": 16, "a": "registers"}, 342),
-        ({"n": 128, "count": 4, "warps": 8}, 524),
-        ({"n": 256, "count": 4, "warps": 12}, 1564),
+        ({"n": 64, "count": 4, "pending": 1}, 139),
+        ({"n": 128, "count": 4}, 326),
+        ({"n": 128, "count": 4, "pending": 1}, 271),
+        ({"n": 256, "count": 4}, 600),
+        ({"n": 256, "count": 16}, 2142),
+        ({"n": 32, "count": 16, "a": "registers"}, 326),
+        ({"n": 128, "count": 4, "warps": 8}, 531),
+        ({"n": 256, "count": 4, "warps": 12}, 1572),
     ],
 )
 def test_groups_take_what_the_bench_saw(of, measured):
-    """Cycles of a turn on one SM (`wgmma`), of one to three warpgroups, with none or one group left under way."""
-    assert cycles_per_tile(multiplying(**of)) == pytest.approx(measured, rel=0.1)
+    """Cycles of a turn on one SM (`wgmma`), of one to three warpgroups, with none or one group left under way.
+
+    There the fence is in it, ten cycles of a turn that waits.
+    """
+    assert cycles_per_tile(multiplying(**of)) == pytest.approx(measured, rel=0.06)
 
 
 def test_operands_from_shared_memory_bound_narrow_products():
@@ -83,10 +86,10 @@ def test_operands_from_shared_memory_bound_narrow_products():
 
 
 def test_two_warpgroups_fill_each_others_waits():
-    """Alone one loses the latency of each group, together they lose nothing."""
+    """Alone one loses the latency of each group, together a few cycles (531 by the bench)."""
     alone, pair = (cycles_per_tile(multiplying(warps=warps)) for warps in (4, 8))
-    assert alone > 4 * 64 + 80
-    assert pair == pytest.approx(2 * 4 * 64.3, rel=0.03)
+    assert alone > 4 * 64 + 50
+    assert pair == pytest.approx(531, rel=0.02)
 
 
 def test_other_warps_get_on_more_slowly_beside_products():

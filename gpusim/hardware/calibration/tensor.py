@@ -18,6 +18,8 @@ _LONG = 16
 _NARROW, _EASY, _WIDE = 32, 64, 128
 """Columns up to which operands count, up to which issuing is no slower, and from which on nothing but the tensor cores
 counts."""
+_FENCE = 10
+"""Cycles from the fence of a group to its first product, as the compiler has it: code that programs count."""
 _BANKS = 32 * 4
 """Bytes that shared memory gives in a cycle."""
 
@@ -61,7 +63,7 @@ def _wgmma(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
     told = {(row["n"], row["per_group"]): row["issued_cycles"] for row in b.rows("wgmma", kind="issue", a="shared")}
     narrow = sorted({n for n, _ in told if n <= _EASY})
     issue = [(told[n, _LONG] - told[n, 1]) / (_LONG - 1) for n in narrow]
-    first = float(np.mean([told[n, 1] for n in narrow]))
+    first = _FENCE + float(np.mean(issue))
     # A group of one alone: it is issued, worked off, and the warp goes on.
     alone = [row for row in rate(warpgroups=1, per_group=1, pending=0, a="shared") if row["n"] >= _EASY]
     rest = [row["cycles_per_wgmma"] - first - slope * row["n"] - float(np.mean(group)) for row in alone]
@@ -79,9 +81,6 @@ def _wgmma(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
         "tensor.wgmma_least": Measured(float(least), "cycles", "wgmma (8 columns, first operand in registers)"),
         "tensor.wgmma_issue": Measured(
             float(np.mean(issue)), "cycles", "wgmma (up to 64 columns)", float(np.ptp(issue))
-        ),
-        "tensor.wgmma_group_issue": Measured(
-            first - float(np.mean(issue)), "cycles", "wgmma (groups of one, less the wgmma)"
         ),
         "tensor.wgmma_latency": Measured(float(np.mean(rest)), "cycles", "wgmma (groups of one)", float(np.ptp(rest))),
     }

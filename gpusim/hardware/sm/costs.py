@@ -102,8 +102,6 @@ class InstructionCosts:
     """Time of a barrier of the cluster from the arrival of its last warp."""
     wgmma_issue_slots: float
     """Instructions until the next wgmma of a group can be issued."""
-    wgmma_group_slots: float
-    """Instructions around the wgmma of a group: its fence and its end."""
     wgmma_latency_s: float
     """Time from the end of a group of wgmma on the tensor cores until a warp that waits for it goes on."""
     set_max_nreg_s: float
@@ -152,7 +150,6 @@ class InstructionCosts:
             cluster_arrive_interval_s=seconds("cluster.arrive_interval"),
             cluster_sync_s=seconds("cluster.sync"),
             wgmma_issue_slots=slots("tensor.wgmma_issue"),
-            wgmma_group_slots=slots("tensor.wgmma_group_issue"),
             wgmma_latency_s=seconds("tensor.wgmma_latency"),
             set_max_nreg_s=seconds("sm.setmaxnreg"),
         )

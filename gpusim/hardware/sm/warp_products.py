@@ -40,7 +40,7 @@ def wgmma(lane: WarpLane, op: Wgmma) -> Generator:
     reader = lane.lane + PRODUCTS
     if ring is not None:
         ring.begin_read(reader, op.tile)
-    yield lane.issue_code(op.other + cost.wgmma_group_slots + cost.wgmma_issue_slots)
+    yield lane.issue_code(op.other + cost.wgmma_issue_slots)
     there = sim.event()
 
     products = UnderWay(lane.lane, op, there)
