@@ -7,14 +7,14 @@ from pathlib import Path
 from gpusim.cli.output import console, print_json, print_table, progress_bar
 from gpusim.errors import GpusimError
 from gpusim.files import write_atomically
-from gpusim.validation import accuracy, all_cases
+from gpusim.validation import accuracy, all_cases, write_predicted
 from gpusim.validation.markdown import accuracy_page, accuracy_table, insert_between_markers, summary_cells
 
 __all__ = ["report"]
 
 
 def report(json: bool, write: bool, folder: Path) -> int:
-    """Print the report and, on demand, write it into the docs; the exit code."""
+    """Print the report and, on demand, write it into the docs and beside the recordings; the exit code."""
     # Before the minutes that the comparison takes.
     readme = folder / "README.md"
     if not folder.is_dir():
@@ -27,6 +27,7 @@ def report(json: bool, write: bool, folder: Path) -> int:
         text = insert_between_markers(readme.read_text(encoding="utf-8"), accuracy_table(found))
         write_atomically(folder / "docs" / "accuracy.md", accuracy_page(found))
         write_atomically(readme, text)
+        write_predicted(found.cases)
     if json:
         print_json(found.as_dict())
     elif found.overall is None:

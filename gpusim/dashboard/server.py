@@ -21,6 +21,7 @@ from gpusim.dashboard.page.case import CaseSource
 from gpusim.dashboard.page.content import first_name, show_case, show_form
 from gpusim.dashboard.page.data import ScenarioFolder
 from gpusim.dashboard.page.layout import page
+from gpusim.dashboard.pages.accuracy import register_accuracy
 from gpusim.dashboard.ports import HOST, LAST_PORT, PORT
 from gpusim.errors import GpusimError
 
@@ -35,11 +36,13 @@ def build_app(source: CaseSource) -> Dash:
         update_title=None,
         assets_folder=str(Path(__file__).parent / "assets"),
         serve_locally=True,
+        assets_ignore=r"^pages",
         suppress_callback_exceptions=True,
     )
     app.server.before_request(_only_this_machine)
     app.layout = lambda: _opening(source)
     register(app, source)
+    register_accuracy(app.server, source)
     return app
 
 

@@ -15,11 +15,13 @@ _HOME = {
     "compare": "gpusim.validation.cases",
     "compare_timelines": "gpusim.validation.comparison",
     "compare_with": "gpusim.validation.cases",
+    "kept_cases": "gpusim.validation.predicted_file",
     "measurement_of": "gpusim.validation.cases",
     "measurements": "gpusim.validation.cases",
     "recordings_stamp": "gpusim.validation.cases",
     "read_measured": "gpusim.validation.measured_file",
     "steps_told": "gpusim.validation.cases",
+    "write_predicted": "gpusim.validation.predicted_file",
 }
 
 __all__ = list(_HOME)

@@ -7,6 +7,7 @@ import math
 from gpusim.units import format_quantity
 
 __all__ = [
+    "MINUS",
     "bytes_text",
     "counted",
     "delta_text",

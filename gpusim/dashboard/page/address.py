@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
-from urllib.parse import parse_qs
+from urllib.parse import parse_qs, urlencode
 
 from gpusim.dashboard.figure.view import MODES, Selection, View
 from gpusim.dashboard.page.case import MEASURED, OWN_POINT, UNCHANGED, Asked
 
-__all__ = ["address_of", "asked_of", "view_of"]
+__all__ = ["address_of", "asked_of", "query_of", "view_of"]
 
 MOST_LETTERS = 4000
 """What of a longer address goes beyond is left out, with all of the entry in which it ends."""
@@ -43,6 +43,11 @@ def address_of(search: str | None) -> dict[str, Any]:
         "mode": mode if mode in MODES else None,
         "window": [low, high] if low is not None and high is not None and low < high else None,
     }
+
+
+def query_of(name: str, changes: Iterable[str] = ()) -> str:
+    """What `address_of` takes a scenario and its changes from: ``?scenario=…&set=…``."""
+    return "?" + urlencode([("scenario", name), *(("set", change) for change in changes)])
 
 
 def asked_of(held: Mapping[str, Any]) -> Asked:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -189,6 +189,10 @@ class Case:
         )
 
 
+Finder = Callable[[str, str, Mapping[str, Any]], "Asked | None"]
+"""Technique, device and parameters to what shows them; None where no scenario is of that technique."""
+
+
 class CaseSource(Protocol):
     """Where the page takes its scenarios from."""
 
@@ -206,6 +210,9 @@ class CaseSource(Protocol):
 
     def sweep(self, asked: Asked) -> Sweep:
         """Its sweep, predicted and measured; takes as long as that many predictions. Raises CaseError."""
+
+    def finder(self) -> Finder:
+        """How to find recorded parameters among the scenarios as they are now."""
 
     def save(self, asked: Asked, name: str) -> None:
         """Make it a scenario of its own, called ``name``. Raises CaseError."""

@@ -5,6 +5,7 @@ Results are kept in memory by all that they depend on, so that a zoom costs no p
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
 import re
@@ -17,7 +18,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from gpusim.dashboard.page.build import build_case
-from gpusim.dashboard.page.case import OWN_POINT, Asked, Case, CaseError, Entry
+from gpusim.dashboard.page.case import OWN_POINT, Asked, Case, CaseError, Entry, Finder
+from gpusim.dashboard.page.finding import finder_among
 from gpusim.dashboard.page.form import Form, form_of
 from gpusim.dashboard.page.sweeps import Sweep, axes_of, sweep_of, without
 from gpusim.deadlock import Deadlock
@@ -109,6 +111,14 @@ class ScenarioFolder:
             return _kept(self._sweeps, key, lambda: sweep_of(own, scenario))
 
         return self._asked(asked.name, self._advising, made)
+
+    def finder(self) -> Finder:
+        """How to find recorded parameters among the scenarios as they are now; those that cannot be read are none."""
+        found = []
+        for path in self._paths().values():
+            with contextlib.suppress(GpusimError, OSError):
+                found.append((path.stem, self._load(path)))
+        return finder_among(found)
 
     def save(self, asked: Asked, name: str) -> None:
         """Write it to ``name``.yaml in the folder. Raises CaseError, also where there is such a file already."""

@@ -19,7 +19,10 @@ from gpusim.dashboard.page.panel import what_if_panel
 from gpusim.dashboard.page.sweep_panel import sweep_panel
 from gpusim.timeline import KINDS
 
-__all__ = ["KEYS", "page", "scenario_options"]
+__all__ = ["KEYS", "PAGES", "brand", "navigation", "page", "scenario_options"]
+
+PAGES = {"timelines": "/", "accuracy": "/accuracy/", "device": "/device/", "learn": "/learn/"}
+"""All pages, by name, with where they are; this one comes first."""
 
 KEYS = (
     ("+  −", "zoom in, zoom out (also Ctrl + wheel, or drag over a stretch)"),
@@ -48,6 +51,22 @@ def scenario_options(entries: Sequence[Entry]) -> list[dict]:
     ]  # fmt: skip
 
 
+def brand() -> html.A:
+    """The name of the project, which leads to the timelines from everywhere."""
+    parts = [html.Span("gpu", className="brand-a"), html.Span("sim", className="brand-b")]
+    return html.A(parts, href=PAGES["timelines"], className="brand", **{"aria-label": "gpusim, timelines"})
+
+
+def navigation(here: str) -> html.Nav:
+    """Links to all pages; ``here`` is the one that is open."""
+    links = [
+        html.A(name.capitalize(), href=place, className=f"to-page to-{name}",
+               **({"aria-current": "page"} if name == here else {}))
+        for name, place in PAGES.items()
+    ]  # fmt: skip
+    return html.Nav(links, className="pages", **{"aria-label": "Pages"})
+
+
 def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]) -> html.Header:
     picker = dmc.Select(
         id="scenario", data=scenario_options(entries), value=name, searchable=True, allowDeselect=False,
@@ -64,7 +83,8 @@ def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]
     )  # fmt: skip
     return html.Header(
         [
-            html.Div([html.Span("gpu", className="brand-a"), html.Span("sim", className="brand-b")], className="brand"),
+            brand(),
+            navigation("timelines"),
             picker,
             html.Div(point, id="point-box", style=shown["point_box"], title="Recorded parameter sets"),
             dmc.Button("What if …", id="what-if-open", size="compact-sm", variant="default",

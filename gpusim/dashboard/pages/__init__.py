@@ -1,0 +1,1 @@
+"""The pages beside the timelines: accuracy, devices, and the ladder of techniques."""
