@@ -22,6 +22,7 @@ from gpusim.dashboard.page.content import first_name, show_case, show_form
 from gpusim.dashboard.page.data import ScenarioFolder
 from gpusim.dashboard.page.layout import page
 from gpusim.dashboard.pages.accuracy import register_accuracy
+from gpusim.dashboard.pages.device import register_device
 from gpusim.dashboard.ports import HOST, LAST_PORT, PORT
 from gpusim.errors import GpusimError
 
@@ -43,6 +44,7 @@ def build_app(source: CaseSource) -> Dash:
     app.layout = lambda: _opening(source)
     register(app, source)
     register_accuracy(app.server, source)
+    register_device(app.server, source)
     return app
 
 

@@ -5,6 +5,7 @@ import math
 import pytest
 from dash.exceptions import PreventUpdate
 from flask import Flask
+from page_texts import texts
 
 from gpusim.dashboard.page.case import Asked
 from gpusim.dashboard.pages.accuracy import pointed, register_accuracy, turned
@@ -30,17 +31,6 @@ CASES = (
     case("ring", 0.01, stages=1), case("ring", -0.2, stages=2, hidden=-0.03), case("ring", 0.07, stages=20),
     case("tiles", -0.06, device="d2", warps=2),
 )  # fmt: skip
-
-
-def texts(component):
-    """All strings inside of a component, in order."""
-    if component is None or isinstance(component, int | float):
-        return []
-    if isinstance(component, str):
-        return [component]
-    if isinstance(component, list | tuple):
-        return [text for child in component for text in texts(child)]
-    return texts(getattr(component, "children", None))
 
 
 @pytest.mark.parametrize(
@@ -116,6 +106,7 @@ class Finds:
     """A source that finds everything."""
 
     def finder(self):
+        """Under the name of its technique."""
         return lambda technique, device, params: Asked(technique)
 
 

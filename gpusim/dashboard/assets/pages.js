@@ -17,6 +17,9 @@
       const text = query.toString();
       history.replaceState(null, "", text ? "?" + text : location.pathname);
     },
+    rememberDevice: function (device) {
+      if (device) history.replaceState(null, "", "?" + new URLSearchParams({ device: device }));
+    },
   };
 
   /* A whole row is its link, but for what can be clicked or marked inside of it. */

@@ -125,12 +125,12 @@ def _layout(
     tones = ink(theme)
     rates = [s.roofline.flop_per_s if view == VIEWS[0] else s.roofline.bandwidth_bytes_per_s for s in spots]
     top = max(roofs.values()) if view == VIEWS[0] else peaks.bytes_per_s
-    low = min([*rates, top / 1e3])
+    low, high = min([*rates, top / 1e3]), max([*rates, top])
     left = min([s.roofline.intensity for s in spots] + [0.1])
     axis = {
         "type": "log", "gridcolor": tones.grid, "linecolor": tones.grid, "zeroline": False, "tickfont": {"size": 11},
     }  # fmt: skip
-    ticks = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(top)) + 1)]
+    ticks = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
     title = {"font": {"size": 12}, "standoff": 8}
     notes = [
         {"x": math.log10(most), "y": math.log10(peak), "text": f"{name}, {_rate(peak, 'FLOP/s')}", "xanchor": "right",
@@ -142,12 +142,12 @@ def _layout(
                   "xanchor": "left", "yanchor": "bottom", "showarrow": False,
                   "font": {"size": 11, "color": tones.text}}]  # fmt: skip
     return {
-        **look(theme), "height": HEIGHT, "margin": {"l": 78, "r": 12, "t": 30, "b": 46}, "dragmode": "zoom",
+        **look(theme), "height": HEIGHT, "margin": {"l": 92, "r": 12, "t": 30, "b": 46}, "dragmode": "zoom",
         "xaxis": axis | {"title": title | {"text": "FLOP per byte of memory traffic"}, "dtick": 1,
                          "range": [math.log10(left) - 0.05, math.log10(most)]},
         "yaxis": axis | {"title": title | {"text": f"measured {view}"}, "tickvals": ticks,
                          "ticktext": [_rate(tick, view) for tick in ticks],
-                         "range": [math.log10(low) - 0.1, math.log10(top) + 0.25]},
+                         "range": [math.log10(low) - 0.1, math.log10(high) + 0.25]},
         "legend": {"orientation": "h", "x": 0, "y": 1.0, "yanchor": "bottom", "font": {"size": 11.5}},
         "annotations": notes,
     }  # fmt: skip

@@ -9,7 +9,9 @@ from itertools import groupby
 from dash import html
 
 from gpusim.dashboard.figure.text import counted
+from gpusim.errors import UnitError
 from gpusim.hardware.profile import KINDS, DeviceProfile, Quantity
+from gpusim.units import format_quantity, parse_any
 
 __all__ = ["KIND_MEANING", "found", "group_of", "kind_counts", "number_and_unit", "quantity_table"]
 
@@ -27,9 +29,19 @@ def group_of(quantity: Quantity) -> str:
 
 
 def number_and_unit(quantity: Quantity) -> tuple[str, str]:
-    """``4.661 us`` apart, as its source states them; the unit is "" for a count."""
-    number, _, unit = quantity.text.partition(" ")
+    """``4.661 us`` apart; the unit is "" for a count."""
+    number, _, unit = _plain(quantity.text).partition(" ")
     return number, unit
+
+
+def _plain(text: str) -> str:
+    """As the source states it, but without powers of ten: ``2.075e+04 GB/s`` is ``20.75 TB/s``."""
+    if "e+" not in text:
+        return text
+    try:
+        return format_quantity(*parse_any(text))
+    except UnitError:
+        return text
 
 
 def found(profile: DeviceProfile, words: str = "", kind: str = "") -> list[Quantity]:
@@ -72,5 +84,5 @@ def _row(quantity: Quantity) -> html.Tr:
     return html.Tr([
         html.Th(quantity.name, scope="row"), html.Td(number), html.Td(unit, className="words"),
         html.Td(quantity.kind, className=f"words kind-{quantity.kind}", title=KIND_MEANING[quantity.kind]),
-        html.Td(quantity.spread, className="words dim"), html.Td(quantity.source, className="words source"),
+        html.Td(_plain(quantity.spread), className="words dim"), html.Td(quantity.source, className="words source"),
     ])  # fmt: skip
