@@ -23,6 +23,7 @@ from gpusim.dashboard.page.data import ScenarioFolder
 from gpusim.dashboard.page.layout import page
 from gpusim.dashboard.pages.accuracy import register_accuracy
 from gpusim.dashboard.pages.device import register_device
+from gpusim.dashboard.pages.learn import register_learn
 from gpusim.dashboard.ports import HOST, LAST_PORT, PORT
 from gpusim.errors import GpusimError
 
@@ -45,6 +46,7 @@ def build_app(source: CaseSource) -> Dash:
     register(app, source)
     register_accuracy(app.server, source)
     register_device(app.server, source)
+    register_learn(app.server, source)
     return app
 
 

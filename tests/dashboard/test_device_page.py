@@ -112,13 +112,13 @@ def test_an_empty_field_waits_for_its_number(typed):
 def test_an_unknown_device_in_the_address_is_the_first_one():
     assert asked_device("device=b200") == "b200"
     assert asked_device("device=../../secrets") == "h200_sxm"
-    for unknown in (
-        _roofline,
-        lambda device, *_: _quantities(device, "", "all"),
-        lambda device, *_: _occupancy(device, 256, 64, 32, "light"),
+    for answer in (
+        lambda device: _roofline(device, "FLOP/s", "light"),
+        lambda device: _quantities(device, "", "all"),
+        lambda device: _occupancy(device, 256, 64, 32, "light"),
     ):
         with pytest.raises(PreventUpdate):
-            unknown("../../secrets", "FLOP/s", "light")
+            answer("../../secrets")
 
 
 def test_the_page_opens_with_all_quantities():

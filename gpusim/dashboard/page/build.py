@@ -8,7 +8,7 @@ from typing import Any
 
 from gpusim.dashboard.figure.recorded import tiles_kept
 from gpusim.dashboard.figure.track import Track
-from gpusim.dashboard.page.case import MEASURED, OWN_POINT, UNCHANGED, Asked, Case, Numbers, Point
+from gpusim.dashboard.page.case import MEASURED, OWN_POINT, UNCHANGED, Asked, Case, Cost, Numbers, Point
 from gpusim.dashboard.page.facts import (
     badges_of,
     bottleneck_text,
@@ -20,6 +20,7 @@ from gpusim.dashboard.page.facts import (
     unmeasured_text,
 )
 from gpusim.program import KernelProgram
+from gpusim.program.host import HostProgram
 from gpusim.scenario import Scenario, answer
 from gpusim.timeline import Timeline
 from gpusim.timeline.metrics import summary
@@ -68,6 +69,7 @@ def build_case(
         **bottleneck_text(predicted),
         **occupancy_text(predicted, scenario),
         warps={role.name: role.warps for role in program.roles} if isinstance(program, KernelProgram) else {},
+        cost=_cost(program),
         badges=badges,
         points=_choices(own, points),
         point=asked.point,
@@ -75,6 +77,12 @@ def build_case(
         recorded=measurement is not None,
         side_notes=notes,
     )
+
+
+def _cost(program: KernelProgram | HostProgram) -> Cost | None:
+    if not isinstance(program, KernelProgram):
+        return None
+    return Cost(program.shared_bytes, program.registers, program.warps)
 
 
 def _measured(predicted: Timeline, measurement: Measurement, scenario: Scenario) -> dict[str, Any]:

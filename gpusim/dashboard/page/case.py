@@ -26,6 +26,7 @@ __all__ = [
     "Case",
     "CaseError",
     "CaseSource",
+    "Cost",
     "Entry",
     "Numbers",
     "Point",
@@ -114,6 +115,16 @@ class Numbers:
     """The quickest and the slowest of them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What a CTA of a kernel takes of its SM."""
+
+    shared_bytes: int
+    registers: int
+    """Per thread."""
+    warps: int
+
+
 @dataclass(frozen=True)
 class Case:
     """Everything the page shows of a scenario. ``band`` is the claimed relative error of the total.
@@ -146,6 +157,8 @@ class Case:
     limiter: str = ""
     warps: Mapping[str, int] = field(default_factory=dict)
     """Warps of each role of a kernel."""
+    cost: Cost | None = None
+    """None for a program of the host."""
     badges: tuple[Badge, ...] = ()
     notes: tuple[str, ...] = ()
     points: tuple[Point, ...] = ()
