@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import dash_mantine_components as dmc
 from dash import Dash
-from flask import abort, has_request_context, request
+from flask import Response, abort, has_request_context, request
 from werkzeug.serving import make_server
 
 from gpusim.dashboard.page.address import address_of, asked_of
@@ -42,6 +42,7 @@ def build_app(source: CaseSource) -> Dash:
         suppress_callback_exceptions=True,
     )
     app.server.before_request(_only_this_machine)
+    app.server.after_request(_no_layout_twice)
     app.layout = lambda: _opening(source)
     register(app, source)
     register_accuracy(app.server, source)
@@ -54,6 +55,13 @@ def _only_this_machine() -> None:
     """Refuse what another site's page sends under a name of its own (DNS rebinding)."""
     if request.host.rpartition(":")[0] not in (HOST, "localhost") and request.host not in (HOST, "localhost"):
         abort(403)
+
+
+def _no_layout_twice(response: Response) -> Response:
+    """Keep a browser that goes back from taking the layout of another address of the same page."""
+    if request.path.endswith("/_dash-layout"):
+        response.headers["Cache-Control"] = "no-store"
+    return response
 
 
 def _opening(source: CaseSource) -> dmc.MantineProvider:

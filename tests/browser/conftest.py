@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import shutil
 import sys
@@ -15,22 +16,39 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "dashboard"))
 CHROMIUM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 
 
-@pytest.fixture(scope="session")
-def address():
-    """Where the dashboard is served; a free port of this machine."""
-    from synthetic_source import Synthetic
+@contextlib.contextmanager
+def served(source):
+    """Where the dashboard shows a source; a free port of this machine."""
     from werkzeug.serving import make_server
 
     from gpusim.dashboard import build_app
 
     logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    server = make_server("127.0.0.1", 0, build_app(Synthetic()).server, threaded=True)
+    server = make_server("127.0.0.1", 0, build_app(source).server, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
     server.shutdown()
     thread.join(timeout=5)
     server.server_close()
+
+
+@pytest.fixture(scope="session")
+def address():
+    """Where made-up cases are shown."""
+    from synthetic_source import Synthetic
+
+    with served(Synthetic()) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def shipped_address():
+    """Where the scenarios of the project are shown."""
+    from gpusim.dashboard.page.data import ScenarioFolder
+
+    with served(ScenarioFolder(Path(__file__).parents[2] / "scenarios")) as found:
+        yield found
 
 
 @pytest.fixture(scope="session")
@@ -103,7 +121,18 @@ class Watched:
 
 @pytest.fixture
 def watched(chromium, address):
-    """A fresh page at 1400 × 900; at its end it must have had no error and no request outside."""
+    """A fresh page with made-up cases at 1400 × 900."""
+    yield from _watched(chromium, address)
+
+
+@pytest.fixture
+def shipped(chromium, shipped_address):
+    """The same with the scenarios of the project."""
+    yield from _watched(chromium, shipped_address)
+
+
+def _watched(chromium, address):
+    """At its end a page must have had no error and no request outside."""
     context = chromium.new_context(viewport={"width": 1400, "height": 900})
     seen = Watched(context.new_page(), address)
     yield seen

@@ -69,8 +69,8 @@ RUNGS = (
     ),
     Rung(
         2, "Warp specialisation",
-        "One warp does nothing but ask for bulk copies; the others do nothing but compute, and spend no instruction and no "
-        "register on loads. With one slot the load and the computation of a CTA still take turns.",
+        "One warp does nothing but ask for bulk copies; the others do nothing but compute, and spend neither "
+        "instructions nor registers on loads. With one slot the load and the computation of a CTA still take turns.",
         "A producer warp and a ring of one stage, instead of four warps that load and compute.",
         _ONE_STAGE, _with("nothing_overlaps", ctas_per_sm=2, grid=264, warps=4, batch=4), tiles=6, lanes=_CTA,
     ),

@@ -29,9 +29,9 @@ def window_of(case: Case, rung: Rung) -> tuple[float, float] | None:
     if not rung.tiles:
         return None
     timeline = case.predicted.timeline
-    keep = timeline.mask(lanes=rung.lanes, kinds=COMPUTE_KINDS)
-    keep &= (timeline.tile >= 0) & (timeline.tile < rung.tiles)
-    return (0.0, 1.04 * float(timeline.end_s[keep].max()) * MICRO) if keep.any() else None
+    last = timeline.mask(lanes=rung.lanes, kinds=COMPUTE_KINDS) & (timeline.tile == rung.tiles - 1)
+    # The first one: a lane may hold several CTAs, one after the other.
+    return (0.0, 1.04 * float(timeline.end_s[last].min()) * MICRO) if last.any() else None
 
 
 def draw_rung(case: Case, rung: Rung, width: int, theme: str) -> Drawing:
