@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 import dash_mantine_components as dmc
-from dash import ALL, ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
 from dash.exceptions import PreventUpdate
 from flask import Flask
 
@@ -26,14 +26,13 @@ from gpusim.dashboard.pages.accuracy_rows import (
     wanted_of,
 )
 from gpusim.dashboard.pages.accuracy_tables import (
-    ONE,
-    SORT,
     address_in,
     case_table,
     summary_cards,
     technique_table,
 )
 from gpusim.dashboard.pages.frame import asked_query, frame, message_sheet, new_page
+from gpusim.dashboard.pages.plain import plain
 from gpusim.errors import GpusimError
 from gpusim.validation import accuracy
 
@@ -46,10 +45,7 @@ _FILTERS = {
     "technique": ("technique", "value"), "device": ("device", "value"), "beyond": ("beyond", "value"),
     "words": ("words", "value"),
 }  # fmt: skip
-_SHOWN = (
-    ("summary", "children"), ("techniques", "children"), ("case-rows", "children"), ("more", "children"),
-    ("more", "style"),
-)  # fmt: skip
+_SHOWN = (("summary", "children"), ("tables", "data"), ("more", "children"), ("more", "style"))
 
 
 def register_accuracy(server: Flask, source: CaseSource) -> Dash:
@@ -73,21 +69,6 @@ def register_accuracy(server: Flask, source: CaseSource) -> Dash:
     def on_wanted(filters: dict, order: dict, rows: int) -> tuple:
         return tuple(_shown(source, _wanted(filters, order), rows).values())
 
-    @app.callback(Output("order", "data"), Input({"type": SORT, "by": ALL}, "n_clicks"), State("order", "data"),
-                  prevent_initial_call=True)  # fmt: skip
-    def on_head(clicks: list, order: dict) -> dict:
-        if not any(clicks):
-            raise PreventUpdate
-        return turned(order, str(ctx.triggered_id["by"]))
-
-    @app.callback(Output("technique", "value"), Input({"type": ONE, "name": ALL}, "n_clicks"),
-                  State("technique", "value"), prevent_initial_call=True)  # fmt: skip
-    def on_technique(clicks: list, now: str | None) -> str | None:
-        if not any(clicks):
-            raise PreventUpdate
-        name = str(ctx.triggered_id["name"])
-        return None if name == now else name
-
     @app.callback(Output("rows", "data"), Input("more", "n_clicks"), State("rows", "data"), prevent_initial_call=True)
     def on_more(_clicks: int, rows: int) -> int:
         return int(rows) + FIRST * 4
@@ -97,6 +78,7 @@ def register_accuracy(server: Flask, source: CaseSource) -> Dash:
         return pointed(source, click)
 
     app.clientside_callback(ClientsideFunction("gpusimPages", "go"), Input("go", "data"))
+    app.clientside_callback(ClientsideFunction("gpusimPages", "fill"), Input("tables", "data"))
     app.clientside_callback(
         ClientsideFunction("gpusimPages", "remember"),
         *_inputs().values(), Input("order", "data"), prevent_initial_call=True,
@@ -106,11 +88,6 @@ def register_accuracy(server: Flask, source: CaseSource) -> Dash:
 
 def _inputs() -> dict[str, Input]:
     return {name: Input(*place) for name, place in _FILTERS.items()}
-
-
-def turned(order: Mapping[str, Any], by: str) -> dict[str, Any]:
-    """The order after a click on the head of ``by``: largest first, or the other way round at the second click."""
-    return {"by": by, "down": not order["down"] if order["by"] == by else True}
 
 
 def pointed(source: CaseSource, click: Mapping[str, Any] | None) -> str:
@@ -148,8 +125,9 @@ def _shown(source: CaseSource, wanted: Wanted, rows: int) -> dict[tuple[str, str
     order = sorted_cases(cases, numbers, wanted)
     left = len(order) - rows
     parts = (
-        summary_cards(report), technique_table(every, wanted),
-        case_table(cases, order[:rows], wanted, report.band, source.finder()),
+        summary_cards(report),
+        {"techniques": plain(technique_table(every, wanted)),
+         "case-rows": plain(case_table(cases, order[:rows], wanted, report.band, source.finder()))},
         f"Show more: {left:,} of {len(order):,} are left", {} if left > 0 else {"display": "none"},
     )  # fmt: skip
     return dict(zip(_SHOWN, parts, strict=True))
@@ -172,18 +150,19 @@ def _opening(source: CaseSource) -> dmc.MantineProvider:
         how = "No recording has a kept prediction; gpusim report --write makes them."
         return frame(NAME, title, _LEAD, [message_sheet("There is nothing to show", how)])
     wanted = wanted_of(asked_query())
-    summary, techniques, rows, more, more_style = _shown(source, wanted, FIRST).values()
+    summary, tables, more, more_style = _shown(source, wanted, FIRST).values()
     behind = f"{counted(missing, 'recording')} without a prediction yet: gpusim report --write" if missing else ""
     body = [
         dcc.Store(id="order", data={"by": wanted.by, "down": wanted.down}),
         dcc.Store(id="rows", data=FIRST),
+        dcc.Store(id="tables", data=tables),
         dcc.Store(id="go"),
         html.Div(summary, id="summary", className="cards"),
         _filters(cases, wanted, behind),
         html.Div([html.Div(id="scatter-box", className="half", style={"height": HEIGHT}),
-                  html.Div(techniques, id="techniques", className="half")], className="halves"),
+                  html.Div(id="techniques", className="half")], className="halves"),
         html.H2("Cases", className="part"),
-        html.Div(rows, id="case-rows"),
+        html.Div(id="case-rows"),
         dmc.Button(more, id="more", size="compact-sm", variant="default", style=more_style, m=14),
     ]  # fmt: skip
     return frame(NAME, title, _LEAD, body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,10 +17,8 @@ from gpusim.dashboard.pages.accuracy_rows import COLUMNS, Wanted, error_of
 from gpusim.validation import Accuracy, Band, RecordedCase
 from gpusim.validation.report import ErrorSummary
 
-__all__ = ["ONE", "SORT", "address_in", "case_table", "summary_cards", "technique_table"]
+__all__ = ["address_in", "case_table", "summary_cards", "technique_table", "turned"]
 
-SORT, ONE = "sort", "technique"
-"""Types of the ids of column heads and of techniques; ``by`` and ``name`` say which."""
 _TITLES = {"hidden": "hidden fraction", "spread": "spread of runs"}
 _WORDS = ("technique", "device", "parameters")
 """Columns of words; all others are numbers."""
@@ -70,10 +69,9 @@ def technique_table(report: Accuracy, wanted: Wanted) -> html.Table:
 
 def _summary(row: ErrorSummary, band: Band, wanted: Wanted) -> html.Tr:
     here = wanted.technique == row.name
-    name = html.Button(
-        row.name, id={"type": ONE, "name": row.name}, className="link", n_clicks=0,
-        title="Show all techniques again" if here else "Show only its cases", **{"aria-pressed": str(here).lower()},
-    )  # fmt: skip
+    attributes = {"data-technique": "" if here else row.name, "aria-pressed": str(here).lower()}
+    title = "Show all techniques again" if here else "Show only its cases"
+    name = html.Button(row.name, className="link pressed" if here else "link", title=title, **attributes)
     cells = [html.Th(name, scope="row"), *_summary_cells(row, band)]
     return html.Tr(cells, className="here" if here else "")
 
@@ -97,12 +95,19 @@ def case_table(
     return html.Table([html.Thead(html.Tr(head)), html.Tbody(body)], className="ranking cases")
 
 
+def turned(wanted: Wanted, by: str) -> dict[str, Any]:
+    """The order after a click on the head of ``by``: largest first, or the other way round at the second click."""
+    return {"by": by, "down": not wanted.down if wanted.by == by else True}
+
+
 def _head(name: str, wanted: Wanted) -> html.Th:
     mine = wanted.by == name
     arrow = (" ↓" if wanted.down else " ↑") if mine else ""
     sort = {"aria-sort": "descending" if wanted.down else "ascending"} if mine else {}
-    button = html.Button(f"{_TITLES.get(name, name)}{arrow}", id={"type": SORT, "by": name}, className="sort",
-                         n_clicks=0, title=f"Sort by {_TITLES.get(name, name)}")  # fmt: skip
+    button = html.Button(
+        f"{_TITLES.get(name, name)}{arrow}", className="sort", title=f"Sort by {_TITLES.get(name, name)}",
+        **{"data-order": json.dumps(turned(wanted, name))},
+    )  # fmt: skip
     return html.Th(button, scope="col", className="words" if name in _WORDS else "", **sort)
 
 

@@ -20,6 +20,7 @@ from gpusim.dashboard.pages.device_occupancy import KIB, Cta, answer_of, bounds_
 from gpusim.dashboard.pages.device_roofline import HEIGHT, VIEWS, peaks_of, roofline_figure, spots_of
 from gpusim.dashboard.pages.device_tables import KIND_MEANING, found, kind_counts, quantity_table
 from gpusim.dashboard.pages.frame import asked_query, frame, new_page
+from gpusim.dashboard.pages.plain import plain
 from gpusim.errors import GpusimError
 from gpusim.hardware.profile import KINDS, load_profile, profile_names
 
@@ -37,7 +38,7 @@ def register_device(server: Flask, source: CaseSource) -> Dash:
     app.layout = _opening
 
     @app.callback(
-        Output("about", "children"), Output("quantities", "children"), Output("shown", "children"),
+        Output("about", "children"), Output("tables", "data"), Output("shown", "children"),
         Input("device", "value"), Input("words", "value"), Input("kind", "value"), prevent_initial_call=True,
     )  # fmt: skip
     def on_quantities(device: str, words: str, kind: str) -> tuple:
@@ -63,6 +64,7 @@ def register_device(server: Flask, source: CaseSource) -> Dash:
         return _occupancy(device, threads, registers, shared, theme or "light")
 
     app.clientside_callback(ClientsideFunction("gpusimPages", "go"), Input("go", "data"))
+    app.clientside_callback(ClientsideFunction("gpusimPages", "fill"), Input("tables", "data"))
     app.clientside_callback(
         ClientsideFunction("gpusimPages", "rememberDevice"), Input("device", "value"), prevent_initial_call=True
     )
@@ -88,7 +90,8 @@ def _quantities(device: str, words: str, kind: str) -> tuple[Any, Any, str]:
     about = [html.Div(profile.title, className="about-title"), html.P(profile.description, className="lead"),
              html.Div(counts, className="kinds")]  # fmt: skip
     of = counted(len(profile.quantities), "quantity")
-    return about, quantity_table(shown), of if len(shown) == len(profile.quantities) else f"{len(shown):,} of {of}"
+    count = of if len(shown) == len(profile.quantities) else f"{len(shown):,} of {of}"
+    return about, {"quantities": plain(quantity_table(shown))}, count
 
 
 def _roofline(device: str, view: str, theme: str) -> tuple[Any, Any]:
@@ -134,7 +137,7 @@ _LEAD = (
 def _opening() -> dmc.MantineProvider:
     """The page at its address."""
     device = asked_device(asked_query())
-    about, table, count = _quantities(device, "", "")
+    about, tables, count = _quantities(device, "", "")
     names = [{"value": name, "label": name} for name in profile_names()]
     picker = [
         dmc.Select(id="device", data=names, value=device, allowDeselect=False, size="xs", w=160,
@@ -156,12 +159,13 @@ def _opening() -> dmc.MantineProvider:
         html.Span(count, id="shown", className="dim"),
     ]  # fmt: skip
     body = [
+        dcc.Store(id="tables", data=tables),
         dcc.Store(id="go"),
         html.Div(picker, className="picked"),
         html.Div([html.Div(roofline, className="half"), html.Div(_calculator(device), className="half calculator")],
                  className="halves"),
         html.Div(quantities, className="part-row"),
-        html.Div(table, id="quantities"),
+        html.Div(id="quantities"),
     ]  # fmt: skip
     return frame(NAME, "What is the device made of?", _LEAD, body)
 
