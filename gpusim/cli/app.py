@@ -182,7 +182,9 @@ def calibrate(
 @app.command()
 def report(
     json: Json = False,
-    write: Annotated[bool, typer.Option("--write", help="Rewrite docs/accuracy.md and the README table.")] = False,
+    write: Annotated[
+        bool, typer.Option("--write", help="Rewrite docs/accuracy.md, the README table and the dashboard's numbers.")
+    ] = False,
     folder: Annotated[Path, typer.Option("--folder", help="Checkout to write to.")] = Path(),
 ) -> None:
     """Compare every recording with its prediction; exit 1 if one is outside its band, known gaps left out."""

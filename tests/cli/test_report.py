@@ -6,7 +6,7 @@ import pytest
 
 from gpusim.timeline import TimelineBuilder
 from gpusim.validation import RecordedCase, accuracy, compare_timelines
-from gpusim.validation.markdown import accuracy_table, summary_cells
+from gpusim.validation.markdown import BEGIN, END, accuracy_table, summary_cells
 
 
 def test_report_looks_for_its_folder_first(gpusim, tmp_path, monkeypatch):
@@ -34,3 +34,16 @@ def test_a_report_says_what_is_outside_by_a_known_gap(gpusim, monkeypatch):
     report = accuracy([known])
     assert summary_cells(report.overall, band.band) == cells
     assert f"| **all** | {' | '.join(cells)} |" in accuracy_table(report)
+
+
+def test_what_is_written_is_also_kept_for_the_dashboard(gpusim, tmp_path, monkeypatch):
+    """Of the same cases as the page and the table, so that all three say the same."""
+    sides = [TimelineBuilder().build(device="d", total_s=total) for total in (1.05, 1.0)]
+    case = RecordedCase("made_up", "d", {}, compare_timelines(*sides))
+    kept = []
+    monkeypatch.setattr("gpusim.cli.report_command.all_cases", lambda **_: [case])
+    monkeypatch.setattr("gpusim.cli.report_command.write_predicted", kept.extend)
+    (tmp_path / "README.md").write_text(f"{BEGIN}\n{END}\n")
+    assert gpusim("report", "--write", "--folder", tmp_path)[0] == 1  # 5 % are more than a mean error may be
+    assert kept == [case]
+    assert "made_up" in (tmp_path / "docs" / "accuracy.md").read_text()

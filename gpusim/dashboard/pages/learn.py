@@ -94,7 +94,8 @@ def _opening(source: CaseSource) -> dmc.MantineProvider:
 def _rung(place: int, rung: Rung) -> html.Li:
     head = [
         html.Span(f"Level {rung.level}", className="level"),
-        html.H2(html.A(rung.title, href=address(rung.asked), title="Open it in Timelines"), className="rung-title"),
+        html.H2(rung.title, className="rung-title"),
+        html.A("open in Timelines", href=address(rung.asked), **{"aria-label": f"Open {rung.title} in Timelines"}),
     ]
     parts = [
         html.Div(head, className="rung-head"),
