@@ -30,8 +30,9 @@ def window_of(case: Case, rung: Rung) -> tuple[float, float] | None:
         return None
     timeline = case.predicted.timeline
     last = timeline.mask(lanes=rung.lanes, kinds=COMPUTE_KINDS) & (timeline.tile == rung.tiles - 1)
-    # The first one: a lane may hold several CTAs, one after the other.
-    return (0.0, 1.04 * float(timeline.end_s[last].min()) * MICRO) if last.any() else None
+    # The first one of each lane, which may hold several CTAs, one after the other.
+    ends = [timeline.end_s[last & (timeline.lane == lane)].min() for lane in np.unique(timeline.lane[last])]
+    return (0.0, 1.04 * float(max(ends)) * MICRO) if ends else None
 
 
 def draw_rung(case: Case, rung: Rung, width: int, theme: str) -> Drawing:
