@@ -41,7 +41,8 @@ CASES = (
         (Wanted(device="d2"), [3]),
         (Wanted(beyond="±5 %"), [1, 2, 3]),
         (Wanted(beyond="±10 %"), [1]),
-        (Wanted(words="stages=2 ring"), [1, 2]),
+        (Wanted(words="stages=2 ring"), [1]),
+        (Wanted(words="stages"), [0, 1, 2]),
         (Wanted(words="nothing of the kind"), []),
     ],
 )

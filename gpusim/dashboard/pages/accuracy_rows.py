@@ -65,7 +65,7 @@ def wanted_of(query: str) -> Wanted:
 def chosen(cases: Sequence[RecordedCase], wanted: Wanted) -> list[int]:
     """Numbers of the cases that are wanted, in their own order.
 
-    Every word has to be in a case's technique or parameters, as ``stages=2`` is.
+    Every word has to be in a case's technique or parameters; one with ``=`` is a whole parameter, as ``stages=2``.
     """
     least = BEYOND[wanted.beyond]
     words = [word.lower() for word in re.split(r"[\s,]+", wanted.words) if word]
@@ -75,8 +75,14 @@ def chosen(cases: Sequence[RecordedCase], wanted: Wanted) -> list[int]:
         if wanted.technique in ("", case.technique)
         and wanted.device in ("", case.device)
         and abs(error_of(case)) >= least
-        and all(word in f"{case.technique} {case.label}".lower() for word in words)
+        and all(_says(case, word) for word in words)
     ]
+
+
+def _says(case: RecordedCase, word: str) -> bool:
+    if "=" in word:
+        return any(word == f"{name}={value}".lower() for name, value in case.params.items())
+    return word in f"{case.technique} {case.label}".lower()
 
 
 def sorted_cases(cases: Sequence[RecordedCase], numbers: Iterable[int], wanted: Wanted) -> list[int]:
