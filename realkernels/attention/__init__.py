@@ -53,9 +53,9 @@ class Params:
         needed = self.tile_keys * 3 // 4 + self.head // 2 + OTHER_REGISTERS
         if needed > self.consumer_registers:
             raise ValueError(
-                f"tile_keys {self.tile_keys} and head {self.head} take {needed} registers per thread, {self.ctas_per_sm} "
-                f"CTAs of {self.warpgroups} warpgroups leave {self.consumer_registers}: use fewer warpgroups or "
-                "ctas_per_sm, or a smaller tile_keys"
+                f"tile_keys {self.tile_keys} and head {self.head} take {needed} registers per thread, "
+                f"{self.ctas_per_sm} CTAs of {self.warpgroups} warpgroups leave {self.consumer_registers}: use fewer "
+                "warpgroups, fewer ctas_per_sm or a smaller tile_keys"
             )
 
     @property
