@@ -162,7 +162,9 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
         PROBE_ENTER(PROBE_ISSUE, t, stage);
         mbarrier_arrive_expect_tx(keys_full + 8 * stage, KEY_BYTES);
         bulk_copy(keys + stage * KEY_BYTES, key, KEY_BYTES, keys_full + 8 * stage);
+        PROBE_ENTER(PROBE_WAIT_FREE, t, stage);
         mbarrier_wait(values_empty + 8 * stage, parity);
+        PROBE_ENTER(PROBE_ISSUE, t, stage);
         mbarrier_arrive_expect_tx(values_full + 8 * stage, KEY_BYTES);
         bulk_copy(values + stage * KEY_BYTES, value, KEY_BYTES, values_full + 8 * stage);
         key += KEY_BYTES;
