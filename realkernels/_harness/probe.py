@@ -267,7 +267,7 @@ class Recording:
             kind, reason = KIND_REASON[event]
             builder.add(lane, kind, float(times[k]), float(times[k + 1]), reason, tile, stage if tile >= 0 else -1)
             if event == ISSUE and issued is not None:
-                issued[tile] = float(times[k])
+                issued.setdefault(tile, float(times[k]))  # further issues of a tile are for other rings
 
     def _add_copies(
         self, builder: TimelineBuilder, lane: str, cta: int, issued: dict[int, float], tile_bytes: int, max_tiles: int
