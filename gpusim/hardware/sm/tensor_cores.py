@@ -4,7 +4,8 @@ Models: a product takes as long as its columns do, or as bringing its operands f
   groups of products are worked off in the order in which they were asked for, by the tensor cores of all four
   schedulers. Accumulators are read from and written back to registers: other warps get on more slowly meanwhile, and
   products, too, if those leave no slot free.
-Omits: that the next wgmma waits longer where another warp issues FFMAs without a pause (by 110 cycles, 380 if two do).
+Omits: that groups which are asked for at the same time take turns, product by product, until the first is through; that
+  the next wgmma waits longer where another warp issues FFMAs without a pause (by 110 cycles, 380 if two do).
 Source: realkernels.microbench (wgmma).
 """
 
