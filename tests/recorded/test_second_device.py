@@ -1,7 +1,8 @@
 """The model against the kernels recorded on an H100, whose profile was measured by the same benches.
 
-Their parameters were drawn at random and predicted before they were measured; none is left out. What the program of
-`conv1d_async` says of loads ahead was put right, by its machine code, after these recordings had shown it to be wrong.
+Their parameters were drawn at random and predicted before they were measured (those of `attention` for an H200); none
+is left out. What the program of `conv1d_async` says of loads ahead was put right, by its machine code, after these
+recordings had shown it to be wrong.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from tests.recorded.predictions import assert_within, points, recorded
 
 DEVICE = "h100_sxm"
 BANDS = {
+    # Three warpgroups and two stages: 389 us here, 322 on an H200, predicted 276.
+    "attention": (0.055, 0.295),
     # The worst has three warps, ten CTAs an SM and 27 points; 0.17 until `loaded` was read again with `few_writes`.
     "conv1d_async": (0.05, 0.18),
     "cp_async_multistage": (0.036, 0.12),
