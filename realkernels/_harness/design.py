@@ -48,6 +48,11 @@ def halton(index: int, base: int) -> float:
     return value
 
 
+def between(low: float, high: float, share: float) -> float:
+    """``share`` of the way from ``low`` to ``high``, both positive, in equal ratios."""
+    return exp(log(low) + share * (log(high) - log(low)))
+
+
 def points(technique: Technique, count: int | None = None) -> list[Any]:
     """``count`` configurations that fit, spread over all parameters."""
     found = (params for params in candidates(technique) if is_measurable(technique, params))

@@ -13,7 +13,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from realkernels._harness.design import halton
+from realkernels._harness.design import between, halton
 
 
 def _own_designs() -> dict[str, ModuleType]:
@@ -51,22 +51,17 @@ def traced(name: str) -> list[Any]:
     return [make(**values) for values in _TRACED[name]]
 
 
-def _between(low: float, high: float, share: float) -> float:
-    """Logarithmic interpolation."""
-    return low * (high / low) ** share
-
-
 def _spread(memory: str, count: int) -> Iterable[dict]:
     largest = 1 << 30 if memory == "pinned" else 1 << 28
     for i in range(1, count + 1):
         a, b, c, d, e, f = (halton(i, base) for base in (2, 3, 5, 7, 11, 13))
-        size = round(_between(16 * MIB, largest, a) / MIB) * MIB
+        size = round(between(16 * MIB, largest, a) / MIB) * MIB
         copy_s = size / LINK[memory]
         yield {
             "bytes": size,
-            "chunks": round(_between(1, 256, b)),
+            "chunks": round(between(1, 256, b)),
             "streams": 1 + int(8 * c),
-            "kernel_s": float(f"{copy_s * _between(0.1, 4.0, d):.4g}"),
+            "kernel_s": float(f"{copy_s * between(0.1, 4.0, d):.4g}"),
             "memory": memory,
             "order": "depth" if e < 0.6 else "breadth",
             "allocation": "pool" if memory == "pinned" and f > 0.8 else "none",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from itertools import product
-from math import exp, log
 
-from realkernels._harness.design import halton
+from realkernels._harness.design import between, halton
 from realkernels.gradient_overlap import Params
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -44,26 +43,21 @@ def traced() -> list[Params]:
     ]
 
 
-def _between(low: float, high: float, share: float) -> float:
-    """Logarithmic interpolation."""
-    return exp(log(low) + share * (log(high) - log(low)))
-
-
 def _spread(index: int) -> Params:
     """The configuration number ``index`` of the Halton sequence."""
     a, b, c, d, e, f, g = (halton(index, base) for base in (2, 3, 5, 7, 11, 13, 17))
-    backward_s = float(f"{_between(200e-6, 6e-3, a):.3g}")
-    comm_s = float(f"{backward_s * _between(0.1, 1.5, d):.3g}")
-    comm_blocks = round(_between(4, 64, e))
+    backward_s = float(f"{between(200e-6, 6e-3, a):.3g}")
+    comm_s = float(f"{backward_s * between(0.1, 1.5, d):.3g}")
+    comm_blocks = round(between(4, 64, e))
     most = 0.5 * comm_s * comm_blocks * BYTES_PER_S_OF_BLOCK
     return Params(
         overlap=ORDERS[int(5 * (8 * d % 1))],
         priority=("high", "normal")[int(8 * b % 2)],
-        buckets=round(_between(2, 48, b)),
+        buckets=round(between(2, 48, b)),
         steps=1 + int(4 * g),
         backward_s=backward_s,
         comm_s=comm_s,
         blocks=BLOCKS[int(6 * c)],
         comm_blocks=comm_blocks,
-        bytes=int(_between(256 * KIB, max(min(most, 64 * MIB), 257 * KIB), f)) // 4096 * 4096,
+        bytes=int(between(256 * KIB, max(min(most, 64 * MIB), 257 * KIB), f)) // 4096 * 4096,
     )

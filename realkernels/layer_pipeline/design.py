@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from itertools import product
-from math import exp, log
 
-from realkernels._harness.design import halton
+from realkernels._harness.design import between, halton
 from realkernels.layer_pipeline import ALLOCATIONS, Params
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -31,17 +30,12 @@ def traced() -> list[Params]:
     return [*(Params(allocation=allocation) for allocation in ALLOCATIONS), Params(blocks=264)]
 
 
-def _between(low: float, high: float, share: float) -> float:
-    """Logarithmic interpolation."""
-    return exp(log(low) + share * (log(high) - log(low)))
-
-
 def _spread(index: int) -> Params:
     """The configuration number ``index`` of the Halton sequence."""
     a, b, c, d, e, f, g, h = (halton(index, base) for base in (2, 3, 5, 7, 11, 13, 17, 19))
-    layers = round(_between(2, 24, b))
-    kernel_s = float(f"{_between(10e-6, 400e-6, a):.3g}")
-    blocks = round(_between(8, 264, d))
+    layers = round(between(2, 24, b))
+    kernel_s = float(f"{between(10e-6, 400e-6, a):.3g}")
+    blocks = round(between(8, 264, d))
     # The least a layer takes, so that none is short of time for its batch.
     imbalance = (0.0, 0.3, 0.8)[int(3 * g)]
     most = 0.5 * kernel_s * (1.0 - imbalance) * blocks * BYTES_PER_S_OF_BLOCK
@@ -50,11 +44,11 @@ def _spread(index: int) -> Params:
     return Params(
         layers=layers,
         streams=1 + int(min(layers, 12) * c),
-        batches=round(_between(4, 48, h)),
+        batches=round(between(4, 48, h)),
         kernel_s=kernel_s,
         imbalance=imbalance,
         blocks=blocks,
-        bytes=max(int(_between(64 * KIB, max(min(most, 16 * MIB), 65 * KIB), e)) // 4096 * 4096, 4096),
+        bytes=max(int(between(64 * KIB, max(min(most, 16 * MIB), 65 * KIB), e)) // 4096 * 4096, 4096),
         allocation=allocation,
-        workspace_bytes=4 * MIB if allocation == "none" else (0, round(_between(1, 32, f)) * MIB)[f > 0.3],
+        workspace_bytes=4 * MIB if allocation == "none" else (0, round(between(1, 32, f)) * MIB)[f > 0.3],
     )
