@@ -85,6 +85,15 @@ def test_what_does_not_fit_is_refused_with_its_reason():
     assert not any(one.change == "stages 3 → 4" for one in found.levers)
 
 
+def test_more_ctas_than_come_together_are_refused():
+    """The grid of 240 has two for each SM, so that four would be the same again."""
+    found = advise(load(next(path for path in SCENARIOS if path.stem == "cluster_multicast")))
+    assert {one.change: one.why for one in found.refused}[
+        "CTAs per SM 1 → 4"
+    ] == "no more than 2 come together on an SM"
+    assert [one.change for one in found.levers if one.name == "ctas_per_sm"] == ["CTAs per SM 1 → 2"]
+
+
 def test_ctas_that_a_deeper_ring_drives_out_are_told():
     """Eight stages of 16 KiB leave room for one CTA instead of two."""
     params = {"tile_bytes": 16384, "stages": 4, "ctas_per_sm": 2}

@@ -159,10 +159,13 @@ def advise(scenario: Scenario, timeline: Timeline | None = None, *, workers: int
     jobs = [(number, one.scenario.resolved()) for number, one in enumerate(able)]
     levers: list[Lever] = []
     for number, found in sorted(run_parallel(_predicted, jobs, workers=workers)):
+        variant = able[number]
         if isinstance(found, str):
-            refused.append(Refused(able[number].change, found))
+            refused.append(Refused(variant.change, found))
+        elif variant.lever == "ctas_per_sm" and found[1] < (variant.scenario.program().share_of_sm or 1):
+            refused.append(Refused(variant.change, f"no more than {found[1]} come together on an SM"))
         else:
-            levers.append(_lever(able[number], total_s, resident, *found))
+            levers.append(_lever(variant, total_s, resident, *found))
     levers.sort(key=lambda lever: (-round(lever.gain, 6), lever.order))
     return Advice(total_s, bottleneck(timeline), roofline(timeline), tuple(levers), tuple(refused))
 
