@@ -94,6 +94,13 @@ def test_more_ctas_than_come_together_are_refused():
     assert [one.change for one in found.levers if one.name == "ctas_per_sm"] == ["CTAs per SM 1 → 2"]
 
 
+@pytest.mark.parametrize("name", ["fused_softmax", "two_level"])
+def test_ctas_of_a_kernel_inside_a_host_program_are_a_lever(name):
+    """How many come together is not known there."""
+    found = advise(load(next(path for path in SCENARIOS if path.stem == name)))
+    assert any(one.name == "ctas_per_sm" for one in found.levers)
+
+
 def test_ctas_that_a_deeper_ring_drives_out_are_told():
     """Eight stages of 16 KiB leave room for one CTA instead of two."""
     params = {"tile_bytes": 16384, "stages": 4, "ctas_per_sm": 2}

@@ -162,7 +162,7 @@ def advise(scenario: Scenario, timeline: Timeline | None = None, *, workers: int
         variant = able[number]
         if isinstance(found, str):
             refused.append(Refused(variant.change, found))
-        elif variant.lever == "ctas_per_sm" and found[1] < (variant.scenario.program().share_of_sm or 1):
+        elif variant.lever == "ctas_per_sm" and 0 < found[1] < (variant.scenario.program().share_of_sm or 1):
             refused.append(Refused(variant.change, f"no more than {found[1]} come together on an SM"))
         else:
             levers.append(_lever(variant, total_s, resident, *found))
