@@ -19,7 +19,8 @@ _NARROW, _EASY, _WIDE = 32, 64, 128
 """Columns up to which operands count, up to which issuing is no slower, and from which on nothing but the tensor cores
 counts."""
 _FENCE = 10
-"""Cycles from the fence of a group to its first product, as the compiler has it: code that programs count."""
+"""Cycles from the fence of a group to its first product: the stall count of WARPGROUP.ARRIVE in the machine code of
+`wgmma`. It is code, which programs count."""
 _BANKS = 32 * 4
 """Bytes that shared memory gives in a cycle."""
 
