@@ -17,8 +17,8 @@ from tests.realkernels.compiled import compile_spec
 from tests.realkernels.test_oracle import Device
 
 SMALL = Params(head=64, tile_keys=64, warpgroups=1, query_tiles=2, heads=2, tiles_per_cta=2)
-FEW = 12
-"""Instructions by which one compilation may differ."""
+FEW = 14
+"""Instructions by which one compilation may differ; the most is 13 of 162, with turns, heads of 128 and 64 keys."""
 CYCLES = 0.1
 """The same of cycles, as a fraction, as one compilation hides more behind the exponentials than another."""
 
