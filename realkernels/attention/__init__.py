@@ -14,16 +14,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Lever, Technique, param
+from realkernels.registers import MOST_SPLIT, registers_at_launch, registers_behind_split
 
 QUERIES_PER_WARPGROUP = 64
 PRODUCER_WARPS = 4
 """A warpgroup, the unit of setmaxnreg; one of its threads works."""
 PRODUCER_REGISTERS = 24
-REGISTERS_PER_SM, REGISTER_UNIT = 65536, 8
 OTHER_REGISTERS = 28
 """Of a multiplying thread, besides scores, probabilities and sums of the output."""
-MOST_SPLIT = 240
-"""Registers of a thread up to which ``setmaxnreg`` is used."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +62,11 @@ class Params:
         return self.query_tiles * self.heads
 
     @property
+    def warps(self) -> int:
+        """Warps of a CTA."""
+        return PRODUCER_WARPS + 4 * self.warpgroups
+
+    @property
     def queries(self) -> int:
         """Queries of one CTA."""
         return QUERIES_PER_WARPGROUP * self.warpgroups
@@ -86,14 +89,12 @@ class Params:
     @property
     def launch_registers(self) -> int:
         """Registers per thread that let ``ctas_per_sm`` CTAs onto an SM: the compiler's bound, and what CTAs get."""
-        share = REGISTERS_PER_SM // (128 * (1 + self.warpgroups) * self.ctas_per_sm)
-        return min(share // REGISTER_UNIT * REGISTER_UNIT, MOST_SPLIT)
+        return registers_at_launch(self.warps, self.ctas_per_sm, MOST_SPLIT)
 
     @property
     def consumer_registers(self) -> int:
         """Registers of a multiplying thread once the producers have given theirs away."""
-        left = self.launch_registers * (1 + self.warpgroups) - PRODUCER_REGISTERS
-        return min(left // self.warpgroups // REGISTER_UNIT * REGISTER_UNIT, MOST_SPLIT)
+        return registers_behind_split(self.launch_registers, self.warps, PRODUCER_WARPS, PRODUCER_REGISTERS)
 
 
 TECHNIQUE = Technique(

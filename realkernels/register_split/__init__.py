@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Lever, Technique, param
+from realkernels.registers import registers_at_launch, registers_behind_split
 
 MODES = ("uniform", "split")
 PRODUCER_WARPS = 4
 """A warpgroup, the unit of setmaxnreg; one of its threads works."""
-REGISTERS_PER_SM, REGISTER_UNIT = 65536, 8
-MOST_REGISTERS, MOST_SPLIT, FEWEST = 255, 240, 40
-"""Per thread: an instruction can name 255; ``setmaxnreg`` is used up to 240; from 40 on the code itself fits."""
+FEWEST = 40
+"""Registers per thread from which on the code itself fits."""
 MAX_WARPS = 64
 
 
@@ -71,14 +71,12 @@ class Params:
     @property
     def launch_registers(self) -> int:
         """Registers per thread that let ``ctas_per_sm`` CTAs onto an SM: the compiler's bound, and what CTAs get."""
-        share = REGISTERS_PER_SM // (32 * self.warps * self.ctas_per_sm)
-        return min(share // REGISTER_UNIT * REGISTER_UNIT, MOST_REGISTERS)
+        return registers_at_launch(self.warps, self.ctas_per_sm)
 
     @property
     def split_registers(self) -> int:
         """Registers per consumer thread once the producers have given theirs away."""
-        left = self.launch_registers * self.warps - self.producer_registers * PRODUCER_WARPS
-        return min(left // self.consumer_warps // REGISTER_UNIT * REGISTER_UNIT, MOST_SPLIT)
+        return registers_behind_split(self.launch_registers, self.warps, PRODUCER_WARPS, self.producer_registers)
 
     @property
     def consumer_registers(self) -> int:

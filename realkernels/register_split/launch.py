@@ -9,8 +9,9 @@ import numpy as np
 from realkernels._harness import oracle
 from realkernels._harness.launcher import Launcher, Plan
 from realkernels.padding import padded_shared_bytes
-from realkernels.register_split import PRODUCER_WARPS, REGISTER_UNIT, TECHNIQUE, Params
+from realkernels.register_split import PRODUCER_WARPS, TECHNIQUE, Params
 from realkernels.register_split.model import RING, shared_bytes
+from realkernels.registers import REGISTER_UNIT
 from realkernels.tile_loop import tile_defines
 
 

@@ -17,7 +17,8 @@ from gpusim.scenario import loads
 from gpusim.validation.recording import TOTALS, TotalRow, Totals, is_stale, recorded_devices
 from realkernels._harness import design
 from realkernels._harness.launcher import A, B
-from realkernels.register_split import PRODUCER_WARPS, REGISTERS_PER_SM, TECHNIQUE, Params, launch, model, spills
+from realkernels.register_split import PRODUCER_WARPS, TECHNIQUE, Params, launch, model, spills
+from realkernels.registers import REGISTERS_PER_SM
 from realkernels.tile_loop import FMA_UNROLL, TILE_TOLERANCE
 from tests.realkernels.compiled import assemble
 from tests.realkernels.test_oracle import Device
