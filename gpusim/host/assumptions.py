@@ -26,10 +26,12 @@ _ONLY_FOR: dict[str, tuple[str, ...]] = {
     "host.free_async": ("FreeAsync",), "host.malloc_async": ("driver",),
     "host.graph_launch": ("GraphLaunch",),
     "host.lock": ("threads",), "host.thread_first": ("threads",),
-    "host.memset": ("MemsetAsync",),
+    "host.memcpy_peer": ("p2p",), "host.memcpy_pull": ("p2p",), "host.memset": ("MemsetAsync",),
+    "host.set_device": ("SetDevice",), "host.wait_peer": ("devices",),
     "pageable.": ("pageable",),
     "pool.": ("driver",),
     "stream.func_": ("HostFunc",), "wake.func": ("HostFunc",),
+    "stream.peer_": ("devices",),
 }  # fmt: skip
 """Host quantities, by the beginning of their name without the API, that only matter to a program with one of these."""
 
@@ -65,7 +67,8 @@ def assumed_of(program: HostProgram, profile: DeviceProfile, api: HostApi) -> li
 
 
 def _features(program: HostProgram, calls: Iterable[HostOp]) -> Iterator[str]:
-    """Types of its calls, directions and kinds of memory of its copies, kinds of pools; ``threads`` if several."""
+    """Types of its calls, directions and kinds of memory of its copies, kinds of pools; ``threads``, ``devices`` if
+    several."""
     pools = {pool.name: pool.kind for pool in program.pools}
     for op in calls:
         yield type(op).__name__
@@ -76,6 +79,8 @@ def _features(program: HostProgram, calls: Iterable[HostOp]) -> Iterator[str]:
             yield pools.get(op.pool, "driver")
     if len(program.threads) > 1:
         yield "threads"
+    if program.devices > 1:
+        yield "devices"
 
 
 def _matters(key: str, api: HostApi, has: set[str]) -> bool:

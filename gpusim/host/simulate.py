@@ -12,8 +12,8 @@ from gpusim.host.assumptions import assumed_of
 from gpusim.host.calls.shared import Shared
 from gpusim.host.calls.thread import HostThreadModel
 from gpusim.host.costs import HostApi, HostCosts
-from gpusim.host.device.device import Device
-from gpusim.program.host import DeviceSync, HostProgram
+from gpusim.host.device.machine import Machine
+from gpusim.program.host import DeviceSync, HostProgram, SetDevice
 from gpusim.timeline import Timeline, TimelineBuilder
 
 __all__ = ["simulate_host"]
@@ -23,7 +23,7 @@ def simulate_host(
     program: HostProgram, profile: DeviceProfile, *, host: HostApi = "cupy", exact: bool = False,
     trace: bool = True, zoom: bool = False,
 ) -> Timeline:  # fmt: skip
-    """Predict one run of ``program``; times start with the first call on an idle device.
+    """Predict one run of ``program``; times start with the first call on idle devices of one kind.
 
     ``host`` chooses the call costs. With ``zoom`` the lanes of every kernel program that ran are put in,
     below its stream's lane. The end is the return of a device synchronisation behind everything.
@@ -36,11 +36,11 @@ def simulate_host(
     record = builder.add if builder is not None else None
     sim = Simulation()
     costs = HostCosts(profile, host)
-    device = Device(sim, program, profile, costs, record, exact)
-    shared = Shared(sim, program, device)
+    machine = Machine(sim, program, profile, costs, record, exact)
+    shared = Shared(sim, program, machine)
     threads = [HostThreadModel(shared, thread, i, record) for i, thread in enumerate(program.threads)]
     ended: list[float] = []
-    sim.process(_all(sim, threads, ended))
+    sim.process(_all(sim, threads, program.devices, ended))
     try:
         sim.run()
     except Deadlock as error:
@@ -53,15 +53,18 @@ def simulate_host(
     if builder is None:
         return TimelineBuilder().build(**meta)
     if zoom:
-        for lane, start_s, end_s, timeline in device.zooms:
+        for lane, start_s, end_s, timeline in (zoom for device in machine.devices for zoom in device.zooms):
             _embed(builder, lane, start_s, end_s, timeline)
     return builder.build(**meta)
 
 
-def _all(sim: Simulation, threads: list[HostThreadModel], ended: list[float]) -> Generator:
+def _all(sim: Simulation, threads: list[HostThreadModel], devices: int, ended: list[float]) -> Generator:
     processes = [sim.process(thread.run()) for thread in threads]
     yield from processes
-    yield from threads[0].call(DeviceSync())
+    for device in range(devices):
+        if devices > 1:
+            yield from threads[0].call(SetDevice(device))
+        yield from threads[0].call(DeviceSync())
     ended.append(sim.now)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from gpusim.program.host_ops import (
+    OUTSIDE,
     AcquireSlot,
     DeviceSync,
     EventRecord,
@@ -33,6 +34,7 @@ from gpusim.program.host_ops import (
     MemcpyAsync,
     MemsetAsync,
     ReleaseSlot,
+    SetDevice,
     StreamOp,
     StreamSync,
     StreamWaitEvent,
@@ -56,6 +58,7 @@ __all__ = [
     "BETWEEN_DEVICE_MEMORY",
     "DIRECTIONS",
     "ON_DEVICE",
+    "OUTSIDE",
     "TO_OR_FROM_HOST",
     "AcquireSlot",
     "Buffer",
@@ -84,6 +87,7 @@ __all__ = [
     "Pool",
     "ReleaseSlot",
     "RooflineCost",
+    "SetDevice",
     "Slots",
     "Stream",
     "StreamOp",
@@ -114,8 +118,8 @@ class HostThread:
 class HostProgram:
     """Host threads and what they use.
 
-    The program starts with an idle device and ends when every thread has made its calls and
-    one of them has then synchronised the device.
+    The program starts with idle devices and ends when every thread has made its calls and
+    one of them has then synchronised each device.
     """
 
     name: str
@@ -125,6 +129,12 @@ class HostProgram:
     pools: tuple[Pool, ...] = ()
     slots: tuple[Slots, ...] = ()
     graphs: tuple[Graph, ...] = ()
+
+    @property
+    def devices(self) -> int:
+        """How many devices its streams and its memory are on."""
+        parts = (*self.streams, *self.buffers, *self.pools)
+        return 1 + max((part.device for part in parts), default=0)
 
     @property
     def waits_in_chunks(self) -> bool:

@@ -9,6 +9,7 @@ from gpusim.program.host_parts import Direction, Work
 from gpusim.program.kernel import KernelProgram
 
 __all__ = [
+    "OUTSIDE",
     "AcquireSlot",
     "DeviceSync",
     "EventRecord",
@@ -28,10 +29,15 @@ __all__ = [
     "MemcpyAsync",
     "MemsetAsync",
     "ReleaseSlot",
+    "SetDevice",
     "StreamOp",
     "StreamSync",
     "StreamWaitEvent",
 ]
+
+
+OUTSIDE = -1
+"""Number of a device that is none of the program's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +109,9 @@ class MemcpyAsync:
 
     ``host`` and ``device`` may be left out: then the model assumes nothing about them and a
     measurement takes scratch memory. For ``d2d`` and ``p2p`` ``host`` names the source.
+
+    ``p2p`` is cudaMemcpyPeerAsync between the stream's device and the one with the number ``peer`` (`OUTSIDE`: one
+    that the program has nothing else to do with): to it, or with ``pull`` from it.
     """
 
     direction: Direction
@@ -114,6 +123,8 @@ class MemcpyAsync:
     host_offset: int = 0
     device_offset: int = 0
     chunk: int = -1
+    peer: int = OUTSIDE
+    pull: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +237,19 @@ class EventSync:
 
 
 @dataclass(frozen=True, slots=True)
+class SetDevice:
+    """cudaSetDevice: what the thread launches, allocates and synchronises from now on is on this device.
+
+    Each thread begins with device 0.
+    """
+
+    device: int
+    chunk: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceSync:
-    """cudaDeviceSynchronize."""
+    """cudaDeviceSynchronize of the thread's current device."""
 
     chunk: int = -1
 
@@ -246,5 +268,5 @@ StreamOp = MemcpyAsync | MemsetAsync | Launch | EventRecord | StreamWaitEvent | 
 
 HostOp = (
     StreamOp | HostWork | Malloc | Free | MallocAsync | FreeAsync | MallocHost | FreeHost | Memcpy
-    | AcquireSlot | ReleaseSlot | StreamSync | EventSync | DeviceSync | GraphLaunch
+    | AcquireSlot | ReleaseSlot | StreamSync | EventSync | DeviceSync | GraphLaunch | SetDevice
 )  # fmt: skip

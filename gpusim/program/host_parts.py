@@ -39,21 +39,26 @@ Place = Literal["device", "pinned", "pageable"]
 class Stream:
     """A stream. ``legacy`` is the NULL stream, ``per_thread`` the calling thread's default one.
 
-    ``priority`` as CUDA has it: lower numbers go first, 0 is the default.
+    ``priority`` as CUDA has it: lower numbers go first, 0 is the default. ``device``: number of the GPU it is on.
     """
 
     name: str
     kind: StreamKind = "blocking"
     priority: int = 0
+    device: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Buffer:
-    """Memory that exists before the program starts; its allocation is not part of it."""
+    """Memory that exists before the program starts; its allocation is not part of it.
+
+    ``device``: number of the GPU that it is on, if it is on one.
+    """
 
     name: str
     bytes: int
     place: Place
+    device: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +70,14 @@ class Pool:
     language that keeps freed blocks by stream and calls cudaMalloc when it has none that fits.
     ``limit`` bounds the bytes that it holds (None: the device's memory); that of a driver pool is
     rounded up to whole chunks. A pool that needs more gives back what is free, and fails if that
-    is not enough.
+    is not enough. Its memory is on the GPU with the number ``device``.
     """
 
     name: str
     kind: PoolKind = "driver"
     release_threshold: int = 0
     limit: int | None = None
+    device: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,11 @@ from typing import Any
 
 _state: dict[str, Any] = {}
 
-FIELDS = ("start", "end", "correlation_id", "stream_id", "bytes", "copy_kind", "channel_id", "channel_type",
-          "src_kind", "dst_kind", "thread_id", "name", "cbid", "grid_x", "block_x", "graph_node_id", "type",
-          "return_value")  # fmt: skip
+FIELDS = (
+    "start", "end", "correlation_id", "stream_id", "bytes", "copy_kind", "channel_id", "channel_type", "src_kind",
+    "dst_kind", "device_id", "src_device_id", "thread_id", "name", "cbid", "grid_x", "block_x", "graph_node_id",
+    "type", "return_value",
+)  # fmt: skip
 
 
 def available() -> tuple[bool, str]:

@@ -20,7 +20,7 @@ from gpusim.program import host as ops
 from realkernels._harness.host_memory import Arena, Pointers
 from realkernels._harness.work_kernel import work_kernel
 
-_KIND = {"h2d": 1, "d2h": 2, "d2d": 3, "p2p": 3}
+_KIND = {"h2d": 1, "d2h": 2, "d2d": 3}
 """cudaMemcpyKind."""
 
 Call = Callable[[], object]
@@ -40,6 +40,7 @@ class CallMaker:
 
         self.program = program
         self.pointers = Pointers(program, arena)
+        self._devices = {stream.name: stream.device for stream in program.streams}
         self.streams = {stream.name: _stream(stream) for stream in program.streams}
         self.slots = semaphores(program)
         self.pools = {pool.name: self.pointers.pool(pool) for pool in program.pools}
@@ -93,7 +94,7 @@ class CallMaker:
         return run
 
     def _work(self, op: ops.Launch, work: ops.Work) -> Call:
-        kernel = work_kernel(work)
+        kernel = work_kernel(work, self._devices[op.stream])
         grid, block, shared = (work.grid,), (work.threads,), work.shared_bytes
         words = np.uint64(op.bytes // 4)
         if isinstance(work.cost, ops.FixedCost):
@@ -109,6 +110,8 @@ class CallMaker:
 
     @call.register
     def _(self, op: ops.MemcpyAsync) -> Call:
+        if op.direction == "p2p":
+            return self._peer(op)
         copy = self._cupy.cuda.runtime.memcpyAsync
         stream, kind, size = self.streams[op.stream].ptr, _KIND[op.direction], op.bytes
         ends = self._ends(op)
@@ -116,6 +119,20 @@ class CallMaker:
             target, source = ends
             return lambda: copy(target, source, size, kind, stream)
         return lambda: copy(*self._ends_now(op), size, kind, stream)
+
+    def _peer(self, op: ops.MemcpyAsync) -> Call:
+        own = self._devices[op.stream]
+        if op.peer not in range(self.program.devices) or not (op.host and op.device):
+            raise ValueError("a copy to a device that the program does not use, or of no buffer, is for the model only")
+        source_device, target_device = (op.peer, own) if op.pull else (own, op.peer)
+        copy, size, stream = self._cupy.cuda.runtime.memcpyPeerAsync, op.bytes, self.streams[op.stream].ptr
+        source, target = self.pointers.at(op.host, op.host_offset), self.pointers.at(op.device, op.device_offset)
+        return lambda: copy(target, target_device, source, source_device, size, stream)
+
+    @call.register
+    def _(self, op: ops.SetDevice) -> Call:
+        choose, device = self._cupy.cuda.runtime.setDevice, op.device
+        return lambda: choose(device)
 
     @call.register
     def _(self, op: ops.MemsetAsync) -> Call:
@@ -194,8 +211,12 @@ class CallMaker:
         return lambda: free(table.pop(name))
 
     def _event(self, name: str) -> Any:
+        """An event is on the device on which it is recorded."""
         if name not in self._events:
-            self._events[name] = self._cupy.cuda.Event(disable_timing=True)
+            parts = (*self.program.threads, *self.program.graphs)
+            records = (op for part in parts for op in part.ops if isinstance(op, ops.EventRecord) and op.event == name)
+            with self._cupy.cuda.Device(next((self._devices[op.stream] for op in records), 0)):
+                self._events[name] = self._cupy.cuda.Event(disable_timing=True)
         return self._events[name]
 
     @call.register
@@ -276,7 +297,8 @@ def _stream(stream: ops.Stream) -> Any:
         return cupy.cuda.Stream.null
     if stream.kind == "per_thread":
         return cupy.cuda.Stream.ptds
-    return cupy.cuda.Stream(non_blocking=stream.kind == "non_blocking", priority=stream.priority or None)
+    with cupy.cuda.Device(stream.device):
+        return cupy.cuda.Stream(non_blocking=stream.kind == "non_blocking", priority=stream.priority or None)
 
 
 def semaphores(program: ops.HostProgram) -> dict[str, threading.Semaphore]:

@@ -107,8 +107,9 @@ def _worker(options: argparse.Namespace) -> int:
         "technique": name, "meta": metadata(),
         "rows": [], "failures": [], "traces": [],
     }  # fmt: skip
-    chosen = host_design.totals(name)[: options.limit]
-    reserve(max(memory_needed(technique.build(params)) for params in chosen + host_design.traced(name)))
+    designs = (host_design.totals(name), host_design.traced(name))
+    chosen, traced = (_possible(technique, design)[: options.limit] for design in designs)
+    reserve(max(memory_needed(technique.build(params)) for params in chosen + traced))
     for params in chosen:
         if time.perf_counter() - begin > options.seconds:
             data["failures"].append({"params": asdict(params), "error": "no time left"})
@@ -119,7 +120,7 @@ def _worker(options: argparse.Namespace) -> int:
             data["failures"].append({"params": asdict(params), "error": f"{type(error).__name__}: {error}"})
             print(f"{name} {params}: {error}", file=sys.stderr)
     # Tracing comes last: once CUPTI has been loaded, calls may cost more.
-    for params in host_design.traced(name)[: options.limit]:
+    for params in traced:
         try:
             data["traces"].append(_trace(technique, params, data["rows"]))
         except Exception:
@@ -129,6 +130,14 @@ def _worker(options: argparse.Namespace) -> int:
     print(f"{name}: {len(data['rows'])} of {len(chosen)} configurations, {len(data['traces'])} traces in "
           f"{time.perf_counter() - begin:.1f} s", flush=True)  # fmt: skip
     return 1 if data["failures"] else 0
+
+
+def _possible(technique: Any, design: list[Any]) -> list[Any]:
+    """Those that need no more GPUs than there are."""
+    import cupy
+
+    count = cupy.cuda.runtime.getDeviceCount()
+    return [params for params in design if technique.build(params).devices <= count]
 
 
 def metadata() -> dict[str, Any]:

@@ -7,6 +7,7 @@ before it starts is cut out of the blocks here.
 from __future__ import annotations
 
 import ctypes
+from collections import Counter
 from functools import cached_property
 from typing import Any
 
@@ -18,16 +19,20 @@ ALIGNMENT = 4096
 
 
 class Arena:
-    """A device, a pinned and a pageable block of ``bytes`` each, allocated when first asked for."""
+    """A block on each device, a pinned and a pageable one of ``bytes`` each, allocated when first asked for."""
 
     def __init__(self, bytes: int) -> None:
         self.bytes = bytes
+        self._on_device: dict[int, int] = {}
 
-    @cached_property
-    def device(self) -> int:
+    def on_device(self, device: int) -> int:
+        """Address of the block on a device."""
         import cupy
 
-        return cupy.cuda.runtime.malloc(self.bytes)
+        if device not in self._on_device:
+            with cupy.cuda.Device(device):
+                self._on_device[device] = cupy.cuda.runtime.malloc(self.bytes)
+        return self._on_device[device]
 
     @cached_property
     def pinned(self) -> int:
@@ -56,9 +61,9 @@ class Arena:
             part = words[start : start + len(block)]
             part[:] = block[: len(part)]
 
-    def block(self, place: ops.Place) -> int:
+    def block(self, place: ops.Place, device: int = 0) -> int:
         """Address of the block of a place."""
-        return getattr(self, place)
+        return self.on_device(device) if place == "device" else getattr(self, place)
 
 
 def host_view(pointer: int, size: int) -> np.ndarray:
@@ -68,9 +73,9 @@ def host_view(pointer: int, size: int) -> np.ndarray:
 
 def memory_needed(program: ops.HostProgram) -> int:
     """Bytes that the buffers of the fullest place take; some scratch for copies and memsets that name none."""
-    places = {"device": 0, "pinned": 0, "pageable": 0}
+    places: Counter[tuple[str, int]] = Counter()
     for buffer in program.buffers:
-        places[buffer.place] += -(-buffer.bytes // ALIGNMENT) * ALIGNMENT
+        places[_place(buffer)] += -(-buffer.bytes // ALIGNMENT) * ALIGNMENT
     unnamed = [
         op.bytes
         for part in (*program.threads, *program.graphs)
@@ -81,6 +86,11 @@ def memory_needed(program: ops.HostProgram) -> int:
     return max(*places.values(), 2 * max(unnamed, default=0), ALIGNMENT)
 
 
+def _place(buffer: ops.Buffer) -> tuple[str, int]:
+    """The block that a buffer is cut out of: host memory is the same for all devices."""
+    return buffer.place, buffer.device if buffer.place == "device" else 0
+
+
 class Pointers:
     """Where each buffer of a program lies: fixed for declared ones, set by their allocation for others."""
 
@@ -88,19 +98,20 @@ class Pointers:
         self._arena = arena
         self.table: dict[str, int] = {}
         self._declared = {buffer.name: buffer for buffer in program.buffers}
-        used = {"device": 0, "pinned": 0, "pageable": 0}
+        used: Counter[tuple[str, int]] = Counter()
         for buffer in program.buffers:
-            place, start = buffer.place, used[buffer.place]
+            place = _place(buffer)
+            start = used[place]
             used[place] = start + -(-buffer.bytes // ALIGNMENT) * ALIGNMENT
             if used[place] > arena.bytes:
-                raise MemoryError(f"{program.name}: {place} buffers exceed {arena.bytes} bytes")
-            self.table[buffer.name] = arena.block(place) + start
+                raise MemoryError(f"{program.name}: {buffer.place} buffers exceed {arena.bytes} bytes")
+            self.table[buffer.name] = arena.block(*place) + start
 
     def static(self, name: str) -> bool:
         return name == "" or name in self._declared
 
     def at(self, name: str, offset: int, place: str = "device", side: int = 0) -> int:
-        """Address of a range; an unnamed one lies anywhere in its block (``side`` 1: in its other half)."""
+        """Address of a range; an unnamed one lies anywhere in its block (``side`` 1: in its other half) on device 0."""
         if name:
             return self.table[name] + offset
         return self._arena.block(place) + side * (self._arena.bytes // 2)
@@ -128,7 +139,7 @@ class DriverPool:
         from cupy.cuda import runtime
 
         self._runtime = runtime
-        self._pool = runtime.memPoolCreate(runtime.MemPoolProps(1, 0, 1, 0))
+        self._pool = runtime.memPoolCreate(runtime.MemPoolProps(1, 0, 1, pool.device))
         self._attribute = runtime.cudaMemPoolAttrReleaseThreshold
         runtime.memPoolSetAttribute(self._pool, self._attribute, pool.release_threshold)
 

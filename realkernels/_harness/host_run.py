@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import permutations
 from typing import Any
 
 from gpusim.program import host as ops
@@ -22,16 +23,15 @@ class HostRunner:
         self, program: ops.HostProgram, arena: Arena, kernels: Mapping[str, Callable[[int], Call]] | None = None
     ) -> None:
         self.program = program
+        _let_see_each_other(program.devices)
         self._maker = CallMaker(program, arena, kernels)
         self._maker.capture()
         self._calls = [self._maker.calls(thread.ops) for thread in program.threads]
         self.checked = False
 
     def run(self) -> float:
-        """Seconds from the first call to the end of a device synchronisation behind the last."""
-        import cupy
-
-        synchronize = cupy.cuda.runtime.deviceSynchronize
+        """Seconds from the first call to the end of a synchronisation of each device behind the last."""
+        synchronize = _synchronizer(self.program.devices)
         synchronize()
         run = self._run_alone if len(self._calls) == 1 else self._run_threads
         gc.disable()
@@ -110,6 +110,8 @@ class HostRunner:
         """
         import cupy
 
+        if self.program.devices > 1:
+            raise RuntimeError("events of several devices have no time in common: install cupti-python")
         operations = [op for thread in self.program.threads for op in thread.ops]
         zero = cupy.cuda.Event()
         pairs = []
@@ -135,6 +137,41 @@ class HostRunner:
 
     def _host_views(self) -> dict[str, Any]:
         return {b.name: self._maker.pointers.view(b.name) for b in self.program.buffers if b.place != "device"}
+
+
+def _synchronizer(devices: int) -> Callable[[], None]:
+    """Waits for every device; afterwards the first one is the current one, as before a run."""
+    import cupy
+
+    wait, choose = cupy.cuda.runtime.deviceSynchronize, cupy.cuda.runtime.setDevice
+    if devices == 1:
+        return wait
+
+    def synchronize() -> None:
+        for device in range(devices):
+            choose(device)
+            wait()
+        choose(0)
+
+    return synchronize
+
+
+def _let_see_each_other(devices: int) -> None:
+    """Each of the first ``devices`` devices may reach the memory of the others. Raises RuntimeError if it cannot."""
+    import cupy
+
+    runtime = cupy.cuda.runtime
+    if devices > runtime.getDeviceCount():
+        raise RuntimeError(f"the program uses {devices} devices, and there are {runtime.getDeviceCount()}")
+    for own, other in permutations(range(devices), 2):
+        if not runtime.deviceCanAccessPeer(own, other):
+            raise RuntimeError(f"device {own} cannot reach the memory of device {other}")
+        with cupy.cuda.Device(own):
+            try:
+                runtime.deviceEnablePeerAccess(other)
+            except runtime.CUDARuntimeError as error:
+                if "AlreadyEnabled" not in str(error):
+                    raise
 
 
 class Gate:

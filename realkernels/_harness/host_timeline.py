@@ -32,6 +32,8 @@ def issued_work(program: ops.HostProgram) -> list[list[Any]]:
 def from_records(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mapping[str, Any]) -> Timeline:
     """CUPTI records on lanes ``host[i]``, ``stream[i]`` and ``copy_engine[…]``; time 0 is the first call.
 
+    Those of several devices are below ``gpu[d]``.
+
     Work is matched with the program's ops by order of issue, which CUPTI's correlation ids follow. Where
     the numbers do not agree (several threads, unknown kinds) streams are numbered as they appear.
     """
@@ -57,7 +59,11 @@ def from_records(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mapp
         builder.add(lanes[i], "copy" if copy else "kernel", start, end, "", chunks[i], -1, size)
         if copy:
             engine = "d2d" if record["kind"] == "MEMSET" else _ENGINE.get(record.get("copy_kind", 0), "other")
-            builder.add(f"copy_engine[{engine}]", "transfer", start, end, "", chunks[i], -1, size)
+            # A copy between devices is made by the one that is read.
+            where = record.get("src_device_id" if engine == "p2p" else "device_id", 0)
+            builder.add(
+                f"{_prefix(program, where)}copy_engine[{engine}]", "transfer", start, end, "", chunks[i], -1, size
+            )
     return builder.build(
         **{"source": "measured", "method": traced["method"], "instrumented_total_s": traced["total_s"], **meta}
     )
@@ -95,13 +101,20 @@ def _match(program: ops.HostProgram, work: Sequence[Mapping[str, Any]]) -> tuple
             for at, i in enumerate(mine):
                 op = call[min(at, len(call) - 1)]
                 number = numbers.get(getattr(op, "stream", ""), len(numbers))
-                chunks[i], lanes[i] = op.chunk, f"stream[{number}]"
+                where = program.streams[number].device if number < len(numbers) else 0
+                chunks[i], lanes[i] = op.chunk, f"{_prefix(program, where)}stream[{number}]"
         return chunks, lanes
     # Streams in order of first use.
     seen: dict[int, int] = {}
     for i in sorted(range(len(work)), key=lambda i: (work[i]["correlation_id"], work[i]["start"])):
-        lanes[i] = f"stream[{seen.setdefault(work[i].get('stream_id', 0), len(seen))}]"
+        number = seen.setdefault(work[i].get("stream_id", 0), len(seen))
+        lanes[i] = f"{_prefix(program, work[i].get('device_id', 0))}stream[{number}]"
     return chunks, lanes
+
+
+def _prefix(program: ops.HostProgram, device: int) -> str:
+    """What lanes of a device begin with: nothing in a program that has one."""
+    return f"gpu[{device}]." if program.devices > 1 else ""
 
 
 def _by_thread(calls: Sequence[Mapping[str, Any]]) -> dict[int, list[Mapping[str, Any]]]:

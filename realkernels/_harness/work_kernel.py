@@ -14,19 +14,21 @@ __all__ = ["work_kernel"]
 WORK_SOURCE = Path(__file__).resolve().parent / "work.cu"
 
 
-def work_kernel(work: ops.Work) -> Any:
-    """The real kernel with the footprint of ``work``.
+def work_kernel(work: ops.Work, device: int = 0) -> Any:
+    """The real kernel with the footprint of ``work``, loaded to ``device``.
 
     Raises ValueError if no variant has its registers, which are allocated in steps of 8 per thread.
     """
     name = "work_fixed" if isinstance(work.cost, ops.FixedCost) else "work_roofline"
-    compiled = _variant(name, work.registers)
     # The limit belongs to the function in its module, whoever holds it here: it may only ever be raised.
-    return compiled.prepared(work.shared_bytes)
+    import cupy
+
+    with cupy.cuda.Device(device):
+        return _variant(name, work.registers, device).prepared(work.shared_bytes)
 
 
 @cache
-def _variant(name: str, registers: int) -> Any:
+def _variant(name: str, registers: int, _device: int) -> Any:
     for hold in _hold_choices(registers):
         try:
             compiled = compile_kernel(WORK_SOURCE, name, {"HOLD": hold})

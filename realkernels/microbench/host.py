@@ -13,6 +13,7 @@ alloc      device, pinned and pool allocation, hits and misses, release threshol
 rules      which calls wait, queue depth, connections, resident grids, block order, default streams
 latency    call to start and end to return, on one clock by CUPTI
 handover   copy engines that serve streams which wait for each other's engines
+peers      copies and events between two devices; not among the default ones, as it needs two
 ========== ==========================================================================================
 
 Connections depend on the environment, so that part is run again in children with 1 and 32 of them.
@@ -145,9 +146,13 @@ def _write(path: Path, document: dict) -> None:
 
 
 def install(folder: Path) -> int:
-    """A further run in ``recorded/<device>/host``: one file per bench, one row a line. Needs no GPU."""
+    """A further run in ``recorded/<device>/host``: one file per bench, one row a line. Needs no GPU.
+
+    Runs of the bench ``peers`` go to ``recorded/<device>/peers``, as few machines have two devices.
+    """
     document = json.loads((folder / "host_microbench.json").read_text(encoding="utf-8"))
-    runs = HERE / "recorded" / device_folder(document["device"]["name"]) / "host"
+    kind = "peers" if set(document["benches"]) == {"peers"} else "host"
+    runs = HERE / "recorded" / device_folder(document["device"]["name"]) / kind
     day = document["device"]["date"][:10]
     target = next(run for n in itertools.count(1) if not (run := runs / f"{day}_{n}").exists())
     target.mkdir(parents=True)

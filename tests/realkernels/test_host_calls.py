@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from types import SimpleNamespace
 from typing import get_args
 
@@ -34,7 +35,8 @@ def test_a_thread_that_polls_asks_until_the_event_has_happened():
             raise AssertionError
 
     maker = CallMaker.__new__(CallMaker)
-    maker._cupy, maker._events = SimpleNamespace(cuda=SimpleNamespace(Event=Event)), {}
+    maker._cupy, maker._events = SimpleNamespace(cuda=SimpleNamespace(Event=Event, Device=nullcontext)), {}
+    maker.program = ops.HostProgram("test", ())
     maker.call(ops.EventSync("e", poll=True))()
     assert list(looks) == []
 

@@ -1,7 +1,7 @@
 """From raw microbenchmark results to the host, copy and allocation quantities of a device.
 
-``device``, ``functions`` and ``memory`` hold small functions that isolate one mechanism each. The raw results are the
-files ``host_<bench>.json`` of ``realkernels.microbench.host``. What a call costs depends on the machine and its day
+``device``, ``functions``, ``memory`` and ``peers`` hold small functions that isolate one mechanism each. The raw results
+are the files ``host_<bench>.json`` of ``realkernels.microbench.host``. What a call costs depends on the machine and its day
 more than on anything else, so there may be several runs of the benches, on several machines: the median of each
 quantity is taken, and how far the runs lie apart is its spread. Nothing here sees the recording of a technique:
 calibration and validation never mix.
@@ -9,6 +9,7 @@ calibration and validation never mix.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
 from statistics import median_low
@@ -18,8 +19,11 @@ from gpusim.host.calibration.benches import Found, HostBenches
 from gpusim.host.calibration.device import STEPS as DEVICE_STEPS
 from gpusim.host.calibration.functions import STEPS as FUNCTION_STEPS
 from gpusim.host.calibration.memory import STEPS as MEMORY_STEPS
+from gpusim.host.calibration.peers import STEPS as PEER_STEPS
 
-__all__ = ["host_runs", "measure_host_quantities"]
+__all__ = ["host_runs", "measure_host_quantities", "peer_runs"]
+
+Step = Callable[[HostBenches, Found], Found]
 
 
 def host_runs(folder: Path) -> list[Path]:
@@ -34,16 +38,23 @@ def measure_host_quantities(folder: Path, cta_restart_s: float) -> Found:
     Raises RecordingError if a bench or a row is missing.
     """
     values: dict[str, list[Measured]] = {}
-    for run in host_runs(folder):
-        for key, measured in _one_run(run, cta_restart_s).items():
-            values.setdefault(key, []).append(measured)
+    one_device = (*DEVICE_STEPS, *FUNCTION_STEPS, *MEMORY_STEPS)
+    for runs, steps in ((host_runs(folder), one_device), (peer_runs(folder), PEER_STEPS)):
+        for run in runs:
+            for key, measured in _one_run(run, cta_restart_s, steps).items():
+                values.setdefault(key, []).append(measured)
     return {key: _middle(runs) for key, runs in values.items()}
 
 
-def _one_run(folder: Path, cta_restart_s: float) -> Found:
+def peer_runs(folder: Path) -> list[Path]:
+    """The folders ``peers/<run>`` of ``folder`` by name: runs with two devices, which may be missing."""
+    return sorted(path for path in folder.glob("peers/*") if path.is_dir())
+
+
+def _one_run(folder: Path, cta_restart_s: float, steps: Iterable[Step]) -> Found:
     benches = HostBenches(folder, cta_restart_s * 1e6)
     found: Found = {}
-    for step in (*DEVICE_STEPS, *FUNCTION_STEPS, *MEMORY_STEPS):
+    for step in steps:
         found.update(step(benches, found))
     return found
 

@@ -35,6 +35,18 @@ OTHERS: dict[str, tuple[str, str, str]] = {
     "host.cupy.memset_async": ("5.5 us", "assumed", "as beside an H200"),
     "host.cupy.memset_small": ("1.7 us", "assumed", "as beside an H200"),
     "pageable.buffers": ("2", "assumed", "copies (pageable_behind_kernel): more than 1 MiB and less than 16 MiB"),
+    **{
+        f"host.{api}.{call}": (f"{seconds} us", "assumed", "as beside two H200")
+        for call, times in {
+            "memcpy_peer": (2.5, 2.85),
+            "memcpy_pull": (4.5, 5.5),
+            "set_device": (0.12, 0.09),
+            "wait_peer_event": (1.6, 1.7),
+        }.items()
+        for api, seconds in zip(("cupy", "cuda"), times, strict=True)
+    },
+    "stream.peer_hop": ("3.1 us", "assumed", "as between two H200"),
+    "stream.peer_retry": ("3.2 us", "assumed", "as between two H200"),
     "stream.connections": ("8", "specified", "CUDA C++ Programming Guide: CUDA_DEVICE_MAX_CONNECTIONS, default"),
     "stream.retry_more": ("2.3 us", "assumed", "as on an H200; needs CUPTI to be measured"),
     "stream.resident_grids": ("128", "specified", "CUDA C++ Programming Guide, table of technical specifications"),

@@ -32,6 +32,8 @@ class Caller:
         self._sim, self._streams, self._name, self._record = sim, streams, name, record
         self.lane = f"host[{number}]"
         self.warm = warm
+        self.device = 0
+        """Number of the current device."""
 
     def stream(self, name: str) -> StreamState:
         """The stream that this thread calls ``name``. Raises GpusimError for an undeclared one."""

@@ -1,6 +1,6 @@
 """Calls that allocate and free memory.
 
-Models: what the OS takes, by size; how much there is (`DeviceMemory`); calls that wait for the device first; pools.
+Models: what the OS takes, by size; how much there is (`DeviceMemory`); calls that wait for their device first; pools.
   New memory is cleared by the engine that copies to the device, from the beginning of the call on, whatever is copied
   behind it.
 Omits: that copies and the clearing of more than 64 MiB take turns.
@@ -13,7 +13,7 @@ from collections.abc import Generator
 
 from gpusim.errors import GpusimError
 from gpusim.host.calls.caller import Caller, Calls
-from gpusim.host.calls.shared import Shared
+from gpusim.host.calls.shared import Allocated, Shared
 from gpusim.host.device.pools import MemoryPool
 from gpusim.program import host as ops
 
@@ -25,6 +25,7 @@ _ORIGIN = {
     "pinned": "comes from cudaMallocHost: free it with cudaFreeHost",
 }  # fmt: skip
 """Where a buffer comes from; all others are from a pool."""
+_NOTHING = Allocated("", 0, 0)
 
 
 class MemoryCalls:
@@ -42,50 +43,59 @@ class MemoryCalls:
         }
 
     def _malloc(self, op: ops.Malloc) -> Generator:
-        self._new_buffer(op.buffer, "device", op.bytes)
-        seconds, new = self._shared.pages.take(op.buffer, op.bytes)
-        yield from self._os_call(seconds, "alloc.waits", op.bytes, op.chunk, new)
+        device = self._caller.device
+        self._new_buffer(op.buffer, "device", op.bytes, device)
+        seconds, new = self._shared.pages[device].take(op.buffer, op.bytes)
+        yield from self._os_call(device, seconds, "alloc.waits", op.bytes, op.chunk, new)
 
     def _free(self, op: ops.Free) -> Generator:
-        size = self._gone(op.buffer, "device")
-        busy = any(s.last is not None and not s.last.finished for s in self._shared.device.streams.all)
-        seconds = self._shared.pages.give(op.buffer, size, busy)
-        yield from self._os_call(seconds, "alloc.free_waits", size, op.chunk)
+        _, size, device = self._gone(op.buffer, "device")
+        busy = any(s.last is not None and not s.last.finished for s in self._shared.machine.streams.of(device))
+        seconds = self._shared.pages[device].give(op.buffer, size, busy)
+        yield from self._os_call(device, seconds, "alloc.free_waits", size, op.chunk)
 
     def _malloc_host(self, op: ops.MallocHost) -> Generator:
-        self._new_buffer(op.buffer, "pinned", op.bytes)
-        yield from self._os_call(self._costs.sized("alloc.host", op.bytes), "alloc.host_waits", op.bytes, op.chunk)
+        device = self._caller.device
+        self._new_buffer(op.buffer, "pinned", op.bytes, device)
+        seconds = self._costs.sized("alloc.host", op.bytes)
+        yield from self._os_call(device, seconds, "alloc.host_waits", op.bytes, op.chunk)
 
     def _free_host(self, op: ops.FreeHost) -> Generator:
-        size = self._gone(op.buffer, "pinned")
-        yield from self._os_call(self._costs.sized("alloc.host_free", size), "alloc.host_free_waits", size, op.chunk)
+        _, size, device = self._gone(op.buffer, "pinned")
+        seconds = self._costs.sized("alloc.host_free", size)
+        yield from self._os_call(device, seconds, "alloc.host_free_waits", size, op.chunk)
 
     def _malloc_async(self, op: ops.MallocAsync) -> Generator:
         pool, stream = self._pool(op.pool), self._caller.stream(op.stream)
-        self._new_buffer(op.buffer, op.pool, op.bytes)
+        device = stream.spec.device
+        if device != pool.pool.device:
+            raise GpusimError(
+                f"pool {op.pool!r} is on device {pool.pool.device}, and stream {op.stream!r} on device {device}; "
+                "take from a pool of the stream's device"
+            )
+        self._new_buffer(op.buffer, op.pool, op.bytes, device)
         taken = pool.take(op.buffer, op.bytes, op.stream, set(stream.waits))
         if taken.grown and pool.caching and self._costs.flag("alloc.waits"):
-            yield from self._os_call(0.0, "alloc.waits", 0, op.chunk)
-        self._clear(taken.grown)
+            yield from self._os_call(device, 0.0, "alloc.waits", 0, op.chunk)
+        self._clear(device, taken.grown)
         yield from self._caller.busy("alloc", taken.seconds, op.chunk, op.bytes)
 
     def _free_async(self, op: ops.FreeAsync) -> Generator:
-        where, _ = self._shared.buffers.get(op.buffer, ("", 0))
-        self._gone(op.buffer, *self._shared.pools)
+        where, _, _ = self._gone(op.buffer, *self._shared.pools)
         seconds = self._pool(where).give(op.buffer, op.stream, self._caller.stream(op.stream).last)
         yield from self._caller.busy("alloc", seconds, op.chunk)
 
-    def _clear(self, size: int) -> None:
+    def _clear(self, device: int, size: int) -> None:
         if size:
-            self._shared.device.engines.clear(size)
+            self._shared.machine.devices[device].engines.clear(size)
 
-    def _os_call(self, seconds: float, waits: str, size: int, chunk: int, new: int = 0) -> Generator:
-        """A call that waits for the device if the device's quantity ``waits`` says so, and takes ``new`` bytes."""
+    def _os_call(self, device: int, seconds: float, waits: str, size: int, chunk: int, new: int = 0) -> Generator:
+        """A call that waits for the device if the profile's quantity ``waits`` says so, and takes ``new`` bytes."""
         if self._costs.flag(waits):
-            for stream in self._shared.device.streams.all:
+            for stream in self._shared.machine.streams.of(device):
                 if stream.last is not None:
                     yield from self._caller.until(stream.last, "host_sync", chunk)
-        self._clear(new)
+        self._clear(device, new)
         yield from self._caller.busy("alloc", seconds, chunk, size)
 
     def _pool(self, name: str) -> MemoryPool:
@@ -93,20 +103,21 @@ class MemoryCalls:
             raise GpusimError(f"pool {name!r} is not declared")
         return self._shared.pools[name]
 
-    def _new_buffer(self, name: str, where: str, size: int) -> None:
+    def _new_buffer(self, name: str, where: str, size: int, device: int) -> None:
         if name in self._shared.buffers:
             raise GpusimError(f"buffer {name!r} is allocated twice; free it first or use another name")
         if where != "pinned":
-            self._shared.memory.take(name, size)
-        self._shared.buffers[name] = (where, size)
+            self._shared.memory[device].take(name, size)
+        self._shared.buffers[name] = Allocated(where, size, device)
 
-    def _gone(self, name: str, *places: str) -> int:
-        """Forget a buffer and return its bytes. Raises GpusimError if it is not from one of ``places``."""
-        where, size = self._shared.buffers.get(name, ("", 0))
+    def _gone(self, name: str, *places: str) -> Allocated:
+        """Forget a buffer and return what it was. Raises GpusimError if it is not from one of ``places``."""
+        buffer = self._shared.buffers.get(name, _NOTHING)
+        where = buffer.origin
         if where not in places:
             origin = _ORIGIN.get(where, f"comes from pool {where!r}: free it with cudaFreeAsync")
             raise GpusimError(f"buffer {name!r} cannot be freed like that: it {origin}")
         if where != "pinned":
-            self._shared.memory.give(size)
+            self._shared.memory[buffer.device].give(buffer.bytes)
         del self._shared.buffers[name]
-        return size
+        return buffer

@@ -1,11 +1,13 @@
-"""What all threads of a program see: the device, events, buffers, pools, and the lock inside the runtime."""
+"""What all threads of a program see: the devices, events, buffers, pools, and the lock inside the runtime."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from gpusim.engine import Simulation
 from gpusim.errors import GpusimError
 from gpusim.host.calls.staging import Staging
-from gpusim.host.device.device import Device
+from gpusim.host.device.machine import Machine
 from gpusim.host.device.memory import DeviceMemory
 from gpusim.host.device.pages import Pages
 from gpusim.host.device.pools import MemoryPool
@@ -13,28 +15,30 @@ from gpusim.host.device.sleep import Sleep
 from gpusim.host.device.work import Item
 from gpusim.program.host import EventRecord, HostProgram
 
-__all__ = ["Shared"]
+__all__ = ["Allocated", "Shared"]
 
 
 class Shared:
     """One program under way."""
 
-    def __init__(self, sim: Simulation, program: HostProgram, device: Device) -> None:
-        self.sim, self.program, self.device, self.costs = sim, program, device, device.costs
-        self.staging = Staging(device, program)
-        self.pages, self.slot_wake = Pages(device.costs), Sleep(device.profile, "slot")
-        self.pools = {pool.name: MemoryPool(pool, device.costs) for pool in program.pools}
+    def __init__(self, sim: Simulation, program: HostProgram, machine: Machine) -> None:
+        self.sim, self.program, self.machine, self.costs = sim, program, machine, machine.costs
+        each = range(program.devices)
+        self.staging = [Staging(machine, program) for _ in each]
+        self.pages = [Pages(machine.costs) for _ in each]
+        self.memory = [DeviceMemory(machine.profile) for _ in each]
+        self.slot_wake = Sleep(machine.profile, "slot")
+        self.pools = {pool.name: MemoryPool(pool, machine.costs) for pool in program.pools}
         self.running = len(program.threads)
         """Threads that still have calls to make."""
         self.lock_share = self.costs.call("lock") / self.costs.call("launch") if self.costs.call("launch") else 0.0
         self.lock_free_s = 0.0
         self.events: dict[str, Item] = {}
         """Latest record of each event."""
-        self.buffers: dict[str, tuple[str, int]] = {b.name: ("declared", b.bytes) for b in program.buffers}
-        self.memory = DeviceMemory(device.profile)
+        self.buffers = {b.name: Allocated("declared", b.bytes, b.device) for b in program.buffers}
         for buffer in program.buffers:
             if buffer.place == "device":
-                self.memory.take(buffer.name, buffer.bytes)
+                self.memory[buffer.device].take(buffer.name, buffer.bytes)
         self._recorded = {op.event for t in program.threads for op in t.ops if isinstance(op, EventRecord)}
 
     def event(self, name: str) -> Item | None:
@@ -42,3 +46,11 @@ class Shared:
         if name not in self._recorded:
             raise GpusimError(f"event {name!r} is waited for but never recorded")
         return self.events.get(name)
+
+
+class Allocated(NamedTuple):
+    """A buffer: what it comes from (``declared``, ``device``, ``pinned``, else a pool), its bytes and its device."""
+
+    origin: str
+    bytes: int
+    device: int

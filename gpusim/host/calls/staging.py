@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Generator
 
 from gpusim.host.calls.caller import Caller
-from gpusim.host.device.device import Device
+from gpusim.host.device.machine import Machine
 from gpusim.host.device.work import Item, Staged, StagedCopy, StreamState
 from gpusim.program.host import TO_OR_FROM_HOST, HostProgram, Memcpy, MemcpyAsync
 
@@ -28,9 +28,9 @@ Copy = MemcpyAsync | Memcpy
 class Staging:
     """The staging buffers of one device."""
 
-    def __init__(self, device: Device, program: HostProgram) -> None:
-        value = device.profile.value
-        self._device = device
+    def __init__(self, machine: Machine, program: HostProgram) -> None:
+        value = machine.profile.value
+        self._streams = machine.streams
         self._inline, self._piece = int(value("pageable.inline")), int(value("pageable.piece"))
         self._count = int(value("pageable.buffers"))
         self._inline_rate, self._small_rate = value("pageable.inline_rate"), value("pageable.small_rate")
@@ -46,7 +46,7 @@ class Staging:
         if op.bytes <= self._inline:
             yield from caller.busy("host", op.bytes / self._inline_rate, op.chunk, op.bytes)
             part = Staged("h2d", op.bytes, StagedCopy(), last=True)
-            self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, part)
+            self._streams.enqueue(stream, "copy", "h2d", op.chunk, part)
             return
         yield from caller.busy("issue", self._overhead_s, op.chunk)
         rate = self._small_rate if op.bytes <= self._piece else self._in_rate
@@ -55,7 +55,7 @@ class Staging:
             while len(self._in_flight) >= self._count:
                 yield from caller.until(self._in_flight.popleft(), "copy_in_flight", op.chunk)
             yield from caller.busy("host", part.bytes * each_s, op.chunk, part.bytes)
-            self._in_flight.append(self._device.streams.enqueue(stream, "copy", "h2d", op.chunk, part))
+            self._in_flight.append(self._streams.enqueue(stream, "copy", "h2d", op.chunk, part))
 
     def copy_out(self, caller: Caller, stream: StreamState, op: Copy, wake_s: float) -> Generator:
         """The whole of a copy from the device; its first parts are in the order of the stream."""
@@ -66,7 +66,7 @@ class Staging:
         while waiting or under_way:
             while waiting and len(under_way) < self._count:
                 part = waiting.popleft()
-                under_way.append((self._device.streams.enqueue(stream, "copy", "d2h", op.chunk, part), part))
+                under_way.append((self._streams.enqueue(stream, "copy", "d2h", op.chunk, part), part))
             item, part = under_way.popleft()
             yield from caller.until(item, reason, op.chunk)
             yield from caller.busy("issue", wake, op.chunk)

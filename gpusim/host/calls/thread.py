@@ -1,6 +1,6 @@
 """A host thread: makes its calls one after another, each for its cost, some until something has happened.
 
-Models: the calls of `streams`, `waits` and `memory`, and work of the host's own.
+Models: the calls of `streams`, `waits` and `memory`, the choice of a device, and work of the host's own.
 Omits: scheduling of threads on cores (each has one of its own).
 """
 
@@ -14,7 +14,7 @@ from gpusim.host.calls.memory import MemoryCalls
 from gpusim.host.calls.shared import Shared
 from gpusim.host.calls.streams import StreamCalls
 from gpusim.host.calls.waits import WaitCalls
-from gpusim.program.host import HostOp, HostThread, HostWork
+from gpusim.program.host import HostOp, HostThread, HostWork, SetDevice
 from gpusim.timeline import Recorder
 
 __all__ = ["HostThreadModel"]
@@ -25,8 +25,8 @@ class HostThreadModel:
 
     def __init__(self, shared: Shared, thread: HostThread, number: int, record: Recorder | None) -> None:
         self._shared, self._ops = shared, thread.ops
-        self._caller = Caller(shared.sim, shared.device.streams, thread.name, number, record, thread.warm)
-        self._calls: Calls = {HostWork: self._host_work}
+        self._caller = Caller(shared.sim, shared.machine.streams, thread.name, number, record, thread.warm)
+        self._calls: Calls = {HostWork: self._host_work, SetDevice: self._set_device}
         self._waits = WaitCalls(shared, self._caller)
         for group in (StreamCalls(shared, self._caller), self._waits, MemoryCalls(shared, self._caller)):
             self._calls |= group.calls
@@ -48,3 +48,11 @@ class HostThreadModel:
 
     def _host_work(self, op: HostWork) -> Generator:
         yield from self._caller.busy("host", op.seconds, op.chunk)
+
+    def _set_device(self, op: SetDevice) -> Generator:
+        devices = self._shared.program.devices
+        if op.device not in range(devices):
+            on = f"0 to {devices - 1}" if devices > 1 else "0"
+            raise GpusimError(f"there is no device {op.device}: streams and memory of the program are on {on}")
+        yield from self._caller.busy("issue", self._shared.costs.call("set_device"), op.chunk)
+        self._caller.device = op.device

@@ -1,6 +1,7 @@
 """Calls that wait for the device, or for a slot that it or another thread gives back.
 
-Models: synchronisation with a stream, an event or all streams, and that driver pools then give memory back; waking up.
+Models: synchronisation with a stream, an event or all streams of a device, and that driver pools then give memory
+  back; waking up.
   A thread that polls does not sleep, and what it calls is no synchronisation.
   Giving a slot back costs what taking one does, and who waits for it wakes up as behind a host function.
 Omits: what a thread that polls takes from the calls of others (in Python it is refused where there are any,
@@ -50,7 +51,8 @@ class WaitCalls:
             yield from self._synchronise([item], op.chunk)
 
     def _device_sync(self, op: ops.DeviceSync) -> Generator:
-        yield from self._synchronise([stream.last for stream in self._shared.device.streams.all], op.chunk)
+        streams = self._shared.machine.streams.of(self._caller.device)
+        yield from self._synchronise([stream.last for stream in streams], op.chunk)
 
     def _synchronise(self, items: list[Item | None], chunk: int) -> Generator:
         caller = self._caller
@@ -77,7 +79,7 @@ class WaitCalls:
             self._semaphore(slots).end(self._caller.lane)
 
     def _semaphore(self, slots: str) -> SlotSemaphore:
-        semaphore = self._shared.device.slots.get(slots)
+        semaphore = self._shared.machine.functions.slots.get(slots)
         if semaphore is None:
             raise GpusimError(f"slots {slots!r} are not declared")
         return semaphore

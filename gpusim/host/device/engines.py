@@ -1,6 +1,6 @@
 """Copy engines and the host link.
 
-Models: one queue per direction (and one for copies between devices), as many as the device has; an overhead per copy
+Models: one queue per direction (and one for copies to other devices), as many as the device has; an overhead per copy
   and a bandwidth; both are worse while the other direction is at work, and not by the same factor. Who came first goes
   first; after an engine has become free, ``copy.turn`` passes before it takes a copy that had to wait for another
   engine before. (The device goes round the streams in an order that depends on which channels the driver gave them.)
@@ -86,9 +86,9 @@ class _Engine:
 
 
 class CopyEngines:
-    """The device's copy engines; ``record`` is told what each one did."""
+    """A device's copy engines; ``record`` is told what each one did, on lanes whose names begin with ``prefix``."""
 
-    def __init__(self, sim: Simulation, profile: DeviceProfile, record: Recorder | None) -> None:
+    def __init__(self, sim: Simulation, profile: DeviceProfile, record: Recorder | None, prefix: str = "") -> None:
         value = profile.value
         self._sim = sim
         self._record = record
@@ -108,7 +108,9 @@ class CopyEngines:
         self.on_sms = count == 3 and value("copy.d2d_block") > 0
         """Whether copies within the device and memsets are left to the SMs."""
         turn_s = value("copy.turn")
-        engines = {n: _Engine(sim, f"copy_engine[{n}]", turn_s, self._work) for n in dict.fromkeys(names.values())}
+        engines = {
+            n: _Engine(sim, f"{prefix}copy_engine[{n}]", turn_s, self._work) for n in dict.fromkeys(names.values())
+        }
         self._engine = {direction: engines[name] for direction, name in names.items()}
         self._engine[_CLEAR] = self._engine["h2d"]
 

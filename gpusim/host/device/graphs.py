@@ -42,6 +42,12 @@ def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
                 f"that is recorded in {first!r} before",
                 ("graphs", graph.name),
             )
+        if streams.state(op.stream, "").spec.device != origin.spec.device:
+            raise ProgramError(
+                f"graph {graph.name!r}: stream {op.stream!r} is on another device than {origin.spec.name!r}, which is "
+                "not modelled; launch a graph on each device",
+                ("graphs", graph.name),
+            )
         kind, label = _kind(op)
         state = origin if op.stream == first else streams.state(op.stream, "")
         item = streams.new_item(kind, state, label, here, op.chunk, op)

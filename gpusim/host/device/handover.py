@@ -5,16 +5,20 @@ Models: a queue per stream and engine (kernels, one per copy direction). Within 
   ``stream.retry``. When it opens between two looks nobody models: at an even spread of phases, the same in every run.
   From the third queue of kernels on, each in which work waits makes the round ``stream.retry_more`` longer. A host
   function is called by way of the queue of kernels, so behind a copy it is looked for, too. Work across streams, graphs
-  (same rules, less from kernel to kernel).
+  (same rules, less from kernel to kernel). From one device to another it takes ``stream.peer_hop`` more, and up to
+  ``stream.peer_retry`` until somebody looks. A copy that is asked for by the device that is written is made by the one
+  that is read: it is asked for across, in the order of the stream, and its end is told across.
 Omits: why a second queue makes no difference; what queues of copies that wait do to each other (with three and four
   streams in and out of a kernel the device takes 3 % longer than is said here, without the kernel 3 to 6 % less).
   Beside streams that do nothing but wait, kernels lose a third of what they lose here (handover: waiting).
 Source: realkernels.microbench.host (device: kernels of 10 us with copies between them start at multiples of 8.192 us
   from each other; between kernels, also across streams, nothing of that kind; handover: late, and the periods of 1 to
-  8 streams, 52 within 3.7 % on average; ``copy.turn`` comes from eight more).
+  8 streams, 52 within 3.7 % on average; ``copy.turn`` comes from eight more; peers: chains).
 """
 
 from __future__ import annotations
+
+from itertools import pairwise
 
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.device.work import COPY_ENGINES, DEVICE_ENGINES, Item
@@ -32,6 +36,7 @@ class HandOver:
         value = profile.value
         self._retry_s, self._retry_more_s = value("stream.retry"), value("stream.retry_more")
         self._waits = 0
+        self._peer_hop_s, self._peer_retry_s = value("stream.peer_hop"), value("stream.peer_retry")
         self._event_s = value("stream.event")
         self._start = {
             "compute": value("stream.start"), "func": value("stream.start"),
@@ -57,17 +62,24 @@ class HandOver:
             return self._pass_marker(item)
         enqueued = item.enqueued_s + (self._graph_start_s if item.in_graph else self._start[item.engine])
         waiting = max(enqueued, item.before.start_s) if item.before is not None else enqueued
-        ready = enqueued
+        pulled = item.device != item.stream.spec.device
+        ready = enqueued + pulled * self._peer_hop_s
         for dep, why in item.deps:
             end = dep.end_s
-            if self._crosses(dep, item) and end > waiting + _ROUNDING and self._retry_s > 0.0:
+            if self._crosses(dep, item) and not pulled and end > waiting + _ROUNDING and self._retry_s > 0.0:
                 retry = self._retry_s
                 if item.engine in ("compute", "func"):
                     retry += self._retry_more_s * max(others - 1, 0)
                 end += self._chance() * retry
                 item.polled = True
-            ready = max(ready, end + self._takes(dep, item, why))
+            ready = max(ready, end + self._takes(dep, item, why) + self._between_devices(dep, item))
         return ready
+
+    def _between_devices(self, dep: Item, item: Item) -> float:
+        """From the device of ``dep`` to that of its stream, to that of the stream of ``item``, to that of ``item``."""
+        way = (dep.device, dep.stream.spec.device, item.stream.spec.device, item.device)
+        hops = sum(here != there for here, there in pairwise(way))
+        return sum(self._peer_hop_s + self._chance() * self._peer_retry_s for _ in range(hops))
 
     def _chance(self) -> float:
         """Numbers that fill (0, 1) evenly: where between two looks something comes depends on what nobody models."""
@@ -104,4 +116,4 @@ class HandOver:
         dep, _ = last
         item.after = dep.after
         passing = 0.0 if item.in_graph else self._event_s
-        return max(item.enqueued_s, dep.end_s + passing)
+        return max(item.enqueued_s, dep.end_s + passing + self._between_devices(dep, item))

@@ -24,18 +24,21 @@ class _Queue:
 
 
 class HardwareQueues:
-    """The queues of all engines; ``counts`` says how many an engine has. Engines that are not in it have no limit."""
+    """The queues of all engines of all devices; ``counts`` says how many an engine has.
+
+    Engines that are not in it have no limit.
+    """
 
     def __init__(self, sim: Simulation, counts: Mapping[str, int]) -> None:
         self._sim, self._counts = sim, counts
-        self._queues: dict[str, list[_Queue]] = {}
+        self._queues: dict[tuple[int, str], list[_Queue]] = {}
         self._handed_out: dict[Item, Event] = {}
         self._of: dict[tuple[StreamState, str], tuple[Item, _Queue]] = {}
 
     def put(self, item: Item) -> Item | None:
         """Give an item its place; returns what is handed out before it, if that has not been yet."""
         self._handed_out[item] = self._sim.event()
-        queues = self._queues.setdefault(item.engine, [])
+        queues = self._queues.setdefault((item.device, item.engine), [])
         waiting = [queue for queue in queues if not self._handed_out[queue.last].triggered]
         queue = next((queue for queue in queues if queue not in waiting), None)
         before = self._of.get((item.stream, item.engine))
@@ -60,5 +63,5 @@ class HardwareQueues:
         """How many other queues of its engine hold work of other streams that waits."""
         return sum(
             queue.last.stream is not item.stream and not self._handed_out[queue.last].triggered
-            for queue in self._queues[item.engine]
+            for queue in self._queues[item.device, item.engine]
         )

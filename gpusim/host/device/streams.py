@@ -10,14 +10,14 @@ Source: CUDA Runtime API (stream synchronization behavior); realkernels.microben
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 
 from gpusim.engine import Simulation
 from gpusim.errors import GpusimError, listing, nearest
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.device.handover import HandOver
 from gpusim.host.device.queues import HardwareQueues
-from gpusim.host.device.work import COPY_ENGINES, DeviceOp, Item, StreamState, engine_of
+from gpusim.host.device.work import COPY_ENGINES, DeviceOp, Item, StreamState, device_of, engine_of
 from gpusim.program.host import HostProgram, Stream
 
 __all__ = ["Streams"]
@@ -26,18 +26,23 @@ Execute = Callable[[Item], Generator]
 
 
 class Streams:
-    """All streams of a program. ``execute(item)`` does the work once an item may start."""
+    """All streams of a program. ``execute(item)`` does the work once an item may start.
 
-    def __init__(self, sim: Simulation, program: HostProgram, profile: DeviceProfile, execute: Execute) -> None:
+    ``prefixes``: what the lanes of each device's streams begin with.
+    """
+
+    def __init__(
+        self, sim: Simulation, program: HostProgram, profile: DeviceProfile, execute: Execute, prefixes: Sequence[str]
+    ) -> None:
         self._sim = sim
-        self._profile = profile
         self._execute = execute
+        self._prefixes = prefixes
         self._hand_over = HandOver(profile)
         copies, kernels = (max(1, int(profile.value(key))) for key in ("copy.channels", "stream.connections"))
         self._queues = HardwareQueues(sim, {"compute": kernels, **dict.fromkeys(COPY_ENGINES, copies)})
         self._specs = {stream.name: (i, stream) for i, stream in enumerate(program.streams)}
         self._states: dict[tuple[str, str], StreamState] = {}
-        self._legacy: StreamState | None = None
+        self._legacy: dict[int, StreamState] = {}
         self._last_func: Item | None = None
         self._serial = self._graphs = 0
         self.items: list[Item] = []
@@ -49,14 +54,13 @@ class Streams:
             did = f". Did you mean {hint!r}?" if hint else ""
             raise GpusimError(f"stream {name!r} is not declared (declared: {listing(self._specs) or 'none'}){did}")
         number, spec = self._specs[name]
+        prefix = self._prefixes[spec.device]
         if spec.kind == "legacy":
-            if self._legacy is None:
-                self._legacy = StreamState(spec, f"stream[{number}]")
-            return self._legacy
+            return self._legacy.setdefault(spec.device, StreamState(spec, f"{prefix}stream[{number}]"))
         key = (name, thread if spec.kind == "per_thread" else "")
         if key not in self._states:
             suffix = f"@{thread}" if spec.kind == "per_thread" and self._others(name) else ""
-            self._states[key] = StreamState(spec, f"stream[{number}{suffix}]")
+            self._states[key] = StreamState(spec, f"{prefix}stream[{number}{suffix}]")
         return self._states[key]
 
     def _others(self, name: str) -> bool:
@@ -65,7 +69,11 @@ class Streams:
     @property
     def all(self) -> list[StreamState]:
         """Streams that have been used."""
-        return [*self._states.values(), *([self._legacy] if self._legacy else [])]
+        return [*self._states.values(), *self._legacy.values()]
+
+    def of(self, device: int) -> list[StreamState]:
+        """Streams of a device that have been used."""
+        return [stream for stream in self.all if stream.spec.device == device]
 
     def enqueue(self, stream: StreamState, kind: str, label: str, chunk: int, op: DeviceOp) -> Item:
         """Put work at the end of a stream; it starts by itself as soon as it may."""
@@ -82,10 +90,12 @@ class Streams:
     def ahead_of(self, stream: StreamState) -> list[Item]:
         """What the next item of a stream must wait for besides events."""
         items = [stream.last] if stream.last else []
+        device = stream.spec.device
+        legacy = self._legacy.get(device)
         if stream.spec.kind == "legacy":
-            items += [s.last for s in self._states.values() if s.last and _blocking(s.spec)]
-        elif self._legacy is not None and self._legacy.last is not None and _blocking(stream.spec):
-            items.append(self._legacy.last)
+            items += [s.last for s in self.of(device) if s.last and _blocking(s.spec)]
+        elif legacy is not None and legacy.last is not None and _blocking(stream.spec):
+            items.append(legacy.last)
         return items
 
     def next_graph(self) -> int:
@@ -106,7 +116,8 @@ class Streams:
         self._serial += 1
         chunk_text = f" of chunk {chunk}" if chunk >= 0 else ""
         text, engine = f"{label}{chunk_text} (#{self._serial})", engine_of(kind, op)
-        item = Item(kind, stream, text, self._sim.event(), op, engine, engine, deps, chunk, self._sim.now)
+        device = device_of(op, stream)
+        item = Item(kind, stream, text, self._sim.event(), op, engine, engine, device, deps, chunk, self._sim.now)
         self.items.append(item)
         return item
 

@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from gpusim.engine import Event
 from gpusim.program.host import ON_DEVICE, EventRecord, HostFunc, Launch, MemcpyAsync, MemsetAsync, Stream
 
-__all__ = ["COPY_ENGINES", "DEVICE_ENGINES", "DeviceOp", "Item", "Staged", "StagedCopy", "StreamState", "engine_of"]
+__all__ = [
+    "COPY_ENGINES", "DEVICE_ENGINES", "DeviceOp", "Item", "Staged", "StagedCopy", "StreamState", "device_of",
+    "engine_of",
+]  # fmt: skip
 
 COPY_ENGINES = ("h2d", "d2h", "p2p")
 """Queues of copies that leave or reach the device; those that stay on it are in the queue ``compute``."""
@@ -64,6 +67,11 @@ class StreamState:
             self.queued.popleft()
 
 
+def device_of(op: DeviceOp | None, stream: StreamState) -> int:
+    """Whose engine or SMs do a piece of work: those of the stream's device, of a copy those of the one that is read."""
+    return op.peer if isinstance(op, MemcpyAsync) and op.pull else stream.spec.device
+
+
 @dataclass(eq=False, slots=True)
 class Item:
     """An op in a stream. ``kind``: copy (or memset), kernel, marker (a record or a wait), func.
@@ -81,6 +89,8 @@ class Item:
     """Engine in whose queue it is (`engine_of`)."""
     after: str
     """As what it counts for its successors' hand-over: its engine, or for a marker that of what it stands for."""
+    device: int
+    """Number of the device whose engine or SMs it needs."""
     deps: list[tuple[Item, str]] = field(default_factory=list)
     chunk: int = -1
     enqueued_s: float = 0.0

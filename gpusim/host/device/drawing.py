@@ -1,0 +1,37 @@
+"""What a piece of work leaves on its stream's lane: the waits before it, and itself."""
+
+from __future__ import annotations
+
+from gpusim.host.device.work import Item
+from gpusim.timeline import Recorder
+
+__all__ = ["Drawing"]
+
+
+class Drawing:
+    """Draws with ``record``, or not at all if that is None."""
+
+    def __init__(self, record: Recorder | None) -> None:
+        self.record = record
+
+    def item(
+        self, item: Item, end_s: float, kind: str, resource: str = "", size: int = 0, first: Item | None = None
+    ) -> None:
+        """An item that ends now, and the waits before it.
+
+        It waited until it was ready, and from then on for ``resource``. ``first`` is the part of it that did so.
+        """
+        if self.record is None:
+            return
+        first, stream = first or item, item.stream
+        start = max(item.start_s, stream.free_s)
+        begin = max(stream.free_s, first.enqueued_s)
+        ready = min(max(first.ready_s, begin), start)
+        if ready > begin:
+            cause = max((dep for dep, _ in first.deps if dep.row >= 0), key=lambda dep: dep.end_s, default=None)
+            self.record(item.lane, "wait", begin, ready, first.reason, item.chunk, -1, 0, cause.row if cause else -1)
+        if start > ready:
+            # Who had taken it is not known here.
+            self.record(item.lane, "wait", ready, start, resource, item.chunk)
+        stream.free_s = end_s
+        item.row = self.record(item.lane, kind, start, stream.free_s, "", item.chunk, -1, size)
