@@ -67,8 +67,7 @@ def assumed_of(program: HostProgram, profile: DeviceProfile, api: HostApi) -> li
 
 
 def _features(program: HostProgram, calls: Iterable[HostOp]) -> Iterator[str]:
-    """Types of its calls, directions and kinds of memory of its copies, kinds of pools; ``threads``, ``devices`` if
-    several."""
+    """Types of its calls, ways and memory of its copies, kinds of pools; ``threads`` and ``devices`` if several."""
     pools = {pool.name: pool.kind for pool in program.pools}
     for op in calls:
         yield type(op).__name__

@@ -1,9 +1,10 @@
 """From raw microbenchmark results to the host, copy and allocation quantities of a device.
 
-``device``, ``functions``, ``memory`` and ``peers`` hold small functions that isolate one mechanism each. The raw results
-are the files ``host_<bench>.json`` of ``realkernels.microbench.host``. What a call costs depends on the machine and its day
-more than on anything else, so there may be several runs of the benches, on several machines: the median of each
-quantity is taken, and how far the runs lie apart is its spread. Nothing here sees the recording of a technique:
+``device``, ``functions``, ``memory`` and ``peers`` hold small functions that isolate one mechanism each. The raw
+results are the files ``host_<bench>.json`` of ``realkernels.microbench.host``. What a call costs depends on the
+machine and its day more than on anything else, so there may be several runs of the benches, on several machines: the
+median of each quantity is taken, and how far the runs lie apart is its spread. Nothing here sees the recording of a
+technique:
 calibration and validation never mix.
 """
 
