@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf
 
@@ -110,8 +111,8 @@ _CALLS = "fewer calls: larger chunks, a graph, allocations outside of the loop"
 _LATER = "wait with events on the device, or for a chunk some turns later, or once at the end"
 _UNITS = (
     (r"^host\[", ("issue", "launch", "alloc", "host"), "host", _CALLS),
-    (r"^copy_engine\[", None, "copy engine", "move fewer bytes, or keep them on the device"),
-    (r"^stream\[[^.]*$", ("kernel",), "kernels", "faster kernels, or fewer of them"),
+    (r"^(gpu\[\d+\]\.)?copy_engine\[", None, "copy engine", "move fewer bytes, or keep them on the device"),
+    (r"^(gpu\[\d+\]\.)?stream\[[^.]*$", ("kernel",), "kernels", "faster kernels, or fewer of them"),
 )
 
 
@@ -122,13 +123,11 @@ def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
     found = []
     for lanes, kinds, name, lever in _UNITS:
         keep = timeline.mask(lanes=lanes, kinds=kinds)
-        # Kernels count together, copy engines and threads each on its own.
-        owner = np.zeros(int(keep.sum()), dtype=np.int64) if name == "kernels" else timeline.lane[keep]
+        # Kernels of a device count together, copy engines and threads each on its own.
+        owner = _first_of_device(timeline.lanes)[timeline.lane[keep]] if name == "kernels" else timeline.lane[keep]
         busy = union_length(owner, timeline.start_s[keep], timeline.end_s[keep], len(timeline.lanes) + 1)
         number = int(busy.argmax())
-        # copy_engine[h2d] reads "copy engine H2D".
-        engine = timeline.lanes[number].partition("[")[2].rstrip("]").upper()
-        full = f"{name} {engine}" if name == "copy engine" and busy.any() else name
+        full = _named(name, timeline.lanes[number]) if busy.any() else name
         found.append(Bottleneck(full, float(busy[number]) / timeline.total_s, lever))
     best = max(found, key=lambda entry: entry.share)
     if best.share >= WORTH_NAMING:
@@ -138,6 +137,20 @@ def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
     return Bottleneck(
         "units that wait for each other", 1.0 - best.share, "more streams, so that another chunk is there"
     )
+
+
+def _first_of_device(lanes: Sequence[str]) -> np.ndarray:
+    """For each lane the first one of the same device, which stands for it; lanes of one device alone name none."""
+    devices = [lane.partition(".")[0] if lane.startswith("gpu[") else "" for lane in lanes]
+    return np.array([devices.index(device) for device in devices], dtype=np.int64)
+
+
+def _named(unit: str, lane: str) -> str:
+    """gpu[1].copy_engine[h2d] reads "copy engine H2D of GPU 1"."""
+    device, _, own = lane.rpartition(".") if lane.startswith("gpu[") else ("", "", lane)
+    engine = f" {own.partition('[')[2].rstrip(']').upper()}" if unit == "copy engine" else ""
+    where = f" of GPU {device[4:].rstrip(']')}" if device and unit != "host" else ""
+    return f"{unit}{engine}{where}"
 
 
 def _what_the_host_does(timeline: Timeline, share: float) -> Bottleneck:

@@ -19,7 +19,7 @@ class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
     gpus: int = param(2, "GPUs in a row, each with one part of the model", ge=2, le=8)
-    microbatches: int = param(16, "that pass through all of them", ge=1, le=256, lever=Lever("micro-batches"))
+    microbatches: int = param(16, "that pass through all of them", ge=1, le=256)
     bytes: int = param(16 << 20, "of a tensor that goes from one GPU to the next", ge=4096, le=1 << 30, unit="bytes")
     kernel_s: float = param(200e-6, "of a part's kernel, which fills its GPU", ge=0.0, le=1.0, unit="s")
     imbalance: float = param(0.0, "how much longer the last part takes, as a share of the others", ge=-0.9, le=4.0)

@@ -13,6 +13,8 @@ SPREAD = 30
 BETWEEN_GPUS = 390e9
 """Bytes per second; only to choose sizes with."""
 LONGEST_S = 20e-3
+EVEN = Params(bytes=64 * MIB, kernel_s=180e-6)
+"""Copies as long as kernels: room for the next tensor decides."""
 
 
 def totals() -> list[Params]:
@@ -21,19 +23,16 @@ def totals() -> list[Params]:
         Params(way=way, copy_stream=stream, hand_over=hand_over)
         for way, stream, hand_over in product(("push", "pull"), ("own", "compute"), ("events", "host"))
     ]
-    # Copies as long as kernels: room for the next tensor decides.
-    even = Params(bytes=64 * MIB, kernel_s=180e-6)
-    rings = [replace(even, slots=slots, way=way) for slots, way in product((1, 2, 3, 4), ("push", "pull"))]
+    rings = [replace(EVEN, slots=slots, way=way) for slots, way in product((1, 2, 3, 4), ("push", "pull"))]
     short = [Params(bytes=64 * KIB, kernel_s=seconds, microbatches=64) for seconds in (5e-6, 20e-6, 50e-6)]
     more = [Params(gpus=gpus, slots=slots) for gpus, slots in product((3, 4), (1, 2))]
-    return list(dict.fromkeys([*ways, *rings, *short, *more, *(_spread(index) for index in range(1, SPREAD + 1))]))
+    return list(dict.fromkeys([*ways, *rings, *traced(), *short, *more, *(_spread(index) for index in range(1, SPREAD + 1))]))
 
 
 def traced() -> list[Params]:
     """Copies beside kernels, one tensor at a time, both ways, and the host in between."""
-    even = Params(bytes=64 * MIB, kernel_s=180e-6, microbatches=12)
-    return [even, replace(even, slots=1), replace(even, way="pull"), Params(copy_stream="compute"),
-            Params(hand_over="host", microbatches=6)]  # fmt: skip
+    others = (replace(EVEN, slots=1), replace(EVEN, way="pull"), replace(EVEN, copy_stream="compute"))
+    return [EVEN, *others, replace(EVEN, hand_over="host")]
 
 
 def _spread(index: int) -> Params:

@@ -191,7 +191,7 @@ class TestHostPage:
         table = HOST_PAGE[HOST_PAGE.index("| CUDA | CuPy") : HOST_PAGE.index("`ndarray.set`")].strip()
         rows = [row.split(" | ") for row in table.splitlines()[2:]]
         steps = [word for row in rows for word in re.findall(r"`(\w+)`", row[2])]
-        assert set(HOST_OPS) - set(steps) == {"p2p", "work"}
+        assert set(HOST_OPS) - set(steps) == {"work"}
         names = load_profile("h200_sxm").quantities
         words = {*HOST_OPS, *(field for entry in HOST_OPS.values() for field in entry.spec.model_fields)}
         for row in rows:

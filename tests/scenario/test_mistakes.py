@@ -178,7 +178,7 @@ def test_streams_that_others_go_round_can_be_told():
     ("old", "new", "told"),
     [
         ("streams: 2", "streams: {s0, s1}", "host.streams.s0: nothing is said of s0 (allowed: s0: {} where all is"),
-        ("streams: 2", "streams: {s0: blocking}", "'blocking' is no mapping (allowed: kind, priority)"),
+        ("streams: 2", "streams: {s0: blocking}", "'blocking' is no mapping (allowed: kind, priority, device)"),
         ("streams: 2", "streams: 2\n  pools: {own}", "nothing is said of own (allowed: own: {}"),
         (
             "streams: 2",

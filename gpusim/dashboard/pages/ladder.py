@@ -111,6 +111,8 @@ REMEDIES = (
     Remedy("global synchronisation", "events instead of syncs, callbacks, streams without the default stream's order",
            ("event_graph", "host_callback_pool", "default_streams")),
     Remedy("allocation inside of the loop", "pools, or memory that is kept", ("allocators", "layer_pipeline")),
+    Remedy("tensors on their way to another GPU", "room for two on each, copies in a stream of their own, events",
+           ("multi_gpu_pipeline", "own_two_gpus")),
     Remedy("messages behind the last kernel", "parts of them, sent beside the kernels that are left",
            ("gradient_overlap",)),
     Remedy("registers of warps that only load", "give them to the warps that compute", ("register_split", "occupancy")),

@@ -45,7 +45,7 @@ def idle_of(timeline: Timeline) -> dict[str, float]:
     """Who does nothing for which share of the predicted time: units, computing warps, and waits by their reason."""
     shares: dict[str, float] = {}
     total_s = timeline.total_s
-    for lane in (name for name in timeline.lanes if name.startswith("copy_engine[")):
+    for lane in (name for name in timeline.lanes if name.startswith("copy_engine[")):  # rungs have one device
         engine = lane.partition("[")[2].rstrip("]").upper()
         shares[f"copy engine {engine} idle"] = 1.0 - _busy(timeline, timeline.mask(lanes=_exactly(lane))) / total_s
     computing = timeline.mask(kinds=COMPUTE_KINDS) & ~timeline.mask(lanes=r"\.kernel\[")

@@ -12,6 +12,7 @@ from gpusim.errors import listing, nearest
 from gpusim.program.host import BETWEEN_DEVICE_MEMORY, DIRECTIONS
 from gpusim.scenario.host.calls import PARTS
 from gpusim.scenario.host.chunk_names import speaks_of_earlier
+from gpusim.scenario.host.devices import device_problems
 from gpusim.scenario.host.order import order_problems
 from gpusim.scenario.host.schema import DEFAULT_POOL, SpelledHost, ThreadSpec
 from gpusim.scenario.kernel.op_lists import as_written, length
@@ -52,6 +53,7 @@ def host_problems(host: SpelledHost) -> Iterator[Problem]:
                 yield from _names(host, word, args, ("threads", name, part, *path), in_chunks=part == "per_chunk")
     if count <= MAX_OPS:
         yield from order_problems(host)
+        yield from device_problems(host)
 
 
 def _unused(host: SpelledHost) -> Iterator[Problem]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
 from gpusim.scenario.fields import ByteCount, Count, Model, Name, Number
-from gpusim.scenario.host.words import HostStep, Size, Time
+from gpusim.scenario.host.words import DeviceNumber, HostStep, Size, Time
 from gpusim.scenario.kernel.schema import SpelledKernel, TechniqueKernel
 
 __all__ = [
@@ -39,6 +39,9 @@ class StreamSpec(Model):
     own default stream, which is blocking."""
     priority: Annotated[Count, Field(ge=-5, le=0)] = 0
     """Priority of its kernels, from -5 to 0: where blocks of several wait for room, lower numbers go first."""
+    device: DeviceNumber = 0
+    """Number of the GPU that it is on. All GPUs of a program are of the scenario's `device`, see each other's memory,
+    and there are as many as the numbers of streams and pools say."""
 
 
 class WorkSpec(Model):
@@ -85,6 +88,8 @@ class PoolSpec(Model):
     limit: Size | None = None
     """Bytes that the pool may hold; one that needs more gives back what is free, and fails if that is not enough. A
     driver pool takes memory in pieces of 32 MiB, and its limit is rounded up to whole ones, as by CUDA."""
+    device: DeviceNumber = 0
+    """Number of the GPU whose memory it is."""
 
 
 class GraphSpec(Model):
@@ -169,3 +174,8 @@ class SpelledHost(Model):
     """Graphs by name. They exist before the program starts: neither capture nor instantiation is part of it."""
     threads: Annotated[dict[Name, ThreadSpec], Field(min_length=1, max_length=64)]
     """Threads by name; all begin at the same time."""
+
+    @property
+    def devices(self) -> int:
+        """How many GPUs its streams and pools are on."""
+        return 1 + max(part.device for part in (*self.streams.values(), *self.pools.values()))

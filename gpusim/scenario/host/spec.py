@@ -37,7 +37,9 @@ def build_host(host: SpelledHost, kernel_of: KernelOf) -> ops.HostProgram:
         "host",
         threads,
         streams=tuple(_streams(host, threads)),
-        pools=tuple(ops.Pool(n, p.kind, p.release_threshold, p.limit) for n, p in (DEFAULT_POOL | host.pools).items()),
+        pools=tuple(
+            ops.Pool(n, p.kind, p.release_threshold, p.limit, p.device) for n, p in (DEFAULT_POOL | host.pools).items()
+        ),
         slots=tuple(ops.Slots(n, count) for name, count in host.slots.items() for n in _numbered(name, chunks)),
         graphs=graphs,
     )
@@ -46,7 +48,7 @@ def build_host(host: SpelledHost, kernel_of: KernelOf) -> ops.HostProgram:
 def _streams(host: SpelledHost, threads: tuple[ops.HostThread, ...]) -> Iterator[ops.Stream]:
     """The streams that are declared, and the legacy stream where cudaMemcpy needs one: CUDA always has it."""
     for name, spec in host.streams.items():
-        yield ops.Stream(name, spec.kind, spec.priority)
+        yield ops.Stream(name, spec.kind, spec.priority, spec.device)
     declared = any(spec.kind == "legacy" for spec in host.streams.values())
     if not declared and any(isinstance(op, ops.Memcpy) for thread in threads for op in thread.ops):
         yield ops.Stream(_LEGACY, "legacy")
@@ -66,6 +68,7 @@ def _work(name: str, spec: WorkSpec) -> ops.Work:
 
 
 _MAKE: dict[str, Callable[[Call, Mapping[str, ops.Work | KernelProgram]], ops.HostOp]] = {
+    "p2p": lambda c, _: _peer_copy(c),
     "memset": lambda c, _: ops.MemsetAsync(c.args.bytes, c.stream, chunk=c.chunk),
     "memcpy": lambda c, _: ops.Memcpy(c.args.direction, c.args.bytes, not c.args.pageable, chunk=c.chunk),
     "launch": lambda c, kernels: ops.Launch(kernels[c.args.kernel], c.stream, chunk=c.chunk),
@@ -84,13 +87,21 @@ _MAKE: dict[str, Callable[[Call, Mapping[str, ops.Work | KernelProgram]], ops.Ho
     "sync_stream": lambda c, _: ops.StreamSync(c.stream, c.chunk),
     "sync_event": lambda c, _: ops.EventSync(c.names["event"], c.chunk, c.args.poll),
     "sync_device": lambda c, _: ops.DeviceSync(c.chunk),
+    "set_device": lambda c, _: ops.SetDevice(c.args.device, c.chunk),
     "launch_graph": lambda c, _: ops.GraphLaunch(c.args.graph, c.stream, c.chunk),
 }
-"""The op of a call, by its word; copies have theirs in `_op`."""
+"""The op of a call, by its word; copies on one device have theirs in `_op`."""
+
+
+def _peer_copy(call: Call) -> ops.MemcpyAsync:
+    args = call.args
+    pull = args.from_device is not None
+    peer = args.from_device if pull else ops.OUTSIDE if args.to_device is None else args.to_device
+    return ops.MemcpyAsync("p2p", args.bytes, call.stream, chunk=call.chunk, peer=peer, pull=pull)
 
 
 def _op(kernels: Mapping[str, ops.Work | KernelProgram], call: Call) -> ops.HostOp:
     """The op of a call."""
-    if call.word in ops.DIRECTIONS:  # the words of asynchronous copies
+    if call.word not in _MAKE:  # the words of asynchronous copies are their ways
         return ops.MemcpyAsync(call.word, call.args.bytes, call.stream, not call.args.pageable, chunk=call.chunk)
     return _MAKE[call.word](call, kernels)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from gpusim.scenario.fields import ByteCount, Count, Model, Name, Seconds
 from gpusim.scenario.kernel.op_schema import MAX_TIMES, REPEAT
 from gpusim.scenario.kernel.op_words import OpWord, step_model
 
-__all__ = ["CHUNKED", "HOST_OPS", "HOST_STEPS", "HostStep", "OnStream", "Size", "Time"]
+__all__ = ["CHUNKED", "HOST_OPS", "HOST_STEPS", "DeviceNumber", "HostStep", "OnStream", "Size", "Time"]
 
 CHUNKED = r"^[A-Za-z_][A-Za-z0-9_]*(#(-[1-9][0-9]{0,3})?)?$"
 Chunked = Annotated[str, Field(pattern=CHUNKED, max_length=40)]
@@ -53,6 +53,37 @@ class Copy(OnStream):
     """Bytes of the copy."""
     pageable: bool = False
     """Ordinary host memory instead of page-locked."""
+
+
+MOST_DEVICES = 16
+DeviceNumber = Annotated[Count, Field(ge=0, lt=MOST_DEVICES)]
+"""Number of a device, from 0 on."""
+
+
+class PeerCopy(OnStream):
+    """cudaMemcpyPeerAsync."""
+
+    bytes: Size
+    """Bytes of the copy."""
+    to_device: DeviceNumber | None = None
+    """The device that is written; the stream's own one is read. Without this and `from_device` it is one that the
+    program has nothing else to do with."""
+    from_device: DeviceNumber | None = None
+    """The device that is read, where the stream is one of the device that is written: this takes longer to begin and
+    to end."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> PeerCopy:
+        if self.to_device is not None and self.from_device is not None:
+            raise ValueError("says to_device and from_device; the other end is the device of its stream, so say one")
+        return self
+
+
+class DeviceArgs(Args):
+    """cudaSetDevice."""
+
+    device: DeviceNumber
+    """Number of the device."""
 
 
 class Memset(OnStream):
@@ -173,7 +204,10 @@ HOST_OPS: dict[str, OpWord] = {
     "d2d": OpWord(
         Copy, "bytes", _SIZE, about="cudaMemcpyAsync within the device: blocks on the SMs, not a copy engine."
     ),
-    "p2p": OpWord(Copy, "bytes", _SIZE, about="A copy to another device, on an engine of its own."),
+    "p2p": OpWord(
+        PeerCopy, "bytes", _SIZE,
+        about="cudaMemcpyPeerAsync: a copy to or from another device, on an engine of its own of the one that is read.",
+    ),
     "memset": OpWord(
         Memset, "bytes", _SIZE, about="cudaMemsetAsync of device memory: blocks on the SMs, as of `d2d`."
     ),
@@ -207,7 +241,11 @@ HOST_OPS: dict[str, OpWord] = {
     "sync_event": OpWord(
         EventArgs, "event", about="cudaEventSynchronize: the thread waits for the event's latest record."
     ),
-    "sync_device": OpWord(Args, about="cudaDeviceSynchronize."),
+    "sync_device": OpWord(Args, about="cudaDeviceSynchronize, of the thread's current device."),
+    "set_device": OpWord(
+        DeviceArgs, "device", int,
+        about="cudaSetDevice: kernels are launched, and memory is allocated, on the current device, at first 0.",
+    ),
     "launch_graph": OpWord(GraphArgs, "graph", about="cudaGraphLaunch: one call for all ops of the graph."),
 }  # fmt: skip
 """Every call of a host thread."""

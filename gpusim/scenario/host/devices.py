@@ -1,0 +1,70 @@
+"""What CUDA refuses in a program on several devices: each at its place in the file.
+
+Looks at the order of each thread's own calls, of which `set_device` decides what the next ones are about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gpusim.scenario.host.calls import Call, calls_of_graph, calls_of_thread
+from gpusim.scenario.host.schema import DEFAULT_POOL, SpelledHost
+from gpusim.scenario.problem import Problem
+
+__all__ = ["device_problems"]
+
+
+def device_problems(host: SpelledHost) -> Iterator[Problem]:
+    """Calls of ``host`` that are about another device than they may be; of a place only the first one."""
+    found: dict[tuple[str | int, ...], Problem] = {}
+    recorded: dict[str, int] = {}
+    for name in host.threads:
+        current = 0
+        for call in calls_of_thread(host, name):
+            if call.word == "set_device":
+                current = call.args.device
+            for problem in _of_call(host, call, current, recorded):
+                found.setdefault(problem.path, problem)
+    for name in host.graphs:
+        calls = list(calls_of_graph(host, name))
+        for call in calls:
+            if _device(host, call) != _device(host, calls[0]):
+                text = f"graph {name!r} has streams of several devices, which is not modelled"
+                found.setdefault(call.path, Problem(call.path, text, "a graph for each device, launched one by one"))
+    yield from found.values()
+
+
+def _device(host: SpelledHost, call: Call) -> int:
+    return host.streams[call.stream].device if call.stream in host.streams else 0
+
+
+def _of_call(host: SpelledHost, call: Call, current: int, recorded: dict[str, int]) -> Iterator[Problem]:
+    word, args, own = call.word, call.args, _device(host, call)
+    others = [number for number in range(host.devices) if number != own]
+    if word == "set_device" and args.device >= host.devices:
+        text = f"there is no device {args.device}: no stream and no pool is on it"
+        yield Problem((*call.path, "device"), text, _numbers(list(range(host.devices))))
+    elif word == "launch" and own != current:
+        text = f"stream {call.stream!r} is on device {own}, and the thread's current one is {current}"
+        yield Problem(call.path, text, f"set_device: {own} before it")
+    elif word == "p2p":
+        for field in ("to_device", "from_device"):
+            peer = getattr(args, field)
+            if peer is not None and peer not in others:
+                way = "to" if field == "to_device" else "from"
+                text = f"a copy {way} device {peer} in stream {call.stream!r}, which is on device {own}"
+                yield Problem((*call.path, field), text, _numbers(others))
+    elif word == "record" and recorded.setdefault(call.names["event"], own) != own:
+        text = (
+            f"event {call.names['event']!r} is recorded on device {own} and on device {recorded[call.names['event']]}"
+        )
+        yield Problem(call.path, text, "an event of its own for each device")
+    elif word == "malloc_async":
+        pool = (DEFAULT_POOL | host.pools).get(args.pool)
+        if pool is not None and pool.device != own:
+            text = f"pool {args.pool!r} is on device {pool.device}, and stream {call.stream!r} on device {own}"
+            yield Problem((*call.path, "pool"), text, f"a pool with device: {own}, declared under pools")
+
+
+def _numbers(devices: list[int]) -> str:
+    return ", ".join(map(str, devices)) or "none; give a stream a device of its own, {device: 1}"

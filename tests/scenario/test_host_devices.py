@@ -1,0 +1,80 @@
+"""Programs on several devices as a file says them: what CUDA refuses is found at its place."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim import predict
+from gpusim.errors import ScenarioError
+from gpusim.program import host as ops
+from gpusim.scenario import loads
+
+HEAD = """\
+question: q
+device: h200_sxm
+host:
+  streams: {a: {device: 0}, b: {device: 1}}
+  kernels: {k: {duration: 10 us, blocks: 132}}
+"""
+
+
+def program(*steps: str, head: str = HEAD) -> str:
+    return head + "  threads:\n    t:\n      per_chunk:\n" + "".join(f"        - {step}\n" for step in steps)
+
+
+def test_words_become_calls():
+    steps = ("set_device: 1", "launch: {kernel: k, stream: b}", "p2p: {bytes: 4 KiB, stream: b, to_device: 0}",
+             "p2p: {bytes: 8 KiB, stream: a, from_device: 1}", "p2p: {bytes: 4 KiB, stream: b}")  # fmt: skip
+    found = loads(program(*steps)).program()
+    first, _, *copies = found.threads[0].ops
+    assert first == ops.SetDevice(1, 0)
+    assert [(copy.stream, copy.peer, copy.pull) for copy in copies] == [
+        ("b", 0, False), ("a", 1, True), ("b", ops.OUTSIDE, False),
+    ]  # fmt: skip
+    assert found.devices == 2
+    assert predict(loads(program(*steps))).total_s > 10e-6
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        (["launch: {kernel: k, stream: b}"],
+         "per_chunk.0.launch: stream 'b' is on device 1, and the thread's current one is 0 (allowed: set_device: 1"),
+        (["p2p: {bytes: 4 KiB, stream: b, to_device: 1}"],
+         "per_chunk.0.p2p.to_device: a copy to device 1 in stream 'b', which is on device 1 (allowed: 0)"),
+        (["p2p: {bytes: 4 KiB, stream: a, from_device: 7}"],
+         "per_chunk.0.p2p.from_device: a copy from device 7 in stream 'a', which is on device 0 (allowed: 1)"),
+        (["p2p: {bytes: 4 KiB, stream: a, from_device: 1, to_device: 1}"], "says to_device and from_device"),
+        (["set_device: 2"],
+         "per_chunk.0.set_device.device: there is no device 2: no stream and no pool is on it (allowed: 0, 1)"),
+        (["record: {event: e, stream: a}", "record: {event: e, stream: b}"],
+         "per_chunk.1.record: event 'e' is recorded on device 1 and on device 0"),
+        (["malloc_async: {buffer: x, bytes: 4 KiB, stream: b}", "free_async: {buffer: x, stream: b}"],
+         "per_chunk.0.malloc_async.pool: pool 'default' is on device 0, and stream 'b' on device 1"),
+    ],
+)  # fmt: skip
+def test_what_cuda_refuses_has_a_place(steps, said):
+    with pytest.raises(ScenarioError) as error:
+        loads(program(*steps))
+    assert said in str(error.value)
+
+
+def test_a_device_without_streams_is_none():
+    head = HEAD.replace("{a: {device: 0}, b: {device: 1}}", "{a: {}, b: {}}")
+    with pytest.raises(ScenarioError, match="give a stream a device of its own"):
+        loads(program("p2p: {bytes: 4 KiB, stream: b, to_device: 1}", head=head))
+
+
+def test_a_graph_over_two_devices_is_refused():
+    ops_of_graph = (
+        "[{launch: {kernel: k, stream: a}}, {record: {event: e, stream: a}}, {wait_event: {event: e, stream: b}}"
+    )
+    graph = f"  graphs: {{g: {{ops: {ops_of_graph}, {{record: {{event: f, stream: b}}}}, {{wait_event: {{event: f, stream: a}}}}]}}}}\n"
+    with pytest.raises(ScenarioError, match="graph 'g' has streams of several devices, which is not modelled"):
+        loads(program("launch_graph: {graph: g, stream: a}", head=HEAD + graph))
+
+
+def test_a_pool_of_the_second_device_serves_its_streams():
+    head = HEAD + "  pools: {there: {device: 1}}\n"
+    steps = ("malloc_async: {buffer: x, bytes: 4 KiB, stream: b, pool: there}", "free_async: {buffer: x, stream: b}")
+    assert predict(loads(program(*steps, head=head))).total_s > 0
