@@ -9,16 +9,16 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
+from heapq import heappop
 from typing import Any
 
 import simpy
 from simpy import Event, Process
+from simpy.core import BoundClass
 
 from gpusim.deadlock import Blocked, Deadlock
 
 __all__ = ["Event", "Process", "Simulation"]
-
-_step = simpy.Environment.step
 
 
 class Simulation(simpy.Environment):
@@ -26,6 +26,12 @@ class Simulation(simpy.Environment):
 
     Ties are broken by (time, priority, serial number), so equal input gives equal output.
     """
+
+    # SimPy's own, again: of a class derived from its environment it would bind them anew at each use.
+    process, timeout, event = BoundClass(Process), BoundClass(simpy.Timeout), BoundClass(Event)
+
+    now = 0.0
+    """Seconds; a plain number in place of SimPy's property, which is read for everything that happens."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -35,15 +41,6 @@ class Simulation(simpy.Environment):
     def call_late(self, callback: Callable[[], None]) -> None:
         """Call back once, after every event of this instant."""
         self._late.append(callback)
-
-    def step(self) -> None:
-        """Process the next event; if none is left in this instant, first what is to be called late."""
-        # SimPy's `peek` and `step` in one: this is called for everything that happens.
-        queue = self._queue
-        if self._late and (not queue or queue[0][0] > self._now):
-            self._late.popleft()()
-        else:
-            _step(self)
 
     def call_at(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> simpy.Event:
         """Call back once after ``delay_s``, with the event that is returned."""
@@ -69,12 +66,12 @@ class Simulation(simpy.Environment):
         del self._waiting[lane]
         return value
 
-    def run(self, until: float | Event | None = None) -> float:
-        """Run until nothing is left to do; returns the time.
+    def run(self, until: Event | None = None) -> float:
+        """Run until nothing is left to do, or ``until`` has happened; returns the time.
 
-        Raises Deadlock if a registered wait is still open then.
+        Raises Deadlock if a registered wait is still open when nothing is left.
         """
-        super().run(until)
+        self._go_on(until)
         if until is None and self._waiting:
             raise Deadlock(
                 self.now,
@@ -92,3 +89,21 @@ class Simulation(simpy.Environment):
                 ],
             )
         return self.now
+
+    def _go_on(self, until: Event | None) -> None:
+        """Let happen what is due; if nothing else is left in an instant, what is to be called late."""
+        # SimPy's `run` and `step` in one: this is what everything that happens has in common.
+        queue, late = self._queue, self._late
+        while until is None or until.callbacks is not None:
+            if late and (not queue or queue[0][0] > self.now):
+                late.popleft()()
+                continue
+            if not queue:
+                return
+            at, _, _, event = heappop(queue)
+            self.now = self._now = at
+            callbacks, event.callbacks = event.callbacks, None
+            for callback in callbacks:
+                callback(event)
+            if not event._ok and not event.defused:  # noqa: SLF001 - as SimPy's own `step`
+                raise event.value

@@ -134,7 +134,7 @@ def test_rates_are_one_level_or_the_own_bound(flows, second_is_full):
         fluid.start(100.0, [(capacity, weight)], bound=bound)
     fluid.start(100.0, [(other, 1.0)], bound=1.0)
     *started, beside = fluid._flows
-    sim.run(1e-3)
+    sim.run(sim.timeout(1e-3))
     assert beside.rate == pytest.approx(0.5 if second_is_full else 1.0)
     used = sum(weight * flow.rate for (weight, _), flow in zip(flows, started, strict=True))
     assert used == pytest.approx(min(1.0, sum(weight * bound for weight, bound in flows)))
