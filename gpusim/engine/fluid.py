@@ -14,7 +14,7 @@ of which only one is simulated: the others leave their share while this one need
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from math import inf
 
 import simpy
@@ -33,7 +33,7 @@ _SAME_INSTANT = 1e-12
 class Capacity:
     """Something shared: at most ``limit`` units per second, over all flows that use it.
 
-    ``limit`` may be a function of the list of active flows (an efficiency that depends on
+    ``limit`` may be a function of the active flows (an efficiency that depends on
     their number or mix). ``reserve`` is in units; 0 means no saving.
     """
 
@@ -41,7 +41,7 @@ class Capacity:
         "changes", "credit", "flows", "limit", "limit_now", "name", "nothing", "reserve", "used_rate", "used_total",
     )  # fmt: skip
 
-    def __init__(self, name: str, limit: float | Callable[[list[Flow]], float], reserve: float = 0.0) -> None:
+    def __init__(self, name: str, limit: float | Callable[[Collection[Flow]], float], reserve: float = 0.0) -> None:
         self.name = name
         self.limit = limit
         self.limit_now = 0.0 if callable(limit) else limit
@@ -52,7 +52,8 @@ class Capacity:
         self.credit = 0.0
         self.used_rate = 0.0
         self.used_total = 0.0
-        self.flows: list[Flow] = []
+        self.flows: dict[Flow, float] = {}
+        """Those that use it now, in the order in which they came, and how much of it a unit of each takes."""
         self.changes = 0
         """Counts arrivals and departures of flows, so that what depends on them can be remembered."""
 
@@ -131,8 +132,8 @@ class FluidSystem:
         flow = Flow(amount, uses, bound, multiplicity, done, tag)
         self._advance()
         self._flows.append(flow)
-        for capacity, _ in uses:
-            capacity.flows.append(flow)
+        for capacity, weight in flow.uses:
+            capacity.flows[flow] = weight
             capacity.changes += 1
             if capacity not in self._capacities:
                 self._capacities[capacity] = None
@@ -182,7 +183,7 @@ class FluidSystem:
         for flow in ended:
             self._flows.remove(flow)
             for capacity, _ in flow.uses:
-                capacity.flows.remove(flow)
+                del capacity.flows[flow]
                 capacity.changes += 1
             flow.done.succeed()
         self.changed()

@@ -7,6 +7,7 @@ Raise all rates together until a capacity is full or a bound is met, freeze the 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,10 +15,13 @@ if TYPE_CHECKING:
 
 __all__ = ["fill", "share"]
 
+_bound = itemgetter(0)
+_rate = attrgetter("rate")
+
 
 def share(capacity: Capacity) -> None:
     """Divide the only capacity that is full; ``flow.rate`` holds the bounds on entry and the rates on return."""
-    wanted = [(flow.rate, weight, flow) for flow in capacity.flows for other, weight in flow.uses if other is capacity]
+    wanted = [(flow.rate, weight, flow) for flow, weight in capacity.flows.items()]
     wanted.sort(key=_bound)
     room, load = capacity.limit_now, sum(weight for _, weight, _ in wanted)
     for bound, weight, flow in wanted:
@@ -26,10 +30,6 @@ def share(capacity: Capacity) -> None:
         else:
             room -= bound * weight
             load -= weight
-
-
-def _bound(wanted: tuple[float, float, Flow]) -> float:
-    return wanted[0]
 
 
 def fill(capacities: Sequence[Capacity]) -> None:
@@ -46,29 +46,17 @@ def fill(capacities: Sequence[Capacity]) -> None:
     active = sorted(uses, key=_rate)
     level = 0.0
     while active:
-        step, tight = _largest_step(active[0].rate - level, room, load)
-        level += step
+        # How far all rates can rise, and which capacity is full then.
+        step, tight = active[0].rate - level, None
+        for capacity, demand in load.items():
+            if demand > 0.0 and room[capacity] < step * demand:
+                step, tight = room[capacity] / demand, capacity
+        if step > 0.0:
+            level += step
+            for capacity, demand in load.items():
+                if demand > 0.0:
+                    room[capacity] = max(room[capacity] - step * demand, 0.0)
         active = _freeze(active, uses, level, tight, load)
-
-
-def _rate(flow: Flow) -> float:
-    return flow.rate
-
-
-def _largest_step(
-    step: float, room: dict[Capacity, float], load: dict[Capacity, float]
-) -> tuple[float, Capacity | None]:
-    """How far all rates can rise, at most ``step``, and the capacity that is full then; takes it from ``room``."""
-    tight = None
-    for capacity, demand in load.items():
-        if demand > 0.0 and room[capacity] < step * demand:
-            step = room[capacity] / demand
-            tight = capacity
-    step = max(step, 0.0)
-    for capacity, demand in load.items():
-        if demand > 0.0:
-            room[capacity] = max(room[capacity] - step * demand, 0.0)
-    return step, tight
 
 
 def _freeze(
@@ -80,10 +68,11 @@ def _freeze(
 ) -> list[Flow]:
     """The flows that can still grow; the others get the rate ``level`` and leave ``load``."""
     still = []
-    reached = level * (1.0 + 1e-12)
+    reached, stopped = level * (1.0 + 1e-12), tight.flows if tight is not None else ()
     for flow in active:
-        if flow.rate <= reached or _draws_on(tight, uses[flow]):
-            flow.rate = min(flow.rate, level)
+        if flow.rate <= reached or flow in stopped:
+            if flow.rate > level:
+                flow.rate = level
             for capacity, weight in uses[flow]:
                 load[capacity] -= weight
                 if load[capacity] < 1e-12 * weight:
@@ -95,10 +84,3 @@ def _freeze(
             flow.rate = level
         return []
     return still
-
-
-def _draws_on(capacity: Capacity | None, uses: Sequence[tuple[Capacity, float]]) -> bool:
-    for other, _ in uses:  # noqa: SIM110 - `any` takes twice as long, and this is called most
-        if other is capacity:
-            return True
-    return False

@@ -18,6 +18,7 @@ is measured and added as latency.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from math import inf
 
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
@@ -113,7 +114,7 @@ class Memory:
         self.l2_partial = Capacity("l2 partial writes", value("l2.write_bandwidth"), reserve=apart * written)
         self._written = Capacity("hbm writes", inf)
 
-    def _hbm_limit(self, flows: list[Flow]) -> float:
+    def _hbm_limit(self, flows: Collection[Flow]) -> float:
         """What is left of HBM's time at the mix of reads and writes of late, or of now when it has just begun."""
         written, used = self._written, self.hbm.used_total
         if not any(self._mix_loss) or written.used_total < FEW_WRITES * used or not (used or written.flows):
