@@ -35,6 +35,7 @@ _CLOSE, _ROUNDS = 1e-3, 20
 _NOTHING = 1e-9
 PIPES = 3
 """Of `ComputeCost.pipe_parts`."""
+_NO_PIPE = (0.0,) * PIPES
 
 
 class Group(NamedTuple):
@@ -86,7 +87,7 @@ class Sharing:
     def __init__(self, most: float, wait: float) -> None:
         """``most``: warps that share slots evenly; ``wait``: cycles that one loses in the gaps of its CTA's others."""
         self._most, self._wait = most, wait
-        self._cycles: dict[tuple[tuple[ComputeCost, float], ...], list[float]] = {}
+        self._known: dict[tuple[tuple[float, ComputeCost], ...], list[float]] = {}
 
     def slots_per_cycle(self, groups: Sequence[Group]) -> list[float]:
         """Issue slots a cycle of each group; those of the oldest CTA stand first."""
@@ -101,11 +102,12 @@ class Sharing:
         room = min(self._most, sum(group.number for group in groups))
         for cta, own, younger in zip(ctas, alone, reversed(behind), strict=True):
             here = len(found)
-            wanted = [_interrupted(group, each, younger) for group, each in zip(cta, own, strict=True)]
+            wanted = [_interrupted(*one, younger) for one in zip(cta, own, strict=True)] if younger.slots else own
+            claimed = _sum(wanted, [group.cost.claimed for group in cta])
             busy = _of_pipes(cta, wanted)
-            part = _part(cta, wanted, slots, pipes, busy)
+            part = _part(cta, wanted, claimed, slots, pipes, busy)
             issued = part * _sum(wanted, [group.cost.taken for group in cta])
-            number = sum(group.number for group in cta)
+            number = sum([group.number for group in cta])
             # Of the few that get on equally an older CTA gets no more than its share, unless younger ones want less.
             share = slots * min(number / room, 1.0) if room > 0.0 else slots
             fair = max(share, slots - younger.slots)
@@ -115,33 +117,35 @@ class Sharing:
             if number <= room and even == here:
                 even = len(found)
             room -= number
-            slots = _rest(slots - part * _sum(wanted, [group.cost.claimed for group in cta]))
-            pipes = [_rest(left - part * cycles) for left, cycles in zip(pipes, busy, strict=True)]
+            slots = _rest(slots - part * claimed)
+            if busy != _NO_PIPE:
+                pipes = [_rest(left - part * cycles) for left, cycles in zip(pipes, busy, strict=True)]
         found = _evened(groups, found, even)
         part = min(_reachable(groups) / (sum(found) or 1.0), 1.0)
         return [part * each for each in found]
 
     def _alone(self, cta: Sequence[Group]) -> list[float]:
         """Issue slots a cycle of the groups of a CTA when no other is there."""
-        present: dict[ComputeCost, float] = {}
-        for group in cta:
-            # Those that do the same get on equally.
-            present[group.cost] = present.get(group.cost, 0.0) + group.number
-        if len(present) == 1:
-            [(cost, number)] = present.items()
-            return [group.number / cost.turn(number) for group in cta]
-        mix = tuple(present.items())
-        cycles = self._cycles.get(mix)
-        if cycles is None:
-            cycles = self._cycles[mix] = cycles_per_slot([(number, cost) for cost, number in mix], self._wait)
-        each = dict(zip(present, cycles, strict=True))
-        return [group.number / each[group.cost] for group in cta]
+        key = tuple([group[1:] for group in cta])
+        known = self._known.get(key)
+        if known is None:
+            present: dict[ComputeCost, float] = {}
+            for number, cost in key:
+                # Those that do the same get on equally.
+                present[cost] = present.get(cost, 0.0) + number
+            each = cycles_per_slot([(number, cost) for cost, number in present.items()], self._wait)
+            cycles = dict(zip(present, each, strict=True))
+            known = self._known[key] = [number / cycles[cost] for number, cost in key]
+        return known
 
 
 def _reachable(groups: Sequence[Group]) -> float:
     """Part of the issue slots that all of ``groups`` together can have; no limit unless the gaps of all are known."""
+    for group in groups:
+        if not group.cost.rounds:
+            return inf
     warps, wanted = sum(group.number for group in groups), sum(group.number * group.cost.demand for group in groups)
-    if not wanted or not all(group.cost.rounds for group in groups):
+    if not wanted:
         return inf
     return sum(group.number * group.cost.demand * group.cost.packing(warps) for group in groups) / wanted
 
@@ -174,21 +178,26 @@ def _evened(groups: Sequence[Group], slots: Sequence[float], first: int) -> list
 
 
 def _part(
-    cta: Sequence[Group], wanted: Sequence[float], slots: float, pipes: Sequence[float], busy: Sequence[float]
+    cta: Sequence[Group],
+    wanted: Sequence[float],
+    need: float,
+    slots: float,
+    pipes: Sequence[float],
+    busy: Sequence[float],
 ) -> float:
     """Part of what a CTA's groups want that they get of the ``slots`` and the ``pipes`` which older CTAs leave.
 
-    ``busy``: cycles of each pipe that they want.
+    ``need``: slots that nobody else gets; ``busy``: cycles of each pipe that they want.
     """
-    need = _sum(wanted, [group.cost.claimed for group in cta])
     part = slots / need if need > slots else 1.0
     if slots < 1.0:
         # Single instructions wait for the next free slot; pieces find one free as often as chance has it.
         by_chance = 1.0 - 1.0 / _NOBODY.more(cta, wanted).piece
         part *= 1.0 - by_chance * (1.0 - min(max(slots, need), 1.0))
-    for left, cycles in zip(pipes, busy, strict=True):
-        if part * cycles > left:
-            part = left / cycles
+    if busy != _NO_PIPE:
+        for left, cycles in zip(pipes, busy, strict=True):
+            if part * cycles > left:
+                part = left / cycles
     return part
 
 
@@ -197,9 +206,10 @@ def _of_pipes(cta: Sequence[Group], wanted: Sequence[float]) -> tuple[float, flo
     half_rate = special = tensor = 0.0
     for group, slots in zip(cta, wanted, strict=True):
         parts = group.cost.pipe_parts
-        half_rate += slots * parts[0]
-        special += slots * parts[1]
-        tensor += slots * parts[2]
+        if parts != _NO_PIPE:
+            half_rate += slots * parts[0]
+            special += slots * parts[1]
+            tensor += slots * parts[2]
     return half_rate, special, tensor
 
 

@@ -12,7 +12,7 @@ Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mix
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Iterable
+from collections.abc import Collection, Generator, Iterable
 from operator import attrgetter
 from typing import Any
 
@@ -39,6 +39,8 @@ from gpusim.program import KernelProgram, Mix, Op, Role
 from gpusim.timeline import Recorder
 
 __all__ = ["Sm"]
+
+_age = attrgetter("tag.age")
 
 _Demand = tuple[float, list[tuple[Capacity, float]], float]
 """Amount, uses and bound of a flow."""
@@ -154,16 +156,17 @@ class Sm:
 
     def _set_rates(self, _flows: list[Flow]) -> None:
         """Issue slots per second of all flows, each among the other warps of its scheduler."""
-        stopped_s, waits_s = self.memory.l1.stopped_s(), (self.memory.stores.wait_s(), self.memory.l1.wait_s())
+        l1 = self.memory.l1
+        stopped_s, stores_s, loads_s = l1.stopped_s(), self.memory.stores.wait_s(), l1.wait_s()
         for scheduler, products in zip(self._issue, self.tensor_cores.asked, strict=True):
-            flows = scheduler.flows
+            flows: Collection[Flow] = scheduler.flows
             for flow in flows:
                 flow.rate = flow.bound
             if products:
                 # These need nobody to issue them.
                 flows = [flow for flow in flows if flow.tag is not None]
-            if any(waits_s):
-                _wait(flows, *waits_s)
+            if stores_s or loads_s:
+                _wait(flows, stores_s, loads_s)
             if len(flows) > 1:
                 self._share(scheduler, flows)
             if stopped_s:
@@ -172,30 +175,27 @@ class Sm:
                 for flow in flows:
                     flow.rate *= self.tensor_cores.others_rate
 
-    def _share(self, scheduler: Capacity, flows: list[Flow]) -> None:
+    def _share(self, scheduler: Capacity, flows: Collection[Flow]) -> None:
         """Lower the rates of ``flows`` to what each gets among the others."""
         changes, rates = self._served.get(scheduler, (-1, []))
         if changes != scheduler.changes:
             rates = self._serve(flows)
             self._served[scheduler] = (scheduler.changes, rates)
         for flow, rate in rates:
-            flow.rate = min(flow.rate, rate)
+            if rate < flow.rate:
+                flow.rate = rate
 
-    def _serve(self, flows: list[Flow]) -> list[tuple[Flow, float]]:
+    def _serve(self, flows: Collection[Flow]) -> list[tuple[Flow, float]]:
         """Issue slots per second of each of the flows of one scheduler."""
-        queue = sorted(flows, key=attrgetter("tag.age"))
+        queue = sorted(flows, key=_age)
+        groups = [flow.tag for flow in queue]
+        ages, numbers, costs = zip(*groups, strict=True)
         # Which CTA it is does not matter, only which warps are of the same one.
-        ctas: dict[int, int] = {}
-        known: list[Any] = []
-        for flow in queue:
-            age, number, cost = flow.tag
-            known += (ctas.setdefault(age, len(ctas)), number, cost)
-        key = tuple(known)
+        key = tuple(map(ages.index, ages)), numbers, costs
         rates = self._shared_rates.get(key)
         if rates is None:
-            rates = self._shared_rates[key] = [
-                self._clock * slots for slots in self._sharing.slots_per_cycle([flow.tag for flow in queue])
-            ]
+            slots = self._sharing.slots_per_cycle(groups)
+            rates = self._shared_rates[key] = [self._clock * each for each in slots]
         return list(zip(queue, rates, strict=True))
 
     @property
@@ -258,7 +258,7 @@ class Sm:
                     waiting.popleft()
 
 
-def _wait(flows: list[Flow], stores_s: float, loads_s: float) -> None:
+def _wait(flows: Collection[Flow], stores_s: float, loads_s: float) -> None:
     """Lower the rates: each batch of shared loads waits behind stores, each access behind loads that find no room."""
     for flow in flows:
         if stores_s and (batches := flow.tag.cost.batches):
@@ -267,7 +267,7 @@ def _wait(flows: list[Flow], stores_s: float, loads_s: float) -> None:
             flow.rate = flow.amount / (flow.amount / flow.rate + accesses * loads_s)
 
 
-def _stop(flows: list[Flow], stopped_s: float) -> None:
+def _stop(flows: Collection[Flow], stopped_s: float) -> None:
     """Lower the rates of warps that access shared memory where nobody gets to it for ``stopped_s``.
 
     On average half of what they do between two accesses is left, and while one waits the others issue that.
