@@ -19,7 +19,7 @@ from math import inf
 
 import simpy
 
-from gpusim.engine.sharing import fill, share
+from gpusim.engine.sharing import alone, fill, share
 from gpusim.engine.simulation import Simulation
 
 __all__ = ["Capacity", "Flow", "FluidSystem"]
@@ -108,7 +108,7 @@ class FluidSystem:
         """Those that are worked off and do not know yet."""
         self._solving = False
         self._next: simpy.Event | None = None
-        """When something changes by itself; any earlier one has become meaningless."""
+        """When something changes by itself."""
         self._next_s = 0.0
 
     def start(
@@ -192,6 +192,8 @@ class FluidSystem:
     def _solve(self) -> float:
         """Set all rates; returns seconds until the first flow ends with them."""
         flows = self._flows
+        if not flows:
+            return self._add_up()
         if self._bounds_now is None:
             for flow in flows:
                 flow.rate = flow.bound
@@ -208,7 +210,9 @@ class FluidSystem:
             if capacity.used_rate > capacity.limit_now and capacity.credit <= capacity.nothing
         ]
         if full:
-            if len(full) == 1:
+            if len(flows) == 1:
+                alone(flows[0], full)
+            elif len(full) == 1:
                 share(full[0])
             else:
                 fill(full)
@@ -233,14 +237,15 @@ class FluidSystem:
             overdraft = capacity.used_rate - capacity.limit_now
             if overdraft > 0.0 and capacity.credit > 0.0:
                 delay = min(delay, capacity.credit / overdraft)
-        if delay == inf:
-            self._next = None
-            return
         now = self._sim.now
         at = now + delay
-        if self._next is not None and abs(at - self._next_s) <= _SAME_INSTANT * at:
+        if self._next is not None:
+            if at < inf and abs(at - self._next_s) <= _SAME_INSTANT * at:
+                return
+            self._next.callbacks.clear()
+            self._next = None
+        if at == inf:
             return
-        self._next = None
         # The clock must move: below its resolution a flow is finished.
         if at <= now:
             for flow in self._flows:
@@ -254,9 +259,7 @@ class FluidSystem:
             return
         self._next, self._next_s = self._sim.call_at(delay, self._wake), at
 
-    def _wake(self, event: simpy.Event) -> None:
-        if event is not self._next:
-            return
+    def _wake(self, _event: simpy.Event) -> None:
         self._next = None
         self._advance()
         # Everything that ends within the tolerance of this instant ends now.

@@ -9,16 +9,27 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator
-from heapq import heappop
+from heapq import heappop, heappush
 from typing import Any
 
 import simpy
 from simpy import Event, Process
 from simpy.core import BoundClass
+from simpy.events import NORMAL
 
 from gpusim.deadlock import Blocked, Deadlock
 
 __all__ = ["Event", "Process", "Simulation"]
+
+
+class Call:
+    """Something to be called: what the loop needs of an event, and nothing to wait for."""
+
+    __slots__ = ("callbacks",)
+    _ok = True
+
+    def __init__(self, callback: Callable[[Call], None]) -> None:
+        self.callbacks = [callback]
 
 
 class Simulation(simpy.Environment):
@@ -42,18 +53,16 @@ class Simulation(simpy.Environment):
         """Call back once, after every event of this instant."""
         self._late.append(callback)
 
-    def call_at(self, delay_s: float, callback: Callable[[simpy.Event], None]) -> simpy.Event:
-        """Call back once after ``delay_s``, with the event that is returned."""
-        event = simpy.Event(self)
-        event._ok, event._value = True, None  # noqa: SLF001 - as SimPy's own Timeout, without its checks
-        event.callbacks.append(callback)
-        self.schedule(event, delay=delay_s)
-        return event
+    def call_at(self, delay_s: float, callback: Callable[[Call], None]) -> Call:
+        """Call back once after ``delay_s``, with what is returned; not if its ``callbacks`` have been cleared by then."""
+        call = Call(callback)
+        heappush(self._queue, (self._now + delay_s, NORMAL, next(self._eid), call))
+        return call
 
     def succeed_after(self, event: simpy.Event, delay_s: float) -> None:
         """Let ``event`` happen after ``delay_s``. It counts as triggered from now on, as SimPy's own Timeout does."""
-        event._ok, event._value = True, None  # noqa: SLF001 - as in `call_at`
-        self.schedule(event, delay=delay_s)
+        event._ok, event._value = True, None  # noqa: SLF001 - without the checks of SimPy's own
+        self.schedule(event, NORMAL, delay_s)
 
     def wait(self, event: simpy.Event, lane: str, reason: str, target: Any, tile: int = -1) -> Generator:
         """Yield ``event`` while ``lane`` counts as waiting for ``target`` because of ``reason``.
