@@ -82,6 +82,7 @@ class Memory:
         self._mix_loss = tuple(
             mixed * ((1.0 - in_order) * value(name) + in_order * value(f"{name}_in_order")) for name in MIX_LOSSES
         )
+        self._mixing_costs = any(self._mix_loss)
 
     def _weigh_l2(self, profile: DeviceProfile, demand: Demand) -> None:
         """Bytes of the ways into and out of L2 that requests, sectors and what comes from DRAM take."""
@@ -117,7 +118,7 @@ class Memory:
     def _hbm_limit(self, flows: Collection[Flow]) -> float:
         """What is left of HBM's time at the mix of reads and writes of late, or of now when it has just begun."""
         written, used = self._written, self.hbm.used_total
-        if not any(self._mix_loss) or written.used_total < FEW_WRITES * used or not (used or written.flows):
+        if not self._mixing_costs or written.used_total < FEW_WRITES * used or not (used or written.flows):
             return 1.0
         load, writes = self._mix.seen()
         if not load:

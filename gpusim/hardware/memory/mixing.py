@@ -7,8 +7,8 @@ Source: realkernels.microbench (few_writes, hbm, in_order).
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from itertools import pairwise
 
 __all__ = ["MIX_LOSSES", "left_when_mixed"]
 
@@ -22,8 +22,9 @@ _SHARES = (0.0, 1 / 64, 1 / 4, 1 / 2, 3 / 4, 15 / 16, 31 / 32, 1.0)
 
 def left_when_mixed(writes: float, losses: Sequence[float]) -> float:
     """Part of HBM's time, 0..1, that is left if ``writes``, 0..1, of what is used is; ``losses``: see `MIX_LOSSES`."""
+    at = max(bisect_left(_SHARES, writes), 1)
+    if at == len(_SHARES):
+        return 1.0
     known = (0.0, *losses, losses[-1], 0.0)
-    for (below, above), (less, more) in zip(pairwise(_SHARES), pairwise(known), strict=True):
-        if writes <= above:
-            return 1.0 - less - (writes - below) / (above - below) * (more - less)
-    return 1.0
+    below, above, less, more = _SHARES[at - 1], _SHARES[at], known[at - 1], known[at]
+    return 1.0 - less - (writes - below) / (above - below) * (more - less)

@@ -19,29 +19,19 @@ class RecentLoad:
         """``used`` counts seconds of HBM by everything, ``written`` those by writes alone."""
         self._sim = sim
         self._used, self._written = used, written
-        self._both, self._writes = _Average(), _Average()
+        self._seen_s = self._seen_used = self._seen_written = 0.0
+        self._load = self._writes = self._weight = 0.0
 
     def seen(self) -> tuple[float, float]:
         """Utilisation of HBM by everything, and that by writes alone, 0..1."""
-        now = self._sim.now
-        load = self._both.at(now, self._used.used_total)
-        return min(load, 1.0), min(self._writes.at(now, self._written.used_total), 1.0)
-
-
-class _Average:
-    """How fast a total has grown of late."""
-
-    __slots__ = ("_average", "_seen_s", "_seen_total", "_weight")
-
-    def __init__(self) -> None:
-        self._seen_s = self._seen_total = self._average = self._weight = 0.0
-
-    def at(self, now: float, total: float) -> float:
-        """Growth a second, when the total is ``total`` at ``now``."""
-        elapsed = now - self._seen_s
+        elapsed = self._sim.now - self._seen_s
         if elapsed > 0.0:
+            used, written = self._used.used_total, self._written.used_total
             keep = exp(-elapsed / LOAD_AVERAGE_S)
-            self._average = keep * self._average + (1.0 - keep) * (total - self._seen_total) / elapsed
+            self._load = keep * self._load + (1.0 - keep) * (used - self._seen_used) / elapsed
+            self._writes = keep * self._writes + (1.0 - keep) * (written - self._seen_written) / elapsed
             self._weight = keep * self._weight + (1.0 - keep)
-            self._seen_s, self._seen_total = now, total
-        return self._average / self._weight if self._weight else 0.0
+            self._seen_s, self._seen_used, self._seen_written = self._sim.now, used, written
+        if not self._weight:
+            return 0.0, 0.0
+        return min(self._load / self._weight, 1.0), min(self._writes / self._weight, 1.0)
