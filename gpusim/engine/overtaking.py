@@ -65,6 +65,8 @@ class OvertakingServer:
         """All that are not done, in the order in which they came."""
         self._weightless = 0
         """How many of them have no weight."""
+        self._waiting = 0
+        """How many of them are not being served."""
         self._nothing = _REST * window if window < inf else 0.0
 
     def request(
@@ -93,11 +95,14 @@ class OvertakingServer:
         )  # fmt: skip
         self._requests.append(request)
         self._weightless += not weight
+        self._waiting += 1
         self._serve(request)
         return request.delivered
 
     def _serve(self, only: _Request | None = None) -> None:
         """As much of each request that waits, or of ``only`` one, as those before it leave."""
+        if not self._waiting:
+            return
         # What those before may still be overtaken by, and of each queue whether any is in turn or has no weight.
         least = inf
         queues: dict[Hashable, tuple[bool, bool]] = {}
@@ -122,6 +127,7 @@ class OvertakingServer:
 
     def _start(self, request: _Request, chunk: float) -> None:
         request.active = True
+        self._waiting -= 1
         done = self._fluid.start(
             chunk, request.uses, bound=request.rate, multiplicity=request.part * self._multiplicity
         )
@@ -131,6 +137,7 @@ class OvertakingServer:
         request.active = False
         request.left -= chunk
         if request.left > request.rest:
+            self._waiting += 1
             self._serve(request)
             return
         self._requests.remove(request)

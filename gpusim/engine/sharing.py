@@ -21,8 +21,7 @@ _rate = attrgetter("rate")
 
 
 def alone(flow: Flow, capacities: Sequence[Capacity]) -> None:
-    """Give the only flow that there is what ``capacities``, all that are full, leave it; ``flow.rate`` as for `share`.
-    """
+    """Give the only flow that there is what ``capacities``, all that are full, have; ``flow.rate`` as for `share`."""
     for capacity in capacities:
         weight = capacity.flows[flow]
         if capacity.limit_now < flow.rate * weight:
@@ -63,8 +62,7 @@ def fill(capacities: Sequence[Capacity]) -> None:
         level += step
         frozen, active = _parted(active, level, tight)
         for flow in frozen:
-            if flow.rate > level:
-                flow.rate = level
+            flow.rate = min(flow.rate, level)
         if active:
             for capacity, demand in load.items():
                 if demand > 0.0:

@@ -54,7 +54,7 @@ class Simulation(simpy.Environment):
         self._late.append(callback)
 
     def call_at(self, delay_s: float, callback: Callable[[Call], None]) -> Call:
-        """Call back once after ``delay_s``, with what is returned; not if its ``callbacks`` have been cleared by then."""
+        """Call back once after ``delay_s``, with what is returned, unless its ``callbacks`` have been cleared by then."""
         call = Call(callback)
         heappush(self._queue, (self._now + delay_s, NORMAL, next(self._eid), call))
         return call

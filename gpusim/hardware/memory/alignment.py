@@ -6,6 +6,8 @@ Source: realkernels.microbench (alignment, offset, under_way); see the profile.
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from gpusim.hardware.memory.access import LINE_BYTES, SECTOR_BYTES
 from gpusim.hardware.profile import DeviceProfile
 
@@ -44,6 +46,7 @@ class Alignment:
         return _mean(self._room, align)
 
 
+@lru_cache(maxsize=256)
 def _mean(at: tuple[float, float, float], align: int) -> float:
     """The mean of ``at``, bytes per second or per room, for copies that start at multiples of ``align`` equally often.
 

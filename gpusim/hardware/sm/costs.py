@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from gpusim.hardware.memory.access import Passes
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.program import Mix
 
-__all__ = ["InstructionCosts", "MemoryBatch", "MemoryIssue"]
+__all__ = ["InstructionCosts", "MemoryBatch", "MemoryIssue", "known_mix"]
+
+known_mix = lru_cache(maxsize=1024)(Mix)
+"""A mix that is made once for all warps and tiles, as making one takes longer than simulating it."""
 
 
 class MemoryIssue(NamedTuple):

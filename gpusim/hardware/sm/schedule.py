@@ -54,23 +54,22 @@ class _Wanted:
 
     __slots__ = ("_weighted", "pieces", "slots")
 
-    def __init__(self) -> None:
-        self.slots = 0.0
+    def __init__(self, slots: float = 0.0, pieces: float = 0.0, weighted: float = 0.0) -> None:
+        self.slots = slots
         """Issue slots a cycle."""
-        self.pieces = 0.0
+        self.pieces = pieces
         """How often a cycle one of them pauses."""
-        self._weighted = 0.0
+        self._weighted = weighted
 
     def more(self, groups: Sequence[Group], slots: Sequence[float]) -> _Wanted:
         """The same and so many ``slots`` of each of ``groups``."""
-        found = _Wanted()
-        found.slots, found.pieces, found._weighted = self.slots, self.pieces, self._weighted
+        total, pieces, weighted = self.slots, self.pieces, self._weighted
         for group, each in zip(groups, slots, strict=True):
             piece = group.cost.piece
-            found.slots += each
-            found.pieces += each / piece
-            found._weighted += each * piece
-        return found
+            total += each
+            pieces += each / piece
+            weighted += each * piece
+        return _Wanted(total, pieces, weighted)
 
     @property
     def piece(self) -> float:

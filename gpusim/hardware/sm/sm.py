@@ -82,7 +82,7 @@ class Sm:
         self._groups = groups
         self._class = sm_class
         self._arithmetic = ComputeModel(profile)
-        self._served: dict[Capacity, tuple[int, list[tuple[Flow, float]]]] = {}
+        self._served: dict[Capacity, tuple[int, list[Flow], list[float]]] = {}
         self._sharing = Sharing(profile.value("sm.warps_served"), profile.value("sm.slot_wait"))
         self._shared_rates: dict[tuple[Any, ...], list[float]] = {}
         """Issue slots per second found before, by (CTA, warps, cost) of one flow after the other."""
@@ -177,18 +177,16 @@ class Sm:
 
     def _share(self, scheduler: Capacity, flows: Collection[Flow]) -> None:
         """Lower the rates of ``flows`` to what each gets among the others."""
-        changes, rates = self._served.get(scheduler, (-1, []))
+        changes, queue, rates = self._served.get(scheduler, (-1, [], []))
         if changes != scheduler.changes:
-            rates = self._serve(flows)
-            self._served[scheduler] = (scheduler.changes, rates)
-        for flow, rate in rates:
-            if rate < flow.rate:
-                flow.rate = rate
+            queue = sorted(flows, key=_age)
+            rates = self._serve([flow.tag for flow in queue])
+            self._served[scheduler] = scheduler.changes, queue, rates
+        for flow, rate in zip(queue, rates, strict=True):
+            flow.rate = min(flow.rate, rate)
 
-    def _serve(self, flows: Collection[Flow]) -> list[tuple[Flow, float]]:
-        """Issue slots per second of each of the flows of one scheduler."""
-        queue = sorted(flows, key=_age)
-        groups = [flow.tag for flow in queue]
+    def _serve(self, groups: list[Group]) -> list[float]:
+        """Issue slots per second of each of the ``groups`` on one scheduler, those of the oldest CTA first."""
         ages, numbers, costs = zip(*groups, strict=True)
         # Which CTA it is does not matter, only which warps are of the same one.
         key = tuple(map(ages.index, ages)), numbers, costs
@@ -196,7 +194,7 @@ class Sm:
         if rates is None:
             slots = self._sharing.slots_per_cycle(groups)
             rates = self._shared_rates[key] = [self._clock * each for each in slots]
-        return list(zip(queue, rates, strict=True))
+        return rates
 
     @property
     def first_lanes(self) -> int:

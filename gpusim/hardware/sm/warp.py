@@ -19,7 +19,7 @@ from gpusim.engine import Event
 from gpusim.errors import HazardError
 from gpusim.hardware.folding.warp_groups import WarpGroup
 from gpusim.hardware.memory.sm_memory import Origin
-from gpusim.hardware.sm.costs import MemoryBatch
+from gpusim.hardware.sm.costs import MemoryBatch, known_mix
 from gpusim.hardware.sm.cta import Cta
 from gpusim.hardware.sm.imbalance import expected_maximum
 from gpusim.hardware.sm.warp_barriers import BARRIER_HANDLERS
@@ -158,7 +158,7 @@ class WarpLane:
 
     def issue_code(self, count: float) -> Event:
         """Execute ``count`` instructions that wait for each other."""
-        return self.issue(Mix(setup=count))
+        return self.issue(known_mix(setup=count))
 
     def issue_memory(self, batch: MemoryBatch) -> Event:
         """Issue ``batch`` on every warp of the group."""
@@ -266,7 +266,7 @@ class WarpLane:
         self.mark("compute", start, op.tile, ring.stage(op.tile) if ring else -1)
 
     def _time_stamp(self, op: TimeStamp) -> Generator:
-        yield self.issue(Mix(interleaved=self.cost.time_stamp_slots))
+        yield self.issue(known_mix(interleaved=self.cost.time_stamp_slots))
         self._end_step()
         self._step = op, self.sim.now
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from gpusim.engine import Event
 from gpusim.hardware.memory.access import LINE_BYTES, Access, access_of
-from gpusim.hardware.sm.costs import MemoryBatch
+from gpusim.hardware.sm.costs import MemoryBatch, known_mix
 from gpusim.hardware.sm.warp_copies import PARTS, Request, fetch, issue
-from gpusim.program import WARP_SIZE, Load, Mix, Store, StoreShared, WaitLoads
+from gpusim.program import WARP_SIZE, Load, Store, StoreShared, WaitLoads
 
 if TYPE_CHECKING:
     from gpusim.hardware.sm.warp import WarpLane
@@ -145,7 +145,7 @@ def store_shared(lane: WarpLane, op: StoreShared) -> Generator:
         ring.begin_write(lane.lane, op.tile)
     count = lane.instructions(op)
     yield from lane.reach_shared_memory()
-    yield lane.issue(Mix(sts=count, sts_bytes=op.width, other=op.other, masked=op.masked))
+    yield lane.issue(known_mix(sts=count, sts_bytes=op.width, other=op.other, masked=op.masked))
     if ring is not None:
         ring.end_write(lane.lane, op.tile)
     lane.mark("store", start, op.tile)
