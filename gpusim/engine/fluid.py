@@ -20,7 +20,7 @@ from math import inf
 import simpy
 
 from gpusim.engine.sharing import alone, fill, share
-from gpusim.engine.simulation import Simulation
+from gpusim.engine.simulation import Call, Simulation
 
 __all__ = ["Capacity", "Flow", "FluidSystem"]
 
@@ -107,7 +107,7 @@ class FluidSystem:
         self._ended: list[Flow] = []
         """Those that are worked off and do not know yet."""
         self._solving = False
-        self._next: simpy.Event | None = None
+        self._next: Call | None = None
         """When something changes by itself."""
         self._next_s = 0.0
 
@@ -136,13 +136,17 @@ class FluidSystem:
             capacity.flows[flow] = weight
             capacity.changes += 1
             if capacity not in self._capacities:
-                self._capacities[capacity] = None
-                if capacity.reserve > 0.0:
-                    self._saving.append(capacity)
-                if callable(capacity.limit):
-                    self._varying.append(capacity)
-        self.changed()
+                self._know(capacity)
+        if not self._solving:
+            self.changed()
         return done
+
+    def _know(self, capacity: Capacity) -> None:
+        self._capacities[capacity] = None
+        if capacity.reserve > 0.0:
+            self._saving.append(capacity)
+        if callable(capacity.limit):
+            self._varying.append(capacity)
 
     def changed(self) -> None:
         """Solve the rates again in this instant, because what they depend on has changed."""
@@ -172,13 +176,13 @@ class FluidSystem:
         self._solving = False
         self._advance()
         # Whoever was waiting may start the next flow in this same instant: solve after that.
-        if not self._finish():
+        if self._ended:
+            self._finish()
+        else:
             self._schedule(self._solve())
 
-    def _finish(self) -> bool:
-        """End the flows that are worked off; False if there are none."""
-        if not self._ended:
-            return False
+    def _finish(self) -> None:
+        """End the flows that are worked off."""
         ended, self._ended = self._ended, []
         for flow in ended:
             self._flows.remove(flow)
@@ -187,7 +191,6 @@ class FluidSystem:
                 capacity.changes += 1
             flow.done.succeed()
         self.changed()
-        return True
 
     def _solve(self) -> float:
         """Set all rates; returns seconds until the first flow ends with them."""
@@ -242,7 +245,7 @@ class FluidSystem:
         if self._next is not None:
             if at < inf and abs(at - self._next_s) <= _SAME_INSTANT * at:
                 return
-            self._next.callbacks.clear()
+            self._next.cancel()
             self._next = None
         if at == inf:
             return
@@ -259,11 +262,13 @@ class FluidSystem:
             return
         self._next, self._next_s = self._sim.call_at(delay, self._wake), at
 
-    def _wake(self, _event: simpy.Event) -> None:
+    def _wake(self, _call: Call) -> None:
         self._next = None
         self._advance()
         # Everything that ends within the tolerance of this instant ends now.
-        if not self._finish():
+        if self._ended:
+            self._finish()
+        else:
             for capacity in self._saving:
                 if capacity.credit <= capacity.nothing:
                     capacity.credit = 0.0

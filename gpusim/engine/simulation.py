@@ -31,6 +31,10 @@ class Call:
     def __init__(self, callback: Callable[[Call], None]) -> None:
         self.callbacks = [callback]
 
+    def cancel(self) -> None:
+        """Do not call."""
+        self.callbacks.clear()
+
 
 class Simulation(simpy.Environment):
     """One run: a clock in seconds, processes and registered waits.
@@ -54,7 +58,7 @@ class Simulation(simpy.Environment):
         self._late.append(callback)
 
     def call_at(self, delay_s: float, callback: Callable[[Call], None]) -> Call:
-        """Call back once after ``delay_s``, with what is returned, unless its ``callbacks`` have been cleared by then."""
+        """Call back once after ``delay_s``, with what is returned, unless that is cancelled before."""
         call = Call(callback)
         heappush(self._queue, (self._now + delay_s, NORMAL, next(self._eid), call))
         return call

@@ -31,3 +31,13 @@ def test_a_late_call_is_made_though_nothing_else_is_left():
     sim.call_late(lambda: seen.append(sim.now))
     sim.run()
     assert seen == [0.0]
+
+
+def test_what_is_cancelled_is_not_called():
+    sim = Simulation()
+    seen = []
+    cancelled = sim.call_at(1.0, lambda _call: seen.append("first"))
+    sim.call_at(2.0, lambda _call: seen.append("second"))
+    cancelled.cancel()
+    assert sim.run() == 2.0
+    assert seen == ["second"]
