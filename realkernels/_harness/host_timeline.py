@@ -40,6 +40,9 @@ def from_records(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mapp
     records = traced["records"]
     work = [r for r in records if r["kind"] in _DEVICE_KINDS]
     calls = [r for r in records if r["kind"] == "RUNTIME"] or [r for r in records if r["kind"] == "DRIVER"]
+    if program.devices > 1:
+        # The first are those by which a run waits for each device before it begins (`host_run`).
+        calls = sorted(calls, key=lambda r: r["start"])[2 * program.devices + 1 :]
     zero = min(r["start"] for r in (calls or work))
     chunks, lanes = _match(program, work)
     builder = TimelineBuilder()

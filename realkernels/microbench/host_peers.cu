@@ -2,10 +2,12 @@
 //
 // One JSON object per line on stdout. Built and run by host_peers.py with plain nvcc.
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <thread>
 #include <vector>
 
 #define CHECK(call)                                                                  \
@@ -53,6 +55,36 @@ static void report(const char* call, const std::function<void()>& f) {
   std::printf("{\"kind\": \"call\", \"api\": \"cuda\", \"call\": \"%s\", \"row_s\": %.9f}\n", call, rows[kRows / 2]);
 }
 
+// Threads that launch at the same time, dealt to one device or to both: a single call of theirs.
+static void from_threads(int threads, int devices) {
+  std::vector<std::vector<double>> each(threads);
+  std::vector<std::thread> pool;
+  std::atomic<int> missing{threads};
+  for (int t = 0; t < threads; ++t) pool.emplace_back([&, t] {
+    cudaStream_t mine;
+    CHECK(cudaSetDevice(t % devices));
+    CHECK(cudaStreamCreateWithFlags(&mine, cudaStreamNonBlocking));
+    spin<<<1, 32, 0, mine>>>(0);
+    CHECK(cudaStreamSynchronize(mine));
+    --missing;
+    while (missing) {
+    }
+    for (int i = 0; i < kCalls; ++i) {
+      const auto begin = std::chrono::steady_clock::now();
+      spin<<<1, 32, 0, mine>>>(0);
+      each[t].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    }
+    CHECK(cudaStreamSynchronize(mine));
+    CHECK(cudaStreamDestroy(mine));
+  });
+  for (auto& thread : pool) thread.join();
+  std::vector<double> all;
+  for (auto& calls : each) all.insert(all.end(), calls.begin() + 50, calls.end());
+  std::sort(all.begin(), all.end());
+  std::printf("{\"kind\": \"threads\", \"threads\": %d, \"devices\": %d, \"median_s\": %.9f}\n", threads, devices,
+              all[all.size() / 2]);
+}
+
 int main() {
   constexpr size_t kBytes = 4096;
   for (int device = 1; device >= 0; --device) {
@@ -81,5 +113,8 @@ int main() {
   report("copy: h2d",
          [&] { CHECK(cudaMemcpyAsync(memory[0], host, kBytes, cudaMemcpyHostToDevice, streams[0])); });
   wait_both();
+  for (int threads : {1, 2, 4})
+    for (int devices : {1, 2})
+      if (devices <= threads) from_threads(threads, devices);
   return 0;
 }

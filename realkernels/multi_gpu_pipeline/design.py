@@ -26,7 +26,8 @@ def totals() -> list[Params]:
     rings = [replace(EVEN, slots=slots, way=way) for slots, way in product((1, 2, 3, 4), ("push", "pull"))]
     short = [Params(bytes=64 * KIB, kernel_s=seconds, microbatches=64) for seconds in (5e-6, 20e-6, 50e-6)]
     more = [Params(gpus=gpus, slots=slots) for gpus, slots in product((3, 4), (1, 2))]
-    return list(dict.fromkeys([*ways, *rings, *traced(), *short, *more, *(_spread(index) for index in range(1, SPREAD + 1))]))
+    spread = [_spread(index) for index in range(1, SPREAD + 1)]
+    return list(dict.fromkeys([*ways, *rings, *traced(), *short, *more, *spread]))
 
 
 def traced() -> list[Params]:

@@ -23,6 +23,11 @@ def test_groups_stand_in_the_order_host_streams_copy_engines_sms():
     assert labels(lanes) == ["Host", "stream 0", "stream 1", "copy engine H2D", "SM 0 · TMA"]
 
 
+def test_lanes_of_several_gpus_stand_below_theirs():
+    lanes = ["host[0]", "gpu[1].stream[2]", "gpu[1].stream[3]", "gpu[0].copy_engine[p2p]", "gpu[0].stream[0]"]
+    assert labels(lanes) == ["GPU 0", "stream 0", "copy engine peer", "GPU 1 · stream 2", "GPU 1 · stream 3", "Host 0"]
+
+
 def test_a_closed_group_shows_its_lanes_in_one_row():
     root = lane_tree(CTA)
     rows = rows_of(root, opened=set())

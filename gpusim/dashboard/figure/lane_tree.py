@@ -44,9 +44,10 @@ class Node:
 
     @property
     def is_ring(self) -> bool:
-        """A group whose children are all lanes with an index: stages of a ring, or warps of a role."""
+        """A group whose children are all lanes with an index, of one kind: stages of a ring, or warps of a role."""
         leaves = self.children.values()
-        return self.lane is None and all(not leaf.children and leaf.path.endswith("]") for leaf in leaves)
+        alike = len({leaf.path.rpartition("/")[2].partition("[")[0] for leaf in leaves}) == 1
+        return self.lane is None and alike and all(not leaf.children and leaf.path.endswith("]") for leaf in leaves)
 
     @property
     def is_role(self) -> bool:
