@@ -74,3 +74,22 @@ def sweep_hit(distance_bytes: float, before: float) -> float:
     in_order = again_hit(distance_bytes)
     mixed = 1.0 - 2.0 ** -((before / MIXED_SWEEPS) ** 2)
     return in_order + mixed * max(random_hit(distance_bytes) - in_order, 0.0)
+
+
+def product_hits(grid_m: int, grid_n: int, row_bytes: int, column_bytes: int, wave: int) -> tuple[float, float]:
+    """Fractions of hits of a product of matrices whose CTAs each read all of a row of tiles and of a column.
+
+    ``grid_m`` CTAs along the rows are next to each other in the grid, ``wave`` CTAs run at a time. All of it stays
+    where it fits. Otherwise the CTAs of a wave go along k side by side, so that each of their rows and columns comes
+    from DRAM once a wave.
+    """
+    grid = grid_m * grid_n
+    if grid_m * row_bytes + grid_n * column_bytes <= AGAIN_ALL_BYTES:
+        rows, columns = grid_m, grid_n
+    else:
+        rows = columns = 0
+        for first in range(0, grid, wave):
+            last = min(first + wave, grid) - 1
+            columns += last // grid_m - first // grid_m + 1
+            rows += min(last - first + 1, grid_m)
+    return 1.0 - rows / grid, 1.0 - columns / grid

@@ -12,6 +12,7 @@ program is an error, an event exists from its first record, a buffer from its al
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 from gpusim.program.host_ops import (
     OUTSIDE,
@@ -130,11 +131,13 @@ class HostProgram:
     slots: tuple[Slots, ...] = ()
     graphs: tuple[Graph, ...] = ()
 
-    @property
+    @cached_property
     def devices(self) -> int:
-        """How many devices its streams and its memory are on."""
+        """How many devices its streams, its memory and the other ends of its copies are on."""
         parts = (*self.streams, *self.buffers, *self.pools)
-        return 1 + max((part.device for part in parts), default=0)
+        calls = (op for part in (*self.threads, *self.graphs) for op in part.ops)
+        peers = (op.peer for op in calls if isinstance(op, MemcpyAsync))
+        return 1 + max((*(part.device for part in parts), *peers), default=0)
 
     @property
     def waits_in_chunks(self) -> bool:

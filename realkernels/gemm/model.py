@@ -22,7 +22,7 @@ from gpusim.program import (
     WgmmaWait,
 )
 from realkernels.gemm import DEPTH, Params
-from realkernels.l2 import AGAIN_ALL_BYTES
+from realkernels.l2 import product_hits
 from realkernels.padding import GPC_SMS, SMS, resident_ctas
 from realkernels.tile_loop import PROLOGUE
 
@@ -69,22 +69,11 @@ def shared_bytes(params: Params) -> int:
 
 
 def l2_hits(params: Params) -> tuple[float, float]:
-    """Fractions of what is read of A and of B that L2 has: others have asked for it.
-
-    All of it stays where it fits. Otherwise the CTAs of a wave go along k side by side, so that each of their rows and
-    columns comes from DRAM once a wave.
-    """
-    whole = params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes)
-    if whole <= AGAIN_ALL_BYTES:
-        rows, columns = params.grid_m, params.grid_n
-    else:
-        rows = columns = 0
-        wave = SMS * resident_ctas(shared_bytes(params), params.ctas_per_sm)
-        for first in range(0, params.grid, wave):
-            last = min(first + wave, params.grid) - 1
-            columns += last // params.grid_m - first // params.grid_m + 1
-            rows += min(last - first + 1, params.grid_m)
-    return 1.0 - rows / params.grid, 1.0 - columns / params.grid
+    """Fractions of what is read of A and of B that L2 has: others have asked for it."""
+    wave = SMS * resident_ctas(shared_bytes(params), params.ctas_per_sm)
+    return product_hits(
+        params.grid_m, params.grid_n, params.k_tiles * params.a_bytes, params.k_tiles * params.b_bytes, wave
+    )
 
 
 def in_a_gpc(params: Params) -> tuple[float, float]:

@@ -20,6 +20,7 @@ NOTES = {
     "pull_uva: the same by cudaMemcpyAsync, which is not told the devices",
     "seconds": "one copy of a row in one stream, from the slope between a short and a long row (device time only)",
     "together_s": "a turn of one copy each, of eight turns; h2d and d2h are of a quarter of the bytes",
+    "way of a fan": "out: of device 0 to others, in: of others to device 0; together_s: a turn of one copy each",
     "chain": "what follows what, to the other device and back; period_s: half a turn, from the slope of many turns",
     "kernel_s": "what each kernel of a chain stays; copies of a chain are of 64 KiB",
 }
@@ -31,31 +32,37 @@ REPEATS = 5
 
 
 class Pair:
-    """Two devices with access to each other, a few streams and scratch memory on each."""
+    """Two devices, or more, with access to each other, a few streams and scratch memory on each."""
 
-    def __init__(self, lab: Lab) -> None:
+    def __init__(self, lab: Lab, devices: int = 2) -> None:
         self.cupy, self.runtime = lab.cupy, lab.runtime
         self.streams, self.memory, self._kernels, self._stamps = [], [], [], []
         self._events: dict[int, Any] = {}
-        for device in (0, 1):
+        self._devices = range(devices)
+        for device in self._devices:
             self.use(device)
             self.streams.append([self.cupy.cuda.Stream(non_blocking=True) for _ in range(3)])
             self.memory.append(self.runtime.malloc(4 * SIZES[-1]))
             self._kernels.append(compile_kernel(HERE / "host_stamps.cu", "stamp").prepared())
             self._stamps.append(self.cupy.zeros(2, dtype=self.cupy.uint64))
-            try:
-                self.runtime.deviceEnablePeerAccess(1 - device)
-            except self.runtime.CUDARuntimeError as error:
-                if "AlreadyEnabled" not in str(error):
-                    raise
+            for other in self._devices:
+                self._let_see(other, device)
         self.host = self.runtime.hostAlloc(2 * SIZES[-2], 0)
         self.use(0)
+
+    def _let_see(self, other: int, device: int) -> None:
+        try:
+            if other != device:
+                self.runtime.deviceEnablePeerAccess(other)
+        except self.runtime.CUDARuntimeError as error:
+            if "AlreadyEnabled" not in str(error):
+                raise
 
     def use(self, device: int) -> None:
         self.runtime.setDevice(device)
 
     def wait(self) -> None:
-        for device in (1, 0):
+        for device in reversed(self._devices):
             self.use(device)
             self.runtime.deviceSynchronize()
 
@@ -138,6 +145,38 @@ def _beside(lab: Lab) -> Iterator[dict]:
         yield {"kind": "beside", "copies": list(names), "bytes": size, "together_s": statistics.median(times)}
 
 
+def _fans(lab: Lab) -> Iterator[dict]:
+    """Copies of one device to several others, each in a stream of its own, and of several others to it."""
+    count = lab.runtime.getDeviceCount()
+    if count < 3:
+        return
+    pair, size = Pair(lab, count), SIZES[-2]
+    ways = {
+        "out": lambda other: (0, other, pair.streams[0][other - 1]),
+        "in": lambda other: (other, 0, pair.streams[other][0]),
+    }
+    for way, ends in ways.items():
+        for others in range(1, count):
+            times = []
+            for _ in range(REPEATS):
+                pair.wait()
+                begin = time.perf_counter()
+                for _ in range(8):
+                    for source, target, stream in map(ends, range(1, others + 1)):
+                        offset = SIZES[-1] * (source - 1 if way == "in" else 3)
+                        pair.runtime.memcpyPeerAsync(
+                            pair.memory[target] + offset,
+                            target,
+                            pair.memory[source] + 3 * SIZES[-1],
+                            source,
+                            size,
+                            stream.ptr,
+                        )
+                pair.wait()
+                times.append((time.perf_counter() - begin) / 8)
+            yield {"kind": "fan", "way": way, "others": others, "bytes": size, "together_s": statistics.median(times)}
+
+
 def _chains(lab: Lab) -> Iterator[dict]:
     """Kernels of both devices by turns, with nothing, an event, or a copy between them."""
     pair = Pair(lab)
@@ -214,4 +253,4 @@ def _cpp_calls(_lab: Lab) -> Iterator[dict]:
     yield from run_program("host_peers.cu")
 
 
-SECTIONS = (_sizes, _beside, _chains, _calls, _cpp_calls)
+SECTIONS = (_sizes, _beside, _fans, _chains, _calls, _cpp_calls)

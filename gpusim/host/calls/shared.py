@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import NamedTuple
 
 from gpusim.engine import Simulation
@@ -32,7 +33,8 @@ class Shared:
         self.running = len(program.threads)
         """Threads that still have calls to make."""
         self.lock_share = self.costs.call("lock") / self.costs.call("launch") if self.costs.call("launch") else 0.0
-        self.lock_free_s = 0.0
+        self.lock_free_s: Counter[int] = Counter()
+        """When the lock inside the runtime is free again: in Python there is one, in C++ one for each device."""
         self.events: dict[str, Item] = {}
         """Latest record of each event."""
         self.buffers = {b.name: Allocated("declared", b.bytes, b.device) for b in program.buffers}

@@ -16,7 +16,7 @@ from typing import Any
 
 from gpusim.deadlock import HOST_FUNCTION
 from gpusim.engine import Event
-from gpusim.errors import GpusimError, listing
+from gpusim.errors import GpusimError
 from gpusim.host.calls.caller import Caller, Calls
 from gpusim.host.calls.shared import Shared
 from gpusim.host.device.graphs import launch_graph
@@ -107,14 +107,10 @@ class StreamCalls:
         yield from self._staged(op, self._caller.stream(op.stream))
 
     def _check_peer(self, op: ops.MemcpyAsync) -> None:
-        own = self._caller.stream(op.stream).spec.device
-        others = [device for device in range(self._shared.program.devices) if device != own]
-        if op.peer not in (others if op.pull else [*others, ops.OUTSIDE]):
-            way = "from" if op.pull else "to"
-            raise GpusimError(
-                f"a copy {way} device {op.peer} in stream {op.stream!r} of device {own}; the program's other devices "
-                f"are {listing(others) or 'none'}"
-            )
+        own, way = self._caller.stream(op.stream).spec.device, "from" if op.pull else "to"
+        if op.peer == own or (op.pull and op.peer == ops.OUTSIDE):
+            which = f"device {op.peer}" if op.peer == own else "a device that is not named"
+            raise GpusimError(f"a copy {way} {which} in stream {op.stream!r} of device {own}; it takes two devices")
 
     def _memset_async(self, op: ops.MemsetAsync) -> Generator:
         small = op.bytes <= SMALL_MEMSET
@@ -174,8 +170,9 @@ class StreamCalls:
             return
         locked = self._costs.call("thread_first_lock") if first else seconds * shared.lock_share
         yield from caller.busy(shown, max(seconds - locked, 0.0), chunk)
-        turn = max(self._sim.now, shared.lock_free_s)
-        shared.lock_free_s = turn + locked
+        lock = caller.device if self._costs.api == "cuda" else 0
+        turn = max(self._sim.now, shared.lock_free_s[lock])
+        shared.lock_free_s[lock] = turn + locked
         yield from caller.pause(turn - self._sim.now, "launch", chunk)
         yield from caller.busy(shown, locked, chunk)
 

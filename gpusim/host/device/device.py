@@ -18,8 +18,9 @@ from gpusim.host.device.drawing import Drawing
 from gpusim.host.device.engines import CopyEngines
 from gpusim.host.device.kernel_times import KernelTimes
 from gpusim.host.device.left_written import LeftWritten
+from gpusim.host.device.links import Links
 from gpusim.host.device.work import Item, Staged
-from gpusim.program.host import ON_DEVICE, Launch, MemcpyAsync, MemsetAsync, RooflineCost, Work
+from gpusim.program.host import ON_DEVICE, OUTSIDE, Launch, MemcpyAsync, MemsetAsync, RooflineCost, Work
 from gpusim.timeline import Timeline
 
 __all__ = ["Device"]
@@ -29,10 +30,10 @@ class Device:
     """The engines and SMs of one device; ``prefix`` begins the names of its engines' lanes."""
 
     def __init__(
-        self, sim: Simulation, profile: DeviceProfile, times: KernelTimes, drawing: Drawing, prefix: str
+        self, sim: Simulation, profile: DeviceProfile, times: KernelTimes, links: Links, drawing: Drawing, prefix: str
     ) -> None:
         self._sim, self._profile, self._times, self._drawing = sim, profile, times, drawing
-        self.engines = CopyEngines(sim, profile, drawing.record, prefix)
+        self.engines = CopyEngines(sim, profile, drawing.record, links, prefix)
         self._blocks = BlockScheduler(sim, profile)
         self._left = LeftWritten(profile)
         self.zooms: list[tuple[str, float, float, Timeline]] = []
@@ -56,7 +57,11 @@ class Device:
             item.start_s = start_s
 
         silent = isinstance(op, Staged)
-        yield self.engines.copy(op.direction, op.bytes, item.chunk, polled=item.polled, silent=silent, served=served)
+        # Pulled, it is the stream's own device that gets it.
+        target = item.stream.spec.device if item.pulled else getattr(op, "peer", OUTSIDE)
+        yield self.engines.copy(
+            op.direction, op.bytes, item.chunk, polled=item.polled, silent=silent, served=served, target=target
+        )
 
     def _on_sms(self, item: Item, work: Work) -> Generator:
         def started() -> None:

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 
 from gpusim.engine import Event, Flow, FluidSystem, Simulation
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.host.device.links import Links
+from gpusim.program.host import OUTSIDE
 from gpusim.timeline import Recorder
 
 __all__ = ["CopyEngines"]
@@ -45,6 +47,8 @@ class _Copy:
     silent: bool
     served: Callable[[float], None]
     done: Event
+    target: int
+    """Number of the device that is written, of a copy to another one."""
 
 
 class _Engine:
@@ -88,10 +92,13 @@ class _Engine:
 class CopyEngines:
     """A device's copy engines; ``record`` is told what each one did, on lanes whose names begin with ``prefix``."""
 
-    def __init__(self, sim: Simulation, profile: DeviceProfile, record: Recorder | None, prefix: str = "") -> None:
+    def __init__(
+        self, sim: Simulation, profile: DeviceProfile, record: Recorder | None, links: Links, prefix: str = ""
+    ) -> None:
         value = profile.value
         self._sim = sim
         self._record = record
+        self._links = links
         self._fluid = FluidSystem(sim, self._set_rates)
         count = max(1, min(3, int(value("copy.engines"))))
         names = _ENGINE_OF[count]
@@ -124,11 +131,14 @@ class CopyEngines:
 
     def copy(
         self, direction: str, size: int, chunk: int = -1, *, polled: bool = False, silent: bool = False,
-        served: Callable[[float], None],
+        served: Callable[[float], None], target: int = OUTSIDE,
     ) -> Event:  # fmt: skip
-        """Queue a copy; the event is its end, ``served`` is told when it began. ``silent``: leave no interval."""
+        """Queue a copy; the event is its end, ``served`` is told when it began. ``silent``: leave no interval.
+
+        ``target``: number of the device that gets it, if that is another one.
+        """
         done = self._sim.event()
-        self._engine[direction].add(_Copy(direction, size, chunk, polled, silent, served, done))
+        self._engine[direction].add(_Copy(direction, size, chunk, polled, silent, served, done, target))
         return done
 
     def clear(self, size: int) -> None:
@@ -146,8 +156,12 @@ class CopyEngines:
             self._move(copy, engine, start)
 
     def _move(self, copy: _Copy, engine: _Engine, start: float) -> None:
-        flow = self._fluid.start(float(copy.size), [], bound=self._rate[copy.direction], tag=(copy.direction, True))
-        flow.callbacks.append(lambda _event: self._moved(copy, engine, start))
+        if copy.direction == "p2p":
+            moving = self._links.move(float(copy.size), copy.target)
+        else:
+            rate = self._rate[copy.direction]
+            moving = self._fluid.start(float(copy.size), [], bound=rate, tag=(copy.direction, True))
+        moving.callbacks.append(lambda _event: self._moved(copy, engine, start))
 
     def _moved(self, copy: _Copy, engine: _Engine, start: float) -> None:
         if not copy.silent:

@@ -63,12 +63,11 @@ class HandOver:
             return self._pass_marker(item)
         enqueued = item.enqueued_s + (self._graph_start_s if item.in_graph else self._start[item.engine])
         waiting = max(enqueued, item.before.start_s) if item.before is not None else enqueued
-        pulled = item.device != item.stream.spec.device
-        ready = enqueued + pulled * self._peer_hop_s
+        ready = enqueued + item.pulled * self._peer_hop_s
         for dep, why in item.deps:
             end = dep.end_s
             across_s = self._across_s(dep, item)
-            if self._crosses(dep, item) and not pulled and end > waiting + _ROUNDING and self._retry_s > 0.0:
+            if self._crosses(dep, item) and not item.pulled and end > waiting + _ROUNDING and self._retry_s > 0.0:
                 retry = self._retry_s
                 if item.engine in ("compute", "func"):
                     retry += self._retry_more_s * max(others - 1, 0)

@@ -18,6 +18,7 @@ from gpusim.host.device.device import Device
 from gpusim.host.device.drawing import Drawing
 from gpusim.host.device.functions import HostFunctions
 from gpusim.host.device.kernel_times import KernelTimes
+from gpusim.host.device.links import Links
 from gpusim.host.device.streams import Streams
 from gpusim.host.device.work import Item
 from gpusim.program.host import HostFunc, HostProgram
@@ -40,7 +41,8 @@ class Machine:
         prefixes = [f"gpu[{number}]." if several else "" for number in range(program.devices)]
         self.streams = Streams(sim, program, profile, self._execute, prefixes)
         self.functions = HostFunctions(sim, program, costs, self.streams, drawing)
-        self.devices = [Device(sim, profile, times, drawing, prefix) for prefix in prefixes]
+        links = Links(sim, profile, program.devices)
+        self.devices = [Device(sim, profile, times, links, drawing, prefix) for prefix in prefixes]
 
     def _execute(self, item: Item) -> Generator:
         if isinstance(item.op, HostFunc):

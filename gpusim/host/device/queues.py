@@ -33,7 +33,7 @@ class HardwareQueues:
         self._sim, self._counts = sim, counts
         self._queues: dict[tuple[int, str], list[_Queue]] = {}
         self._handed_out: dict[Item, Event] = {}
-        self._of: dict[tuple[StreamState, str], tuple[Item, _Queue]] = {}
+        self._of: dict[tuple[StreamState, int, str], tuple[Item, _Queue]] = {}
 
     def put(self, item: Item) -> Item | None:
         """Give an item its place; returns what is handed out before it, if that has not been yet."""
@@ -41,7 +41,7 @@ class HardwareQueues:
         queues = self._queues.setdefault((item.device, item.engine), [])
         waiting = [queue for queue in queues if not self._handed_out[queue.last].triggered]
         queue = next((queue for queue in queues if queue not in waiting), None)
-        before = self._of.get((item.stream, item.engine))
+        before = self._of.get((item.stream, item.device, item.engine))
         if before is not None and before[1].last is before[0]:
             queue = before[1]
         if queue is None and len(queues) < self._counts.get(item.engine, len(queues) + 1):
@@ -51,7 +51,7 @@ class HardwareQueues:
             queues.remove(queue)
         # In the order of their last use.
         queues.append(queue)
-        self._of[item.stream, item.engine] = (item, queue)
+        self._of[item.stream, item.device, item.engine] = (item, queue)
         ahead, queue.last = queue.last, item
         return ahead if queue in waiting else None
 

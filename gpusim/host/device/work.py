@@ -115,6 +115,11 @@ class Item:
         return self.stream.lane
 
     @property
+    def pulled(self) -> bool:
+        """Whether it is a copy that the device asks for which gets it: another one makes it."""
+        return self.device != self.stream.spec.device
+
+    @property
     def name(self) -> str:
         """What it is called in a deadlock."""
         return f"{self.label} on stream {self.stream.spec.name!r}"

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpusim.scenario.host.calls import Call, calls_of_graph, calls_of_thread
+from gpusim.scenario.host.calls import PARTS, Call, calls_of_graph, calls_of_thread
 from gpusim.scenario.host.schema import DEFAULT_POOL, SpelledHost
+from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.problem import Problem
 
 __all__ = ["device_problems"]
@@ -16,6 +17,7 @@ __all__ = ["device_problems"]
 
 def device_problems(host: SpelledHost) -> Iterator[Problem]:
     """Calls of ``host`` that are about another device than they may be; of a place only the first one."""
+    count = _count(host)
     found: dict[tuple[str | int, ...], Problem] = {}
     recorded: dict[str, int] = {}
     for name in host.threads:
@@ -23,7 +25,7 @@ def device_problems(host: SpelledHost) -> Iterator[Problem]:
         for call in calls_of_thread(host, name):
             if call.word == "set_device":
                 current = call.args.device
-            for problem in _of_call(host, call, current, recorded):
+            for problem in _of_call(host, call, current, count, recorded):
                 found.setdefault(problem.path, problem)
     for name in host.graphs:
         calls = list(calls_of_graph(host, name))
@@ -34,26 +36,40 @@ def device_problems(host: SpelledHost) -> Iterator[Problem]:
     yield from found.values()
 
 
+def _count(host: SpelledHost) -> int:
+    """How many devices streams, pools and the other ends of copies are on."""
+    lists = (getattr(thread, part) for thread in host.threads.values() for part in PARTS)
+    peers = (
+        peer
+        for steps in lists
+        for _, word, args in as_written(steps)
+        if word == "p2p"
+        for peer in (args.to_device, args.from_device)
+        if peer is not None
+    )
+    parts = (*host.streams.values(), *host.pools.values())
+    return 1 + max(*(part.device for part in parts), *peers, 0)
+
+
 def _device(host: SpelledHost, call: Call) -> int:
     return host.streams[call.stream].device if call.stream in host.streams else 0
 
 
-def _of_call(host: SpelledHost, call: Call, current: int, recorded: dict[str, int]) -> Iterator[Problem]:
+def _of_call(host: SpelledHost, call: Call, current: int, count: int, recorded: dict[str, int]) -> Iterator[Problem]:
     word, args, own = call.word, call.args, _device(host, call)
-    others = [number for number in range(host.devices) if number != own]
-    if word == "set_device" and args.device >= host.devices:
-        text = f"there is no device {args.device}: no stream and no pool is on it"
-        yield Problem((*call.path, "device"), text, _numbers(list(range(host.devices))))
+    if word == "set_device" and args.device >= count:
+        text = f"there is no device {args.device}: no stream and no pool is on it, and no copy goes to it"
+        yield Problem((*call.path, "device"), text, ", ".join(map(str, range(count))))
     elif word == "launch" and own != current:
         text = f"stream {call.stream!r} is on device {own}, and the thread's current one is {current}"
         yield Problem(call.path, text, f"set_device: {own} before it")
     elif word == "p2p":
         for field in ("to_device", "from_device"):
             peer = getattr(args, field)
-            if peer is not None and peer not in others:
+            if peer == own:
                 way = "to" if field == "to_device" else "from"
                 text = f"a copy {way} device {peer} in stream {call.stream!r}, which is on device {own}"
-                yield Problem((*call.path, field), text, _numbers(others))
+                yield Problem((*call.path, field), text, "the number of another device")
     elif word == "record" and recorded.setdefault(call.names["event"], own) != own:
         text = (
             f"event {call.names['event']!r} is recorded on device {own} and on device {recorded[call.names['event']]}"
@@ -64,7 +80,3 @@ def _of_call(host: SpelledHost, call: Call, current: int, recorded: dict[str, in
         if pool is not None and pool.device != own:
             text = f"pool {args.pool!r} is on device {pool.device}, and stream {call.stream!r} on device {own}"
             yield Problem((*call.path, "pool"), text, f"a pool with device: {own}, declared under pools")
-
-
-def _numbers(devices: list[int]) -> str:
-    return ", ".join(map(str, devices)) or "none; give a stream a device of its own, {device: 1}"

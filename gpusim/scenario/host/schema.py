@@ -41,7 +41,7 @@ class StreamSpec(Model):
     """Priority of its kernels, from -5 to 0: where blocks of several wait for room, lower numbers go first."""
     device: DeviceNumber = 0
     """Number of the GPU that it is on. All GPUs of a program are of the scenario's `device`, see each other's memory,
-    and there are as many as the numbers of streams and pools say."""
+    and there are as many as the numbers of streams, pools and copies say."""
 
 
 class WorkSpec(Model):
@@ -174,8 +174,3 @@ class SpelledHost(Model):
     """Graphs by name. They exist before the program starts: neither capture nor instantiation is part of it."""
     threads: Annotated[dict[Name, ThreadSpec], Field(min_length=1, max_length=64)]
     """Threads by name; all begin at the same time."""
-
-    @property
-    def devices(self) -> int:
-        """How many GPUs its streams and pools are on."""
-        return 1 + max(part.device for part in (*self.streams.values(), *self.pools.values()))

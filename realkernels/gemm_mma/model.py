@@ -1,0 +1,136 @@
+"""The instruction stream of ``kernel.cu`` in the words of `gpusim.program`, and what its copies find in L2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from gpusim.program import (
+    WARP_SIZE,
+    CommitGroup,
+    Compute,
+    CpAsync,
+    KernelProgram,
+    Mix,
+    Op,
+    Ring,
+    Role,
+    Store,
+    SyncThreads,
+    WaitGroup,
+)
+from realkernels.gemm_mma import Params
+from realkernels.l2 import product_hits
+from realkernels.padding import SMS, resident_ctas
+from realkernels.tile_loop import PLACEHOLDERS, PROLOGUE, VECTOR_BYTES
+
+RING = "input"
+ROW_PADDING = 16
+"""Bytes of a row of a stage besides what it holds."""
+MMA_M, MMA_N, MMA_K = 16, 8, 16
+SECTOR = 32
+"""Bytes of a row that four lanes write together."""
+
+REGISTERS = {16: 40, 32: 64, 64: 104, 128: 176}
+"""Upper bounds on a thread's registers, by its sums; with one stage some tiles take 220 instead of 176."""
+
+# Instructions per stage of a warp, counted in the machine code of 15 tiles with three stages and with one.
+ISSUE_OTHER, ISSUE_OTHER_OF_COPY = 8, 0.75
+"""Addresses of the copies, and what each of them adds."""
+AROUND = 5
+"""Stage, counters and the branch of the loop, between the products; hardly any with one stage."""
+LOADS_IN_FLIGHT, LOAD_TO_USE = 2.0, 3.0
+"""Loads of fragments that are waited for together, and instructions between them and their use."""
+MMA_STALL = 6.1
+"""Cycles from one mma to the next by the compiler's stall counts."""
+EPILOGUE = Mix(setup=14, interleaved=30)
+"""Behind the last product: the addresses of its results."""
+
+
+def build(params: Params) -> KernelProgram:
+    """The program of one launch."""
+    return KernelProgram(
+        name="gemm_mma",
+        grid=params.grid,
+        tiles_per_cta=params.k_tiles,
+        roles=(Role("worker", params.warps, partial(_worker, params, l2_hits(params))),),
+        rings=(Ring(RING, params.stages, stage_bytes(params)),),
+        shared_bytes=shared_bytes(params),
+        share_of_sm=params.ctas_per_sm,
+        registers=REGISTERS[params.sums],
+        footprint_bytes=params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes),
+    )
+
+
+def stage_bytes(params: Params) -> int:
+    """Shared memory of one stage."""
+    return (params.tile_m + params.tile_n) * (2 * params.depth + ROW_PADDING)
+
+
+def shared_bytes(params: Params) -> int:
+    """Dynamic shared memory of a CTA: ring, an arrival barrier per stage (instrumented build)."""
+    return params.stages * (stage_bytes(params) + 8)
+
+
+def l2_hits(params: Params) -> tuple[float, float]:
+    """Fractions of what is read of A and of B that L2 has: others have asked for it."""
+    wave = SMS * resident_ctas(shared_bytes(params), params.ctas_per_sm)
+    return product_hits(
+        params.grid_m, params.grid_n, params.k_tiles * params.a_bytes, params.k_tiles * params.b_bytes, wave
+    )
+
+
+def products(params: Params) -> Mix:
+    """What a warp does with one stage."""
+    warp_m, warp_n = params.tile_m // params.warps_m, params.tile_n * params.warps_m // params.warps
+    steps, independent = params.depth // MMA_K, warp_m // MMA_M * (warp_n // MMA_N)
+    around = AROUND if params.stages > 1 else 0
+    return Mix(
+        mma=steps * independent,
+        mma_ilp=independent,
+        # Four 8 x 8 matrices at once.
+        lds=steps * (warp_m // MMA_M + warp_n // (2 * MMA_N)),
+        lds_bytes=16,
+        loads_in_flight=LOADS_IN_FLIGHT,
+        load_to_use=LOAD_TO_USE,
+        setup=around,
+        alone=MMA_STALL * steps * independent + 3 * around,
+    )
+
+
+def _worker(params: Params, hits: tuple[float, float], tiles: int) -> Iterator[Op]:
+    ahead = params.stages - 1
+    mix = products(params)
+
+    def issue(tile: int) -> Iterator[Op]:
+        if tile < tiles:
+            yield _copy(params.a_bytes, params, hits[0], tile, first=True)
+            yield _copy(params.b_bytes, params, hits[1], tile)
+        yield CommitGroup(tile=tile if tile < tiles else -1)
+
+    yield Compute(PROLOGUE)
+    for tile in range(ahead):
+        yield from issue(tile)
+    for tile in range(tiles):
+        if ahead:
+            yield WaitGroup(ahead - 1, tile=tile)
+            yield SyncThreads(tile=tile)
+            yield from issue(tile + ahead)
+            yield Compute(mix, tile=tile, reads=RING)
+        else:
+            yield from issue(tile)
+            yield WaitGroup(tile=tile)
+            yield SyncThreads(tile=tile)
+            yield Compute(mix, tile=tile, reads=RING)
+            yield SyncThreads(tile=tile)
+    yield Compute(EPILOGUE)
+    yield Store(4 * params.tile_m * params.tile_n, width=8, scatter=SECTOR, completed=1.0)
+
+
+def _copy(size: int, params: Params, l2_hit: float, tile: int, *, first: bool = False) -> CpAsync:
+    """A part of each row: side by side in shared memory, but far from each other in global memory."""
+    copies = size // VECTOR_BYTES // (WARP_SIZE * params.warps)
+    other = ISSUE_OTHER_OF_COPY * copies + ISSUE_OTHER * first
+    masked = PLACEHOLDERS if first else 0.0
+    pieces = size // (2 * params.depth)
+    return CpAsync(RING, size, other=other, masked=masked, l2_hit=l2_hit, pieces=pieces, align=ROW_PADDING, tile=tile)
