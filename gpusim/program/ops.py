@@ -126,7 +126,9 @@ class CpAsync:
     """``cp.async`` (LDGSTS) of ``bytes`` into a ring stage, ``width`` bytes per lane.
 
     ``masked``: loads of each warp that no lane executes; the assembler puts three before each run of LDGSTS.
-    ``pieces``, ``warps``: as of `Load`.
+    ``pieces``, ``warps``: as of `Load`. ``row`` bytes at a time lie side by side and begin on a sector, each row far
+    from the others, and in shared memory one begins ``pitch`` bytes behind the other; 0: all lie side by side, and
+    rows in shared memory. With a ``row``, ``align`` says nothing.
     """
 
     ring: str
@@ -137,6 +139,8 @@ class CpAsync:
     l2_hit: float = 0.0
     pieces: int = 1
     align: int = 0
+    row: int = 0
+    pitch: int = 0
     warps: int | None = None
     tile: int = -1
 

@@ -132,5 +132,8 @@ def _copy(size: int, params: Params, l2_hit: float, tile: int, *, first: bool = 
     copies = size // VECTOR_BYTES // (WARP_SIZE * params.warps)
     other = ISSUE_OTHER_OF_COPY * copies + ISSUE_OTHER * first
     masked = PLACEHOLDERS if first else 0.0
-    pieces = size // (2 * params.depth)
-    return CpAsync(RING, size, other=other, masked=masked, l2_hit=l2_hit, pieces=pieces, align=ROW_PADDING, tile=tile)
+    row = 2 * params.depth
+    return CpAsync(
+        RING, size, other=other, masked=masked, l2_hit=l2_hit, pieces=size // row, row=row, pitch=row + ROW_PADDING,
+        tile=tile,
+    )  # fmt: skip

@@ -41,6 +41,7 @@ elected      bulk copies issued by many lanes of a warp; nothing is waited for
 alignment    bandwidth of bulk copies and cp.async whose tiles do not start on a line
 offset       the same on one SM out of L2, and loads into registers; the other SMs are idle
 shifted      cp.async whose destination starts elsewhere in its line than its source; one SM, everything in L2
+rows         cp.async of tiles in rows that are further apart in shared memory than what they hold; one SM and all
 tma_store    bulk-store drain time and throughput, source reusable and written told apart
 cpasync      cp.async issue cost, group latency, throughput; no CTA barrier, each thread waits for its own
 meeting      when a warp has its data and when all of its CTA have; nothing is computed

@@ -56,6 +56,7 @@ BENCHES = (
     "alignment",
     "offset",
     "shifted",
+    "rows",
     "skeleton",
     "syncs",
     "tile_turn",

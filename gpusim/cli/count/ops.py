@@ -145,7 +145,8 @@ def _about_lanes(word: str, row: Stated, lanes: int, ring: str) -> Iterator[str]
     elif "one address" in row.field:
         yield "one address for all lanes"
     elif not _STRIDE.search(row.field) and row.places is None and row.stride is None:
-        yield "nobody knows where the lanes' addresses lie, taken as side by side: stride? scatter?"
+        asked = "row? pitch?" if word == "cp_async" else "stride? scatter?"
+        yield f"nobody knows where the lanes' addresses lie, taken as side by side: {asked}"
     elif "scatter" in row.field:
         yield "completed?"
     if row.addresses > 1 and word != "store":

@@ -1,24 +1,39 @@
 """How fast an SM takes in copies that do not start on a line of 128 bytes or a sector of 32, and how many have room.
 
-Models: the mean over all starts at multiples of an alignment.
-Source: realkernels.microbench (alignment, offset, under_way); see the profile.
+Models: the mean over all starts at multiples of an alignment. Of cp.async in rows: a line takes a turn for each line
+  of shared memory in which parts of it land, and another one where its sectors land off a sector there (`turns`).
+Omits: rows side by side of which several are in one line.
+Source: realkernels.microbench (alignment, offset, under_way; rows, shifted: one turn a cycle); see the profile.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
+from statistics import fmean
+from typing import NamedTuple
 
-from gpusim.hardware.memory.access import LINE_BYTES, SECTOR_BYTES
+from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access, access_of
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Alignment"]
+__all__ = ["Alignment", "Start", "access_of_rows", "turns"]
 
+UNIT = 16
+"""Bytes of a lane, and the least by which rows are apart."""
 _KEYS = {
     "tma": ("tma.off_sector_", "tma.off_line_", "tma."),
     "cp_async": ("lsu.cp_async_off_sector_", "lsu.cp_async_off_line_", "lsu."),
     "ldg": ("lsu.ldg_off_line_", "lsu.ldg_off_line_", "lsu."),
 }
 """Of what starts off a sector, off a line, and on one."""
+
+
+class Start(NamedTuple):
+    """How sources and destinations of a copy lie to each other: ``align``, ``row`` and ``pitch`` of its op."""
+
+    align: int
+    row: int = 0
+    pitch: int = 0
 
 
 class Alignment:
@@ -37,13 +52,44 @@ class Alignment:
         """Bytes per second of "tma", "cp_async" or "ldg" where everything starts on a line."""
         return self._rates[path][-1]
 
-    def rate(self, path: str, align: int) -> float:
-        """Bytes per second of copies that start at each multiple of ``align`` in a line equally often."""
-        return self.aligned_rate(path) if align >= LINE_BYTES else _mean(self._rates[path], align)
+    def rate(self, path: str, start: Start) -> float:
+        """Bytes per second of copies that start at each multiple of their alignment in a line equally often."""
+        if start.row:
+            return self.aligned_rate(path) / (turns(start.row, start.pitch) * LINE_BYTES)
+        return self.aligned_rate(path) if start.align >= LINE_BYTES else _mean(self._rates[path], start.align)
 
-    def room(self, align: int) -> float:
+    def room(self, start: Start) -> float:
         """Bytes of cp.async that an SM has under way at most."""
-        return _mean(self._room, align)
+        pitch = start.pitch or start.row
+        # Rows begin at multiples of what divides their distance.
+        return _mean(self._room, pitch & -pitch if start.row else start.align)
+
+
+@lru_cache(maxsize=256)
+def access_of_rows(row: int, pitch: int) -> Access:
+    """What rows touch of L2: a sector that lands in two of shared memory is fetched for each of them."""
+    distance = pitch or row
+    off_sector = fmean(number * distance % SECTOR_BYTES != 0 for number in range(LINE_BYTES // UNIT))
+    plain = access_of(UNIT, scatter=row) if row < LINE_BYTES else DENSE
+    return replace(plain, sectors=plain.sectors * (1.0 + off_sector), dense=False)
+
+
+@lru_cache(maxsize=256)
+def turns(row: int, pitch: int = 0) -> float:
+    """Turns of the way into shared memory for each byte of rows of ``row`` bytes, ``pitch`` bytes apart there.
+
+    A row begins on a sector, and what it has of a line comes by itself. All of that goes in one turn that lands in one
+    line of shared memory; two, if each sector of it lands in two.
+    """
+    count, rows = 0, LINE_BYTES // UNIT
+    for number in range(rows):
+        for first in range(0, row, LINE_BYTES):
+            of_line = min(LINE_BYTES, row - first)
+            at = (number * (pitch or row) + first) % LINE_BYTES
+            here = min(of_line, LINE_BYTES - at)
+            for part in (here, of_line - here):
+                count += (1 + (at % SECTOR_BYTES != 0 and part > UNIT)) if part else 0
+    return count / (rows * row)
 
 
 @lru_cache(maxsize=256)

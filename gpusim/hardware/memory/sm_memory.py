@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from gpusim.engine import Capacity, Event, OvertakingServer
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, WIDEST, Access
-from gpusim.hardware.memory.alignment import Alignment
+from gpusim.hardware.memory.alignment import Alignment, Start
 from gpusim.hardware.memory.l2_and_hbm import Memory
 from gpusim.hardware.memory.load_store import LoadStoreQueue
 from gpusim.hardware.memory.merging import merged_part
@@ -109,7 +109,7 @@ class SmMemory:
         path: str,
         amount: float,
         l2_hit: float,
-        align: int,
+        start: Start,
         origin: Origin,
         *,
         slowest_of: float | None = None,
@@ -130,8 +130,10 @@ class SmMemory:
         server, bandwidth = self._units[unit]
         missed = amount * (1.0 - l2_hit)
         efficiency, rate, off_line = 1.0, inf, 0.0
-        if align < LINE_BYTES:
-            efficiency, rate, off_line = self._misaligned(path, align, missed * origin.part)
+        if start.row:
+            rate = self._alignment.rate(path, start)
+        elif start.align < LINE_BYTES:
+            efficiency, rate, off_line = self._misaligned(path, start, missed * origin.part)
         behind = self._memory.reads(access, l2_hit, efficiency, completed, shared_by, multicast)
         slower = max(self._alignment.aligned_rate("tma") / rate, 1.0) if path == "tma" else 1.0
         uses = [(self._port, 1.0), *behind, (bandwidth, slower)]
@@ -156,19 +158,19 @@ class SmMemory:
             arrival.callbacks.append(lambda _arrival: self._memory.add_off_line(-off_line))
         return arrival
 
-    def _misaligned(self, path: str, align: int, missed: float) -> tuple[float, float, float]:
+    def _misaligned(self, path: str, start: Start, missed: float) -> tuple[float, float, float]:
         """How copies pass that start off a line: efficiency of HBM, bytes per second, and bytes that are under way.
 
         The last are 0 except for bulk copies on a sector, of which each SM wants ``missed`` bytes from DRAM: these are
         counted from now on, until the caller takes them off again (`Memory.add_off_line`).
         """
-        unit, on_sector = "tma" if path == "tma" else "lsu", align >= SECTOR_BYTES
+        unit, on_sector = "tma" if path == "tma" else "lsu", start.align >= SECTOR_BYTES
         efficiency, off_line = self._efficiency[unit][on_sector], 0.0
         if unit == "tma" and on_sector:
             off_line = missed * self._multiplicity
             if not self._memory.add_off_line(off_line):
                 efficiency = 1.0
-        return efficiency, self._alignment.rate(path, align), off_line
+        return efficiency, self._alignment.rate(path, start), off_line
 
     def _latency_s(self, path: str, missed: float, lines: float, pieces: float, l2_hit: float, late: float) -> float:
         """Seconds from when a load has been served until the slowest of its ``lines`` in ``pieces`` is there.
@@ -193,13 +195,13 @@ class SmMemory:
         self._memory.sim.succeed_after(left, max(typical_s, 0.0))
         return slowest_s
 
-    def take_in(self, path: str, count: float, width: int, align: int) -> float:
+    def take_in(self, path: str, count: float, width: int, start: Start) -> float:
         """Seconds until ``count`` instructions of ``width`` bytes per lane are in the load-store unit or its queue."""
-        return self.queue.take(count, WARP_SIZE * width / self._alignment.rate(path, align))
+        return self.queue.take(count, WARP_SIZE * width / self._alignment.rate(path, start))
 
-    def copies_room(self, amount: float, align: int) -> float:
+    def copies_room(self, amount: float, start: Start) -> float:
         """Part of the room for cp.async under way that ``amount`` bytes take."""
-        return amount / self._alignment.room(align)
+        return amount / self._alignment.room(start)
 
     def spread_s(self, amount: float, pieces: float, warps: int, l2_hit: float, access: Access) -> float:
         """How much later the slowest of ``amount`` bytes in ``pieces`` come than what one of ``warps`` waits for."""

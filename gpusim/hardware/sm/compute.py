@@ -179,14 +179,15 @@ class ComputeModel:
         beside = max(ffma, mix.ffma * self._ffma_latency / max(mix.ilp, 1.0)) + mix.interleaved + mix.masked
         loop = max(mma + beside, products) + mix.other * self._control_latency
         setup = mix.setup * self._setup_latency + held * around
-        # Instructions of a chain are further apart than their slots.
+        # Instructions of a chain are further apart than their slots, and a product takes several of these.
         issued = ffma + mma + mix.interleaved + mix.masked + mix.other
-        apart, mufu_wait = max(loop / max(issued, 1.0), 1.0), special
+        number = issued - mma + mix.mma
+        apart, mufu_wait = max(loop / max(number, 1.0), 1.0), special
         if mix.alone and loop + setup:
             # Known better than from numbers of instructions; which part is the loop's they say.
-            issued += mix.mufu + mix.setup + held * around
-            known = max(mix.alone + conflicts - mix.lds - mix.sts, issued)
-            part, apart, mufu_wait = known / (loop + setup), known / issued, 0.0
+            more = mix.mufu + mix.setup + held * around
+            known = max(mix.alone + conflicts - mix.lds - mix.sts, issued + more)
+            part, apart, mufu_wait = known / (loop + setup), known / (number + more), 0.0
             loop, setup = loop * part, setup * part
         setup += mix.divergent_branches * self._divergent_branch + mix.divergent_syncwarps * self._divergent_syncwarp
         return _Arithmetic(ffma, mma, special, loop, mufu_wait, mix.setup + held * around, setup, apart, held)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpusim.engine import Event, PhasedBarrier
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, Passes
+from gpusim.hardware.memory.alignment import Start, access_of_rows
 from gpusim.hardware.sm.costs import MemoryBatch
 from gpusim.hardware.sm.cta import RingState
 from gpusim.program import BulkWait, CommitGroup, CpAsync, Load, TmaLoad, TmaStore, WaitGroup
@@ -31,9 +32,10 @@ in so many parts, as one does that many lanes ask for."""
 _DENSE = DENSE.passes()
 
 
-def _alignment(op: Load | CpAsync | TmaLoad) -> int:
+def _start(op: Load | CpAsync | TmaLoad) -> Start:
     each = op.bytes // getattr(op, "copies", 1)
-    return op.align or each & -each
+    align = op.align or each & -each
+    return Start(align, op.row, op.pitch) if isinstance(op, CpAsync) else Start(align)
 
 
 class Request:
@@ -52,7 +54,7 @@ def issue(
     """``count`` instructions of each warp, no faster than the load-store unit takes them in."""
     cost = lane.cost.cp_async if path == "cp_async" else lane.cost.ldg
     taken = count * lane.group.warps * max((passes.missed + passes.wavefronts) * LINE_BYTES, 1.0)
-    until_s = lane.sim.now + lane.sm.memory.take_in(path, taken, op.width, _alignment(op))
+    until_s = lane.sim.now + lane.sm.memory.take_in(path, taken, op.width, _start(op))
     yield lane.issue_memory(MemoryBatch(count, other, masked, passes, op.width, cost))
     if until_s > lane.sim.now:
         yield lane.sim.timeout(until_s - lane.sim.now)
@@ -63,7 +65,7 @@ def fetch(
 ) -> Event:
     """The arrival of ``amount`` bytes of ``op``; ``late`` and ``more``: see `SmMemory.load`."""
     origin = lane.origin(op.tile, stage)
-    return lane.sm.memory.load(path, amount, op.l2_hit, _alignment(op), origin, late=late, **more)
+    return lane.sm.memory.load(path, amount, op.l2_hit, _start(op), origin, late=late, **more)
 
 
 def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
@@ -74,10 +76,11 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     stage = ring.stage(op.tile)
     amount, copies, late = op.bytes * lane.share(op), lane.sm.memory.copies, lane.late(op.tile)
     ring.begin_write(lane.lane, op.tile, amount)
-    room = lane.sm.memory.copies_room(amount, _alignment(op))
+    room = lane.sm.memory.copies_room(amount, _start(op))
     # What finds room is on its way while the rest waits for it.
     parts = 1 if copies.free(room) else PARTS
     count = lane.instructions(op) / parts
+    access = access_of_rows(op.row, op.pitch) if op.row else DENSE
     # Who meets before it reads waits for the slowest line of all warps, and in a ring of their own each for its own.
     awaited, pieces = op.bytes / parts, op.pieces / parts
     if ring.ring.private:
@@ -86,7 +89,10 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     for _ in range(parts):
         yield from copies.room(room / parts, start)
         yield from issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)
-        arrival = fetch(lane, op, "cp_async", amount / parts, late, stage, slowest_of=awaited, pieces=max(pieces, 1.0))
+        arrival = fetch(
+            lane, op, "cp_async", amount / parts, late, stage,
+            slowest_of=awaited, pieces=max(pieces, 1.0), access=access,
+        )  # fmt: skip
         copies.add(arrival, room / parts)
         lane.open.append((op, arrival))
     lane.mark("issue", start, op.tile, stage)

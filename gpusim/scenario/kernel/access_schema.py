@@ -36,6 +36,7 @@ def _align(value: Any) -> int:
 Align = Annotated[int, BeforeValidator(_align, json_schema_input_type=int | str)]
 Distance = Annotated[ByteCount, Field(le=2**30)]
 Pieces = Annotated[Count, Field(ge=1, le=2**20)]
+Row = Annotated[ByteCount, Field(ge=0, le=2**20, multiple_of=16)]
 
 
 class OnRing(Schedule):
@@ -102,7 +103,15 @@ class ThreadFetch(Fetch, PartOfRole):
 
     align: Align = 0
     """Largest power of two that divides the distance from every source to its destination in shared memory, in bytes;
-    below 128 it costs bandwidth. 0: that of its bytes, as when equal tiles lie one behind the other."""
+    below 128 it costs bandwidth. 0: that of its bytes, as when equal tiles lie one behind the other. Of a tile in rows
+    say `row` and `pitch` instead."""
+    row: Row = 0
+    """Bytes that lie side by side in global memory, where a tile is rows of a matrix: each row begins on a sector and
+    far from the next one. 0: the tile lies in one piece."""
+    pitch: Row = 0
+    """Bytes from one such row to the next in shared memory; 0: side by side. Rows that are longer there than what they
+    hold, against bank conflicts, land off lines and sectors, which costs bandwidth; a swizzle within 128 bytes costs
+    none."""
     width: Width = 16
     """Bytes per lane and instruction; with the bytes it gives the number of instructions."""
     other: Amount = 0.0
