@@ -13,12 +13,16 @@ __all__ = ["print_calls", "print_captured"]
 _HEAD = ("thread", "#", "call", "stream", "event, buffer, slots", "bytes, kernel")
 _NAMES = ("event", "buffer", "slots", "releases")
 """What a call makes, waits for, takes or gives back."""
+_DEVICES = {"device": "device", "to_device": "to device", "from_device": "from device"}
+"""What a call says of devices, and how that is told."""
 
 
 def print_calls(title: str, calls: Sequence[Mapping[str, Any]]) -> None:
     """A row for each of `call_list`'s; ``title`` is followed by how many there are."""
     rows = [(call["thread"], "" if call["chunk"] is None else call["chunk"], *_told(call)) for call in calls]
-    print_table(f"{title}: {_count(calls)}, and a synchronisation of the device behind them", _HEAD, rows)
+    several = any(field in call for call in calls for field in _DEVICES)
+    behind = "each device" if several else "the device"
+    print_table(f"{title}: {_count(calls)}, and a synchronisation of {behind} behind them", _HEAD, rows)
 
 
 def print_captured(graph: str, calls: Sequence[Mapping[str, Any]]) -> None:
@@ -45,6 +49,9 @@ def _rest(call: Mapping[str, Any]) -> Iterator[str]:
     for field in ("kernel", "graph", "direction"):
         if field in call:
             yield call[field]
+    for field, told in _DEVICES.items():
+        if field in call:
+            yield f"{told} {call[field]}"
     if call.get("pageable"):
         yield "pageable"
     if call.get("pool", "default") != "default":

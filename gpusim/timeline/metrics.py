@@ -39,6 +39,9 @@ _SM = re.compile(r"^sm\[(\d+)\]")
 _INSIDE = ".kernel["
 INSIDE_GROUP = -1
 
+_ROUNDING = 1e-9
+"""What sums of many intervals may be off by."""
+
 
 def hidden_fraction(timeline: Timeline) -> float:
     """|copy busy ∩ compute busy| / |copy busy|, summed over groups; NaN without any copy.
@@ -58,7 +61,8 @@ def exposed_copy_s(timeline: Timeline) -> float:
     copy_s, both_s = _overlap(timeline)
     group = _groups(timeline)
     groups = len(np.unique(group[timeline.mask(kinds=COPY_KINDS) & (group != INSIDE_GROUP)]))
-    return (copy_s - both_s) / groups if groups else float("nan")
+    left_s = copy_s - both_s if copy_s - both_s > _ROUNDING * copy_s else 0.0
+    return left_s / groups if groups else float("nan")
 
 
 def busy_by_lane(timeline: Timeline) -> dict[str, dict[str, float]]:

@@ -106,3 +106,30 @@ def test_lines_of_a_draft_that_are_still_comments():
         )
         == ()
     )
+
+
+PRODUCT = """\
+question: q
+device: h200_sxm
+kernel:
+  grid: 64
+  tiles_per_cta: 6
+  rings: {input: {stages: 2, bytes: 4 KiB}}
+  roles:
+    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: {ring: input, l2_hit: 0.9}}]}
+    all:
+      warps: 4
+      per_tile: [{wait: input}, {compute: {ffma: 8, lds: 4}}, {release: input}]
+      epilogue: [{store: {bytes: 64 KiB, width: 8, scatter: 32}}]
+"""
+
+
+def test_what_decides_and_is_left_open_is_asked_for():
+    """Each once, until it is said, whatever the answer."""
+    found = loads(PRODUCT).doubts()
+    assert any("tma_load finds 90% in L2 because others ask for it: say shared_by" in one for one in found)
+    assert any("store writes 32 bytes of lines of 128: say completed: 1" in one for one in found)
+    said = PRODUCT.replace("l2_hit: 0.9", "l2_hit: 0.9, shared_by: 1").replace(
+        "scatter: 32", "scatter: 32, completed: 0"
+    )
+    assert not loads(said).doubts()

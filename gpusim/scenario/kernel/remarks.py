@@ -6,12 +6,17 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gpusim.program.sass import LEFT_TO_WRITE
+from gpusim.scenario.kernel.access_schema import BulkFetch, GlobalStore
 from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.kernel.schema import PARTS, SpelledKernel
 from gpusim.scenario.yaml_source import Source
 from gpusim.units import format_quantity
 
 __all__ = ["draft_remarks", "kernel_remarks"]
+
+LINE_BYTES, GPC_SMS = 128, 16
+MOSTLY = 0.5
+"""Part of what is read that others must have asked for, so that how many do so at a time is worth saying."""
 
 
 def draft_remarks(source: Source) -> Iterator[str]:
@@ -30,7 +35,7 @@ def _lines(numbers: Sequence[int]) -> str:
 
 
 def kernel_remarks(kernel: SpelledKernel) -> Iterator[str]:
-    """Rings and barriers that no op names, and ops that run for no tile, in sentences."""
+    """Rings and barriers that no op names, ops that run for no tile, and what decides and is not said, in sentences."""
     ops = [
         (f"{role}.{'.'.join(map(str, (part, *path)))}", spec)
         for role, each in kernel.roles.items()
@@ -54,6 +59,26 @@ def kernel_remarks(kernel: SpelledKernel) -> Iterator[str]:
             yield f"{place} is for tile {tile} and never runs: no CTA has more than {most} tiles"
         elif getattr(spec, "offset", 0) >= most:
             yield f"{place} never runs: its first tile is {spec.offset}, and no CTA has more than {most}"
+
+    yield from _left_open(kernel, ops)
+
+
+def _left_open(kernel: SpelledKernel, ops: Sequence[tuple[str, Any]]) -> Iterator[str]:
+    """Fields on which the time of a product of matrices depends by a third, and which nobody has set."""
+    for place, spec in ops:
+        said = spec.model_fields_set
+        if isinstance(spec, GlobalStore) and 0 < spec.scatter < LINE_BYTES and "completed" not in said:
+            yield (
+                f"{place} writes {spec.scatter} bytes of lines of {LINE_BYTES}: say completed: 1 if stores of the same "
+                "warps right behind it write the rest, as of a tile of accumulators, or completed: 0 if nobody does"
+            )
+        elif (
+            isinstance(spec, BulkFetch) and spec.l2_hit >= MOSTLY and kernel.grid >= GPC_SMS and "shared_by" not in said
+        ):
+            yield (
+                f"{place} finds {spec.l2_hit:.0%} in L2 because others ask for it: say shared_by, how many SMs of a "
+                "GPC do (n, at most 16, where n CTAs in a row share it), or shared_by: 1 if none does at that time"
+            )
 
 
 def _leaves_ring_out(spec: Any) -> bool:
