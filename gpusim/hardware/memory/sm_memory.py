@@ -131,7 +131,8 @@ class SmMemory:
         missed = amount * (1.0 - l2_hit)
         efficiency, rate, off_line = 1.0, inf, 0.0
         if start.row:
-            rate = self._alignment.rate(path, start)
+            # Turns are of what is wanted; what is fetched twice for them is in them.
+            rate = self._alignment.rate(path, start) * access.fetched
         elif start.align < LINE_BYTES:
             efficiency, rate, off_line = self._misaligned(path, start, missed * origin.part)
         behind = self._memory.reads(access, l2_hit, efficiency, completed, shared_by, multicast)
