@@ -71,7 +71,7 @@ def main(argv: list[str] | None = None) -> int:
     options.out.mkdir(parents=True, exist_ok=True)
     document = {
         "bench": "host", "device": device.describe_device(), "host": describe_host(), "benches": {},
-        "source_sha256": source_hash(*sorted(HERE.glob("host*.py")), *sorted(HERE.glob("host*.cu"))),
+        "source_sha256": source_hash(*sorted(HERE.glob("host*.py")), *sorted(HERE.glob("host*.cu*"))),
     }  # fmt: skip
     status = 0
     for name in names:

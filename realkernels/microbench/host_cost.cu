@@ -15,21 +15,7 @@
 #include <thread>
 #include <vector>
 
-#define CHECK(call)                                                                  \
-  do {                                                                               \
-    cudaError_t error = (call);                                                      \
-    if (error != cudaSuccess) {                                                      \
-      std::fprintf(stderr, "%s: %s\n", #call, cudaGetErrorString(error));            \
-      std::exit(1);                                                                  \
-    }                                                                                \
-  } while (0)
-
-__global__ void spin(unsigned long long ns) {
-  unsigned long long start, now;
-  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(start));
-  do asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
-  while (now - start < ns);
-}
+#include "host_program.cuh"
 
 using Clock = std::chrono::steady_clock;
 static double seconds(Clock::time_point a, Clock::time_point b) { return std::chrono::duration<double>(b - a).count(); }
