@@ -21,7 +21,7 @@ SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 NAMES = (
     "stream_pipeline", "pageable_copies", "allocators", "default_streams", "event_graph", "host_callback_pool",
     "concurrent_kernels", "copy_engines", "cuda_graph", "two_level", "fused_softmax_scale",
-    "layer_pipeline", "gradient_overlap",
+    "layer_pipeline", "gradient_overlap", "multi_gpu_pipeline",
 )  # fmt: skip
 # Recordings are medians of five machines, whose runs of one configuration lie up to a factor of 1.8 apart: a launch
 # from Python takes 5 us on one and 10 on another. What is wrong is what lies beyond all of their runs.
@@ -41,7 +41,7 @@ HIDDEN = {
 VARIANTS = {
     "allocators": "mode", "default_streams": "stray", "event_graph": "ordering", "host_callback_pool": "slots",
     "pageable_copies": "memory", "cuda_graph": "mode", "two_level": "streams", "stream_pipeline": "streams",
-    "layer_pipeline": "allocation", "gradient_overlap": "overlap",
+    "layer_pipeline": "allocation", "gradient_overlap": "overlap", "multi_gpu_pipeline": "slots",
 }  # fmt: skip
 """The parameter whose values are ranked, all others being equal."""
 

@@ -1,6 +1,8 @@
-"""What `layer_pipeline` and `gradient_overlap` claim: true of the recordings, and of what is predicted for them."""
+"""What `layer_pipeline`, `gradient_overlap` and `multi_gpu_pipeline` claim: of recordings, and as predicted."""
 
 from __future__ import annotations
+
+from typing import ClassVar
 
 import pytest
 
@@ -95,3 +97,30 @@ class TestGradientOverlap:
         assert gain[2] > 0.03
         assert gain[4] > 0.03
         assert -0.005 < gain[32] < 0.01
+
+
+@pytest.mark.parametrize("who", WHO)
+class TestMultiGpuPipeline:
+    """16 micro-batches of 64 MiB through two GPUs; copies take as long as kernels."""
+
+    NAME = "multi_gpu_pipeline"
+    EVEN: ClassVar[dict] = {"bytes": 64 << 20, "kernel_s": 180e-6}
+
+    def test_room_for_two_hides_copies(self, who):
+        """Of one tensor on each GPU copies and kernels take turns; a third one brings next to nothing."""
+        one, two, three = (seconds(self.NAME, who, slots=slots, **self.EVEN) for slots in (1, 2, 3))
+        assert one > 1.75 * two
+        assert 1.0 < two / three < 1.05
+
+    def test_who_asks_for_copies_hardly_matters_where_they_hide(self, who):
+        """Pulled copies begin and end later, which kernels cover."""
+        push, pull = (seconds(self.NAME, who, way=way, **self.EVEN) for way in ("push", "pull"))
+        assert push < pull < 1.03 * push
+
+    def test_copies_among_kernels_do_not_hide(self, who):
+        """A stream does one thing after the other."""
+        assert seconds(self.NAME, who, copy_stream="compute", **self.EVEN) > 1.6 * seconds(self.NAME, who, **self.EVEN)
+
+    def test_a_host_that_waits_overlaps_nothing(self, who):
+        """Two kernels and a copy for each micro-batch, one after the other."""
+        assert seconds(self.NAME, who, hand_over="host", **self.EVEN) > 2.3 * seconds(self.NAME, who, **self.EVEN)
