@@ -6,9 +6,6 @@ cost of the launch that a measured program makes.
 
 from __future__ import annotations
 
-import os
-import threading
-import time
 from collections.abc import Callable, Mapping
 from functools import singledispatchmethod
 from typing import Any
@@ -18,6 +15,7 @@ import numpy as np
 from gpusim.program import KernelProgram
 from gpusim.program import host as ops
 from realkernels._harness.host_memory import Arena, Pointers
+from realkernels._harness.host_threads import semaphores, work_for
 from realkernels._harness.work_kernel import work_kernel
 
 _KIND = {"h2d": 1, "d2h": 2, "d2d": 3}
@@ -275,21 +273,6 @@ class CallMaker:
         return lambda: graphs[name].launch(stream)
 
 
-def work_for(seconds: float) -> None:
-    """Keep this thread busy; the interpreter lock is let go, as real work in NumPy or C would."""
-    end = time.perf_counter() + seconds
-    while time.perf_counter() < end:
-        let_go()
-
-
-def _let_go() -> Callable[[], None]:
-    """Lets other Python threads in without going to sleep: a sleep of no time takes 50 us on Linux."""
-    return getattr(os, "sched_yield", None) or (lambda: time.sleep(0))
-
-
-let_go = _let_go()
-
-
 def _stream(stream: ops.Stream) -> Any:
     import cupy
 
@@ -299,20 +282,3 @@ def _stream(stream: ops.Stream) -> Any:
         return cupy.cuda.Stream.ptds
     with cupy.cuda.Device(stream.device):
         return cupy.cuda.Stream(non_blocking=stream.kind == "non_blocking", priority=stream.priority or None)
-
-
-def semaphores(program: ops.HostProgram) -> dict[str, threading.Semaphore]:
-    """The slots of a program, by name."""
-    return {slots.name: threading.Semaphore(slots.count) for slots in program.slots}
-
-
-def put_back(program: ops.HostProgram, slots: Mapping[str, threading.Semaphore]) -> None:
-    """Give each of ``slots`` the count with which ``program`` begins, while nobody uses them.
-
-    The semaphores themselves stay, because calls hold them.
-    """
-    for spec in program.slots:
-        while slots[spec.name].acquire(blocking=False):
-            pass
-        if spec.count:
-            slots[spec.name].release(spec.count)

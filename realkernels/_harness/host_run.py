@@ -11,9 +11,10 @@ from itertools import permutations
 from typing import Any
 
 from gpusim.program import host as ops
-from realkernels._harness.host_calls import Call, CallMaker, let_go, put_back
+from realkernels._harness.host_calls import Call, CallMaker
 from realkernels._harness.host_memory import Arena
 from realkernels._harness.host_oracle import expected, mismatches
+from realkernels._harness.host_threads import let_go, put_back
 
 
 class HostRunner:

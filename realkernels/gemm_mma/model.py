@@ -32,7 +32,9 @@ SECTOR = 32
 """Bytes of a row that four lanes write together."""
 
 REGISTERS = {16: 40, 32: 64, 64: 104, 128: 176}
-"""Upper bounds on a thread's registers, by its sums; with one stage some tiles take 220 instead of 176."""
+"""Of a thread, by its sums."""
+REGISTERS_ONE_STAGE = {(64, 4): 120, (64, 8): 120, (128, 4): 224}
+"""The same with one stage of the smaller depth, where the compiler loads all fragments ahead; by sums and warps."""
 
 # Instructions per stage of a warp, counted in the machine code of 15 tiles with three stages and with one.
 ISSUE_OTHER, ISSUE_OTHER_OF_COPY = 8, 0.75
@@ -66,9 +68,16 @@ def build(params: Params) -> KernelProgram:
         rings=(Ring(RING, params.stages, stage_bytes(params)),),
         shared_bytes=shared_bytes(params),
         share_of_sm=params.ctas_per_sm,
-        registers=REGISTERS[params.sums],
+        registers=registers(params),
         footprint_bytes=params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes),
     )
+
+
+def registers(params: Params) -> int:
+    """Of a thread."""
+    ahead = params.stages == 1 and params.depth == 32
+    usual = REGISTERS[params.sums]
+    return REGISTERS_ONE_STAGE.get((params.sums, params.warps), usual) if ahead else usual
 
 
 def stage_bytes(params: Params) -> int:

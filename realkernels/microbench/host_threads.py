@@ -10,9 +10,10 @@ import time
 from collections.abc import Iterator
 
 from gpusim.program import host as ops
-from realkernels._harness.host_calls import Call, CallMaker, let_go, work_for
+from realkernels._harness.host_calls import Call, CallMaker
 from realkernels._harness.host_memory import Arena
 from realkernels._harness.host_run import Gate
+from realkernels._harness.host_threads import let_go, work_for
 from realkernels.microbench.bench import KIB, MIB
 from realkernels.microbench.host_lab import Lab, spread, time_calls, time_row
 

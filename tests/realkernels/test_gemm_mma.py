@@ -93,4 +93,4 @@ def test_the_model_states_what_the_kernel_executes(values) -> None:
     others = len(body) - sum(count.values()) - model.PLACEHOLDERS - 3
     stated = model.ISSUE_OTHER + model.ISSUE_OTHER_OF_COPY * copies + model.AROUND
     assert others == pytest.approx(stated, abs=12)
-    assert compiled.registers <= model.REGISTERS[params.sums]
+    assert compiled.registers <= model.registers(params)

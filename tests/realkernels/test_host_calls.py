@@ -9,8 +9,9 @@ from typing import get_args
 import pytest
 
 from gpusim.program import host as ops
-from realkernels._harness.host_calls import CallMaker, put_back, semaphores
+from realkernels._harness.host_calls import CallMaker
 from realkernels._harness.host_memory import DriverPool
+from realkernels._harness.host_threads import put_back, semaphores
 
 
 def test_every_op_of_the_model_has_a_real_call():
