@@ -1,7 +1,7 @@
 """Calls that wait for the device, or for a slot that it or another thread gives back.
 
-Models: synchronisation with a stream, an event or all streams of a device, and that driver pools then give memory
-  back; waking up.
+Models: synchronisation with a stream, an event or all streams of a device, and that driver pools of that
+  device then give memory back; waking up.
   A thread that polls does not sleep, and what it calls is no synchronisation.
   Giving a slot back costs what taking one does, and who waits for it wakes up as behind a host function.
 Omits: what a thread that polls takes from the calls of others (in Python it is refused where there are any,
@@ -39,7 +39,8 @@ class WaitCalls:
         }
 
     def _stream_sync(self, op: ops.StreamSync) -> Generator:
-        yield from self._synchronise([self._caller.stream(op.stream).last], op.chunk)
+        stream = self._caller.stream(op.stream)
+        yield from self._synchronise([stream.last], stream.spec.device, op.chunk)
 
     def _event_sync(self, op: ops.EventSync) -> Generator:
         item = self._shared.event(op.event)
@@ -48,13 +49,15 @@ class WaitCalls:
             if item is not None:
                 yield from self._caller.until(item, "host_sync", op.chunk)
         else:
-            yield from self._synchronise([item], op.chunk)
+            device = item.stream.spec.device if item is not None else self._caller.device
+            yield from self._synchronise([item], device, op.chunk)
 
     def _device_sync(self, op: ops.DeviceSync) -> Generator:
-        streams = self._shared.machine.streams.of(self._caller.device)
-        yield from self._synchronise([stream.last for stream in streams], op.chunk)
+        device = self._caller.device
+        streams = self._shared.machine.streams.of(device)
+        yield from self._synchronise([stream.last for stream in streams], device, op.chunk)
 
-    def _synchronise(self, items: list[Item | None], chunk: int) -> Generator:
+    def _synchronise(self, items: list[Item | None], device: int, chunk: int) -> Generator:
         caller = self._caller
         pending = [item for item in items if item is not None and not item.finished]
         yield from caller.busy("issue", self._costs.call("sync"), chunk)
@@ -63,7 +66,8 @@ class WaitCalls:
         if pending:
             yield from caller.busy("issue", self._costs.call("sync_wake"), chunk)
         for pool in self._shared.pools.values():
-            yield from caller.busy("alloc", pool.release(), chunk)
+            if pool.pool.device == device:
+                yield from caller.busy("alloc", pool.release(), chunk)
 
     def expect(self, op: ops.HostOp) -> None:
         """Tell who waits for a slot that this thread will give one back."""

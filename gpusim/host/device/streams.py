@@ -56,7 +56,9 @@ class Streams:
         number, spec = self._specs[name]
         prefix = self._prefixes[spec.device]
         if spec.kind == "legacy":
-            return self._legacy.setdefault(spec.device, StreamState(spec, f"{prefix}stream[{number}]"))
+            if spec.device not in self._legacy:
+                self._legacy[spec.device] = StreamState(spec, f"{prefix}stream[{number}]")
+            return self._legacy[spec.device]
         key = (name, thread if spec.kind == "per_thread" else "")
         if key not in self._states:
             suffix = f"@{thread}" if spec.kind == "per_thread" and self._others(name) else ""
