@@ -74,6 +74,23 @@ def test_a_graph_over_two_devices_is_refused():
         loads(program("launch_graph: {graph: g, stream: a}", head=HEAD + graph))
 
 
+def test_a_copy_to_its_own_device_is_refused_wherever_it_stands():
+    """In a graph, and where there is no other device at all."""
+    graph = "  graphs: {g: {ops: [{p2p: {bytes: 4 KiB, stream: b, to_device: 1}}]}}\n"
+    with pytest.raises(ScenarioError, match=r"graphs\.g\.ops\.0\.p2p\.to_device: a copy to device 1 in stream 'b'"):
+        loads(program("launch_graph: {graph: g, stream: b}", head=HEAD + graph))
+    alone = HEAD.replace("b: {device: 1}", "b: {}")
+    with pytest.raises(ScenarioError, match="a copy from device 0 in stream 'a', which is on device 0"):
+        loads(program("p2p: {bytes: 4 KiB, stream: a, from_device: 0}", head=alone))
+
+
+def test_a_graph_may_copy_to_a_device_without_streams():
+    head = HEAD.replace("{a: {device: 0}, b: {device: 1}}", "{a: {}, b: {}}")
+    graph = "  graphs: {g: {ops: [{p2p: {bytes: 4 KiB, stream: a, to_device: 1}}]}}\n"
+    found = loads(program("set_device: 1", "set_device: 0", "launch_graph: {graph: g, stream: a}", head=head + graph))
+    assert found.program().devices == 2
+
+
 def test_a_pool_of_the_second_device_serves_its_streams():
     head = HEAD + "  pools: {there: {device: 1}}\n"
     steps = ("malloc_async: {buffer: x, bytes: 4 KiB, stream: b, pool: there}", "free_async: {buffer: x, stream: b}")

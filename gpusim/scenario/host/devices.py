@@ -6,6 +6,7 @@ Looks at the order of each thread's own calls, of which `set_device` decides wha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from gpusim.scenario.host.calls import PARTS, Call, calls_of_graph, calls_of_thread
 from gpusim.scenario.host.schema import DEFAULT_POOL, SpelledHost
@@ -17,7 +18,9 @@ __all__ = ["device_problems"]
 
 def device_problems(host: SpelledHost) -> Iterator[Problem]:
     """Calls of ``host`` that are about another device than they may be; of a place only the first one."""
-    count = _count(host)
+    count, words = _count(host), {word for word, _ in _words(host)}
+    if count == 1 and words.isdisjoint(("set_device", "p2p")):
+        return
     found: dict[tuple[str | int, ...], Problem] = {}
     recorded: dict[str, int] = {}
     for name in host.threads:
@@ -30,6 +33,8 @@ def device_problems(host: SpelledHost) -> Iterator[Problem]:
     for name in host.graphs:
         calls = list(calls_of_graph(host, name))
         for call in calls:
+            for problem in _of_copy(call, _device(host, call)):
+                found.setdefault(problem.path, problem)
             if _device(host, call) != _device(host, calls[0]):
                 text = f"graph {name!r} has streams of several devices, which is not modelled"
                 found.setdefault(call.path, Problem(call.path, text, "a graph for each device, launched one by one"))
@@ -38,17 +43,23 @@ def device_problems(host: SpelledHost) -> Iterator[Problem]:
 
 def _count(host: SpelledHost) -> int:
     """How many devices streams, pools and the other ends of copies are on."""
-    lists = (getattr(thread, part) for thread in host.threads.values() for part in PARTS)
     peers = (
         peer
-        for steps in lists
-        for _, word, args in as_written(steps)
+        for word, args in _words(host)
         if word == "p2p"
         for peer in (args.to_device, args.from_device)
         if peer is not None
     )
     parts = (*host.streams.values(), *host.pools.values())
     return 1 + max(*(part.device for part in parts), *peers, 0)
+
+
+def _words(host: SpelledHost) -> Iterator[tuple[str, Any]]:
+    """Each op of threads and graphs as it is written, whatever turns it has."""
+    lists = [getattr(thread, part) for thread in host.threads.values() for part in PARTS]
+    for steps in (*lists, *(graph.ops for graph in host.graphs.values())):
+        for _, word, args in as_written(steps):
+            yield word, args
 
 
 def _device(host: SpelledHost, call: Call) -> int:
@@ -64,12 +75,7 @@ def _of_call(host: SpelledHost, call: Call, current: int, count: int, recorded: 
         text = f"stream {call.stream!r} is on device {own}, and the thread's current one is {current}"
         yield Problem(call.path, text, f"set_device: {own} before it")
     elif word == "p2p":
-        for field in ("to_device", "from_device"):
-            peer = getattr(args, field)
-            if peer == own:
-                way = "to" if field == "to_device" else "from"
-                text = f"a copy {way} device {peer} in stream {call.stream!r}, which is on device {own}"
-                yield Problem((*call.path, field), text, "the number of another device")
+        yield from _of_copy(call, own)
     elif word == "record" and recorded.setdefault(call.names["event"], own) != own:
         text = (
             f"event {call.names['event']!r} is recorded on device {own} and on device {recorded[call.names['event']]}"
@@ -80,3 +86,10 @@ def _of_call(host: SpelledHost, call: Call, current: int, count: int, recorded: 
         if pool is not None and pool.device != own:
             text = f"pool {args.pool!r} is on device {pool.device}, and stream {call.stream!r} on device {own}"
             yield Problem((*call.path, "pool"), text, f"a pool with device: {own}, declared under pools")
+
+
+def _of_copy(call: Call, own: int) -> Iterator[Problem]:
+    for field, way in (("to_device", "to"), ("from_device", "from")):
+        if call.word == "p2p" and getattr(call.args, field) == own:
+            text = f"a copy {way} device {own} in stream {call.stream!r}, which is on device {own}"
+            yield Problem((*call.path, field), text, "the number of another device")
