@@ -60,7 +60,7 @@ def test_sectors_that_are_split_are_fetched_twice():
     """Half of rows 16 bytes longer begin off a sector; of rows 32 bytes longer none."""
     assert access_of_rows(128, 144).fetched == pytest.approx(1.5)
     assert access_of_rows(128, 160).fetched == 1.0
-    assert access_of_rows(128, 0).lines == DENSE.lines
+    assert access_of_rows(128, 128).lines == DENSE.lines
     assert access_of_rows(64, 64).lines == 2 * DENSE.lines
 
 

@@ -29,7 +29,10 @@ _KEYS = {
 
 
 class Start(NamedTuple):
-    """How sources and destinations of a copy lie to each other: ``align``, ``row`` and ``pitch`` of its op."""
+    """How sources and destinations of a copy lie to each other, in bytes.
+
+    ``row``, if it comes in rows, and ``pitch``, from one row to the next in shared memory.
+    """
 
     align: int
     row: int = 0
@@ -60,22 +63,20 @@ class Alignment:
 
     def room(self, start: Start) -> float:
         """Bytes of cp.async that an SM has under way at most."""
-        pitch = start.pitch or start.row
         # Rows begin at multiples of what divides their distance.
-        return _mean(self._room, pitch & -pitch if start.row else start.align)
+        return _mean(self._room, start.pitch & -start.pitch if start.row else start.align)
 
 
 @lru_cache(maxsize=256)
 def access_of_rows(row: int, pitch: int) -> Access:
     """What rows touch of L2: a sector that lands in two of shared memory is fetched for each of them."""
-    distance = pitch or row
-    off_sector = fmean(number * distance % SECTOR_BYTES != 0 for number in range(LINE_BYTES // UNIT))
+    off_sector = fmean(number * pitch % SECTOR_BYTES != 0 for number in range(LINE_BYTES // UNIT))
     plain = access_of(UNIT, scatter=row) if row < LINE_BYTES else DENSE
     return replace(plain, sectors=plain.sectors * (1.0 + off_sector), dense=False)
 
 
 @lru_cache(maxsize=256)
-def turns(row: int, pitch: int = 0) -> float:
+def turns(row: int, pitch: int) -> float:
     """Turns of the way into shared memory for each byte of rows of ``row`` bytes, ``pitch`` bytes apart there.
 
     A row begins on a sector, and what it has of a line comes by itself. All of that goes in one turn that lands in one
@@ -85,7 +86,7 @@ def turns(row: int, pitch: int = 0) -> float:
     for number in range(rows):
         for first in range(0, row, LINE_BYTES):
             of_line = min(LINE_BYTES, row - first)
-            at = (number * (pitch or row) + first) % LINE_BYTES
+            at = (number * pitch + first) % LINE_BYTES
             here = min(of_line, LINE_BYTES - at)
             for part in (here, of_line - here):
                 count += (1 + (at % SECTOR_BYTES != 0 and part > UNIT)) if part else 0

@@ -35,7 +35,7 @@ _DENSE = DENSE.passes()
 def _start(op: Load | CpAsync | TmaLoad) -> Start:
     each = op.bytes // getattr(op, "copies", 1)
     align = op.align or each & -each
-    return Start(align, op.row, op.pitch) if isinstance(op, CpAsync) else Start(align)
+    return Start(align, op.row, op.pitch or op.row) if isinstance(op, CpAsync) else Start(align)
 
 
 class Request:
@@ -80,7 +80,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     # What finds room is on its way while the rest waits for it.
     parts = 1 if copies.free(room) else PARTS
     count = lane.instructions(op) / parts
-    access = access_of_rows(op.row, op.pitch) if op.row else DENSE
+    access = access_of_rows(op.row, op.pitch or op.row) if op.row else DENSE
     # Who meets before it reads waits for the slowest line of all warps, and in a ring of their own each for its own.
     awaited, pieces = op.bytes / parts, op.pieces / parts
     if ring.ring.private:
