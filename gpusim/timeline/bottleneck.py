@@ -149,7 +149,7 @@ def _named(unit: str, lane: str) -> str:
     """gpu[1].copy_engine[h2d] reads "copy engine H2D of GPU 1"."""
     device, _, own = lane.rpartition(".") if lane.startswith("gpu[") else ("", "", lane)
     engine = f" {own.partition('[')[2].rstrip(']').upper()}" if unit == "copy engine" else ""
-    where = f" of GPU {device[4:].rstrip(']')}" if device and unit != "host" else ""
+    where = f" of GPU {device[4:].rstrip(']')}" if device else ""
     return f"{unit}{engine}{where}"
 
 

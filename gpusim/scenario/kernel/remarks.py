@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from gpusim.hardware.memory.access import LINE_BYTES
 from gpusim.program.sass import LEFT_TO_WRITE
 from gpusim.scenario.kernel.access_schema import BulkFetch, GlobalStore
 from gpusim.scenario.kernel.op_lists import as_written
@@ -14,7 +15,7 @@ from gpusim.units import format_quantity
 
 __all__ = ["draft_remarks", "kernel_remarks"]
 
-LINE_BYTES, GPC_SMS = 128, 16
+GPC_SMS = 16
 MOSTLY = 0.5
 """Part of what is read that others must have asked for, so that how many do so at a time is worth saying."""
 
