@@ -11,7 +11,8 @@ folder; what it defines of `candidate`, `estimate_s`, `moved_bytes`, `groups`, `
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
@@ -166,6 +167,19 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Any:
     target = exp(log(45e-6) + u[6] * (log(6e-3) - log(45e-6)))
     values["tiles_per_cta"] = max(4, round((target - 5e-6) / one_tile))
     return technique.params(**values)
+
+
+def product(one: Any, u: Sequence[float], estimate_s: Callable[[Any], float], largest: int) -> Any:
+    """``one`` turn of a product, as one of 60 to 1800 CTAs with as many turns as take 40 us to 2 ms, by ``u``.
+
+    Raises ValueError if an operand has more than ``largest`` bytes.
+    """
+    one = replace(one, grid_n=max(1, round(between(60, 1800, u[0]) / one.grid_m)))
+    per_turn = estimate_s(replace(one, k_tiles=1001)) - estimate_s(one)
+    sized = replace(one, k_tiles=max(4, round(1000 * (between(40e-6, 2e-3, u[1]) - 5e-6) / per_turn)))
+    if sized.k_tiles * max(sized.grid_m * sized.a_bytes, sized.grid_n * sized.b_bytes) > largest:
+        raise ValueError("too large")
+    return sized
 
 
 def _own(technique: Technique, name: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,24 @@ def sm_count() -> int:
     import cupy
 
     return int(cupy.cuda.Device().attributes["MultiProcessorCount"])
+
+
+def let_see_each_other(devices: int) -> None:
+    """Each of the first ``devices`` devices may reach the memory of the others. Raises RuntimeError if it cannot."""
+    import cupy
+
+    runtime = cupy.cuda.runtime
+    if devices > runtime.getDeviceCount():
+        raise RuntimeError(f"{devices} devices are wanted, and there are {runtime.getDeviceCount()}")
+    for own, other in permutations(range(devices), 2):
+        if not runtime.deviceCanAccessPeer(own, other):
+            raise RuntimeError(f"device {own} cannot reach the memory of device {other}")
+        with cupy.cuda.Device(own):
+            try:
+                runtime.deviceEnablePeerAccess(other)
+            except runtime.CUDARuntimeError as error:
+                if "AlreadyEnabled" not in str(error):
+                    raise
 
 
 def describe_device() -> dict[str, Any]:

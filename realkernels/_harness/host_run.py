@@ -7,10 +7,10 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from functools import partial
-from itertools import permutations
 from typing import Any
 
 from gpusim.program import host as ops
+from realkernels._harness.device import let_see_each_other
 from realkernels._harness.host_calls import Call, CallMaker
 from realkernels._harness.host_memory import Arena
 from realkernels._harness.host_oracle import expected, mismatches
@@ -24,7 +24,7 @@ class HostRunner:
         self, program: ops.HostProgram, arena: Arena, kernels: Mapping[str, Callable[[int], Call]] | None = None
     ) -> None:
         self.program = program
-        _let_see_each_other(program.devices)
+        let_see_each_other(program.devices)
         self._maker = CallMaker(program, arena, kernels)
         self._maker.capture()
         self._calls = [self._maker.calls(thread.ops) for thread in program.threads]
@@ -140,6 +140,11 @@ class HostRunner:
         return {b.name: self._maker.pointers.view(b.name) for b in self.program.buffers if b.place != "device"}
 
 
+def calls_before(devices: int) -> int:
+    """How many runtime calls a run makes on several devices before its first one: those of `_synchronizer`."""
+    return 2 * devices + 1
+
+
 def _synchronizer(devices: int) -> Callable[[], None]:
     """Waits for every device; afterwards the first one is the current one, as before a run."""
     import cupy
@@ -155,24 +160,6 @@ def _synchronizer(devices: int) -> Callable[[], None]:
         choose(0)
 
     return synchronize
-
-
-def _let_see_each_other(devices: int) -> None:
-    """Each of the first ``devices`` devices may reach the memory of the others. Raises RuntimeError if it cannot."""
-    import cupy
-
-    runtime = cupy.cuda.runtime
-    if devices > runtime.getDeviceCount():
-        raise RuntimeError(f"the program uses {devices} devices, and there are {runtime.getDeviceCount()}")
-    for own, other in permutations(range(devices), 2):
-        if not runtime.deviceCanAccessPeer(own, other):
-            raise RuntimeError(f"device {own} cannot reach the memory of device {other}")
-        with cupy.cuda.Device(own):
-            try:
-                runtime.deviceEnablePeerAccess(other)
-            except runtime.CUDARuntimeError as error:
-                if "AlreadyEnabled" not in str(error):
-                    raise
 
 
 class Gate:

@@ -7,6 +7,7 @@ from typing import Any
 
 from gpusim.program import host as ops
 from gpusim.timeline import Timeline, TimelineBuilder
+from realkernels._harness.host_run import calls_before
 
 _ENGINE = {1: "h2d", 2: "d2h", 8: "d2d", 10: "p2p"}
 """CUpti_ActivityMemcpyKind."""
@@ -41,8 +42,7 @@ def from_records(program: ops.HostProgram, traced: Mapping[str, Any], meta: Mapp
     work = [r for r in records if r["kind"] in _DEVICE_KINDS]
     calls = [r for r in records if r["kind"] == "RUNTIME"] or [r for r in records if r["kind"] == "DRIVER"]
     if program.devices > 1:
-        # The first are those by which a run waits for each device before it begins (`host_run`).
-        calls = sorted(calls, key=lambda r: r["start"])[2 * program.devices + 1 :]
+        calls = sorted(calls, key=lambda r: r["start"])[calls_before(program.devices) :]
     zero = min(r["start"] for r in (calls or work))
     chunks, lanes = _match(program, work)
     builder = TimelineBuilder()

@@ -1,8 +1,8 @@
 """A core on which calls of the runtime are quick.
 
 What a call costs depends on the core that makes it: on two machines with two and four H200 the same program of one
-thread took between 30 and 56 us a turn, by core alone, and whole processes were at one end or the other. Which core a
-process gets is chance; so programs of one thread are timed on the quickest of several.
+thread took between 30 and 56 us a turn (timed once, not recorded), by core alone, and whole processes were at one end
+or the other. Which core a process gets is chance; so programs of one thread are timed on the quickest of several.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import time
 
 import numpy as np
 
-from realkernels.microbench.bench import HERE
+from gpusim.program import host as ops
+from realkernels._harness.work_kernel import work_kernel
 
 __all__ = ["stay_on_a_quick_core"]
 
@@ -42,10 +43,7 @@ def _launch_s() -> float:
     """Seconds of one launch of many; the middle of several rows, since a core needs a moment to get going."""
     import cupy
 
-    from realkernels._harness.compile import compile_kernel
-
-    kernel = compile_kernel(HERE / "host_stamps.cu", "stamp_blocks").prepared()
-    args = (cupy.zeros(2, dtype=cupy.uint64), np.uint64(0))
+    kernel, args = work_kernel(ops.Work(ops.FixedCost(0.0))), (np.uint64(0), np.uint64(0), np.uint64(0))
     rows = []
     for _ in range(ROWS):
         cupy.cuda.runtime.deviceSynchronize()

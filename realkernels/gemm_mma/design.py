@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from math import exp, log
 from typing import Any
 
 from gpusim.scenario.technique import Technique
+from realkernels._harness.design import product
 from realkernels.gemm_mma import Params
 
 POINTS = 60
@@ -46,13 +46,7 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:
         grid_n=1,
         k_tiles=1,
     )
-    one = replace(one, grid_n=max(1, round(exp(log(60) + u[5] * log(30)) / one.grid_m)))
-    target = exp(log(40e-6) + u[7] * (log(2e-3) - log(40e-6)))
-    per_tile = estimate_s(replace(one, k_tiles=1001)) - estimate_s(one)
-    sized = replace(one, k_tiles=max(4, round(1000 * (target - 5e-6) / per_tile)))
-    if sized.k_tiles * max(sized.grid_m * sized.a_bytes, sized.grid_n * sized.b_bytes) > LARGEST:
-        raise ValueError("too large")
-    return sized
+    return product(one, (u[5], u[7]), estimate_s, LARGEST)
 
 
 def groups(technique: Technique, count: int) -> list[list[Any]]:  # noqa: ARG001 - one technique

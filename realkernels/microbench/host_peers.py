@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from realkernels._harness.compile import compile_kernel
+from realkernels._harness.device import let_see_each_other
 from realkernels.microbench.bench import HERE, KIB, MIB
 from realkernels.microbench.host_cpp import run_program
 from realkernels.microbench.host_lab import D2H, H2D, Lab, time_row
@@ -39,24 +40,15 @@ class Pair:
         self.streams, self.memory, self._kernels, self._stamps = [], [], [], []
         self._events: dict[int, Any] = {}
         self._devices = range(devices)
+        let_see_each_other(devices)
         for device in self._devices:
             self.use(device)
             self.streams.append([self.cupy.cuda.Stream(non_blocking=True) for _ in range(3)])
             self.memory.append(self.runtime.malloc(4 * SIZES[-1]))
             self._kernels.append(compile_kernel(HERE / "host_stamps.cu", "stamp").prepared())
             self._stamps.append(self.cupy.zeros(2, dtype=self.cupy.uint64))
-            for other in self._devices:
-                self._let_see(other, device)
         self.host = self.runtime.hostAlloc(2 * SIZES[-2], 0)
         self.use(0)
-
-    def _let_see(self, other: int, device: int) -> None:
-        try:
-            if other != device:
-                self.runtime.deviceEnablePeerAccess(other)
-        except self.runtime.CUDARuntimeError as error:
-            if "AlreadyEnabled" not in str(error):
-                raise
 
     def use(self, device: int) -> None:
         self.runtime.setDevice(device)
