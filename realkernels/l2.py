@@ -9,6 +9,7 @@ from __future__ import annotations
 from math import exp, inf
 
 from gpusim.hardware.memory.access import GRANULE_BYTES, LINE_BYTES
+from realkernels.padding import GPC_SMS
 
 HELD_BYTES = 38 << 20
 """What is left of the 50 MiB of an H100, or 60 of an H200, for data that SMs of both halves read at random: each half
@@ -93,3 +94,12 @@ def product_hits(grid_m: int, grid_n: int, row_bytes: int, column_bytes: int, wa
             columns += last // grid_m - first // grid_m + 1
             rows += min(last - first + 1, grid_m)
     return 1.0 - rows / grid, 1.0 - columns / grid
+
+
+def product_sharing(grid_m: int) -> tuple[float, float]:
+    """How many SMs of a GPC ask for the same tile of a row, and of a column, of such a product.
+
+    CTAs next to each other share columns, and every ``grid_m``-th of them rows. In later waves, too: those who share a
+    column end together.
+    """
+    return max(GPC_SMS / grid_m, 1.0), float(min(grid_m, GPC_SMS))

@@ -79,6 +79,10 @@ class Mix:
     gaps: tuple[float, ...] = ()
     """Of its instructions, how many the warp's next one follows after one cycle, two, three and four; the others after
     more, as `alone` says. Without them every gap of a warp serves for others' instructions."""
+    fragments: tuple[tuple[int, int, int], ...] = ()
+    """In the order of the machine code, loads (`lds`), products (`mma`) behind them, and how many of the last loads
+    until then these do not need yet; once or as often as the counts say. Without them `loads_in_flight` and
+    `load_to_use` say how the loads lie."""
 
     @property
     def issue_slots(self) -> float:

@@ -77,9 +77,10 @@ class Load:
     one warp, ``masked`` its loads that no lane executes; ``l1_hit`` is
     the fraction of bytes found in L1, ``l1_wavefronts`` how often one instruction passes its data path where all are
     (0: as the addresses say), ``l2_hit`` the fraction of the others found in L2. ``completed``: fraction of the bytes
-    around which other loads read the rest, so that DRAM opens what they lie in once for all. The bytes lie in so many
-    ``pieces`` far from each other, of the role's warps together. The first ``warps`` of the role execute it; None: all.
-    One of no bytes for which nothing blocks takes no time, but `WaitLoads` counts it.
+    around which other loads read the rest, so that DRAM opens what they lie in once for all. ``shared_by``: SMs of a
+    GPC that ask for the same bytes at about the same time, which L2 gives to all of them at once. The bytes lie in so
+    many ``pieces`` far from each other, of the role's warps together. The first ``warps`` of the role execute it; None:
+    all. One of no bytes for which nothing blocks takes no time, but `WaitLoads` counts it.
     """
 
     bytes: int
@@ -91,6 +92,7 @@ class Load:
     l1_wavefronts: float = 0.0
     l2_hit: float = 0.0
     completed: float = 0.0
+    shared_by: float = 1.0
     pieces: int = 1
     align: int = 0
     stride: int = 0
@@ -126,9 +128,9 @@ class CpAsync:
     """``cp.async`` (LDGSTS) of ``bytes`` into a ring stage, ``width`` bytes per lane.
 
     ``masked``: loads of each warp that no lane executes; the assembler puts three before each run of LDGSTS.
-    ``pieces``, ``warps``: as of `Load`. ``row`` bytes at a time lie side by side and begin on a sector, each row far
-    from the others, and in shared memory one begins ``pitch`` bytes behind the other; 0: all lie side by side, and
-    rows in shared memory. With a ``row``, ``align`` says nothing.
+    ``shared_by``, ``pieces``, ``warps``: as of `Load`. ``row`` bytes at a time lie side by side and begin on a sector,
+    each row far from the others, and in shared memory one begins ``pitch`` bytes behind the other; 0: all lie side by
+    side, and rows in shared memory. With a ``row``, ``align`` says nothing.
     """
 
     ring: str
@@ -137,6 +139,7 @@ class CpAsync:
     other: float = 0.0
     masked: float = 0.0
     l2_hit: float = 0.0
+    shared_by: float = 1.0
     pieces: int = 1
     align: int = 0
     row: int = 0
@@ -176,9 +179,8 @@ class Acquire:
 class TmaLoad:
     """Arm the stage's full barrier (``arrive.expect_tx``) and issue one bulk copy into it.
 
-    Or ``copies`` of them, equal parts of the ``bytes``, as so many lanes of the warp issue them. ``shared_by``: SMs
-    of a GPC that ask for the same bytes at about the same time, which L2 gives to all of them at once. With
-    ``multicast`` each CTA of the cluster asks for an equal part of the ``bytes``, which all of them get.
+    Or ``copies`` of them, equal parts of the ``bytes``, as so many lanes of the warp issue them. ``shared_by``: as of
+    `Load`. With ``multicast`` each CTA of the cluster asks for an equal part of the ``bytes``, which all of them get.
     """
 
     ring: str

@@ -22,8 +22,8 @@ from gpusim.program import (
     WgmmaWait,
 )
 from realkernels.gemm import DEPTH, Params
-from realkernels.l2 import product_hits
-from realkernels.padding import GPC_SMS, SMS, resident_ctas
+from realkernels.l2 import product_hits, product_sharing
+from realkernels.padding import SMS, resident_ctas
 from realkernels.tile_loop import PROLOGUE
 
 RING = "input"
@@ -76,17 +76,8 @@ def l2_hits(params: Params) -> tuple[float, float]:
     )
 
 
-def in_a_gpc(params: Params) -> tuple[float, float]:
-    """How many SMs of a GPC ask for the same tile of A, and of B.
-
-    CTAs in a row share columns, and every ``grid_m``-th of them rows. In later waves, too: those who share a column end
-    together.
-    """
-    return max(GPC_SMS / params.grid_m, 1.0), float(min(params.grid_m, GPC_SMS))
-
-
 def _producer(params: Params, hits: tuple[float, float], tiles: int) -> Iterator[Op]:
-    for_a, for_b = in_a_gpc(params)
+    for_a, for_b = product_sharing(params.grid_m)
     yield Compute(PROLOGUE)
     yield SyncThreads()
     for tile in range(tiles):

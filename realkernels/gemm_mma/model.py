@@ -20,7 +20,7 @@ from gpusim.program import (
     WaitGroup,
 )
 from realkernels.gemm_mma import Params
-from realkernels.l2 import product_hits
+from realkernels.l2 import product_hits, product_sharing
 from realkernels.padding import SMS, resident_ctas
 from realkernels.tile_loop import PLACEHOLDERS, PROLOGUE, VECTOR_BYTES
 
@@ -113,11 +113,12 @@ def products(params: Params) -> Mix:
 def _worker(params: Params, hits: tuple[float, float], tiles: int) -> Iterator[Op]:
     ahead = params.stages - 1
     mix = products(params)
+    for_a, for_b = product_sharing(params.grid_m)
 
     def issue(tile: int) -> Iterator[Op]:
         if tile < tiles:
-            yield _copy(params.a_bytes, params, hits[0], tile, first=True)
-            yield _copy(params.b_bytes, params, hits[1], tile)
+            yield _copy(params.a_bytes, params, hits[0], for_a, tile, first=True)
+            yield _copy(params.b_bytes, params, hits[1], for_b, tile)
         yield CommitGroup(tile=tile if tile < tiles else -1)
 
     yield Compute(PROLOGUE)
@@ -139,13 +140,13 @@ def _worker(params: Params, hits: tuple[float, float], tiles: int) -> Iterator[O
     yield Store(4 * params.tile_m * params.tile_n, width=8, scatter=SECTOR, completed=1.0)
 
 
-def _copy(size: int, params: Params, l2_hit: float, tile: int, *, first: bool = False) -> CpAsync:
+def _copy(size: int, params: Params, l2_hit: float, shared_by: float, tile: int, *, first: bool = False) -> CpAsync:
     """A part of each row: side by side in shared memory, but far from each other in global memory."""
     copies = size // VECTOR_BYTES // (WARP_SIZE * params.warps)
     other = ISSUE_OTHER_OF_COPY * copies + ISSUE_OTHER * first
     masked = PLACEHOLDERS if first else 0.0
     row = 2 * params.depth
     return CpAsync(
-        RING, size, other=other, masked=masked, l2_hit=l2_hit, pieces=size // row, row=row, pitch=row + ROW_PADDING,
-        tile=tile,
+        RING, size, other=other, masked=masked, l2_hit=l2_hit, shared_by=shared_by, pieces=size // row, row=row,
+        pitch=row + ROW_PADDING, tile=tile,
     )  # fmt: skip

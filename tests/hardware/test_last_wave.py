@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpusim.hardware.launch.last_wave import deal_left_over, older_get_ahead
+from gpusim.hardware.launch.last_wave import Independent, deal_left_over, older_get_ahead
 from tests.bench_rows import rows
 
 SMS, SCHEDULERS = 132, 4
@@ -28,18 +28,25 @@ def test_ctas_that_end_apart_are_followed_one_by_one():
 
 def test_older_ctas_get_ahead_where_many_warps_queue():
     """More than four on a scheduler that issues most of the time; three if each has more chains than latency."""
-    assert older_get_ahead(6.0, 0.9, 0.1, 4)
-    assert not older_get_ahead(4.0, 0.9, 0.1, 4)
-    assert not older_get_ahead(6.0, 0.5, 0.1, 4)
-    assert older_get_ahead(4.0, 0.9, 0.1, 16)
-    assert not older_get_ahead(3.0, 0.9, 0.1, 16)
+    assert older_get_ahead(6.0, 0.9, 0.1, 0.0, Independent(4, 0))
+    assert not older_get_ahead(4.0, 0.9, 0.1, 0.0, Independent(4, 0))
+    assert not older_get_ahead(6.0, 0.5, 0.1, 0.0, Independent(4, 0))
+    assert older_get_ahead(4.0, 0.9, 0.1, 0.0, Independent(16, 0))
+    assert not older_get_ahead(3.0, 0.9, 0.1, 0.0, Independent(16, 0))
 
 
 def test_older_ctas_get_ahead_where_shared_memory_is_busy():
     """From six warps on a scheduler on."""
-    assert older_get_ahead(6.0, 0.3, 0.9, 4)
-    assert not older_get_ahead(4.5, 0.3, 0.9, 4)
-    assert not older_get_ahead(6.0, 0.3, 0.5, 4)
+    assert older_get_ahead(6.0, 0.3, 0.9, 0.0, Independent(4, 0))
+    assert not older_get_ahead(4.5, 0.3, 0.9, 0.0, Independent(4, 0))
+    assert not older_get_ahead(6.0, 0.3, 0.5, 0.0, Independent(4, 0))
+
+
+def test_older_ctas_get_ahead_where_tensor_cores_are_busy():
+    """With products that warps wait for, however many warps there are."""
+    assert older_get_ahead(2.0, 0.3, 0.3, 0.37, Independent(4, 16))
+    assert not older_get_ahead(4.0, 0.3, 0.5, 0.35, Independent(4, 16))
+    assert not older_get_ahead(4.0, 0.3, 0.5, 0.4, Independent(4, 8))
 
 
 def test_the_h200_deals_what_is_left_as_its_ctas_end():
@@ -61,7 +68,7 @@ def test_few_warps_share_evenly_on_the_h200(load: str):
         warps, rest = divmod(row["warps"] * row["ctas_per_sm"], SCHEDULERS)
         if not rest and warps in (1, 2, 4):
             assert row["apart"][-1] < 0.1
-        elif older_get_ahead(warps, 0.9, 0.1, row["values"]):
+        elif older_get_ahead(warps, 0.9, 0.1, 0.0, Independent(row["values"], 0)):
             assert row["apart"][-1] > (0.2 if row["ctas_per_sm"] > 2 else 0.05)
 
 
@@ -73,7 +80,7 @@ def test_warps_with_many_chains_let_older_ctas_get_ahead_on_the_h200(load: str):
             continue
         warps, rest = divmod(row["warps"] * row["ctas_per_sm"], SCHEDULERS)
         if not rest:
-            ahead = older_get_ahead(warps, 0.9, 0.1, row["values"])
+            ahead = older_get_ahead(warps, 0.9, 0.1, 0.0, Independent(row["values"], 0))
             assert ahead == (row["apart"][-1] > 0.1), row
 
 
@@ -83,4 +90,4 @@ def test_many_warps_that_load_from_shared_memory_end_apart_on_the_h200(load: str
     for row in rows("last_wave", load=load, fmas=fmas, values=0):
         warps = row["warps"] * row["ctas_per_sm"] / SCHEDULERS
         if warps >= 2.0:
-            assert older_get_ahead(warps, 0.3, 0.9, 4) == (row["apart"][-1] > 0.05), row
+            assert older_get_ahead(warps, 0.3, 0.9, 0.0, Independent(4, 0)) == (row["apart"][-1] > 0.05), row

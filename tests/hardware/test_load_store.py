@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gpusim.engine import Simulation
 from gpusim.hardware import load_profile, simulate_kernel
+from gpusim.hardware.memory.alignment import turns
+from gpusim.hardware.memory.load_store import LoadStoreQueue
 from gpusim.program import CommitGroup, Compute, CpAsync, Mix, Ring, Role, WaitGroup
 from tests.bench_rows import rows
 from tests.tile_programs import kernel, textbook
@@ -42,8 +45,51 @@ def test_they_wait_as_long_as_on_the_h200(size, align):
     """Tiles on lines, and those that start in the middle of one half of the time: within 12 % or 25 cycles."""
     found = [
         row["shared_cycles"]
-        for row in rows("behind_copies")
+        for row in rows("behind_copies", row=0)
         if (row["kind"], row["sms"], row["bytes"]) == ("cp_async", 1, size) and row["offset"] in range(0, 128, align)
     ]
     _, shared = stamps(load_profile("h200_sxm", {"sm.count": 1}), size, align)
     assert shared == pytest.approx(np.mean(found), rel=0.12, abs=25)
+
+
+def queue(room: float = 4.0, felt_after_s: float = 10.0) -> tuple[Simulation, LoadStoreQueue]:
+    """One that tells of its changes."""
+    sim = Simulation()
+    found = LoadStoreQueue(sim, room, felt_after_s)
+    found.when_changed = lambda: None
+    return sim, found
+
+
+def test_warps_get_their_turns_one_after_the_other():
+    """Half of the time for what finds room lies between the first and the last; others' later copies do not matter."""
+    _, found = queue()
+    found.take(4, 5.0, age=0)
+    found.take(4, 5.0, age=1)
+    assert found.own_wait_s(0) == pytest.approx((10.0, 10.0))
+    assert found.own_wait_s(1) == pytest.approx((30.0, 10.0))
+    assert found.wait_s() == pytest.approx(40.0)
+    assert found.own_wait_s(2) == (0.0, 0.0)
+
+
+def test_products_get_on_for_a_while_beside_copies_of_others():
+    """Ten of the forty seconds that another CTA's copies take; one's own do not count, nor what is taken in."""
+    sim, found = queue()
+    found.take(8, 5.0, age=0)
+    assert found.left(1) == pytest.approx(0.25)
+    assert found.left(0) == 1.0
+    sim.run(sim.timeout(41.0))
+    assert found.left(1) == 1.0
+    found.take(1, 5.0, age=0)
+    assert found.left(1) == 1.0
+
+
+def test_they_are_stopped_as_on_the_h200():
+    """By bursts of 32 and 64 copies: within 200 cycles, and on average within 60."""
+    felt, off = load_profile("h200_sxm").value("lsu.queue_felt_after"), []
+    for row in rows("beside_copies"):
+        if row["copies"] >= 32:
+            taken = row["copies"] * 512 * turns(row["row"], row["pitch"])
+            off.append(max(taken - felt, 0.0) - row["stopped_cycles"])
+    assert len(off) == 48
+    assert np.max(np.abs(off)) < 200.0
+    assert np.mean(np.abs(off)) < 60.0

@@ -38,6 +38,7 @@ _NOT_IN_ROWS = {
     "half_rate": "of the instructions above: those of the fullest pipe of half rate",
     "alone": "cycles of one warp, without waits for loads",
     "gaps": "of the instructions above: those that the next one follows after 1, 2, 3 and 4 cycles",
+    "fragments": "runs of loads and of HMMA behind them: loads, HMMA, and the last loads that these do not need",
     "ldc": "of the instructions above: LDC",
 }
 
@@ -146,11 +147,11 @@ def _step(step: Step) -> dict[str, Any]:
     return {"word": step.word, "fields": {row.field: _number(row) for row in step.rows if row.field}}
 
 
-def _number(row: Stated) -> float | list[int]:
+def _number(row: Stated) -> float | list[int] | list[list[int]]:
     return list(row.numbers) or row.number
 
 
-def _fields(fields: dict[str, float | list[int]]) -> str:
+def _fields(fields: dict[str, float | list[int] | list[list[int]]]) -> str:
     return ", ".join(f"{number} {field.replace(SETUP, '')}" for field, number in fields.items())
 
 

@@ -12,10 +12,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from statistics import NormalDist
+from typing import NamedTuple
 
 from gpusim.hardware.sm.compute import FEW_CHAINS
 
-__all__ = ["deal_left_over", "older_get_ahead"]
+__all__ = ["Independent", "deal_left_over", "older_get_ahead"]
 
 _BOUND, _IN_TURN = 0.7, 4.0
 """Utilisation of the schedulers, and warps on each, beyond which CTAs of an SM end 4 to 40 % of their time apart; below
@@ -28,14 +29,30 @@ _IN_TURN_SHARED = 5.0
 """Warps on each scheduler beyond which CTAs end apart where shared memory is busy instead: up to 4.5 end together, six
 and more up to 47 % apart, unless all that they wait for from DRAM was asked for a turn ahead (`last_wave`, values 0; 12
 of 18 kernels)."""
+_MULTIPLYING, _PRODUCTS = 0.36, 16
+"""Utilisation of the tensor cores by mma.sync from which on CTAs end 15 to 23 % of their time apart, if their warps
+have so many independent products. Below, and with 8 products up to 0.4, it is 1 to 6 %, with 16 at 0.36 some 10 (23
+kernels with 2 to 4 CTAs on an SM, timed with stamps of which no recording was kept)."""
 
 
-def older_get_ahead(warps: float, issuing: float, sharing: float, chains: float) -> bool:
+class Independent(NamedTuple):
+    """Of what warps have most of it."""
+
+    chains: float
+    """FFMAs of a warp that do not wait for each other."""
+    products: float
+    """Products by mma.sync that do not, 0 for none."""
+
+
+def older_get_ahead(warps: float, issuing: float, sharing: float, multiplying: float, independent: Independent) -> bool:
     """Whether CTAs with ``warps`` on each scheduler end apart.
 
-    ``issuing``, ``sharing``: part of the time in which the schedulers issue, and shared memory answers; ``chains``: of
-    independent FFMAs in a warp.
+    ``issuing``, ``sharing``, ``multiplying``: part of the time in which the schedulers issue, shared memory answers,
+    and tensor cores work.
     """
+    if multiplying > _MULTIPLYING and independent.products >= _PRODUCTS:
+        return True
+    chains = independent.chains
     served = _IN_TURN if chains <= FEW_CHAINS else _IN_TURN_WIDE
     return (warps > served and issuing > _BOUND) or (warps > _IN_TURN_SHARED and sharing > _BOUND)
 

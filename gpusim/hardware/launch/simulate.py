@@ -23,7 +23,7 @@ from gpusim.hardware.folding.periodic import (
 from gpusim.hardware.folding.sm_classes import deal_evenly
 from gpusim.hardware.folding.stretch import stretch
 from gpusim.hardware.folding.waves import Waves
-from gpusim.hardware.launch.last_wave import deal_left_over, older_get_ahead
+from gpusim.hardware.launch.last_wave import Independent, deal_left_over, older_get_ahead
 from gpusim.hardware.launch.meta import meta_of
 from gpusim.hardware.launch.run import Launch, Run, run_once
 from gpusim.hardware.memory.demand import kept_part, mixed_part
@@ -259,14 +259,15 @@ def _deal_left_over(launch: Launch, run: Run, stretched: float = 1.0) -> tuple[i
     if resident == 1 or left_over < 2 or not 1 <= waves <= WAVES_IN_STEP:
         return None
     fullest = max(run.sms, key=lambda sm: len(sm.ended_s))
-    if older_get_ahead(program.warps * resident / value("sm.schedulers"), *fullest.busy(), _chains(program)):
+    if older_get_ahead(program.warps * resident / value("sm.schedulers"), *fullest.busy(), _independent(program)):
         return None
     ends_s = fullest.ended_s[(waves - 1) * resident : waves * resident]
     dealt = deal_left_over(ends_s, value("sm.spread") * stretched * ends_s[-1] / waves**0.5, left_over, sms)
     return None if dealt == deal_evenly(left_over, sms, resident) else dealt
 
 
-def _chains(program: KernelProgram) -> float:
-    """Independent FFMAs of a warp where it has most of them."""
-    ops = (op for role in program.roles for op in program.one_turn(role) if isinstance(op, Compute))
-    return max(((op.mix.ffma, op.mix.ilp) for op in ops), default=(0.0, 1.0))[1]
+def _independent(program: KernelProgram) -> Independent:
+    """FFMAs of a warp that are independent, where it has most of them, and products."""
+    mixes = [op.mix for role in program.roles for op in program.one_turn(role) if isinstance(op, Compute)]
+    chains = max(((mix.ffma, mix.ilp) for mix in mixes), default=(0.0, 1.0))[1]
+    return Independent(chains, max((mix.mma_ilp for mix in mixes if mix.mma), default=0.0))

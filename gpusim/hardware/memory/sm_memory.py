@@ -69,7 +69,7 @@ class SmMemory:
         self.l1 = UnderWay(memory.sim, l1_bytes, profile.value("lsu.loads_ahead") * WARP_SIZE * WIDEST)
         self.copies = UnderWay(memory.sim, 1.0)
         """Copies by cp.async; `copies_room` says what room each takes."""
-        self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"))
+        self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"), profile.seconds_of("lsu.queue_felt_after"))
         self.stores = StoreQueue(memory.sim, profile.value("lsu.store_queue"), profile.value("lsu.stores_ahead"))
         self._merging = profile.value("lsu.merging_lines"), profile.value("lsu.merging_crowd")
         self._sparse = Capacity(f"{lane}.store_lines", multiplicity * profile.value("lsu.store_bandwidth") * clock)
@@ -196,9 +196,12 @@ class SmMemory:
         self._memory.sim.succeed_after(left, max(typical_s, 0.0))
         return slowest_s
 
-    def take_in(self, path: str, count: float, width: int, start: Start) -> float:
-        """Seconds until ``count`` instructions of ``width`` bytes per lane are in the load-store unit or its queue."""
-        return self.queue.take(count, WARP_SIZE * width / self._alignment.rate(path, start))
+    def take_in(self, path: str, count: float, width: int, start: Start, age: int) -> float:
+        """Seconds until ``count`` instructions of ``width`` bytes per lane are in the load-store unit or its queue.
+
+        ``age``: the number of their CTA.
+        """
+        return self.queue.take(count, WARP_SIZE * width / self._alignment.rate(path, start), age)
 
     def copies_room(self, amount: float, start: Start) -> float:
         """Part of the room for cp.async under way that ``amount`` bytes take."""

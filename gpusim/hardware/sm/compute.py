@@ -20,8 +20,9 @@ from typing import NamedTuple
 
 from gpusim.hardware.memory.access import LINE_BYTES, WIDEST
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.hardware.sm.compute_cost import ComputeCost
+from gpusim.hardware.sm.compute_cost import ComputeCost, rounds_of
 from gpusim.hardware.sm.costs import MemoryBatch
+from gpusim.hardware.sm.fragments import Fragments, runs_of, turn_cycles
 from gpusim.program import WARP_SIZE, Mix
 from gpusim.program.mix import HALF_RATE
 
@@ -72,6 +73,10 @@ class _Shared(NamedTuple):
     """Cycles in which loads of a batch are issued while the first one is worked on."""
     stores: float
     """Cycles in which the warp issues stores."""
+    latency: float
+    """Cycles from a load to its use."""
+    interval: float
+    """Cycles from one load of a scheduler to its next one."""
     away: float
     """Cycles from when a batch of loads is served until the warp needs it."""
     burst: float
@@ -127,7 +132,9 @@ class ComputeModel:
             cost = self._cost(mix)
             if loose:
                 cost = replace(cost, loose=True, greedy=cost.greedy or drifts)
-            if together and cost.batches:
+            if together and cost.fragments:
+                cost = replace(cost, fragments=cost.fragments._replace(meets=True))
+            elif together and cost.batches:
                 cost = replace(cost, stall_together=cost.stall / max(cost.batches, 1.0))
             if owed and cost.all_slots:
                 cost = replace(cost, setup_slots=cost.setup_slots + owed)
@@ -166,7 +173,29 @@ class ComputeModel:
             schedulers=self._schedulers,
             away=shared.away,
         )
-        return replace(cost, rounds=_rounds(mix, cost)) if mix.gaps else cost
+        if mix.mma and mix.lds:
+            return self._with_fragments(mix, cost, arithmetic, shared)
+        return replace(cost, rounds=rounds_of(mix, cost)) if mix.gaps else cost
+
+    def _with_fragments(self, mix: Mix, cost: ComputeCost, arithmetic: _Arithmetic, shared: _Shared) -> ComputeCost:
+        """``cost`` of products whose fragments a warp loads, one instruction after the other."""
+        runs, repeats = runs_of(mix)
+        each = arithmetic.loop / mix.mma
+        fragments = Fragments(
+            runs=runs,
+            repeats=repeats,
+            latency=shared.latency,
+            path=shared.last,
+            interval=shared.interval,
+            load=self._lds_interval,
+            product=each if each > self._mma_interval else 1.0,
+            core=self._mma_interval,
+            slots=(cost.slots - mix.lds) / mix.mma,
+            around=arithmetic.setup + arithmetic.mufu_wait + shared.stores,
+        )
+        alone = turn_cycles(fragments, 1, 1, 1)
+        stall = max(alone - arithmetic.loop - fragments.around, 0.0)
+        return replace(cost, alone=alone - arithmetic.setup, stall=stall, fragments=fragments)
 
     def _arithmetic(self, mix: Mix) -> _Arithmetic:
         special = mix.mufu * self._mufu_interval
@@ -216,6 +245,8 @@ class ComputeModel:
             stall=batches * max(latency - hidden, 0.0),
             more_loads=more_loads,
             stores=mix.sts * (self._sts_interval + self._sts_interval_more * (store - 1.0)),
+            latency=latency,
+            interval=max(self._lds_interval, self._lds_interval_more * load),
             away=latency - load - hidden,
             burst=burst,
             last=last,
@@ -259,19 +290,3 @@ class ComputeModel:
     def _requests(self, width: int) -> float:
         """Cycles of the load-store unit for an access of ``width`` bytes per lane."""
         return max(WARP_SIZE * width / self._request_bytes, self._line_interval)
-
-
-def _rounds(mix: Mix, cost: ComputeCost) -> tuple[tuple[float, float], ...]:
-    """Issue slots of a warp, and its cycles, by how long after an instruction its next one comes.
-
-    What holds up the slots of one warp does so for each of them.
-    """
-    count = mix.issue_slots or 1.0
-    # They may be those of instructions, too, that other ops state, as stores of another width.
-    part = min(count / (sum(mix.gaps) or 1.0), 1.0)
-    found = [(part * number, part * number * apart) for apart, number in enumerate(mix.gaps, 1) if number]
-    more = max(count - sum(number for number, _ in found), 0.0)
-    rest = cost.alone + cost.setup_alone - cost.stall - sum(cycles for _, cycles in found)
-    if more:
-        found.append((more, max(rest, more)))
-    return tuple((number * cost.all_slots / count, cycles) for number, cycles in found)

@@ -17,8 +17,14 @@ from dataclasses import dataclass, field
 
 from gpusim.hardware.folding.warp_groups import WarpGroup
 from gpusim.hardware.sm.closed_queue import both_in_turn, for_scheduler
+from gpusim.hardware.sm.fragments import Fragments, turn_cycles
+from gpusim.program import Mix
 
-__all__ = ["ComputeCost"]
+__all__ = ["ComputeCost", "rounds_of"]
+
+_OLDER = 0.2
+"""By how much more than its share of two the older CTA gets where both multiply fragments. From the stamps of
+`gpusim.hardware.launch.last_wave`: it ends 15 to 23 % sooner where half of the time is spent so."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +81,8 @@ class ComputeCost:
     and as long as one waits for its next instruction each of the others issues one."""
     stall_together: float = 0.0
     """Cycles of ``stall`` in which all warps of the CTA wait, because they have just met."""
+    fragments: Fragments | None = None
+    """Its loads and products one after the other, where it has both."""
     loose: bool = False
     """Whether its warps do not meet: other CTAs' get the slots in which a pipe holds them up."""
 
@@ -127,16 +135,24 @@ class ComputeCost:
     def together(self, warps: float, schedulers: float = 1.0) -> float:
         """Cycles until ``warps`` such warps of each of ``schedulers``, in step, are done."""
         least = max(self.data, self.requests, self.constants)
+        if self.fragments:
+            return max(turn_cycles(self.fragments, 1, warps, round(schedulers)), least)
         if warps <= 1 and not (self._queues and schedulers > 1.0):
             return max(self.alone + self.setup_alone, least)
         return max(self._issued(warps), least)
 
-    def queued(self, group: WarpGroup, apart: float) -> float:
+    def queued(self, group: WarpGroup, apart: float, spread: int = 0) -> float:
         """Cycles until the warps of ``group`` are done, which begin ``apart`` cycles after each other.
+
+        ``spread``: cycles from the first to the last where they stand behind copies.
 
         Who needs an SM's unit at once gets it one after the other: the last warp begins its arithmetic with the last
         data, and the last scheduler with those of its first warp.
         """
+        if self.fragments:
+            # Warps that do not meet are as far apart when they are done.
+            cycles = turn_cycles(self.fragments, 1, group.per_scheduler, group.schedulers, spread)
+            return max(cycles, self.data, self.requests) + (0.0 if self.fragments.meets else spread)
         if self._queues:
             return self.together(group.per_scheduler, group.schedulers)
         later = max(self.burst - apart, 0.0)
@@ -162,7 +178,19 @@ class ComputeCost:
         # They are those of several CTAs, which have not met.
         return min(warps * self.all_slots / self._issued(warps, stall_together=0.0), 1.0)
 
+    def beside(self, older: int, ctas: int, warps: float) -> float:
+        """Part of what ``warps`` such warps of a scheduler get alone that they get as those of one of so many ``ctas``.
+
+        All of them do the same, and so many are ``older``.
+        """
+        if not self.fragments:
+            return 1.0
+        alone, all_ = (turn_cycles(self.fragments, number, warps, round(self.schedulers)) for number in (1, ctas))
+        return min((1.0 + _OLDER * (ctas - 1.0 - 2.0 * older) / (ctas - 1.0)) * alone / all_, 1.0)
+
     def _issued(self, warps: float, stall_together: float | None = None) -> float:
+        if self.fragments:
+            return turn_cycles(self.fragments, 1, warps, round(self.schedulers))
         if self.rounds:
             queued = self._loops(warps) if self._queues else 0.0
             together = self.stall_together if stall_together is None else stall_together
@@ -188,3 +216,19 @@ class ComputeCost:
             return batches * max(varying, both_in_turn(warps, self.schedulers, each, self.burst, self.away))
         # What others in step issue between a load and its use hides the stall as well.
         return warps * self.slots + max(self.stall - (warps - 1.0) * self.ahead * self.batches, 0.0)
+
+
+def rounds_of(mix: Mix, cost: ComputeCost) -> tuple[tuple[float, float], ...]:
+    """Issue slots of a warp, and its cycles, by how long after an instruction its next one comes.
+
+    What holds up the slots of one warp does so for each of them.
+    """
+    count = mix.issue_slots or 1.0
+    # They may be those of instructions, too, that other ops state, as stores of another width.
+    part = min(count / (sum(mix.gaps) or 1.0), 1.0)
+    found = [(part * number, part * number * apart) for apart, number in enumerate(mix.gaps, 1) if number]
+    more = max(count - sum(number for number, _ in found), 0.0)
+    rest = cost.alone + cost.setup_alone - cost.stall - sum(cycles for _, cycles in found)
+    if more:
+        found.append((more, max(rest, more)))
+    return tuple((number * cost.all_slots / count, cycles) for number, cycles in found)

@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import groupby
 from math import inf
 from operator import attrgetter, mul
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from gpusim.hardware.sm.compute_cost import ComputeCost
 
@@ -86,12 +86,13 @@ class Sharing:
     def __init__(self, most: float, wait: float) -> None:
         """``most``: warps that share slots evenly; ``wait``: cycles that one loses in the gaps of its CTA's others."""
         self._most, self._wait = most, wait
-        self._known: dict[tuple[tuple[float, ComputeCost], ...], list[float]] = {}
+        self._known: dict[tuple[Any, ...], list[float]] = {}
 
     def slots_per_cycle(self, groups: Sequence[Group]) -> list[float]:
         """Issue slots a cycle of each group; those of the oldest CTA stand first."""
         ctas = [list(cta) for _, cta in groupby(groups, key=attrgetter("age"))]
-        alone = [self._alone(cta) for cta in ctas]
+        multiply = [any(group.cost.fragments for group in cta) for cta in ctas]
+        alone = [self._alone(cta, sum(multiply[:place]), sum(multiply)) for place, cta in enumerate(ctas)]
         behind = [_NOBODY]
         for cta, own in zip(ctas[:0:-1], alone[:0:-1], strict=True):
             behind.append(behind[-1].more(cta, own))
@@ -123,18 +124,28 @@ class Sharing:
         part = min(_reachable(groups) / (sum(found) or 1.0), 1.0)
         return [part * each for each in found]
 
-    def _alone(self, cta: Sequence[Group]) -> list[float]:
-        """Issue slots a cycle of the groups of a CTA when no other is there."""
-        key = tuple([group[1:] for group in cta])
+    def _alone(self, cta: Sequence[Group], older: int, multiply: int) -> list[float]:
+        """Issue slots a cycle of the groups of a CTA when no other is there, but those that ``multiply`` fragments.
+
+        So many of these are ``older``.
+        """
+        of_cta = tuple([group[1:] for group in cta])
+        key = older, multiply, of_cta
         known = self._known.get(key)
         if known is None:
             present: dict[ComputeCost, float] = {}
-            for number, cost in key:
+            for number, cost in of_cta:
                 # Those that do the same get on equally.
                 present[cost] = present.get(cost, 0.0) + number
             each = cycles_per_slot([(number, cost) for cost, number in present.items()], self._wait)
             cycles = dict(zip(present, each, strict=True))
-            known = self._known[key] = [number / cycles[cost] for number, cost in key]
+            known = [number / cycles[cost] for number, cost in of_cta]
+            if multiply > 1:
+                known = [
+                    slots * cost.beside(older, multiply, number)
+                    for slots, (number, cost) in zip(known, of_cta, strict=True)
+                ]
+            self._known[key] = known
         return known
 
 
@@ -152,6 +163,9 @@ def _reachable(groups: Sequence[Group]) -> float:
 def _interrupted(group: Group, slots: float, younger: _Wanted) -> float:
     """Issue slots a cycle of ``group``, which are ``slots`` alone, when ``younger`` ones go on in its pauses."""
     cost = group.cost
+    if cost.fragments:
+        # Their tensor core goes on meanwhile.
+        return slots
     work = group.number * cost.all_slots
     cycles = work / slots
     idle = cycles - work
@@ -172,7 +186,10 @@ def _evened(groups: Sequence[Group], slots: Sequence[float], first: int) -> list
     for group, each in zip(groups[:first], slots[:first], strict=True):
         got, number = shared.get(group.cost, (0.0, 0.0))
         shared[group.cost] = got + each, number + group.number
-    even = [group.number * shared[group.cost][0] / shared[group.cost][1] for group in groups[:first]]
+    even = [
+        each if group.cost.fragments else group.number * shared[group.cost][0] / shared[group.cost][1]
+        for group, each in zip(groups[:first], slots[:first], strict=True)
+    ]
     return [*even, *slots[first:]]
 
 
@@ -189,7 +206,7 @@ def _part(
     ``need``: slots that nobody else gets; ``busy``: cycles of each pipe that they want.
     """
     part = slots / need if need > slots else 1.0
-    if slots < 1.0:
+    if slots < 1.0 and not all(group.cost.fragments for group in cta):
         # Single instructions wait for the next free slot; pieces find one free as often as chance has it.
         by_chance = 1.0 - 1.0 / _NOBODY.more(cta, wanted).piece
         part *= 1.0 - by_chance * (1.0 - min(max(slots, need), 1.0))

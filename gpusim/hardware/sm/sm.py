@@ -30,12 +30,13 @@ from gpusim.hardware.sm.compute_cost import ComputeCost
 from gpusim.hardware.sm.costs import InstructionCosts, MemoryBatch
 from gpusim.hardware.sm.cta import Cta, Parts
 from gpusim.hardware.sm.hand_out import HandOut
+from gpusim.hardware.sm.held_up import keep_behind_copies, stop, wait
 from gpusim.hardware.sm.in_turn import UnitsInTurn
 from gpusim.hardware.sm.open_end import OpenEnd
 from gpusim.hardware.sm.schedule import Group, Sharing
 from gpusim.hardware.sm.tensor_cores import TensorCores
 from gpusim.hardware.sm.warp import WarpLane
-from gpusim.program import KernelProgram, Mix, Op, Role
+from gpusim.program import Compute, KernelProgram, Mix, Op, Role
 from gpusim.timeline import Recorder
 
 __all__ = ["Sm"]
@@ -44,6 +45,9 @@ _age = attrgetter("tag.age")
 
 _Demand = tuple[float, list[tuple[Capacity, float]], float]
 """Amount, uses and bound of a flow."""
+
+_SPREAD_STEP = 8
+"""Cycles by which the spread of warps behind copies is told, so that few different ones occur."""
 
 
 class Sm:
@@ -87,10 +91,16 @@ class Sm:
         self._shared_rates: dict[tuple[Any, ...], list[float]] = {}
         """Issue slots per second found before, by (CTA, warps, cost) of one flow after the other."""
         self._memory_costs: dict[tuple[MemoryBatch, bool], ComputeCost] = {}
-        self._demands: dict[tuple[ComputeCost, WarpGroup, float], _Demand] = {}
-        """Demands of flows found before, by cost, group and how far its warps are apart."""
+        self._demands: dict[tuple[ComputeCost, WarpGroup, float, int], _Demand] = {}
+        """Demands of flows found before, by cost, group and how far its warps are apart, from the next and in all."""
         self._fluid = FluidSystem(sim, self._set_rates)
         self.memory.l1.when_changed = self._fluid.changed
+        self._multiplies = any(
+            isinstance(op, Compute) and op.mix.mma for role in program.roles for op in program.sample(role)
+        )
+        """Whether warps multiply on the tensor cores and wait for it."""
+        if self._multiplies and len(groups) > 1:
+            self.memory.queue.when_changed = self._fluid.changed
         self.units = UnitsInTurn(sim, self.costs)
         self.at_once = 1
         """How many CTAs it has at the same time."""
@@ -110,15 +120,15 @@ class Sm:
         self._constants = Capacity(f"{self.name}.constants", clock)
 
     def compute(
-        self, mix: Mix, group: WarpGroup, age: int, apart_s: float, owed: float, together: bool
+        self, mix: Mix, group: WarpGroup, age: int, apart_s: float, owed: float, together: bool, spread_s: float
     ) -> tuple[Event, float]:
         """All warps of ``group`` execute ``mix``, and take ``owed`` issue slots; ``age``: the number of their CTA.
 
-        ``apart_s``: time from one warp to the next. ``together``: see `ComputeModel.cost`. The event comes with how far
-        apart they are when they have done it.
+        ``apart_s``: time from one warp to the next; ``spread_s``: see `ComputeCost.queued`. ``together``: see
+        `ComputeModel.cost`. The event comes with how far apart they are when they have done it.
         """
         cost = self._arithmetic.cost(mix, owed, group.loose, group.drifts, together)
-        return self._flow(cost, group, age, apart_s)
+        return self._flow(cost, group, age, apart_s, _SPREAD_STEP * round(spread_s * self._clock / _SPREAD_STEP))
 
     def issue_memory(self, batch: MemoryBatch, group: WarpGroup, age: int, apart_s: float) -> tuple[Event, float]:
         """All warps of ``group`` issue ``batch`` each; ``age``, ``apart_s`` and what comes back as in `compute`."""
@@ -128,10 +138,12 @@ class Sm:
             cost = self._memory_costs[key] = self._arithmetic.memory_cost(*key)
         return self._flow(cost, group, age, apart_s)
 
-    def _flow(self, cost: ComputeCost, group: WarpGroup, age: int, apart_s: float) -> tuple[Event, float]:
+    def _flow(
+        self, cost: ComputeCost, group: WarpGroup, age: int, apart_s: float, spread: int = 0
+    ) -> tuple[Event, float]:
         if not cost.all_slots:
             return self.sim.event().succeed(), apart_s
-        key = cost, group, apart_s
+        key = cost, group, apart_s, spread
         known = self._demands.get(key)
         if known is None:
             known = self._demands[key] = self._demand(*key)
@@ -139,7 +151,7 @@ class Sm:
         done = self._fluid.start(amount, uses, bound=in_step, tag=Group(age, group.per_scheduler, cost))
         return done, max(apart_s, cost.last / self._clock)
 
-    def _demand(self, cost: ComputeCost, group: WarpGroup, apart_s: float) -> _Demand:
+    def _demand(self, cost: ComputeCost, group: WarpGroup, apart_s: float, spread: int) -> _Demand:
         uses = [(self._issue[group.scheduler_class], cost.taken)]
         pipes = self._pipes[group.scheduler_class]
         uses += [(pipe, part) for pipe, part in zip(pipes, cost.pipe_parts, strict=True) if part]
@@ -152,7 +164,7 @@ class Sm:
             uses.append((self._constants, each * cost.constants))
         # The amount is the issue slots of one scheduler.
         amount = cost.all_slots * group.per_scheduler
-        return amount, uses, self._clock * amount / cost.queued(group, apart_s * self._clock)
+        return amount, uses, self._clock * amount / cost.queued(group, apart_s * self._clock, spread)
 
     def _set_rates(self, _flows: list[Flow]) -> None:
         """Issue slots per second of all flows, each among the other warps of its scheduler."""
@@ -166,14 +178,16 @@ class Sm:
                 # These need nobody to issue them.
                 flows = [flow for flow in flows if flow.tag is not None]
             if stores_s or loads_s:
-                _wait(flows, stores_s, loads_s)
+                wait(flows, stores_s, loads_s)
             if len(flows) > 1:
                 self._share(scheduler, flows)
             if stopped_s:
-                _stop(flows, stopped_s)
+                stop(flows, stopped_s)
             if products:
                 for flow in flows:
                     flow.rate *= self.tensor_cores.others_rate
+            if self._multiplies:
+                keep_behind_copies(flows, self.memory.queue)
 
     def _share(self, scheduler: Capacity, flows: Collection[Flow]) -> None:
         """Lower the rates of ``flows`` to what each gets among the others."""
@@ -211,10 +225,12 @@ class Sm:
             return self._parts.ops(role, cta.tiles)
         return self._open_end.ops(role, cta.tiles)
 
-    def busy(self) -> tuple[float, float]:
-        """Utilisation of the busiest scheduler, and of shared memory and L1, until the last CTA ended."""
+    def busy(self) -> tuple[float, float, float]:
+        """Utilisation of the busiest scheduler, of shared memory and L1, and of the busiest tensor core, to the end."""
         cycles = self._clock * self.ended_s[-1]
-        return max(scheduler.used_total for scheduler in self._issue) / cycles, self._data.used_total / cycles
+        issued = max(scheduler.used_total for scheduler in self._issue)
+        multiplied = max(tensor_core.used_total for *_, tensor_core in self._pipes)
+        return issued / cycles, self._data.used_total / cycles, multiplied / cycles
 
     def run(self, ctas_per_sm: int) -> list[Process]:
         """Start the CTA slots; each process ends when no CTA is left for it."""
@@ -258,26 +274,6 @@ class Sm:
                 alike = len(waiting) - max(len(self._class.parts), 1)
                 for _ in range(self.waves.leave_out(self.ended_s, alike)):
                     waiting.popleft()
-
-
-def _wait(flows: Collection[Flow], stores_s: float, loads_s: float) -> None:
-    """Lower the rates: each batch of shared loads waits behind stores, each access behind loads that find no room."""
-    for flow in flows:
-        if stores_s and (batches := flow.tag.cost.batches):
-            flow.rate = flow.amount / (flow.amount / flow.rate + batches * stores_s)
-        if loads_s and (accesses := flow.tag.cost.accesses):
-            flow.rate = flow.amount / (flow.amount / flow.rate + accesses * loads_s)
-
-
-def _stop(flows: Collection[Flow], stopped_s: float) -> None:
-    """Lower the rates of warps that access shared memory where nobody gets to it for ``stopped_s``.
-
-    On average half of what they do between two accesses is left, and while one waits the others issue that.
-    """
-    for flow in flows:
-        if flow.rate and (accesses := flow.tag.cost.accesses):
-            between_s = flow.amount / (flow.rate * accesses)
-            flow.rate *= min(0.5 * between_s / stopped_s, 1.0)
 
 
 def _waits(warps: WarpLane) -> int:

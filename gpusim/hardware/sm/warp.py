@@ -150,11 +150,11 @@ class WarpLane:
                 self.lane, kind, start, self.sim.now, reason=reason, tile=tile, stage=stage, cause=cause
             )
 
-    def issue(self, mix: Mix) -> Event:
-        """Execute ``mix`` on every warp of the group."""
+    def issue(self, mix: Mix, spread_s: float = 0.0) -> Event:
+        """Execute ``mix`` on every warp of the group, the last of which begins ``spread_s`` after the first."""
         together, self.together = self.together, self.together and not mix.lds
         owed = self._settle()
-        return self._issuing(self.sm.compute(mix, self.group, self.cta.age, self.apart_s, owed, together))
+        return self._issuing(self.sm.compute(mix, self.group, self.cta.age, self.apart_s, owed, together, spread_s))
 
     def issue_code(self, count: float) -> Event:
         """Execute ``count`` instructions that wait for each other."""
@@ -252,15 +252,18 @@ class WarpLane:
     def _compute(self, op: Compute) -> Generator:
         if not self.executes(op):
             return
-        start = self.sim.now
+        start, spread_s = self.sim.now, 0.0
         ring = self.cta.rings[op.reads] if op.reads else None
         if ring is not None:
             ring.begin_read(self.lane, op.tile)
         if op.mix.lds:
             yield from self.reach_shared_memory()
-            if (behind_s := self.sm.memory.queue.wait_s()) > 0.0:
+            # The first warps multiply as soon as they have fragments, not when the last have some.
+            queue = self.sm.memory.queue
+            behind_s, spread_s = queue.own_wait_s(self.cta.age) if op.mix.mma else (queue.wait_s(), 0.0)
+            if behind_s > 0.0:
                 yield self.sim.timeout(behind_s)
-        yield self.issue(op.mix)
+        yield self.issue(op.mix, spread_s)
         if ring is not None:
             ring.end_read(self.lane, op.tile)
         self.mark("compute", start, op.tile, ring.stage(op.tile) if ring else -1)

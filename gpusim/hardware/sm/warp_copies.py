@@ -54,7 +54,7 @@ def issue(
     """``count`` instructions of each warp, no faster than the load-store unit takes them in."""
     cost = lane.cost.cp_async if path == "cp_async" else lane.cost.ldg
     taken = count * lane.group.warps * max((passes.missed + passes.wavefronts) * LINE_BYTES, 1.0)
-    until_s = lane.sim.now + lane.sm.memory.take_in(path, taken, op.width, _start(op))
+    until_s = lane.sim.now + lane.sm.memory.take_in(path, taken, op.width, _start(op), lane.cta.age)
     yield lane.issue_memory(MemoryBatch(count, other, masked, passes, op.width, cost))
     if until_s > lane.sim.now:
         yield lane.sim.timeout(until_s - lane.sim.now)
@@ -65,7 +65,7 @@ def fetch(
 ) -> Event:
     """The arrival of ``amount`` bytes of ``op``; ``late`` and ``more``: see `SmMemory.load`."""
     origin = lane.origin(op.tile, stage)
-    return lane.sm.memory.load(path, amount, op.l2_hit, _start(op), origin, late=late, **more)
+    return lane.sm.memory.load(path, amount, op.l2_hit, _start(op), origin, late=late, shared_by=op.shared_by, **more)
 
 
 def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
@@ -174,7 +174,7 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
             yield lane.issue_code(rest)
         arrival = fetch(
             lane, op, "tma", amount, late, stage,
-            pieces=op.copies / len(amounts), shared_by=op.shared_by, multicast=ring.among if op.multicast else 1,
+            pieces=op.copies / len(amounts), multicast=ring.among if op.multicast else 1,
         )  # fmt: skip
         _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)
     if op.copies == 1:

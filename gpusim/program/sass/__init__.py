@@ -4,6 +4,7 @@ from gpusim.program.sass.alone import cycles_alone, gaps_alone
 from gpusim.program.sass.bases import with_bases
 from gpusim.program.sass.blocks import with_blocks
 from gpusim.program.sass.dispatch import Stalls, dispatch_stalls
+from gpusim.program.sass.fragments import fragment_runs
 from gpusim.program.sass.lanes import with_addresses
 from gpusim.program.sass.listing import (
     Instruction,
@@ -45,6 +46,7 @@ __all__ = [
     "cycles_alone",
     "dispatch_stalls",
     "family",
+    "fragment_runs",
     "functions",
     "gaps_alone",
     "loads_ahead",

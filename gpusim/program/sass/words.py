@@ -12,6 +12,7 @@ from gpusim.program.sass.alone import gaps_alone, short_gaps
 from gpusim.program.sass.dispatch import dispatch_stalls
 from gpusim.program.sass.families import FP32, SPECIAL
 from gpusim.program.sass.float_chains import float_chains
+from gpusim.program.sass.fragments import fragment_runs
 from gpusim.program.sass.listing import MATRICES, Instruction, count
 from gpusim.program.sass.products import ASYNCHRONOUS, field_of_group, share
 from gpusim.program.sass.products import chains as product_chains
@@ -128,8 +129,9 @@ class Stated:
     """Bytes in a row that a warp wants of global memory, and in how many places, if known and the same for all."""
     taking: int | None = None
     """Threads that execute accesses to global memory, where a predicate keeps others from it that come to it."""
-    numbers: tuple[int, ...] = ()
-    """What the field states where that are several numbers; ``number`` is their sum."""
+    numbers: tuple[int, ...] | tuple[list[int], ...] = ()
+    """What the field states where that are several numbers, or lists of them; ``number`` is how many things they
+    count."""
 
 
 def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[Instruction] = ()) -> list[Stated]:
@@ -192,6 +194,7 @@ def _with_stalls(
     """``rows`` and, behind those of ``compute``, what belongs to no single instruction or to part of a row."""
     stalls, loads = dispatch_stalls(body), loads_ahead(body, loop=loop, behind=behind)
     chains, gaps = float_chains(body, loop=loop), gaps_alone(body, loop=loop, behind=behind)
+    runs = fragment_runs(body, loop=loop)
     computes = any(row.word == "compute" for row in rows)
     constants = sum(instruction.root == "LDC" for instruction in body)
     further = [
@@ -199,8 +202,8 @@ def _with_stalls(
         for field, number in (
             ("ilp", round(chains or 0, 1)),
             ("mma_ilp", product_chains(body)),
-            ("loads_in_flight", round(loads.in_flight, 1) if loads else 0),
-            ("load_to_use", round(loads.to_use, 1) if loads else 0),
+            ("loads_in_flight", round(loads.in_flight, 1) if loads and not runs else 0),
+            ("load_to_use", round(loads.to_use, 1) if loads and not runs else 0),
             ("register_conflicts", round(stalls.register_conflicts)),
             ("pipe_stalls", round(stalls.pipe_stalls, 1)),
             ("half_rate", stalls.half_rate),
@@ -209,7 +212,9 @@ def _with_stalls(
         )
         if number
     ]
-    if computes and len(gaps) > 1:
+    if runs:
+        further.append(Stated("compute", "fragments", len(runs), {}, numbers=tuple(map(list, runs))))
+    elif computes and len(gaps) > 1:
         short = short_gaps(gaps)
         further.append(Stated("compute", "gaps", sum(short), {}, numbers=short))
     last = max((index for index, row in enumerate(rows) if row.word == "compute"), default=-1)

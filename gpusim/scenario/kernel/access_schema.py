@@ -36,6 +36,7 @@ def _align(value: Any) -> int:
 Align = Annotated[int, BeforeValidator(_align, json_schema_input_type=int | str)]
 Distance = Annotated[ByteCount, Field(le=2**30)]
 Pieces = Annotated[Count, Field(ge=1, le=2**20)]
+Shared = Annotated[Number, Field(ge=1, le=132)]
 Row = Annotated[ByteCount, Field(ge=0, le=2**20, multiple_of=16)]
 
 
@@ -81,15 +82,15 @@ class Fetch(OnRingBytes):
     align: Align = 0
     """Largest power of two that divides every address it starts at, in bytes; below 128 it costs bandwidth. 0: that of
     its bytes, as when equal tiles lie one behind the other."""
+    shared_by: Shared = 1.0
+    """SMs of one GPC (16 or 18 SMs, which get CTAs of consecutive numbers) that copy the same bytes at about the same
+    time: one read of L2 serves up to four of them, and fewer the longer L2 keeps them waiting. Of tiles that n CTAs in
+    a row share it is n, at most 16; of those that every n-th CTA shares, 16 / n, at least 1."""
 
 
 class BulkFetch(Fetch):
     """A copy by the copy unit (cp.async.bulk)."""
 
-    shared_by: Annotated[Number, Field(ge=1, le=132)] = 1.0
-    """SMs of one GPC (16 or 18 SMs, which get CTAs of consecutive numbers) that copy the same bytes at about the same
-    time: one read of L2 serves up to four of them, and fewer the longer L2 keeps them waiting. Of tiles that n CTAs in
-    a row share it is n, at most 16; of those that every n-th CTA shares, 16 / n, at least 1."""
     copies: Annotated[Count, Field(ge=1, le=4096)] = 1
     """Copies of one stage that the lanes of a warp issue together, each an equal part of the bytes (rows of a gather):
     the compiler makes a loop over those lanes of them."""
@@ -165,6 +166,8 @@ class RegisterLoad(ThroughRegisters):
     """With a stride or scatter: fraction of the bytes around which other loads, of other CTAs perhaps, read the rest at
     about the same time, so that DRAM opens what they lie in once for all. What passes from L2 to the SM stays as it
     is."""
+    shared_by: Shared = 1.0
+    """SMs of one GPC that load the same bytes at about the same time, as of `cp_async` and `tma_load`."""
     pieces: Pieces = 1
     """Places far from each other in which the bytes of all the role's warps lie: rows of a matrix, a part for each
     warp. The slowest of several comes later than that of as many bytes side by side. Loads that are ops of their own

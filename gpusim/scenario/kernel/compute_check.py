@@ -9,6 +9,8 @@ from gpusim.scenario.problem import Problem
 
 __all__ = ["compute_problems"]
 
+_NEARLY = 0.02
+"""By how much counts may differ that are the same but for rounding."""
 _ROUNDED = 0.99
 """Means over loops are rounded where they are written down."""
 
@@ -32,9 +34,24 @@ def compute_problems(spec: ComputeMix, path: tuple) -> Iterator[Problem]:
             (*path, "loads_in_flight"), f"{spec.loads_in_flight:g} of {spec.lds:g} loads (lds) are under way at a time",
             f"at most {max(spec.lds, 1.0):g}",
         )  # fmt: skip
+    if spec.fragments:
+        yield from _fragment_problems(spec, (*path, "fragments"))
     issued = around + spec.ffma + spec.mma + spec.mufu + spec.lds + spec.sts
     if spec.alone and spec.alone < issued * _ROUNDED:
         yield Problem(
             (*path, "alone"), f"{spec.alone:g} cycles for {issued:g} instructions, of which a warp issues one a cycle",
             f"at least {issued:g}, or leave it out",
+        )  # fmt: skip
+
+
+def _fragment_problems(spec: ComputeMix, path: tuple) -> Iterator[Problem]:
+    loads, products = (sum(run[place] for run in spec.fragments) for place in (0, 1))
+    if not (loads and products):
+        yield Problem(
+            path, f"{loads} loads and {products} products", "runs [loads, products, ahead] that have some of both"
+        )  # fmt: skip
+    elif abs(spec.lds * products - spec.mma * loads) > _NEARLY * spec.mma * loads:
+        yield Problem(
+            path, f"{loads} loads for {products} products, and {spec.lds:g} lds for {spec.mma:g} mma",
+            "as many loads for a product as lds for an mma: runs of one turn, or of all of them",
         )  # fmt: skip

@@ -6,10 +6,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from gpusim.scenario.fields import Name, Number
+from gpusim.scenario.fields import Count, Name, Number
 from gpusim.scenario.kernel.schedule_schema import Amount, PartOfRole, Width
 
 __all__ = ["ComputeMix"]
+
+
+Run = tuple[
+    Annotated[Count, Field(ge=0, le=4096)],
+    Annotated[Count, Field(ge=0, le=4096)],
+    Annotated[Count, Field(ge=0, le=4096)],
+]
 
 
 class ComputeMix(PartOfRole):
@@ -86,6 +93,10 @@ class ComputeMix(PartOfRole):
     """How many instructions a warp's next one follows after one cycle, two, three and four: `gpusim count` finds them.
     Warps that do the same take turns, so that a long gap of one is filled by others, and a short one is not. Left out:
     all gaps are filled."""
+    fragments: Annotated[tuple[Run, ...], Field(max_length=1024)] = ()
+    """Where a warp loads fragments (`lds`) and multiplies them (`mma`): in the order of the machine code, runs of
+    loads, of products behind them, and how many of the last loads until then these do not need yet. `gpusim count`
+    finds them. Left out: batches as `loads_in_flight` and `load_to_use` say."""
     ldc: Amount = 0.0
     """How many of `other`, `setup` and `interleaved` load a constant or a kernel parameter into a register (LDC): an
     SM does one every two cycles."""

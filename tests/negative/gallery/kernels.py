@@ -77,6 +77,14 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
         wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, alone: 500}"),
         ["scenario.yaml:15:", "compute.alone: 500 cycles for 520 instructions", "at least 520"],
     ),
+    "other loads for a product than are counted": (
+        wrong("{ffma: 512, lds: 8}", "{mma: 32, lds: 8, fragments: [[3, 4, 1], [1, 4, 0]]}"),
+        ["scenario.yaml:15:", "compute.fragments: 4 loads for 8 products, and 8 lds for 32 mma", "as many loads"],
+    ),
+    "runs without products": (
+        wrong("{ffma: 512, lds: 8}", "{mma: 32, lds: 8, fragments: [[3, 0, 1]]}"),
+        ["scenario.yaml:15:", "compute.fragments: 3 loads and 0 products", "some of both"],
+    ),
     "deadlock": (wrong("- release: input", "- sync_threads"), ["waits at tile"]),
     "deadlock of two roles": (
         wrong("rings: {input", "rings: {back: {stages: 2, bytes: 16}, input")
