@@ -48,6 +48,10 @@ _BY_KIND = {
 }  # fmt: skip
 
 
+_BY_FRAGMENTS = (
+    "products by mma.sync and loads of their fragments",
+    "load fragments further ahead of their products, a larger tile for each warp, or wgmma",
+)
 _LESS = {FP32: "compute less, or on the tensor cores", TENSOR_CORES: "compute less, or in a narrower type"}
 
 
@@ -77,6 +81,8 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     if not length:
         return None
     name, lever = _BY_KIND.get(path.bottleneck, (path.bottleneck, ""))
+    if path.bottleneck == "compute" and _waits_for_products(timeline):
+        name, lever = _BY_FRAGMENTS
     if path.bottleneck == "product" and _tensor_cores_busy(timeline) < BOUND:
         lever = "ask for the next products before these are waited for (one pending), or another warpgroup"
     return Bottleneck(name, path.by_kind[path.bottleneck] / length, lever)
@@ -97,6 +103,11 @@ def _peak(timeline: Timeline) -> Bottleneck | None:
     if l2 >= L2_FULL:
         return Bottleneck("L2 bandwidth", l2, _APART if timeline.meta.get("moving_apart") else _READ_LESS)
     return None
+
+
+def _waits_for_products(timeline: Timeline) -> bool:
+    """Whether a kernel multiplies on the tensor cores by instructions that a warp waits for."""
+    return timeline.meta.get("arithmetic") == TENSOR_CORES and not timeline.mask(kinds=("product",)).any()
 
 
 def _tensor_cores_busy(timeline: Timeline) -> float:

@@ -4,6 +4,7 @@ import pytest
 
 from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.bottleneck import bottleneck
+from gpusim.timeline.roofline import TENSOR_CORES
 
 US = 1e-6
 
@@ -20,6 +21,17 @@ def test_kind_with_the_largest_share_of_the_critical_path():
     found = bottleneck(computing())
     assert (found.name, found.share) == ("instruction issue", 1.0)
     assert found.lever
+
+
+def test_products_that_warps_wait_for_are_named():
+    """They are no instruction issue, unless others are there, beside which something else is computed."""
+    multiplying = computing().with_meta(arithmetic=TENSOR_CORES)
+    assert bottleneck(multiplying).name.startswith("products by mma.sync")
+    builder = TimelineBuilder()
+    builder.add("sm[0].cta[0].c", "compute", 0, 9 * US, tile=0)
+    builder.add("sm[0].tensor", "product", 0, 1 * US, tile=0)
+    beside = builder.build(total_s=9 * US, arithmetic=TENSOR_CORES)
+    assert bottleneck(beside).name == "instruction issue"
 
 
 def test_a_peak_that_is_reached_comes_first():

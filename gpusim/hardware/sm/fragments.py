@@ -68,8 +68,8 @@ def runs_of(mix: Mix) -> tuple[tuple[tuple[int, int, int], ...], float]:
         loads = round(mix.lds * number / batches) - loaded
         products = max(round(mix.mma * number / batches) - multiplied, 1)
         loaded, multiplied = loaded + loads, multiplied + products
-        # What stands between loads and their use are products of the batch before.
-        before = min(round(mix.load_to_use), products - 1) if number > 1 else 0
+        # What stands between loads and their use are products of the batch before, be it that of an op before this one.
+        before = min(round(mix.load_to_use), products - 1) if number > 1 or batches == 1 else 0
         runs += _batch(loads, before, products - before)
     return tuple(runs), mix.mma / multiplied
 

@@ -12,12 +12,13 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
 
+from gpusim.program.sass.groups import COMPUTED, committed_at_once
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.loops import Part
 from gpusim.program.sass.products import ends_group
 from gpusim.program.sass.registers import loaded, touched
 from gpusim.program.sass.shared_loads import shared_kinds
-from gpusim.program.sass.words import NO_MODEL, Stated, field_of, stated, word_of
+from gpusim.program.sass.words import Stated, field_of, stated, word_of
 
 __all__ = ["MULTICAST", "NO_WAIT", "Step", "steps_of"]
 
@@ -26,7 +27,6 @@ NO_WAIT = "wait: false"
 MULTICAST = "multicast"
 """Field of bulk copies that reach all CTAs of a cluster."""
 
-_COMPUTED = ("compute", NO_MODEL)
 _PRODUCTS = "wgmma"
 _GATHERED = ("load", "store", "cp_async", _PRODUCTS)
 _COMMITS = {"LDGDEPBAR": "wait_group", "UTMACMDFLUSH": "bulk_wait"}
@@ -77,7 +77,7 @@ class _Gathered:
 
     def add(self, word: str, one: Instruction) -> None:
         """A further access of the same kind, or something computed."""
-        if word in _COMPUTED:
+        if word in COMPUTED:
             (self.behind if self.accesses else self.before).append(one)
         else:
             # What stands between products makes their descriptors, and is a part of issuing them.
@@ -209,7 +209,7 @@ def _steps(
     ``loops``: those inside with all that they execute, in order; ``under_way``: loads that nothing has waited for,
     before and behind; ``apart``: addresses of loads that begin a step; ``commits``: of groups of copies.
     """
-    body, loop = part.body, part.is_loop
+    body, loop = committed_at_once(part.body), part.is_loop
     ahead, now, committed = list(loops), _Gathered(), commits[-1] if commits else ""
     who, shared = _who(body[0]) if body else (), shared_kinds(body)
     for at, one in enumerate(body):
@@ -230,13 +230,13 @@ def _steps(
             yield from now.told(body, loop, under_way.of(now))
             now = _Gathered()
             yield _wait(under_way, one)
-        other = word not in _COMPUTED and now.word not in ("", word)
+        other = word not in COMPUTED and now.word not in ("", word)
         other |= word == now.word == _PRODUCTS and ends_group(now.accesses[-1])
         other |= now.shared not in ("", shared.get(one.address, now.shared))
-        if other or one.address in apart or word not in (*_COMPUTED, *_GATHERED):
+        if other or one.address in apart or word not in (*COMPUTED, *_GATHERED):
             yield from now.told(body, loop)
             now = _Gathered()
-        if word in _COMPUTED or word in _GATHERED:
+        if word in COMPUTED or word in _GATHERED:
             now.add(word, one)
             now.shared = shared.get(one.address, now.shared)
         else:
@@ -274,7 +274,7 @@ def _wait(under_way: _UnderWay, one: Instruction) -> Step:
 
 
 def _computes(one: Instruction) -> bool:
-    return word_of(one) in _COMPUTED
+    return word_of(one) in COMPUTED
 
 
 def _alone(word: str, one: Instruction) -> tuple[str, tuple[Stated, ...]]:

@@ -224,3 +224,14 @@ def late(*lines: str) -> list[tuple[frozenset[int], bool]]:
     """Registers of the load steps of a loop, and whether it waits for them a turn later."""
     found = parts([Instruction.of(line, 16 * number) for number, line in enumerate(lines)])
     return [(step.loads, step.late) for step in steps_of(found[0], found) if step.word == "load"]
+
+
+def test_the_end_of_a_group_parts_no_loads_from_their_products():
+    """The compiler has put it in between; behind an access of another kind it stays where it is."""
+    copy, load = "LDGSTS.E.BYPASS.128 [R9], [R2.64]", "LDSM.16.M88.4 R84, [R81]"
+    product = "HMMA.16816.F32 R68, R84, R86, R68"
+    found = told(copy, load, "LDGDEPBAR", product, "DEPBAR.LE SB0, 0x1", "@P0 BRA 0x0", "EXIT")["loop 1"]
+    assert [word for word, _ in found] == ["cp_async", "commit_group", "compute", "wait_group", "compute"]
+    assert found[2][1]["mma"] == found[2][1]["fragments"] == 1
+    late = told(copy, "BAR.SYNC.DEFER_BLOCKING 0x0", load, "LDGDEPBAR", product, "@P0 BRA 0x0", "EXIT")["loop 1"]
+    assert [word for word, _ in late] == ["cp_async", "sync_threads", "compute", "commit_group", "compute"]
