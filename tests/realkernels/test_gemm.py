@@ -13,6 +13,7 @@ from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import sass
 from gpusim.timeline.metrics import hidden_fraction
 from realkernels.gemm import DEPTH, TECHNIQUE, Params, launch, model, oracle
+from realkernels.l2 import product_sharing
 from tests.realkernels.compiled import REGISTER_STEP, allocated, compile_spec
 from tests.realkernels.test_oracle import Device
 
@@ -70,8 +71,8 @@ def test_what_l2_has_is_what_others_have_asked_for():
 
 def test_neighbours_in_the_grid_share_columns():
     """Up to as many as a GPC has SMs; of rows only those that come again within it."""
-    assert model.in_a_gpc(Params(grid_m=4)) == (4.0, 4.0)
-    assert model.in_a_gpc(Params(grid_m=64)) == (1.0, 16.0)
+    assert product_sharing(4) == (4.0, 4.0)
+    assert product_sharing(64) == (1.0, 16.0)
 
 
 def test_too_few_stages_let_tensor_cores_starve():

@@ -13,6 +13,7 @@ import numpy as np
 
 from gpusim.hardware.calibration.access import ACCESS_STEPS
 from gpusim.hardware.calibration.alignment import ALIGNMENT_STEPS
+from gpusim.hardware.calibration.behind_copies import BEHIND_COPIES_STEPS
 from gpusim.hardware.calibration.benches import Benches, Measured
 from gpusim.hardware.calibration.clusters import CLUSTER_STEPS
 from gpusim.hardware.calibration.memory import HOP_INSTRUCTIONS, MEMORY_STEPS
@@ -20,7 +21,6 @@ from gpusim.hardware.calibration.schedule import SCHEDULE_STEPS
 from gpusim.hardware.calibration.tensor import TENSOR_STEPS
 from gpusim.hardware.calibration.together import TOGETHER_STEPS
 from gpusim.hardware.calibration.walk import WALK_STEPS
-from gpusim.hardware.memory.alignment import turns
 from gpusim.program import WARP_SIZE
 from gpusim.program.sass import Instruction, dispatch_stalls
 
@@ -34,10 +34,6 @@ _FILLED = 4
 """Warps of a scheduler that do not wait for themselves."""
 _MANY_WARPS = 16
 """So many do not wait for themselves."""
-_QUEUED_BYTES, _LANE_BYTES = 32 << 10, 16
-"""Copies that just find room in the queue of the load-store unit; of a lane and instruction."""
-_MANY_COPIES = 32
-"""Instructions of all warps in a burst of copies that is felt in any case."""
 
 
 def measure_quantities(folder: Path) -> dict[str, Measured]:
@@ -153,29 +149,6 @@ def _masked(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
         ),
         "lsu.commit_interval": Measured(
             float(np.mean(commits)), "cycles", "masked (ends of empty groups)", float(np.ptp(commits))
-        ),
-    }
-
-
-def _queue(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """Copies that are issued and not yet taken in: the load-store unit goes on for so long once the last is issued.
-
-    Of 32 KiB by eight warps: of fewer all find room, and of more each warp waits for registers. And for how long it
-    takes in copies until warps that multiply get no more fragments: bursts of copies stop them for so much less.
-    """
-    latency, room = found["sm.lds_latency"].value, []
-    for row in b.rows("behind_copies", kind="cp_async", bytes=_QUEUED_BYTES, row=0):
-        taken = row["shared_cycles"] - latency
-        room.append((1.0 - row["issued_cycles"] / taken) * row["bytes"] / (WARP_SIZE * _LANE_BYTES))
-    felt = [
-        row["copies"] * WARP_SIZE * _LANE_BYTES * turns(row["row"], row["pitch"]) - row["stopped_cycles"]
-        for row in b.rows("beside_copies")
-        if row["copies"] >= _MANY_COPIES
-    ]
-    return {
-        "lsu.queue": Measured(float(np.median(room)), "", "behind_copies (32 KiB)", float(np.ptp(room))),
-        "lsu.queue_felt_after": Measured(
-            float(np.median(felt)), "cycles", "beside_copies (32 and 64 copies of a warp)", float(np.std(felt))
         ),
     }
 
@@ -309,6 +282,6 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 _STEPS = (
-    _clock, _issue, *TENSOR_STEPS, *SCHEDULE_STEPS, _shared_memory, _masked, _queue, _loop, _barriers, _launch,
-    *CLUSTER_STEPS, *WALK_STEPS, *MEMORY_STEPS, *TOGETHER_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS,
+    _clock, _issue, *TENSOR_STEPS, *SCHEDULE_STEPS, _shared_memory, _masked, *BEHIND_COPIES_STEPS, _loop, _barriers,
+    _launch, *CLUSTER_STEPS, *WALK_STEPS, *MEMORY_STEPS, *TOGETHER_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS,
 )  # fmt: skip
