@@ -67,6 +67,16 @@ def test_runs_that_nobody_states():
     assert runs_of(Mix(mma=64, lds=32, fragments=((1, 2, 0),))) == (((1, 2, 0),), 32.0)
 
 
+def test_many_products_are_told_by_a_few():
+    """A million and a few loads, as who counts a whole kernel in one op may say: as long, and predicted as soon."""
+    runs, repeats = runs_of(Mix(mma=1e6, lds=1000, loads_in_flight=256))
+    told = sum(loads + products for loads, products, _ in runs)
+    assert told < 600
+    assert repeats * sum(products for _, products, _ in runs) == 1e6
+    many = ONE._replace(runs=runs, repeats=repeats)
+    assert turn_cycles(many, 1, 2, 4) == pytest.approx(2 * 6e6, rel=0.02)
+
+
 def cycles(row: dict, turn: list) -> float:
     """Of a turn of the bench's loop on a simulated H200."""
     profile = load_profile("h200_sxm")

@@ -5,8 +5,8 @@ Models: a warp goes on with a product when the loads that it needs are there and
   meet begin each turn together, and so all want shared memory at once.
 Omits: that a warp which has just issued goes before others of its kind (1 % worse on average), other users of shared
   memory, whose share is a matter of `gpusim.hardware.sm.sm`.
-Source: realkernels.microbench fragments (800 loops of 1 to 16 warps of up to four CTAs: 4.2 % off on average; if
-  every load of a turn waited as long as the mean one, 8.1 and up to 40 % too fast).
+Source: realkernels.microbench fragments (800 loops of 1 to 16 warps of up to four CTAs: 4 % off on average; if
+  every load of a turn waited as long as the mean one, 8 and up to 40 % too fast).
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from gpusim.program import Mix
 __all__ = ["Fragments", "runs_of", "turn_cycles"]
 
 _LOAD = -1
-_BATCHES = 8
-"""Batches of loads of a turn that are told apart where only their number is known."""
+_BATCHES, _PRODUCTS = 8, 64
+"""Batches of loads of a turn that are told apart where only their number is known, and products of each at most: more
+of them are as many batches."""
 _REPEATS = 3
 """Repetitions of a turn's runs after which each takes as long as the one before."""
 _TURNS = 5
@@ -60,7 +61,8 @@ def runs_of(mix: Mix) -> tuple[tuple[tuple[int, int, int], ...], float]:
     """The runs of ``mix``, and how often it goes through them: as stated, or batches of equal size."""
     if mix.fragments:
         return mix.fragments, mix.mma / sum(products for _, products, _ in mix.fragments)
-    batches = max(min(round(mix.lds / max(mix.loads_in_flight, 1.0)), round(mix.mma)), 1)
+    waits = max(mix.lds / max(mix.loads_in_flight, 1.0), mix.mma / _PRODUCTS)
+    batches = max(min(round(waits), round(mix.mma)), 1)
     shown = min(batches, _BATCHES)
     runs: list[tuple[int, int, int]] = []
     loaded = multiplied = 0

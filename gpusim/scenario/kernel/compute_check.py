@@ -9,6 +9,8 @@ from gpusim.scenario.problem import Problem
 
 __all__ = ["compute_problems"]
 
+_ONE_TURN = 2048
+"""Loads and products that are followed one by one."""
 _NEARLY = 0.02
 """By how much counts may differ that are the same but for rounding."""
 _ROUNDED = 0.99
@@ -49,6 +51,10 @@ def _fragment_problems(spec: ComputeMix, path: tuple) -> Iterator[Problem]:
     if not (loads and products):
         yield Problem(
             path, f"{loads} loads and {products} products", "runs [loads, products, ahead] that have some of both"
+        )  # fmt: skip
+    elif loads + products > _ONE_TURN:
+        yield Problem(
+            path, f"{loads + products} loads and products", f"at most {_ONE_TURN}, those of one turn"
         )  # fmt: skip
     elif abs(spec.lds * products - spec.mma * loads) > _NEARLY * spec.mma * loads:
         yield Problem(
