@@ -110,6 +110,7 @@ def _in_list(given: str) -> str:
 
 _PLAIN_WORDS: dict[str, Callable[[str], tuple[str, str]]] = {
     "list_type": lambda given: (f"{given} is no list", f"a list, also of one{_in_list(given)}"),
+    "tuple_type": lambda given: (f"{given} is no list", "a list of numbers, or of such lists: gaps, fragments"),
     "dict_type": lambda given: (f"{given} is no mapping", "{name: …}"),
     "string_type": lambda given: (f"{given} is no text", "a text; in quotes where it looks like something else"),
     "too_short": lambda _: ("is empty", "at least 1 entry"),

@@ -81,6 +81,10 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
         wrong("{ffma: 512, lds: 8}", "{mma: 32, lds: 8, fragments: [[3, 4, 1], [1, 4, 0]]}"),
         ["scenario.yaml:15:", "compute.fragments: 4 loads for 8 products, and 8 lds for 32 mma", "as many loads"],
     ),
+    "runs that are no list": (
+        wrong("{ffma: 512, lds: 8}", "{mma: 32, lds: 8, fragments: 5}"),
+        ["scenario.yaml:15:", "compute.fragments: 5 is no list", "a list of numbers"],
+    ),
     "runs of a whole kernel": (
         wrong("{ffma: 512, lds: 8}", "{mma: 4096, lds: 8, fragments: [[8, 4096, 0]]}"),
         ["scenario.yaml:15:", "compute.fragments: 4104 loads and products", "at most 2048"],
