@@ -52,8 +52,7 @@ def older_get_ahead(warps: float, issuing: float, sharing: float, multiplying: f
     """
     if multiplying > _MULTIPLYING and independent.products >= _PRODUCTS:
         return True
-    chains = independent.chains
-    served = _IN_TURN if chains <= FEW_CHAINS else _IN_TURN_WIDE
+    served = _IN_TURN if independent.chains <= FEW_CHAINS else _IN_TURN_WIDE
     return (warps > served and issuing > _BOUND) or (warps > _IN_TURN_SHARED and sharing > _BOUND)
 
 

@@ -12,11 +12,8 @@ from gpusim.scenario.kernel.schedule_schema import Amount, PartOfRole, Width
 __all__ = ["ComputeMix"]
 
 
-Run = tuple[
-    Annotated[Count, Field(ge=0, le=4096)],
-    Annotated[Count, Field(ge=0, le=4096)],
-    Annotated[Count, Field(ge=0, le=4096)],
-]
+InRun = Annotated[Count, Field(ge=0, le=4096)]
+Run = tuple[InRun, InRun, InRun]
 
 
 class ComputeMix(PartOfRole):
