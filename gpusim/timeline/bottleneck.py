@@ -49,7 +49,7 @@ _BY_KIND = {
 
 
 _BY_FRAGMENTS = (
-    "mma.sync and its fragments",
+    "fragments and mma.sync",
     "load fragments further ahead of their products, a larger tile for each warp, or wgmma",
 )
 _LESS = {FP32: "compute less, or on the tensor cores", TENSOR_CORES: "compute less, or in a narrower type"}

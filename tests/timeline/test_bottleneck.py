@@ -26,7 +26,7 @@ def test_kind_with_the_largest_share_of_the_critical_path():
 def test_products_that_warps_wait_for_are_named():
     """They are no instruction issue, unless others are there, beside which something else is computed."""
     multiplying = computing().with_meta(arithmetic=TENSOR_CORES)
-    assert bottleneck(multiplying).name == "mma.sync and its fragments"
+    assert bottleneck(multiplying).name == "fragments and mma.sync"
     builder = TimelineBuilder()
     builder.add("sm[0].cta[0].c", "compute", 0, 9 * US, tile=0)
     builder.add("sm[0].tensor", "product", 0, 1 * US, tile=0)
