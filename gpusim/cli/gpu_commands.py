@@ -15,7 +15,7 @@ from gpusim.cli.inputs import scenario_and_axes
 from gpusim.cli.output import console, print_json, seconds
 from gpusim.errors import GpusimError
 from gpusim.hardware.profile import profile_text
-from gpusim.scenario import with_overrides
+from gpusim.scenario import predict, with_overrides
 from gpusim.scenario.overrides import grid_points
 from gpusim.validation import measurement_of
 from gpusim.validation.recording import device_folder, recordings_folder
@@ -39,6 +39,9 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
     points = grid_points(axes or (scenario.model.sweep if sweep else None))
     chosen = [with_overrides(scenario, point) for point in points]
     _require_gpu()
+    for one in chosen:
+        # What deadlocks here would hang the GPU: its message comes instead.
+        predict(one, trace=False)
     rows = []
     for one in chosen:
         before = measurement_of(one)

@@ -75,3 +75,16 @@ def test_kernel_that_cannot_be_measured_is_an_error(gpusim, path, monkeypatch):
     code, _, err = gpusim("measure", path)
     assert code == 2
     assert "could not be measured: 3 CTAs fit" in err
+
+
+def test_kernel_that_would_hang_the_gpu_is_not_run(gpusim, path, monkeypatch):
+    """The deadlock that the model sees is what is said instead."""
+    measured = []
+    monkeypatch.setattr("gpusim.cli.gpu_commands._require_gpu", lambda: None)
+    monkeypatch.setattr("gpusim.cli.gpu_commands._plugin", lambda group: lambda *given, **how: measured.append(given))
+    path.write_text("question: q\ndevice: h200_sxm\nkernel: {technique: gemm, params: {stages: 1, pending: 1}}\n")
+    code, _, err = gpusim("measure", path)
+    assert code == 2
+    assert "producer" in err
+    assert "stage" in err
+    assert not measured
