@@ -1,7 +1,6 @@
 """Promises that no single module can keep: generated files are current, what ships is complete."""
 
 import ast
-import tomllib
 from importlib.metadata import entry_points
 from pathlib import Path
 
@@ -14,7 +13,6 @@ from gpusim.validation.markdown import BEGIN, END
 
 ROOT = Path(__file__).parent.parent
 SCENARIOS = sorted((ROOT / "scenarios").glob("*.yaml"))
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize("path", SCENARIOS, ids=lambda path: path.stem)

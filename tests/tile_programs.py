@@ -35,8 +35,6 @@ from gpusim.scenario.technique import Technique
 from gpusim.timeline import Timeline
 
 NS = 1e-9
-TEXTBOOK_RATE = 32
-"""Bytes a copy unit of the textbook device moves per cycle."""
 RING = "input"
 TECHNIQUES = ("sync_tile", "cp_async_multistage", "tma_warp_specialized")
 

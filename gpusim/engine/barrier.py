@@ -14,6 +14,9 @@ from gpusim.engine.simulation import Simulation
 
 __all__ = ["CountingBarrier", "PhasedBarrier"]
 
+_LESS_THAN_A_UNIT = 0.5
+"""Units still expected up to which none is: bytes are whole, and what is left of one is rounding."""
+
 
 class CountingBarrier:
     """Everybody arrives and waits: a generation ends when ``parties`` have arrived."""
@@ -83,7 +86,7 @@ class PhasedBarrier:
     @property
     def progress(self) -> str:
         """What the current phase has, and what of its units is still to come."""
-        due = f" and waits for {self._pending:.0f} more units" if self._pending > 0.5 else ""
+        due = f" and waits for {self._pending:.0f} more units" if self._pending > _LESS_THAN_A_UNIT else ""
         return f"phase {self.phase} has {self._arrivals} of {self.expected} arrivals{due}"
 
     def arrive(self, count: int = 1, expect: float = 0.0, cause: int = -1) -> None:
@@ -98,7 +101,7 @@ class PhasedBarrier:
         self._check(cause)
 
     def _check(self, cause: int) -> None:
-        while self._arrivals >= self.expected and self._pending <= 0.5:
+        while self._arrivals >= self.expected and self._pending <= _LESS_THAN_A_UNIT:
             self._arrivals -= self.expected
             self.phase += 1
             self.cause = cause

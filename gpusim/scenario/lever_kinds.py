@@ -61,7 +61,6 @@ LEVERS: dict[str, Lever] = {
     "batch": Lever("loads in flight", _scaled, "loads in flight"),
     "vector_bytes": Lever("vector", _scaled),
     "vector": Lever("vector", _scaled),
-    "width": Lever("vector", _scaled),
     "streams": Lever("streams", noun="streams"),
     "streams_per_direction": Lever("streams per direction", noun="streams per direction"),
     "chunks": Lever("chunks", _scaled),
@@ -76,7 +75,7 @@ OTHER_LABELS = {
     "rows_per_cta": "rows per CTA",
 }  # fmt: skip
 
-BALANCING = ("tiles_per_cta", "tiles_per_item", "rows_per_cta", "tiles")
+BALANCING = ("tiles_per_cta", "tiles_per_item", "rows_per_cta")
 """How often a loop runs: scaled where a turn does more or less than before."""
 
 SHARES = ("batches",)

@@ -176,7 +176,7 @@ def _padded(program: KernelProgram, profile: DeviceProfile, ctas_per_sm: int) ->
     fits = occupancy(program, profile).ctas_per_sm
     if fits <= ctas_per_sm:
         return program
-    step = 128
+    step = int(profile.value("sm.shared_allocation_unit"))
     low, high = program.shared_bytes // step, int(profile.value("cta.max_shared_memory")) // step
     while low + 1 < high:
         middle = (low + high) // 2

@@ -43,8 +43,6 @@ from realkernels._harness.host_launcher import HostLauncher
 from realkernels._harness.launcher import Launcher
 from realkernels._harness.timing import sample_clock
 
-ALL = ("sync_tile", "cp_async_multistage", "tma_warp_specialized")
-"""Tile pipelines with the common design; `measurable` finds these and all others."""
 METHOD = "CUDA events around one launch held back by a spin kernel; median; output checked against NumPy"
 CACHE = "cold: L2 filled with other data before each run"
 

@@ -1,4 +1,4 @@
-"""Command line of the calibration: ``python -m realkernels.microbench --out DIR [--only a,b]``.
+"""Command line of the calibration: ``python -m realkernels.microbench --out DIR [--only a,b]``, or ``--list``.
 
 The benches run in a child process. A kernel that faults poisons its process and one that hangs never
 returns; the parent then starts a new child with the benches that are left.
@@ -22,7 +22,8 @@ PROGRESS = ".progress"
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m realkernels.microbench", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help="folder for <bench>.json")
+    parser.add_argument("--out", type=Path, help="folder for <bench>.json")
+    parser.add_argument("--list", action="store_true", help="print the benches and what each tells, and run none")
     parser.add_argument("--only", help="comma-separated benches; default all")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
@@ -32,6 +33,12 @@ def main(argv: list[str] | None = None) -> int:
     if unknown:
         print(f"unknown bench {', '.join(unknown)}; there are {', '.join(runner.BENCHES)}", file=sys.stderr)
         return 2
+    if options.list:
+        for name in names:
+            print(f"{name:14} {runner.summary(name)}")
+        return 0
+    if options.out is None:
+        parser.error("--out or --list is needed")
     options.out.mkdir(parents=True, exist_ok=True)
     if options.worker:
         return runner.run(names, options.out, lambda started: _write_progress(options.out, started))

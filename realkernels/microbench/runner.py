@@ -99,6 +99,11 @@ BENCHES = (
 TABLE_ROWS = 10
 
 
+def summary(name: str) -> str:
+    """What the bench ``name`` tells: the first line of its module's docstring."""
+    return (importlib.import_module(f"realkernels.microbench.{name}").__doc__ or "").partition("\n")[0]
+
+
 def run(names: list[str], out: Path, progress: Callable[[int], None]) -> int:
     """Run the benches in order; return 0 if all succeeded, 1 if one failed, 3 if the device is lost."""
     begin = time.perf_counter()

@@ -31,7 +31,7 @@ def build(params: Params) -> KernelProgram:
 
 
 def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA, padding included."""
+    """Dynamic shared memory that a CTA uses; ``share_of_sm`` pads it."""
     return params.tile_bytes
 
 

@@ -1,4 +1,4 @@
-"""Level 1: data in chunks, dealt round-robin over streams; copy in, compute, copy out.
+"""Data in chunks, dealt round-robin over streams; copy in, compute, copy out.
 
 The copy engines and the SMs work on three different chunks at once. A chunk should be large enough
 that its launch costs are small and small enough that filling and draining the pipeline are.

@@ -1,4 +1,4 @@
-"""Level 0: all warps copy a tile through registers, meet, compute on it, and meet again.
+"""All warps copy a tile through registers, meet, compute on it, and meet again.
 
 Inside one CTA nothing overlaps: a tile costs its load and its computation. What overlaps is
 what other CTAs of the SM do meanwhile, so with enough of them this beats asynchronous
