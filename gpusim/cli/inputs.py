@@ -19,6 +19,8 @@ def scenario_and_axes(
     given = parse_assignments(assignments or ())
     fixed = {name: values[0] for name, values in given.items() if len(values) == 1}
     if device is not None:
+        if not fixed.keys().isdisjoint(("device", "device.base")):
+            raise GpusimError("--device and --set device=… name a device each; give one of them")
         # Another base keeps the scenario's changed quantities: they are the what-if.
         fixed = {"device.base": device, **fixed}
     axes = {name: values for name, values in given.items() if len(values) > 1}

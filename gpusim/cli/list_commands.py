@@ -42,9 +42,15 @@ def _technique_data(technique: Any) -> dict[str, Any]:
 
 def _params(technique: Any) -> list[dict[str, Any]]:
     return [
-        {"name": field.name, "default": field.default, "doc": None, **field.metadata}
+        {"name": field.name, "default": field.default, "doc": None, **field.metadata, "lever": _lever(field)}
         for field in dataclasses.fields(technique.params)
     ]
+
+
+def _lever(field: dataclasses.Field) -> str | None:
+    """What a lever of the technique's own is called; None for all others."""
+    lever = field.metadata.get("lever")
+    return lever.label if lever else None
 
 
 def _limits(entry: dict[str, Any]) -> str:
@@ -78,6 +84,8 @@ def devices(name: str | None, json: bool) -> None:
 
 def schema(output: Path | None, check: bool, json: bool) -> int:
     """Print, write or check the JSON Schema; the exit code. Raises GpusimError where there is no file to check."""
+    if json and (check or output is not None):
+        raise GpusimError("schema --json prints the schema; it neither checks (--check) nor writes a file (-o)")
     if json or (output is None and not check):
         print_json(json_schema())
         return 0

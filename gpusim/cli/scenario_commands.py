@@ -208,9 +208,11 @@ def _compared(scenario: Scenario, exact: bool, given: Measured) -> tuple[Compari
     """The comparison, and what is said of the measurement besides."""
     if given.total is not None:
         if given.file is not None:
-            raise GpusimError("--total is a time, and --measured a file that says it; one of them is enough")
+            raise GpusimError("--total and --measured exclude each other: a time, or a file that says it")
+        if given.timeline is not None:
+            raise GpusimError("--timeline names a timeline of a file, and --total has none; use --measured FILE")
         total_s = _total_s(given.total)
-        timeline = TimelineBuilder().build(source="measured", device=scenario.device, total_s=total_s)
+        timeline = TimelineBuilder().build(source="measured", device=scenario.recorded_device, total_s=total_s)
         return compare_timelines(predict(scenario, exact=exact), timeline), {"measured": {"total_s": total_s}}
     if given.file is None:
         if given.timeline is not None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -13,7 +14,7 @@ from gpusim.errors import GpusimError, ScenarioError, listing, nearest
 from gpusim.scenario import mistakes
 from gpusim.scenario.device_check import device_mistakes, with_file
 from gpusim.scenario.host.check import host_problems
-from gpusim.scenario.host.schema import WorkSpec
+from gpusim.scenario.host.schema import SpelledHost, WorkSpec
 from gpusim.scenario.kernel.check import problems
 from gpusim.scenario.overrides import apply_override, split_path
 from gpusim.scenario.problem import Problem
@@ -24,6 +25,14 @@ from gpusim.scenario.technique_params import params_model
 from gpusim.scenario.yaml_source import Place, Source, parse_yaml, read_text, shown
 
 __all__ = ["from_data", "load", "loads", "with_overrides"]
+
+_NAMED = frozenset(
+    name
+    for model in (SpelledKernel, SpelledHost)
+    for name, field in model.model_fields.items()
+    if get_origin(field.annotation) is dict
+)
+"""Fields whose keys are names that a scenario chooses: rings, roles, streams …"""
 
 
 def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenario:
@@ -94,13 +103,28 @@ def _overridden(
         origin = places.get(dotted, ())
         try:
             place = split_path(dotted)
+            _require_names(data, place, dotted, source, origin)
             data = apply_override(data, place, value)
+        except ScenarioError:
+            raise
         except KeyError as error:
             raise source.error(f"override {dotted}: there is no place {error} to set", origin) from None
         except GpusimError as error:
             raise source.error(str(error), origin) if origin else error from None
         marks[place] = origin or f"--set {dotted}"
     return data, replace(source, overrides=marks)
+
+
+def _require_names(data: Any, place: Place, dotted: str, source: Source, origin: Place) -> None:
+    """Raise ScenarioError if the override goes into what has a name that nothing has; a new one has to be set whole."""
+    inside = data
+    for kind, name in pairwise(place[:-1]):
+        inside = inside.get(kind) if isinstance(inside, dict) else None
+        if kind in _NAMED and isinstance(inside, dict) and inside and name not in inside:
+            raise source.error(
+                f"override {dotted}: there is no {name!r} in {kind}", origin, allowed=listing(inside),
+                suggestion=nearest(str(name), inside),
+            )  # fmt: skip
 
 
 def _validated(model: type[BaseModel], data: Any, source: Source, prefix: Place) -> Any:

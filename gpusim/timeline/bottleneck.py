@@ -55,6 +55,7 @@ _BY_FRAGMENTS = (
 _LESS = {FP32: "compute less, or on the tensor cores", TENSOR_CORES: "compute less, or in a narrower type"}
 
 
+_THROUGH_IT = "copy fewer bytes; let threads store, or load, what need not pass the copy unit"
 _READ_LESS = "read less often, in whole lines: larger tiles, or keep what is read again in shared memory"
 _APART = "larger tiles, or clusters that copy for each other: SMs that wait for L2 no longer read together"
 
@@ -62,8 +63,8 @@ _APART = "larger tiles, or clusters that copy for each other: SMs that wait for 
 def bottleneck(timeline: Timeline) -> Bottleneck | None:
     """The peak that is reached (the larger share of two), else the kind with the largest share of the critical path.
 
-    Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``, ``l2_busy``) where it has them. For
-    streams and copies it is the unit that works most of the time: a copy engine, the kernels, or a thread of the host;
+    Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``, ``l2_busy``, ``copy_unit_busy``) where it
+    has them. For streams and copies it is the unit that works most of the time: a copy engine, the kernels, or a thread of the host;
     where none does, ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a timeline without
     intervals that reaches no peak.
     """
@@ -89,7 +90,7 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
 
 
 def _peak(timeline: Timeline) -> Bottleneck | None:
-    """The peak of memory, arithmetic or L2 that is reached, if any."""
+    """The peak of memory, arithmetic, L2 or the copy unit that is reached, if any."""
     taken, used = memory_share(timeline), achieved_bandwidth(timeline) / timeline.meta.get("peak_bytes_per_s", inf)
     reached = achieved_flop_rate(timeline) / timeline.meta.get("peak_flop_per_s", inf)
     if taken >= BOUND and not reached > taken:  # NaN compares false
@@ -102,7 +103,8 @@ def _peak(timeline: Timeline) -> Bottleneck | None:
     l2 = timeline.meta.get("l2_busy", 0.0)
     if l2 >= L2_FULL:
         return Bottleneck("L2 bandwidth", l2, _APART if timeline.meta.get("moving_apart") else _READ_LESS)
-    return None
+    passing = timeline.meta.get("copy_unit_busy", 0.0)
+    return Bottleneck("copy unit (TMA)", passing, _THROUGH_IT) if passing >= BOUND else None
 
 
 def _waits_for_products(timeline: Timeline) -> bool:

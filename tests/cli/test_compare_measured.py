@@ -208,7 +208,8 @@ def test_a_total_is_enough(gpusim, path):
     (["--total", "0.4"], r"--total: '0.4' has no unit \(allowed: s, ms, us"),
     (["--total", "0ms"], "--total: '0ms' is no time in which anything runs"),
     (["--total", "4 KiB"], "--total: '4 KiB' is a "),
-    (["--total", "1ms", "--measured", "x"], "one of them is enough"),
+    (["--total", "1ms", "--measured", "x"], "exclude each other"),
+    (["--total", "1ms", "--timeline", "x"], "--total has none"),
 ])  # fmt: skip
 def test_a_total_that_is_none_is_refused(gpusim, path, options, message):
     code, out, err = gpusim("compare", path, *options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from statistics import fmean
 
 import numpy as np
@@ -21,7 +22,7 @@ from gpusim.program import (
     TmaStore,
 )
 from tests.bench_rows import rows
-from tests.tile_programs import NS, RING, kernel, one_role, textbook, total_ns
+from tests.tile_programs import NS, RING, kernel, one_role, technique, textbook, total_ns
 
 SIZE = 4096
 COPY = SIZE / 32
@@ -245,6 +246,19 @@ def test_l2_takes_in_what_it_keeps_and_what_is_read(fill, taken):
     profile = textbook(**device, l2__written_capacity="1 GiB", l2__write_bandwidth="132 GB/s")
     took = simulate_kernel(kernel(*roles, grid=132), profile, exact=True, trace=False).total_s
     assert took / NS == pytest.approx(taken * SIZE, rel=0.02)
+
+
+@pytest.mark.parametrize("technique_name", ["cp_async_multistage", "three_role"])
+def test_a_faster_hbm_makes_no_kernel_slower(technique_name):
+    """Also one that is faster than what L2 takes in: results of a few bytes do not pay for all reads."""
+    found = technique(technique_name)
+    totals = [
+        simulate_kernel(
+            found.build(found.params()), load_profile("h200_sxm", {"hbm.read_bandwidth": rate}), trace=False
+        ).total_s
+        for rate in ("4.6 TB/s", "6 TB/s", "8 TB/s", "16 TB/s")
+    ]
+    assert all(faster <= slower * 1.005 for slower, faster in pairwise(totals))
 
 
 def test_mixing_costs_less_of_mostly_reads_in_order_of_address():

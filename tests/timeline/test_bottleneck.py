@@ -63,6 +63,14 @@ def test_l2_that_is_full_is_the_bottleneck():
     assert bottleneck(full.with_meta(l2_busy=0.85)).name == "instruction issue"
 
 
+def test_a_copy_unit_that_is_full_is_the_bottleneck():
+    """It passes loads and stores one after the other, so that neither kind alone tells it."""
+    full = computing().with_meta(copy_unit_busy=0.95)
+    assert (bottleneck(full).name, bottleneck(full).share) == ("copy unit (TMA)", 0.95)
+    assert bottleneck(full.with_meta(copy_unit_busy=0.75)).name == "instruction issue"
+    assert bottleneck(full.with_meta(l2_busy=0.95)).name == "L2 bandwidth"
+
+
 def test_a_host_that_waits_in_every_turn_is_not_told_to_use_more_streams():
     """No unit works half of the time; more streams help only where nobody waits for each chunk."""
     builder = TimelineBuilder()

@@ -29,6 +29,7 @@ def meta_of(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
         "peak_bytes_per_s": profile.value("hbm.read_bandwidth"),
         "hbm_busy": run.hbm_busy,
         "l2_busy": run.l2_busy,
+        "copy_unit_busy": run.copy_unit_busy,
         "moving_apart": run.moving_apart,
         "occupancy": {
             "ctas_per_sm": fits.ctas_per_sm,

@@ -69,6 +69,8 @@ class Run:
     """Part of the time, 0..1, that HBM was busy."""
     l2_busy: float
     """Part of the time, 0..1, that L2 was, with what it gives or with what it takes in."""
+    copy_unit_busy: float
+    """Part of the time that the busiest SM's copy unit was, with bulk loads and stores."""
     moving_apart: float
     """Part of the time in which SMs that read the same moved apart."""
     builder: TimelineBuilder | None
@@ -111,8 +113,10 @@ def run_once(
         open_end.watch(simulated, parts)
     sim.run()
     end_s = max(sm.ended_s[-1] for sm in simulated)
-    hbm_busy, l2_busy = (min(busy_s / end_s, 1.0) if end_s else 0.0 for busy_s in memory.busy_s())
-    return Run(launch, simulated, hbm_busy, l2_busy, memory.together.moving_apart, builder)
+    copy_units = (sm.memory.copy_unit for sm in simulated)
+    units_s = *memory.busy_s(), max(unit.used_total / unit.limit for unit in copy_units)
+    hbm_busy, l2_busy, copy_unit_busy = (min(busy_s / end_s, 1.0) if end_s else 0.0 for busy_s in units_s)
+    return Run(launch, simulated, hbm_busy, l2_busy, copy_unit_busy, memory.together.moving_apart, builder)
 
 
 def _check_size(classes: Sequence[SmClass]) -> None:

@@ -74,9 +74,12 @@ class Memory:
         """What HBM writes if it does nothing else."""
         self._read_weight = 1.0 / self._read_bytes_per_s
         # As long as L2 keeps what is written HBM only reads, and L2 takes in both: what that costs beyond the reads.
+        # They leave room for writes on the way in, unless HBM is faster than that way: then reads fill it alone.
         filled = value("l2.fill_weight") + value("l2.read_command_bytes") / LINE_BYTES
-        reads = demand.reads_per_write
-        taken_in = (1.0 + filled * reads) / value("l2.write_bandwidth") - reads / self._read_bytes_per_s
+        longer = filled / value("l2.write_bandwidth") - self._read_weight
+        taken_in = 1.0 / value("l2.write_bandwidth") + demand.reads_per_write * min(longer, 0.0)
+        if demand.reads_per_write * FEW_WRITES < 1.0:
+            self._read_weight += kept * max(longer, 0.0)
         self._write_weight = (1.0 - kept) / self._write_bytes_per_s + kept * max(taken_in, 0.0)
         mixed = demand.mixed
         self._mix_loss = tuple(

@@ -62,6 +62,7 @@ class SmMemory:
         # The port belongs to one SM while flows count with their multiplicity.
         self._port = Capacity(f"{lane}.port", multiplicity * profile.value("sm.port_bandwidth") * clock)
         self._units = {unit: self._unit(unit) for unit in ("tma", "lsu")}
+        self.copy_unit = self._units["tma"][1]
         self._lsu_stores = self._server("lsu.store_bandwidth")
         self._drawn_s: dict[str, float] = {}
         """Until when the timeline shows what passes, by lane."""

@@ -188,7 +188,7 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
     start = lane.sim.now
-    name, trace = lane.lane + BULK_STORE, lane.trace
+    name, trace, cause = lane.lane + BULK_STORE, lane.trace, lane.last_interval
     ring.begin_read(name, op.tile)
     yield lane.issue_code(lane.cost.tma_submit_slots)
     done = lane.sm.memory.bulk_store(op.bytes, lane.origin(op.tile, stage), lane.cost.tma_store_latency_s)
@@ -196,7 +196,8 @@ def tma_store(lane: WarpLane, op: TmaStore) -> Generator:
     def source_read(_event: Event) -> None:
         ring.end_read(name, op.tile)
         if trace is not None:
-            trace(ring.lanes[stage], "store", start, lane.sim.now, tile=op.tile, stage=stage, bytes=op.bytes)
+            now = lane.sim.now
+            trace(ring.lanes[stage], "store", start, now, tile=op.tile, stage=stage, bytes=op.bytes, cause=cause)
 
     done.callbacks.append(source_read)
     lane.stores.append(done)
