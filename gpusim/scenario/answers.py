@@ -42,6 +42,7 @@ class Answer:
             "bottleneck": None if limit is None else asdict(limit),
             "occupancy": meta.get("occupancy"),
             "extrapolated_s": meta.get("extrapolated_s", 0.0),
+            "elided": bool(meta.get("elided")),
             "assumed": list(meta.get("assumed", ())),
         }
 

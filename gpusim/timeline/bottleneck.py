@@ -64,9 +64,9 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     """The peak that is reached (the larger share of two), else the kind with the largest share of the critical path.
 
     Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``, ``l2_busy``, ``copy_unit_busy``) where it
-    has them. For streams and copies it is the unit that works most of the time: a copy engine, the kernels, or a thread of the host;
-    where none does, ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a timeline without
-    intervals that reaches no peak.
+    has them. For streams and copies it is the unit that works most of the time: a copy engine, the kernels, or a thread
+    of the host; where none does, ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a timeline
+    without intervals that reaches no peak.
     """
     peak = _peak(timeline)
     if peak is not None:

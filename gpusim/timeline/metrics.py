@@ -56,8 +56,11 @@ def hidden_fraction(timeline: Timeline) -> float:
 def exposed_copy_s(timeline: Timeline) -> float:
     """Seconds during which a copy is in flight and nothing computes, averaged over groups; NaN without any copy.
 
-    Of the intervals there are: a recording may hold the first tiles of a CTA only.
+    Of the intervals there are: a recording may hold the first tiles of a CTA only. NaN where a prediction leaves out
+    its steady middle (``elided`` of ``meta``), which has most of them.
     """
+    if timeline.meta.get("elided"):
+        return float("nan")
     copy_s, both_s = _overlap(timeline)
     group = _groups(timeline)
     groups = len(np.unique(group[timeline.mask(kinds=COPY_KINDS) & (group != INSIDE_GROUP)]))

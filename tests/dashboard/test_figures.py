@@ -271,8 +271,17 @@ def test_an_empty_timeline_draws_empty_panels():
     assert json.dumps(drawing.figure)
 
 
-def test_a_window_outside_of_everything_is_empty_but_legal(ring):
-    assert timeline_figure(*ring, View(window_us=(1e6, 2e6))).intervals == 0
+@pytest.mark.parametrize("asked", [(1e6, 2e6), (-200.0, -100.0)])
+def test_a_window_outside_of_everything_shows_everything(ring, asked):
+    drawing = timeline_figure(*ring, View(window_us=asked))
+    assert drawing.window_us == drawing.home_us
+    assert drawing.intervals
+
+
+def test_a_window_ends_where_everything_does(ring):
+    home = timeline_figure(*ring).home_us
+    middle = sum(home) / 2
+    assert timeline_figure(*ring, View(window_us=(middle, 1e9))).window_us == (middle, home[1])
 
 
 def test_a_large_picture_stays_small_on_the_wire():

@@ -7,8 +7,8 @@ from gpusim.timeline import TimelineBuilder
 
 def timeline(rows):
     build = TimelineBuilder()
-    for lane, kind, start, end, tile in rows:
-        build.add(lane, kind, start * 1e-6, end * 1e-6, tile=tile)
+    for lane, kind, start, end, tile, *stage in rows:
+        build.add(lane, kind, start * 1e-6, end * 1e-6, tile=tile, stage=stage[0] if stage else -1)
     return build.build()
 
 
@@ -40,6 +40,16 @@ def test_where_one_side_repeats_a_tile_more_often_the_closest_are_pairs():
     assert np.abs(match.start_delta_us[paired]).max() < 2
     assert match.of_predicted[match.of_measured].tolist() == [0, 1]
     assert match.of_measured[0] < 2 <= match.of_measured[1]
+
+
+def test_a_tile_in_pieces_is_paired_by_its_stage_and_length_however_late_the_other_side_is():
+    """A splinter that lies nearer is none of the stage's work."""
+    ours = timeline([("a", "compute", 5.0, 5.54, 5, 1), ("a", "compute", 6.2, 6.21, 5, -1)])
+    late = timeline([("a", "compute", 6.3, 7.0, 5, 1)])
+    assert match_events(ours, late).of_measured.tolist() == [0]
+    without = timeline([("a", "compute", 6.3, 7.0, 5, -1)])
+    unnumbered = timeline([("a", "compute", 5.0, 5.54, 5), ("a", "compute", 5.9, 5.91, 5)])
+    assert match_events(unnumbered, without).of_measured.tolist() == [0]
 
 
 def test_a_long_wait_is_not_paired_with_a_short_one_before_it():

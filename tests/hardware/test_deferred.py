@@ -49,7 +49,7 @@ def test_so_it_does_here():
 
 
 def test_barriers_behind_hardly_any_arithmetic_come_out_too_quick():
-    """4 and 16 FFMAs: a known gap (docs/model.md). Charged in full they would be up to 49 % too slow."""
+    """4 and 16 FFMAs: a known gap (docs/model/limits.md). Charged in full they would be up to 49 % too slow."""
     found = [row for row in rows("deferred", kind="barrier", code="ffma", unrolled=8) if row["count"] <= 16]
     errors = [predicted(row) / row["cycles"] - 1.0 for row in found]
     assert len(errors) == 14

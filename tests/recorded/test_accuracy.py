@@ -36,7 +36,7 @@ HIDDEN_MEAN = {"sync_tile": 0.065, "tma_warp_specialized": 0.06, "cp_async_multi
 side by side, with which that of cp_async_multistage, 0.095 before, came down."""
 HIDDEN_WORST = 0.27
 """Two CTAs of one stage each, which drift as in a random walk on the device and towards taking turns here
-(docs/model.md); cp.async off a sector on SMs that are served more than their share."""
+(docs/model/limits.md); cp.async off a sector on SMs that are served more than their share."""
 
 
 def case(name: str, point: Point) -> RecordedCase:

@@ -25,7 +25,7 @@ POINTS = 0.05
 """A gain is right when it is off by at most so much of the time before the change."""
 
 # Where the model stands over all cases, to be tightened as it gets better. What is off has the causes that
-# docs/model.md names as known gaps: restart of short items (persistent), rings of one slot and Python threads
+# docs/model/limits.md names as known gaps: restart of short items (persistent), rings of one slot and Python threads
 # (host_callback_pool, default_streams), CTAs of one SM that compute at the same time (sync_tile, register_prefetch).
 # Most that should not have been left gained 2 to 5 %. A gain of minus 400 % is as hard to hit as one of 5 %: it counts.
 RIGHT_GAIN = 0.80

@@ -1,6 +1,6 @@
 """The techniques built on top of the first three, against every recording of the H200; none is left out.
 
-The bands are where the model stands, not where it should: what is missing is in docs/model.md (known gaps).
+The bands are where the model stands, not where it should: what is missing is in docs/model/limits.md.
 """
 
 from __future__ import annotations

@@ -142,7 +142,10 @@
       if ((held.changes || []).length && held.against === "unchanged") query.set("against", held.against);
       if (mode && mode !== "stacked") query.set("mode", mode);
       if (area && area.case === held.key) { query.set("from", area.low.toFixed(4)); query.set("to", area.high.toFixed(4)); }
-      history.replaceState(null, "", "?" + query.toString());
+      /* Another scenario is a place to come back from; all else about the view is not. */
+      const before = new URLSearchParams(location.search).get("scenario");
+      const keep = before && before !== held.name ? "pushState" : "replaceState";
+      history[keep](null, "", "?" + query.toString());
       return "";
     },
     help: () => true,
@@ -164,4 +167,6 @@
       make("div", { className: "option-question" }, item.option.question || item.option.label),
       make("div", { className: "option-name" }, item.option.label + " · " + item.option.state));
   };
+
+  window.addEventListener("popstate", () => location.reload());
 })();

@@ -77,10 +77,17 @@
       const low = change["xaxis.range[0]"], high = change["xaxis.range[1]"];
       if (low !== undefined && high !== undefined) view.setWindow(Number(low), Number(high));
     });
-    gd.on("plotly_doubleclick", () => view.home());
+    /* Both clicks of a double click arrive as single ones, too: a click on density waits for a second one. */
+    let zooming = null;
+    gd.on("plotly_doubleclick", () => { clearTimeout(zooming); zooming = null; view.home(); });
     gd.on("plotly_click", function (data) {
       const point = data.points[0];
-      if (point.data.type === "heatmap") return view.zoom(0.12, point.x);
+      if (point.data.type === "heatmap") {
+        const again = zooming !== null;
+        clearTimeout(zooming);
+        zooming = again ? null : setTimeout(() => { zooming = null; view.zoom(0.12, point.x); }, 320);
+        return;
+      }
       if (point.customdata) view.select(point.customdata[0], point.customdata[1]);
     });
     gd.on("plotly_hover", function (data) {

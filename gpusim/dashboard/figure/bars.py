@@ -134,7 +134,7 @@ def _texts(
     return {
         "text": texts, "textposition": "inside", "insidetextanchor": "middle", "textangle": 0,
         "insidetextfont": {"size": 10, "color": text_on(colour(code, theme))},
-        "constraintext": "both", "cliponaxis": True,
+        "constraintext": "none", "cliponaxis": True,
     }  # fmt: skip
 
 

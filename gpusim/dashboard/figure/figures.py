@@ -143,7 +143,7 @@ def timeline_figure(
     mode = view.mode if measured is not None else "stacked"
     stack = _stack(predicted, measured, view, mode, pattern)
     home = _home(predicted, measured)
-    window = view.window_us or home
+    window = _within(view.window_us, home)
     scene = _Scene(predicted, measured, match, mode, view, stack, window, _drawn(window, home))
 
     shown = scene.visible()
@@ -160,6 +160,13 @@ def timeline_figure(
     if pattern and not any(panel.lanes() for panel in stack.panels if panel.side != "drift"):
         messages.append("No lane matches the search.")
     return Drawing(figure, stack, legend, home, window, shown, binned, messages, drift_labels, pattern.error)
+
+
+def _within(asked: tuple[float, float] | None, home: tuple[float, float]) -> tuple[float, float]:
+    """What of the window that is asked for lies where anything is drawn; all of it where that is nothing."""
+    low, high = asked or home
+    low, high = max(low, home[0]), min(high, home[1])
+    return (low, high) if low < high else home
 
 
 def _stack(predicted: Track, measured: Track | None, view: View, mode: str, pattern: LanePattern) -> Stack:

@@ -2,7 +2,8 @@
 
 Two intervals are the same event when lane, kind, tile and occurrence agree: the n-th
 time that a lane does this to this tile. Reasons may differ. Where one side does it more
-often, counting would pair what lies far apart; there the closest are pairs.
+often, counting would pair what lies far apart; there those of the same stage are pairs
+that are most alike: in length first, because one side as a whole may be late.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ __all__ = ["Match", "Pair", "match_events"]
 
 MOST_PAIRS = 4_000_000
 """So many differences fit into memory without a thought; an event that is repeated more often has no partner."""
+
+
+STARTS = 2.0
+"""So many times less than a difference of lengths one of starts counts; of events that are equally long it decides."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +102,20 @@ def _groups(wanted: np.ndarray, *sides: np.ndarray) -> Iterator[tuple[np.ndarray
 def _closest(
     predicted: Timeline, measured: Timeline, ours: np.ndarray, theirs: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Partners for all events of the side that has fewer, in order, closest in start and length."""
+    """Partners for all events of the side that has fewer, in order, most alike in stage, length and start."""
     if len(ours) * len(theirs) > MOST_PAIRS:
         return ours[:0], theirs[:0]
-    start, length = ((predicted.start_s, measured.start_s), (_length(predicted), _length(measured)))
-    apart = sum(np.abs(one[ours][:, None] - other[theirs][None, :]) for one, other in (start, length))
+    start, length, stage = (
+        np.abs(one[ours][:, None] - other[theirs][None, :])
+        for one, other in (
+            (predicted.start_s, measured.start_s),
+            (_length(predicted), _length(measured)),
+            (predicted.stage, measured.stage),
+        )
+    )
+    # A lane that is late is so for all of its events: what differs among starts is small against lengths.
+    apart = length + (start - start.min()) / STARTS
+    apart += (stage > 0) * apart.max()
     if len(ours) <= len(theirs):
         return ours, theirs[_in_order(apart)]
     return ours[_in_order(apart.T)], theirs

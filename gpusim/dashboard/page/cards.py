@@ -15,6 +15,7 @@ from gpusim.dashboard.page.case import OWN_POINT, UNCHANGED, Badge, Case, Number
 __all__ = ["badge_row", "card_row", "distortion_banner", "message_panel"]
 
 _WAY_OUT = "Choose another scenario above, or correct the file: it is shown again as soon as it is saved."
+_WAY_BACK = "Take the change back (Undo or Reset below), or choose another scenario above."
 FAR_APART = 0.2
 """Spread of repeated measurements, relative to their median, from which on the card says from where to where."""
 _TONES = {"good": "teal", "plain": "gray", "warn": "orange"}
@@ -185,13 +186,13 @@ def badge_row(badges: Sequence[Badge]) -> list[dmc.Tooltip]:
     ]  # fmt: skip
 
 
-def message_panel(title: str, message: str) -> html.Div:
-    """What stands in the place of the timelines when there is nothing to draw."""
+def message_panel(title: str, message: str, changed: bool = False) -> html.Div:
+    """What stands in the place of the timelines when there is nothing to draw; ``changed``: by a what-if."""
     return html.Div(
         [
             html.Div(title, className="message-title"),
             html.Pre(message, className="message-text"),
-            html.Div(_WAY_OUT, className="dim"),
+            html.Div(_WAY_BACK if changed else _WAY_OUT, className="dim"),
         ],
         className="message",
         role="alert",

@@ -45,7 +45,10 @@ def show_case(source: CaseSource, asked: Asked) -> dict[str, Any]:
     try:
         case = source.case(asked)
     except CaseError as error:
-        return shown | {"message": message_panel(error.title, str(error)), "question": asked.name or "No scenario"}
+        return shown | {
+            "message": message_panel(error.title, str(error), bool(asked.changes)),
+            "question": asked.name or "No scenario",
+        }
     points = [{"value": p.key, "label": p.label} for p in case.points]
     return shown | {
         "question": case.question,

@@ -114,6 +114,9 @@ def badges_of(
     else:
         badges.append(Badge(scenario.device, "plain", "Device profile of the prediction."))
     badges += _lane_badges(measured)
+    if predicted.meta.get("elided"):
+        why = "The steady middle of the prediction repeats too often to be drawn; its time is in the total."
+        badges.append(Badge("middle left out", "warn", why))
     doubts = scenario.doubts()
     if doubts:
         badges.append(Badge(counted(len(doubts), "doubt"), "warn", " · ".join(doubts)))

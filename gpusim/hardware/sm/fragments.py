@@ -5,7 +5,7 @@ Models: a warp goes on with a product when the loads that it needs are there and
   meet begin each turn together, and so all want shared memory at once.
 Omits: that a warp which has just issued goes before others of its kind (1 % worse on average), other users of shared
   memory, whose share is a matter of `gpusim.hardware.sm.sm`.
-Source: realkernels.microbench fragments (800 loops of 1 to 16 warps of up to four CTAs: 4 % off on average; if
+Source: realkernels.microbench fragments (875 loops of 1 to 16 warps of up to four CTAs: 4 % off on average; if
   every load of a turn waited as long as the mean one, 8 and up to 40 % too fast).
 """
 

@@ -6,7 +6,7 @@ wait with its reason.
 
 Models: issue cost and latency of each op as measured; elapsed time of arithmetic from
   the sharing of schedulers.
-Omits: divergence within a warp.
+Omits: divergence within a warp, other than the reconvergence that a program states.
 """
 
 from __future__ import annotations
