@@ -26,6 +26,7 @@ from gpusim.program.ops import (
     Op,
     Release,
     StoreShared,
+    TmaLoad,
     TmaStore,
     WaitFull,
     WaitGroup,
@@ -58,9 +59,19 @@ def doubts(program: KernelProgram) -> Iterator[str]:
         yield from _still_read(role, ops, rings)
         yield from _a_turn_late(role, ops)
     yield from _never_acquired(program)
+    yield from _never_waited_for(list(bodies.values()), rings)
     yield from _part_filled(list(bodies.values()), rings)
     yield from mixed_meetings(program)
     yield from part_of_warpgroup(program)
+
+
+def _never_waited_for(bodies: list[list[Op]], rings: dict[str, Ring]) -> Iterator[str]:
+    """Rings that bulk copies fill and that no role waits for, so that nothing is done with what they bring."""
+    ops = [op for body in bodies for op in body]
+    waited = {op.ring for op in ops if isinstance(op, WaitFull)}
+    for name in rings:
+        if name not in waited and any(isinstance(op, TmaLoad) and op.ring == name for op in ops):
+            yield f"ring {name!r} is filled by bulk copies, but no role waits for it (wait: {name}): nothing uses them"
 
 
 def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from gpusim.scenario.yaml_source import shown
 from gpusim.units import parse, parse_bytes
 
 __all__ = ["NAME", "ByteCount", "Count", "Model", "Name", "Number", "Seconds", "Turns", "whole_number"]
@@ -24,9 +25,9 @@ def whole_number(value: Any) -> int:
     """``value`` as int if it is a whole number as YAML writes one. Raises ValueError."""
     # pydantic would take True for 1 and "4" for 4; YAML's 1e3 is a float and means 1000.
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("expected a whole number")  # noqa: TRY004 - pydantic reports ValueErrors
+        raise ValueError(f"expected a whole number, not {shown(value)}")  # noqa: TRY004 - pydantic reports ValueErrors
     if isinstance(value, float) and not value.is_integer():  # NaN and infinities end here too
-        raise ValueError("expected a whole number")
+        raise ValueError(f"expected a whole number, not {shown(value)}")
     return int(value)
 
 

@@ -241,8 +241,12 @@ def _open_timelines(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
         return arrays, _metas(arrays.pop("meta").tobytes())
     except FileNotFoundError as error:
         raise RecordingError("there is no such recording", path=path) from error
+    except IsADirectoryError as error:
+        raise RecordingError("is a folder; expected a timeline file", path=path) from error
     except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-        raise RecordingError(f"truncated or not a timeline file ({error})", path=path) from error
+        # What NumPy says is about the container, not about what is expected in it.
+        expected = "expected an .npz as gpusim.validation.recording.save_timeline writes it"
+        raise RecordingError(f"truncated or not a timeline file; {expected}", path=path) from error
 
 
 def _metas(text: bytes) -> dict[str, Any]:

@@ -150,7 +150,7 @@ def test_missing_file(refused, tmp_path):
 
 def test_folder_instead_of_a_file(refused, tmp_path):
     """A message, no traceback."""
-    assert "not a timeline file" in refused(tmp_path)
+    assert "is a folder; expected a timeline file" in refused(tmp_path)
 
 
 @pytest.mark.parametrize("kept", [0, 10, 200])

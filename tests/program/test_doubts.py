@@ -222,3 +222,18 @@ def test_what_the_epilogue_waits_for_the_first_turn_lacks():
 def test_a_load_of_later_tiles_is_not_missed_in_the_first():
     """Who waits in each turn for what only some of them load."""
     assert late(", every: 4, offset: 1") == ()
+
+
+def test_a_ring_that_nobody_waits_for_is_doubtful():
+    """Its copies are asked for, and the kernel ends without them."""
+    text = """
+question: q?
+device: textbook
+kernel:
+  grid: 1
+  tiles_per_cta: 4
+  rings: {input: {stages: 4, bytes: 4 KiB}}
+  roles: {loader: {warps: 1, per_tile: [{acquire: input}, {tma_load: input}]}}
+"""
+    (told,) = loads(text).doubts()
+    assert told == "ring 'input' is filled by bulk copies, but no role waits for it (wait: input): nothing uses them"

@@ -233,7 +233,7 @@ def test_a_warp_alone_takes_as_long_for_each_instruction_as_before(spelled):
 def test_copies_that_run_ahead_keep_to_the_depth_of_the_ring():
     """One stage more means one tile further ahead, and one group more in flight; no hazard comes of it."""
     own = load(SCENARIOS[0].parent / "software_pipelining.yaml")
-    one = changes(own)["stages 3 → 4"]
+    one = changes(own)["stages 3 → 4 (ahead 2 → 3, wait_group 2 → 3)"]
     assert one.overrides["kernel.roles.all.per_tile.0"] == {"cp_async": {"ring": "input", "ahead": 3}}
     assert one.overrides["kernel.roles.all.per_tile.2"] == {"wait_group": {"pending": 3}}
     predict(one.scenario, trace=False)

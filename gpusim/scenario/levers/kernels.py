@@ -54,17 +54,24 @@ def _stages(kernel: SpelledKernel, place: str, ring: str) -> Iterator[Proposal]:
     for order, new in enumerate(values_to_try(LEVERS["stages"], old, {"ge": 1, "le": MAX_STAGES})):
         ahead = _run_ahead(kernel, place, ring, new - old)
         if ahead is not None:
-            overrides = {f"{place}.rings.{ring}.stages": new, **ahead}
+            steps, also = ahead
+            overrides = {f"{place}.rings.{ring}.stages": new, **steps}
             yield Proposal(
-                f"{ring}.stages", f"{name} {old} → {new}", overrides, order=order,
+                f"{ring}.stages", f"{name} {old} → {new}", overrides, also, order=order,
                 enough=enough(LEVERS["stages"], old, new, name),
             )  # fmt: skip
 
 
-def _run_ahead(kernel: SpelledKernel, place: str, ring: str, more: int) -> dict[str, Any] | None:
-    """Steps that follow the depth of the ring, ``more`` tiles further ahead; None where it is not clear how."""
+def _run_ahead(
+    kernel: SpelledKernel, place: str, ring: str, more: int
+) -> tuple[dict[str, Any], tuple[str, ...]] | None:
+    """Steps that follow the depth of the ring, ``more`` tiles further ahead, and what changes in words.
+
+    None where it is not clear how.
+    """
     depth = kernel.rings[ring].stages - 1
     found: dict[str, Any] = {}
+    words: dict[str, None] = {}
     for role, spec in kernel.roles.items():
         steps = _steps(kernel, place, role)
         rings = {getattr(args, "ring", None) for _, _, args in steps} - {None}
@@ -78,11 +85,13 @@ def _run_ahead(kernel: SpelledKernel, place: str, ring: str, more: int) -> dict[
                 if args.ahead != depth:
                     return None
                 found[path] = rewritten(word, args, ahead=args.ahead + more)
+                words[f"ahead {args.ahead} → {args.ahead + more}"] = None
             if word == "wait_group":
                 if args.pending not in (depth, depth - 1) or args.pending + more < 0:
                     return None
                 found[path] = rewritten(word, args, pending=args.pending + more)
-    return found
+                words[f"wait_group {args.pending} → {args.pending + more}"] = None
+    return found, tuple(words)
 
 
 def _tile(kernel: SpelledKernel, place: str, balance: Mapping[str, int]) -> Iterator[Proposal]:
