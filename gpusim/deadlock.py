@@ -18,6 +18,9 @@ _IN_WORDS = {"stage_full": "no free stage", "stage_empty": "no filled stage", "m
 """Reasons of waits whose names say what the ring is, not what is missing."""
 _IN_ORDER = "stream_order"
 """Reason of waits that only pass on what holds up somebody else."""
+_MEETING = "barrier"
+"""Reason of waits at barriers at which everybody arrives and waits."""
+_TOO_MANY = "all that come to it are there, and it asks for more of them: compare the counts"
 _LINES = 6
 """Who waits is told in so many lines at most."""
 
@@ -74,7 +77,7 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
     """
 
     def __init__(self, at_s: float, blocked: Iterable[Blocked]) -> None:
-        self.blocked = tuple(blocked)
+        self.blocked = _still_to_come(blocked)
         super().__init__(at_s, self.blocked)
         self.at_s = at_s
         self.cycle = _cycle(self.blocked)
@@ -115,6 +118,20 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
         counted = any(entry.progress and not entry.waits_for.startswith(SLOT_OF) for entry in self.blocked)
         fewer = ", or fewer arrivals have to be enough" if counted else ""
         return f"one of them has to do its part before it waits{fewer}"
+
+
+def _still_to_come(blocked: Iterable[Blocked]) -> tuple[Blocked, ...]:
+    """The same, of barriers at which lanes meet without those that are there already: it is others that are missing."""
+    entries = tuple(blocked)
+    there = {(entry.lane, entry.waits_for) for entry in entries if entry.reason == _MEETING}
+    return tuple(
+        replace(entry, satisfied_by=others, missing=entry.missing or ("" if others else _TOO_MANY))
+        if entry.reason == _MEETING
+        and (others := tuple(lane for lane in entry.satisfied_by if (lane, entry.waits_for) not in there))
+        != entry.satisfied_by
+        else entry
+        for entry in entries
+    )
 
 
 def _alike(blocked: Iterable[Blocked]) -> list[list[Blocked]]:

@@ -53,7 +53,7 @@ def _root(
     """Predict, measure and show when everything happens on a GPU pipeline."""
 
 
-@app.command()
+@app.command(short_help="Predict a scenario and advise on it.")
 def run(
     scenario: ScenarioFile,
     set_: Overrides = None,
@@ -70,7 +70,7 @@ def run(
     scenario_commands.run(scenario, set_, device, json, exact, advice)
 
 
-@app.command()
+@app.command(short_help="Compare a prediction with a measurement.")
 def compare(
     scenario: ScenarioFile,
     set_: Overrides = None,
@@ -92,7 +92,7 @@ def compare(
     raise typer.Exit(scenario_commands.compare(scenario, set_, device, json, exact, given))
 
 
-@app.command()
+@app.command(short_help="Check scenario files for errors and hazards.")
 def check(
     scenarios: Annotated[
         list[Path], typer.Argument(help="Scenario files (YAML), or folders of them.", metavar="SCENARIO...")
@@ -102,13 +102,13 @@ def check(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Check scenario files, the points of their sweeps, deadlocks and hazards included; exit 2 if one is wrong."""
+    """Check scenario files and all points of their sweeps for errors, deadlocks and hazards; exit 2 on any."""
     from gpusim.cli import check_command
 
     raise typer.Exit(check_command.check(scenarios, json, calls))
 
 
-@app.command()
+@app.command(short_help="Predict every point of a sweep, ranked.")
 def sweep(
     scenario: ScenarioFile,
     set_: Overrides = None,
@@ -127,7 +127,7 @@ def sweep(
     sweep_command.sweep(scenario, set_, device, json, exact, overlap, output, workers, dask, top)
 
 
-@app.command()
+@app.command(short_help="Write timelines for other tools.")
 def export(
     scenario: ScenarioFile,
     output: Annotated[Path, typer.Argument(help="trace.json (Chrome, Perfetto) or trace.csv.")],
@@ -142,7 +142,7 @@ def export(
     export_command.export(scenario, output, set_, device, json, exact)
 
 
-@app.command()
+@app.command(short_help="Run a scenario's real kernel on this GPU.")
 def measure(
     scenario: ScenarioFile,
     set_: Overrides = None,
@@ -159,7 +159,7 @@ def measure(
     gpu_commands.measure(scenario, set_, json, sweep, timeline, record)
 
 
-@app.command()
+@app.command(short_help="Measure this GPU and write a device profile.")
 def calibrate(
     name: Annotated[str, typer.Argument(help="Name of the profile to write.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Profile file to write.")] = None,
@@ -179,7 +179,7 @@ def calibrate(
     gpu_commands.calibrate(name, output, host_of, json)
 
 
-@app.command()
+@app.command(short_help="Compare all recordings with predictions.")
 def report(
     json: Json = False,
     write: Annotated[
@@ -193,9 +193,11 @@ def report(
     raise typer.Exit(report_command.report(json, write, folder))
 
 
-@app.command()
+@app.command(short_help="Count the instructions of a kernel's loops.")
 def count(
-    file: Annotated[Path, typer.Argument(help="What cuobjdump -sass printed; - for standard input.", metavar="SASS")],
+    file: Annotated[
+        Path, typer.Argument(help="A cubin, or what cuobjdump -sass printed; - for standard input.", metavar="FILE")
+    ],
     function: Annotated[str | None, typer.Option("--function", help="Only this function.")] = None,
     in_order: Annotated[
         bool, typer.Option("--in-order", help="Step by step: what is computed between one access and the next.")
@@ -228,7 +230,7 @@ def techniques(json: Json = False) -> None:
     list_commands.techniques(json)
 
 
-@app.command()
+@app.command(short_help="List device profiles, or one with its sources.")
 def devices(
     name: Annotated[str | None, typer.Argument(help="Show all quantities of this device.")] = None, json: Json = False
 ) -> None:
@@ -238,7 +240,7 @@ def devices(
     list_commands.devices(name, json)
 
 
-@app.command()
+@app.command(short_help="Print or write the JSON Schema of scenarios.")
 def schema(
     output: Annotated[
         Path | None,
@@ -263,7 +265,7 @@ def doctor(json: Json = False) -> None:
     doctor_command.doctor(json)
 
 
-@app.command()
+@app.command(short_help="Serve the dashboard on this machine.")
 def dashboard(
     scenarios: Annotated[Path, typer.Argument(help="Folder of scenario files.")] = Path("scenarios"),
     port: Annotated[

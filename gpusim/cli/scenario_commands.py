@@ -115,7 +115,7 @@ def _assumed(names: Sequence[str], device: str) -> str:
     """What of the device nobody has measured; of one that was not measured at all only how much."""
     if len(names) <= _FEW_ASSUMED:
         return f"assumed quantities: {', '.join(names)}"
-    return f"assumed quantities: {len(names)}; `gpusim devices {device}` tells which"
+    return f"assumed quantities: {len(names)}; `gpusim devices {device}` lists them"
 
 
 def _occupancy(fits: dict[str, Any], scenario: Scenario) -> str:
@@ -232,5 +232,5 @@ def _total_s(text: str) -> float:
     except GpusimError as error:
         raise GpusimError(f"--total: {error}") from None
     if total_s <= 0.0:
-        raise GpusimError(f"--total: {text!r} is no time in which anything runs (allowed: one such as 3.82ms)")
+        raise GpusimError(f"--total: {text!r} is not a time greater than zero (such as 3.82ms)")
     return total_s

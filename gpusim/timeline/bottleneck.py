@@ -146,10 +146,8 @@ def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
     if best.share >= WORTH_NAMING:
         return _what_the_host_does(timeline, best.share) if best.name == "host" else best
     if timeline.meta.get("waits_in_chunks"):
-        return Bottleneck("waits of the host in every turn", 1.0 - best.share, _LATER)
-    return Bottleneck(
-        "units that wait for each other", 1.0 - best.share, "more streams, so that another chunk is there"
-    )
+        return Bottleneck("host synchronizes in every chunk", 1.0 - best.share, _LATER)
+    return Bottleneck("no unit busy most of the time", 1.0 - best.share, "more streams, so that another chunk is there")
 
 
 def _first_of_device(lanes: Sequence[str]) -> np.ndarray:

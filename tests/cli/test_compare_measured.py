@@ -206,7 +206,7 @@ def test_a_total_is_enough(gpusim, path):
 
 @pytest.mark.parametrize(("options", "message"), [
     (["--total", "0.4"], r"--total: '0.4' has no unit \(allowed: s, ms, us"),
-    (["--total", "0ms"], "--total: '0ms' is no time in which anything runs"),
+    (["--total", "0ms"], "--total: '0ms' is not a time greater than zero"),
     (["--total", "4 KiB"], "--total: '4 KiB' is a "),
     (["--total", "1ms", "--measured", "x"], "exclude each other"),
     (["--total", "1ms", "--timeline", "x"], "--total has none"),

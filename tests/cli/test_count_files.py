@@ -74,7 +74,7 @@ def test_no_file_is_replaced_and_only_drafts_are_written(gpusim, listed, tmp_pat
     path.write_text("mine")
     code, _, err = gpusim("count", listed(RING), "--draft", 4, "-o", path)
     assert (code, path.read_text()) == (2, "mine")
-    assert "is there already" in err
+    assert "already exists" in err
     code, _, err = gpusim("count", listed(RING), "-o", tmp_path / "other.yaml")
     assert code == 2
     assert "say --draft" in err

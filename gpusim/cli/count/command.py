@@ -130,7 +130,7 @@ def _write(output: Path, file: Path, drafts: Mapping[str, Draft], usage: Mapping
     if len(drafts) > 1:
         raise GpusimError(f"{file}: has several functions; --function says which: {', '.join(drafts)}")
     if output.exists():
-        raise GpusimError(f"{output}: is there already; a draft replaces no file")
+        raise GpusimError(f"{output}: already exists; drafts never overwrite a file")
     [(name, each)] = drafts.items()
     write_atomically(output, file_of(name, each, usage.get(name, Usage())))
     asks = f"its comments ask what is not known, and `gpusim check {output}` lists the numbers among that"

@@ -50,7 +50,7 @@ class Schedule(Model):
     tile: Annotated[Count, Field(ge=-64, le=1_000_000)] | None = None
     """Tile index in prologue and epilogue; negative counts from the last tile."""
     every: Annotated[Count, Field(ge=1, le=MAX_EVERY)] = 1
-    """The op runs for every so-manyth tile of the CTA only (per_tile, no op that fills or frees a stage)."""
+    """The op runs for every n-th tile of the CTA only (per_tile, no op that fills or frees a stage)."""
     offset: Annotated[Count, Field(ge=0, lt=MAX_EVERY)] = 0
     """The first of these tiles, below `every`: with `every: 8` 7 for the last one of each eight."""
     skip_first: Annotated[Count, Field(ge=0, le=MAX_SKIP)] = 0

@@ -56,7 +56,7 @@ class RoleSpec(Model):
     warps: Annotated[Count, Field(ge=1, le=32)]
     """Warps of a CTA that have this role."""
     every: Annotated[Count, Field(ge=1, le=MAX_TURN)] = 1
-    """The role treats only every so-manyth tile, as groups of consumers do that take turns (ping-pong)."""
+    """The role treats only every n-th tile, as groups of consumers do that take turns (ping-pong)."""
     offset: Annotated[Count, Field(ge=0, lt=MAX_TURN)] = 0
     """The first tile it treats, below `every`."""
     prologue: list[OpStep] = []
