@@ -77,15 +77,16 @@
       const low = change["xaxis.range[0]"], high = change["xaxis.range[1]"];
       if (low !== undefined && high !== undefined) view.setWindow(Number(low), Number(high));
     });
-    /* Both clicks of a double click arrive as single ones, too: a click on density waits for a second one. */
-    let zooming = null;
-    gd.on("plotly_doubleclick", () => { clearTimeout(zooming); zooming = null; view.home(); });
+    /* Both clicks of a double click arrive as single ones, too, the second behind it: a click on density waits. */
+    const DOUBLE_MS = 320;
+    let zooming = null, doubled = -Infinity;
+    gd.on("plotly_doubleclick", () => { clearTimeout(zooming); doubled = performance.now(); view.home(); });
     gd.on("plotly_click", function (data) {
       const point = data.points[0];
       if (point.data.type === "heatmap") {
-        const again = zooming !== null;
         clearTimeout(zooming);
-        zooming = again ? null : setTimeout(() => { zooming = null; view.zoom(0.12, point.x); }, 320);
+        if (performance.now() - doubled > DOUBLE_MS)
+          zooming = setTimeout(() => view.zoom(0.12, point.x), DOUBLE_MS);
         return;
       }
       if (point.customdata) view.select(point.customdata[0], point.customdata[1]);

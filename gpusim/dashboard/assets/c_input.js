@@ -20,6 +20,7 @@
   document.addEventListener("click", function (event) {
     const on = (selector) => event.target.closest && event.target.closest(selector);
     const pin = on("[data-pin]"), row = on("[data-path]"), chip = on("[data-category]"), jump = on("[data-jump]");
+    const inside = on("[data-inside]");
     if (pin) view.lanes((next) => toggle(next.pinned, pin.dataset.pin));
     else if (row && row.classList.contains("group"))
       view.lanes((next) => { next.toggled[row.dataset.path] = row.dataset.open !== "1"; });
@@ -37,6 +38,10 @@
         view.setWindow(middle - width / 2, middle + width / 2);
       }
       view.select(side, Number(index));
+    } else if (inside) {
+      const { start, end } = inside.dataset;
+      view.lanes((next) => { for (const path of JSON.parse(inside.dataset.inside)) next.toggled[path] = true; });
+      view.setWindow(Number(start), Number(end));
     } else if (on("[data-close]")) view.select(null);
   });
 

@@ -2,7 +2,8 @@
 
 ``sm[0].cta[1].input[2]`` is a path: SM 0, CTA 1, ring ``input``, stage 2. Groups that have
 one child are joined with it, so that a single CTA costs one heading. A role may have a
-lane of its own and lanes of single warps (``sm[0].cta[0].consumer.warp[2]``) under it.
+lane of its own and lanes of single warps (``sm[0].cta[0].consumer.warp[2]``) under it, a stream
+those of what happens inside its kernels (``stream[0].kernel[3].sm[0].cta[0].consumer``).
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ __all__ = ["Node", "lane_tree", "short_name"]
 
 _PART = re.compile(r"^(?P<base>[^\[]+)(?:\[(?P<index>.+)\])?$")
 _ROLE, _UNIT = 6, 9
-_RANK = {"gpu": 0, "host": 1, "stream": 2, "copy_engine": 3, "sm": 4, "cta": 5, "warp": _ROLE}
+_RANK = {"gpu": 0, "host": 1, "stream": 2, "copy_engine": 3, "kernel": 3, "sm": 4, "cta": 5, "warp": _ROLE}
 _UNITS = {"tma", "lsu", "tensor", "l2", "hbm"}
 _TITLE = {"sm": "SM", "cta": "CTA", "tma": "TMA", "lsu": "LSU", "tensor": "tensor cores", "gpu": "GPU", "host": "Host",
           "h2d": "H2D", "d2h": "D2H", "d2d": "D2D", "p2p": "peer", "copy_engine": "copy engine"}  # fmt: skip
+_DETAIL = ("warp[", "kernel[", "more")
+"""Children that say in more detail what their parent's own lane says."""
 SHOWN_OF_MANY = 4
 """So many of very many groups stay in sight; the rest goes into one closed group."""
 
@@ -51,8 +54,9 @@ class Node:
 
     @property
     def is_role(self) -> bool:
-        """A role whose warps have lanes of their own besides the role's."""
-        return self.lane is not None and all("/warp[" in leaf.path for leaf in self.children.values())
+        """A role whose warps have lanes besides the role's own, or a stream whose kernels show what is inside them."""
+        inner = (leaf.path.removeprefix(f"{self.path}/") for leaf in self.children.values())
+        return self.lane is not None and all(path.startswith(_DETAIL) for path in inner)
 
     @property
     def is_unit(self) -> bool:

@@ -15,9 +15,11 @@ from gpusim.dashboard.page.case import OWN_POINT, UNCHANGED, Badge, Case, Number
 __all__ = ["badge_row", "card_row", "distortion_banner", "message_panel"]
 
 _WAY_OUT = "Choose another scenario above, or correct the file: it is shown again as soon as it is saved."
-_WAY_BACK = "Take the change back (Undo or Reset below), or choose another scenario above."
+_WAY_BACK = "Take the change back (Undo or Reset), or choose another scenario above."
 FAR_APART = 0.2
 """Spread of repeated measurements, relative to their median, from which on the card says from where to where."""
+TIMES = 9.0
+"""Relative difference from which on a change is told as a multiple."""
 _TONES = {"good": "teal", "plain": "gray", "warn": "orange"}
 
 
@@ -42,7 +44,9 @@ def _verdict(case: Case) -> html.Span | str:
     if case.error is None:
         return ""
     if case.against == UNCHANGED:
-        return html.Span(f"{signed_percent(case.error)} against unchanged", className="strong")
+        # Of many times as much a percentage says nothing.
+        told = f"{1 + case.error:,.0f} times" if case.error >= TIMES else signed_percent(case.error)
+        return html.Span(f"{told} against unchanged", className="strong")
     if case.band is None:
         return f"error {signed_percent(case.error)}"
     if case.gap:

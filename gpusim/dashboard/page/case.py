@@ -15,6 +15,7 @@ from gpusim.dashboard.figure.track import MICRO, Track
 from gpusim.dashboard.page.form import Form
 from gpusim.dashboard.page.sweeps import Sweep
 from gpusim.scenario import Advice
+from gpusim.timeline import Timeline
 from gpusim.timeline.critical_path import critical_path
 
 __all__ = [
@@ -166,6 +167,8 @@ class Case:
     changes: tuple[str, ...] = ()
     recorded: bool = False
     """Whether there is a recording, whatever the prediction stands against."""
+    outer: Timeline | None = None
+    """The prediction of a host program without the lanes inside its kernels, where ``predicted`` has some."""
     side_notes: Mapping[str, str] = field(default_factory=dict)
     """A few words beside the title of a side's panel."""
 
@@ -194,7 +197,8 @@ class Case:
     @cached_property
     def critical(self) -> CriticalLine:
         """The predicted critical path."""
-        steps = critical_path(self.predicted.timeline).steps
+        # Lanes inside of kernels come last, so that intervals have the same numbers without them.
+        steps = critical_path(self.predicted.timeline if self.outer is None else self.outer).steps
         return CriticalLine(
             np.array([s.index for s in steps], dtype=np.int64),
             np.array([s.start_s for s in steps]) * MICRO,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from dash import html
 
 from gpusim.dashboard.figure.palette import colour, label, meaning
@@ -46,9 +48,29 @@ def details_strip(case: Case, selected: Selection, shift_us: float, theme: str) 
     if interval.bytes > 0:
         rate = interval.bytes / interval.duration_s / 1e9 if interval.duration_s > 0 else 0.0
         facts.append(_fact("Bytes", bytes_text(interval.bytes), f"{rate:.1f} GB/s"))
+    facts += _inside(track, i)
     facts += _partner(case, selected, shift_us)
     facts.append(_cause(track, i, shift))
     return facts
+
+
+def _inside(track: Track, index: int) -> list[html.Div]:
+    """The way into a kernel whose warps have lanes of their own."""
+    kernel = track.timeline[index]
+    inside = f"{kernel.lane}.kernel[{max(kernel.tile, 0)}]."
+    lane = next((name for name in track.timeline.lanes if name.startswith(inside)), "")
+    if kernel.kind != "kernel" or not lane:
+        return []
+    # Groups from the stream down to the first CTA, by the paths of `gpusim.dashboard.figure.lane_tree`.
+    parts = [part for part in lane.split(".") if part.partition("[")[0] in ("gpu", "stream", "kernel", "sm", "cta")]
+    paths = ["/" + "/".join(parts[: depth + 1]) for depth in range(len(parts))]
+    button = html.Button(
+        "zoom into its warps", className="link", title="Open this kernel's lanes and show its time alone",
+        **{"data-inside": json.dumps(paths), "data-start": f"{track.start_us[index]:.6f}",
+           "data-end": f"{track.end_us[index]:.6f}"},
+    )  # fmt: skip
+    return [html.Div([html.Div("Inside", className="card-title"), html.Div(button, className="fact-value")],
+                     className="fact")]  # fmt: skip
 
 
 def _partner(case: Case, selected: Selection, shift_us: float) -> list[html.Div]:

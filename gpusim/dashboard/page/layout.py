@@ -166,7 +166,8 @@ def _timeline() -> html.Div:
 def _help() -> dmc.Modal:
     rows = [html.Tr([html.Td(html.Kbd(keys)), html.Td(what)]) for keys, what in KEYS]
     more = (
-        "Click an interval for its numbers and an arrow from what released it. Click a group to fold it, the dot to "
+        "Click an interval for its numbers and an arrow from what released it, a kernel on a stream for the way to its "
+        "warps. Click a group to fold it, the dot to "
         "pin a lane, a colour of the legend to hide it. Numbers in bars are tiles or chunks. Solid upright lines are "
         "the end of a side, dotted ones that of the other side, dashed ones that of the run its lanes were recorded "
         f"in. Up to {BAR_LIMIT:,} intervals are drawn one by one; above that time is binned. Where intervals are too "
