@@ -48,7 +48,7 @@ def simulate_host(
     meta = {
         "source": "predicted", "device": profile.recordings, "program": program.name, "host": host, "exact": exact,
         "total_s": ended[0], "assumed": assumed_of(program, profile, host),
-        "waits_in_chunks": program.waits_in_chunks,
+        "waits_in_chunks": program.waits_in_chunks, "lane_names": _lane_names(program, machine),
     }  # fmt: skip
     if builder is None:
         return TimelineBuilder().build(**meta)
@@ -66,6 +66,14 @@ def _all(sim: Simulation, threads: list[HostThreadModel], devices: int, ended: l
             yield from threads[0].call(SetDevice(device))
         yield from threads[0].call(DeviceSync())
     ended.append(sim.now)
+
+
+def _lane_names(program: HostProgram, machine: Machine) -> dict[str, str]:
+    """What the program calls its streams and, of several, its threads, by lane; nothing for names that only count."""
+    named = {state.lane: state.spec.name for state in machine.streams.all}
+    if len(program.threads) > 1:
+        named |= {f"host[{number}]": thread.name for number, thread in enumerate(program.threads)}
+    return {lane: name for lane, name in named.items() if name.strip("0123456789") != "s"}
 
 
 def _names(program: HostProgram, error: Deadlock) -> dict[str, str]:

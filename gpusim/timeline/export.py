@@ -32,7 +32,9 @@ def to_chrome_json(timelines: Mapping[str, Timeline]) -> str:
         most = np.zeros(len(timeline.lanes), dtype=np.int64)
         np.maximum.at(most, timeline.lane, track)
         threads: dict[tuple[int, int], int] = {}
-        for lane, title in enumerate(timeline.lanes):
+        names = timeline.meta.get("lane_names", {})
+        titles = [f"{lane} {names[lane]}" if lane in names else lane for lane in timeline.lanes]
+        for lane, title in enumerate(titles):
             for number in range(int(most[lane]) + 1):
                 thread = threads[lane, number] = len(threads) + 1
                 shown = f"{title} ({number + 1})" if number else title

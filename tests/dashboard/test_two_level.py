@@ -67,3 +67,12 @@ def test_intervals_keep_their_numbers_and_the_critical_path_stays_outside(case):
 
 def test_kernels_told_by_their_time_have_nothing_inside():
     assert ScenarioFolder(FOLDER).case(Asked("own_depth_first")).outer is None
+
+
+def test_streams_are_called_what_the_program_calls_them():
+    """Beside their numbers, which recordings have as well."""
+    case = ScenarioFolder(FOLDER).case(Asked("own_two_level"))
+    names = case.predicted.timeline.meta["lane_names"]
+    labels = [row.label for row in rows_of(lane_tree(case.predicted.timeline.lanes, called=names))]
+    assert "stream 0 · work" in labels
+    assert "stream 1 · back" in labels

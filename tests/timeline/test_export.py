@@ -36,3 +36,12 @@ def test_what_overlaps_by_rounding_is_on_one_thread():
     builder.add("warp", "wait", 1e-6, 2e-6)
     events = json.loads(to_chrome_json({"predicted": builder.build()}))["traceEvents"]
     assert {event["tid"] for event in events if event["ph"] == "X"} == {1}
+
+
+def test_threads_say_what_the_program_calls_their_lane():
+    """Behind the lane's own name."""
+    builder = TimelineBuilder()
+    builder.add("stream[0]", "kernel", 0.0, 1e-6)
+    text = to_chrome_json({"predicted": builder.build(lane_names={"stream[0]": "work"}, total_s=1e-6)})
+    names = [event["args"]["name"] for event in json.loads(text)["traceEvents"] if event["name"] == "thread_name"]
+    assert names == ["stream[0] work"]

@@ -37,7 +37,10 @@ def lane_rows(
     for track in known:
         places = track.remember("places", partial(_places, track)) | places
     launches = set().union(*(track.remember("launches", partial(_launches, track)) for track in tracks))
-    root = lane_tree(names, stages, alike, places, budget, launches)
+    called: dict[str, str] = {}
+    for track in known:
+        called = track.timeline.meta.get("lane_names", {}) | called
+    root = lane_tree(names, stages, alike, places, budget, launches, called)
     return rows_of(root, opened=default_open(root, budget), toggled=view.toggled, pinned=view.pinned, pattern=pattern,
                    launches=launches)  # fmt: skip
 

@@ -90,6 +90,7 @@ def _steps(lane: str, stage: bool = False) -> list[tuple[str, str, tuple]]:
 def lane_tree(
     lanes: Iterable[str], stages: AbstractSet[str] = frozenset(), alike: Mapping[str, int] | None = None,
     places: Mapping[str, int] | None = None, budget: int = 16, launches: AbstractSet[str] = frozenset(),
+    called: Mapping[str, str] | None = None,
 ) -> Node:  # fmt: skip
     """The lanes as a tree, groups in the order host, streams, copy engines, SMs, CTAs, roles, rings, units.
 
@@ -97,6 +98,7 @@ def lane_tree(
     one of them stands for (``{"sm[0]": 131}``); ``places`` orders roles by the last part of
     their lane's name, lowest first. More like children than ``budget`` rows are
     bundled, but for the first few. A group whose own lane is one of ``launches`` is one with its only role.
+    ``called``: what the program calls some of the lanes.
     """
     root = Node("", "")
     for lane in lanes:
@@ -109,6 +111,8 @@ def lane_tree(
                 node.children[key] = Node(path, f"{label} (×{count})" if count > 1 else label, place)
             node = node.children[key]
         node.lane = lane
+        if called and lane in called:
+            node.label += f" · {called[lane]}"
     _arrange(root, launches)
     _bundle(root, budget)
     return root
