@@ -14,7 +14,8 @@ from math import inf
 
 import simpy
 
-from gpusim.engine.fluid import Capacity, FluidSystem
+from gpusim.engine.flow import Capacity
+from gpusim.engine.fluid import FluidSystem
 from gpusim.engine.simulation import Simulation
 
 __all__ = ["OvertakingServer"]

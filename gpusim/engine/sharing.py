@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain
 from operator import attrgetter, itemgetter
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from gpusim.engine.fluid import Capacity, Flow
+from gpusim.engine.flow import Capacity, Flow
 
 __all__ = ["alone", "fill", "share"]
 
