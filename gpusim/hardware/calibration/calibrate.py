@@ -16,10 +16,10 @@ from gpusim.hardware.calibration.alignment import ALIGNMENT_STEPS
 from gpusim.hardware.calibration.behind_copies import BEHIND_COPIES_STEPS
 from gpusim.hardware.calibration.benches import Benches, Measured
 from gpusim.hardware.calibration.clusters import CLUSTER_STEPS
+from gpusim.hardware.calibration.gpc_sharing import GPC_SHARING_STEPS
 from gpusim.hardware.calibration.memory import HOP_INSTRUCTIONS, MEMORY_STEPS
 from gpusim.hardware.calibration.schedule import SCHEDULE_STEPS
 from gpusim.hardware.calibration.tensor import TENSOR_STEPS
-from gpusim.hardware.calibration.together import TOGETHER_STEPS
 from gpusim.hardware.calibration.walk import WALK_STEPS
 from gpusim.program import WARP_SIZE
 from gpusim.program.sass import Instruction, dispatch_stalls
@@ -283,5 +283,5 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
 _STEPS = (
     _clock, _issue, *TENSOR_STEPS, *SCHEDULE_STEPS, _shared_memory, _masked, *BEHIND_COPIES_STEPS, _loop, _barriers,
-    _launch, *CLUSTER_STEPS, *WALK_STEPS, *MEMORY_STEPS, *TOGETHER_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS,
+    _launch, *CLUSTER_STEPS, *WALK_STEPS, *MEMORY_STEPS, *GPC_SHARING_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS,
 )  # fmt: skip

@@ -116,7 +116,7 @@ def run_once(
     copy_units = (sm.memory.copy_unit for sm in simulated)
     units_s = *memory.busy_s(), max(unit.used_total / unit.limit for unit in copy_units)
     hbm_busy, l2_busy, copy_unit_busy = (min(busy_s / end_s, 1.0) if end_s else 0.0 for busy_s in units_s)
-    return Run(launch, simulated, hbm_busy, l2_busy, copy_unit_busy, memory.together.moving_apart, builder)
+    return Run(launch, simulated, hbm_busy, l2_busy, copy_unit_busy, memory.gpc_sharing.moving_apart, builder)
 
 
 def _check_size(classes: Sequence[SmClass]) -> None:

@@ -27,7 +27,7 @@ from gpusim.hardware.launch.last_wave import Independent, deal_left_over, older_
 from gpusim.hardware.launch.meta import meta_of
 from gpusim.hardware.launch.run import Launch, Run, run_once
 from gpusim.hardware.memory.demand import kept_part, mixed_part
-from gpusim.hardware.memory.together import still_common
+from gpusim.hardware.memory.gpc_sharing import still_common
 from gpusim.hardware.memory.traffic import Traffic, tensor_clock_hz
 from gpusim.hardware.occupancy import occupancy, reached_sms
 from gpusim.hardware.profile import DeviceProfile

@@ -32,7 +32,7 @@ class Demand:
     reads_per_write: float = 0.0
     """Bytes read from HBM for each one written."""
     apart_s: float = 0.0
-    """Seconds in which SMs that read the same move apart (`gpusim.hardware.memory.together`)."""
+    """Seconds in which SMs that read the same move apart (`gpusim.hardware.memory.gpc_sharing`)."""
 
 
 def mixed_part(written_bytes: float, profile: DeviceProfile) -> float:

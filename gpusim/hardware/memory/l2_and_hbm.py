@@ -3,7 +3,7 @@
 Models: the bandwidth of HBM (reads and writes cost differently, mixing them costs more, and so does opening a
   block for less than all of it; in order of address writes cost less) and of L2 (one way in, for
   writes, requests and what comes from DRAM, and one out; requests that its far half serves take longer), shared
-  max-min fairly by all SMs; what several SMs of a GPC read is told by `gpusim.hardware.memory.together`. Latencies
+  max-min fairly by all SMs; what several SMs of a GPC read is told by `gpusim.hardware.memory.gpc_sharing`. Latencies
   are those of `gpusim.hardware.memory.loaded_latency`. How far later requests get ahead of earlier ones is told
   here, and done in `gpusim.hardware.memory.sm_memory`.
 Omits: when it is that L2 begins to write back what it holds of written data.
@@ -24,10 +24,10 @@ from math import inf
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.memory.access import BLOCK_BYTES, DENSE, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES, Access
 from gpusim.hardware.memory.demand import Demand
+from gpusim.hardware.memory.gpc_sharing import GpcSharing
 from gpusim.hardware.memory.loaded_latency import LoadedLatency, far_part
 from gpusim.hardware.memory.mixing import MIX_LOSSES, left_when_mixed
 from gpusim.hardware.memory.recent_load import RecentLoad
-from gpusim.hardware.memory.together import Together
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["FEW_WRITES", "Memory"]
@@ -60,7 +60,7 @@ class Memory:
         self._weigh_hbm(profile, demand)
         self._weigh_l2(profile, demand)
         self._open_ways(profile, demand)
-        self.together = Together(sim, profile, sms, self.l2, demand.apart_s)
+        self.gpc_sharing = GpcSharing(sim, profile, sms, self.l2, demand.apart_s)
         self._mix = RecentLoad(sim, self.hbm, self._written)
         self.latency = LoadedLatency(profile, sms, demand, self.hbm, RecentLoad(sim, self.hbm, self._written))
         """What comes to the latency of L2."""
@@ -150,9 +150,9 @@ class Memory:
         fetched, served = access.fetched * multicast, 1.0
         uses = []
         if shared_by > 1.0:
-            served = self.together.served(shared_by)
+            served = self.gpc_sharing.served(shared_by)
         if shared_by > 1.0 or multicast > 1:
-            uses.append((self.together.into_gpcs, 1.0))
+            uses.append((self.gpc_sharing.into_gpcs, 1.0))
         request = self._l2_read_request * (1.0 + l2_hit * self._l2_far)
         uses.append((self.l2, max(access.fetched, access.lines * request) / fetched / served))
         if self._l2_command:

@@ -24,8 +24,8 @@ from gpusim.hardware.memory.alignment import Alignment, Start
 from gpusim.hardware.memory.l2_and_hbm import Memory
 from gpusim.hardware.memory.load_store import LoadStoreQueue
 from gpusim.hardware.memory.merging import merged_part
+from gpusim.hardware.memory.outstanding import Outstanding
 from gpusim.hardware.memory.store_queue import StoreQueue
-from gpusim.hardware.memory.under_way import UnderWay
 from gpusim.program import WARP_SIZE
 from gpusim.timeline import Kind, Recorder
 
@@ -67,8 +67,8 @@ class SmMemory:
         self._drawn_s: dict[str, float] = {}
         """Until when the timeline shows what passes, by lane."""
         self._bulk_store_rate = profile.value("tma.store_bandwidth") * clock
-        self.l1 = UnderWay(memory.sim, l1_bytes, profile.value("lsu.loads_ahead") * WARP_SIZE * WIDEST)
-        self.copies = UnderWay(memory.sim, 1.0)
+        self.l1 = Outstanding(memory.sim, l1_bytes, profile.value("lsu.loads_ahead") * WARP_SIZE * WIDEST)
+        self.copies = Outstanding(memory.sim, 1.0)
         """Copies by cp.async; `copies_room` says what room each takes."""
         self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"), profile.seconds_of("lsu.queue_felt_after"))
         self.stores = StoreQueue(memory.sim, profile.value("lsu.store_queue"), profile.value("lsu.stores_ahead"))

@@ -25,7 +25,7 @@ from gpusim.hardware.sm.imbalance import expected_maximum
 from gpusim.hardware.sm.warp_barriers import BARRIER_HANDLERS
 from gpusim.hardware.sm.warp_copies import COPY_HANDLERS
 from gpusim.hardware.sm.warp_loads import LOAD_HANDLERS, LoadUnderWay
-from gpusim.hardware.sm.warp_products import PRODUCT_HANDLERS, UnderWay
+from gpusim.hardware.sm.warp_products import PRODUCT_HANDLERS, WgmmaGroup
 from gpusim.program import (
     WARP_SIZE,
     Compute,
@@ -91,7 +91,7 @@ class WarpLane:
         self.groups: deque[list[Event]] = deque()
         self.stores: deque[Event] = deque()
         """Bulk stores that nothing has waited for yet, the oldest first."""
-        self.products: deque[UnderWay] = deque()
+        self.products: deque[WgmmaGroup] = deque()
         """Groups of wgmma that nothing has waited for yet, the oldest first."""
         self.copied: tuple[str, int] | None = None
         """Ring and tile of the last bulk load."""

@@ -17,10 +17,10 @@ from gpusim.program.remedies import PRODUCTS
 if TYPE_CHECKING:
     from gpusim.hardware.sm.warp import WarpLane
 
-__all__ = ["PRODUCT_HANDLERS", "UnderWay"]
+__all__ = ["PRODUCT_HANDLERS", "WgmmaGroup"]
 
 
-class UnderWay:
+class WgmmaGroup:
     """A group of products; as something to wait for, only the tensor cores can satisfy it."""
 
     satisfiers = ("tensor cores",)
@@ -43,7 +43,7 @@ def wgmma(lane: WarpLane, op: Wgmma) -> Generator:
     yield lane.issue_code(op.other + cost.wgmma_issue_slots)
     there = sim.event()
 
-    products = UnderWay(lane.lane, op, there)
+    products = WgmmaGroup(lane.lane, op, there)
 
     def worked_off(event: Event) -> None:
         products.cause = event.value

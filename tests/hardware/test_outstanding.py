@@ -6,7 +6,7 @@ import pytest
 
 from gpusim.engine import Simulation
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.memory.under_way import UnderWay
+from gpusim.hardware.memory.outstanding import Outstanding
 from gpusim.program import CommitGroup, Compute, CpAsync, Load, Mix, Ring, Role, SyncThreads, WaitGroup, WaitLoads
 from tests.bench_rows import rows
 from tests.tile_programs import RING, kernel, padded, textbook
@@ -17,12 +17,12 @@ TILES, FROM, TO = 60, 20, 50
 
 
 class TestRoom:
-    """`UnderWay` alone."""
+    """`Outstanding` alone."""
 
     def test_who_finds_none_waits_for_the_first_to_arrive(self):
         """Room for 10: 6 until 5 us and 4 until 7 us, so that 3 more have room at 5 us and 5 more at 7 us."""
         sim = Simulation()
-        room, got = UnderWay(sim, 10.0), {}
+        room, got = Outstanding(sim, 10.0), {}
 
         def asking(amount, since_s):
             yield from room.room(amount, since_s)
@@ -38,7 +38,7 @@ class TestRoom:
 
     def test_more_than_the_whole_goes_alone(self):
         """Otherwise it would wait for ever."""
-        room = UnderWay(Simulation(), 10.0)
+        room = Outstanding(Simulation(), 10.0)
         assert room.free(25.0)
         room.add(Simulation().event(), 1.0)
         assert not room.free(25.0)
@@ -46,7 +46,7 @@ class TestRoom:
     def test_shared_memory_is_behind_those_that_wait(self):
         """Nothing passes until the first finds room, as long as the last load took; then 2 of what waits are ahead."""
         sim = Simulation()
-        room = UnderWay(sim, 9.0, ahead=2.0)
+        room = Outstanding(sim, 9.0, ahead=2.0)
 
         def asking():
             room.add(sim.timeout(4e-6), 9.0)

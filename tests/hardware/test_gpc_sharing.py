@@ -11,7 +11,7 @@ from statistics import mean
 import pytest
 
 from gpusim.hardware import simulate_kernel
-from gpusim.hardware.memory.together import FULL
+from gpusim.hardware.memory.gpc_sharing import FULL
 from gpusim.hardware.profile import load_profile
 from gpusim.program import CommitGroup, CpAsync, KernelProgram, Load, Op, Ring, Role, TmaLoad, WaitGroup
 from tests.tile_programs import tma_ring

@@ -17,7 +17,7 @@ from gpusim.engine import Capacity, Simulation
 from gpusim.hardware.memory.recent_load import LOAD_AVERAGE_S
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Together", "still_common"]
+__all__ = ["GpcSharing", "still_common"]
 
 FULL = 0.9
 """Part of a bandwidth from which on it is what SMs wait for: in the bench they stay together at 0.88, not at 0.93."""
@@ -32,7 +32,7 @@ def still_common(apart_s: float, profile: DeviceProfile) -> float:
     return asinh(later) / later if later else 1.0
 
 
-class Together:
+class GpcSharing:
     """Reads that several SMs want, and for how long L2 or the GPCs' ways from there have been full with them."""
 
     def __init__(self, sim: Simulation, profile: DeviceProfile, sms: int, l2: Capacity, apart_s: float) -> None:

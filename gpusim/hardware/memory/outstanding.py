@@ -18,14 +18,14 @@ from math import inf
 
 from gpusim.engine import Event, Simulation
 
-__all__ = ["UnderWay"]
+__all__ = ["Outstanding"]
 
 
 def _nothing() -> None:
     pass
 
 
-class UnderWay:
+class Outstanding:
     """Loads or copies of one SM in a room of ``size``.
 
     ``ahead``: of those that wait for room, so much is ahead of an access to shared memory.

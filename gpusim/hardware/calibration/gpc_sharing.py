@@ -9,7 +9,7 @@ import numpy as np
 from gpusim.hardware.calibration.benches import Benches, Measured
 from gpusim.hardware.memory.loaded_latency import far_part
 
-__all__ = ["TOGETHER_STEPS"]
+__all__ = ["GPC_SHARING_STEPS"]
 
 TILE_BYTES = 24 << 10
 """A tile of the bench, of which a CTA reads `own_bytes` alone."""
@@ -77,4 +77,4 @@ def _rows(b: Benches, own: int, ctas: int) -> list[dict[str, Any]]:
     return b.rows("moving_apart", own_bytes=own, ctas=ctas, pace=0)
 
 
-TOGETHER_STEPS = (_together, _far)
+GPC_SHARING_STEPS = (_together, _far)
