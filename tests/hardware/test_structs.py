@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.memory.merging import WARPS_OF_AN_SM, merged_part
+from gpusim.hardware.memory.store_coalescing import WARPS_OF_AN_SM, merged_part
 from gpusim.program import Compute, Load, Mix, Role, Store, SyncThreads, WaitLoads
 from tests.bench_rows import rows
 from tests.tile_programs import kernel

@@ -13,7 +13,7 @@ from gpusim.hardware.calibration.loaded import LOADED_STEPS
 from gpusim.hardware.calibration.memory import BELOW_SATURATION, stream_bandwidth
 from gpusim.hardware.calibration.order import MIXES, few_of_one, in_order
 from gpusim.hardware.memory.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
-from gpusim.hardware.memory.merging import WARPS_OF_AN_SM, merged_part
+from gpusim.hardware.memory.store_coalescing import WARPS_OF_AN_SM, merged_part
 from gpusim.program import WARP_SIZE
 
 __all__ = ["ACCESS_STEPS"]

@@ -10,7 +10,7 @@ import numpy as np
 from gpusim.hardware.calibration.benches import Benches, Measured
 from gpusim.hardware.memory.access import LINE_BYTES
 from gpusim.hardware.memory.loaded_latency import among_loads, among_writes, slowest
-from gpusim.hardware.memory.mixing import MIX_LOSSES, left_when_mixed
+from gpusim.hardware.memory.read_write_turnaround import MIX_LOSSES, left_when_mixed
 from gpusim.program import WARP_SIZE
 
 __all__ = ["LOADED_STEPS"]

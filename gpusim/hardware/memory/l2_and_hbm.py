@@ -26,7 +26,7 @@ from gpusim.hardware.memory.access import BLOCK_BYTES, DENSE, GRANULE_BYTES, LIN
 from gpusim.hardware.memory.demand import Demand
 from gpusim.hardware.memory.gpc_sharing import GpcSharing
 from gpusim.hardware.memory.loaded_latency import LoadedLatency, far_part
-from gpusim.hardware.memory.mixing import MIX_LOSSES, left_when_mixed
+from gpusim.hardware.memory.read_write_turnaround import MIX_LOSSES, left_when_mixed
 from gpusim.hardware.memory.recent_load import RecentLoad
 from gpusim.hardware.profile import DeviceProfile
 

@@ -23,8 +23,8 @@ from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, WIDES
 from gpusim.hardware.memory.alignment import Alignment, Start
 from gpusim.hardware.memory.l2_and_hbm import Memory
 from gpusim.hardware.memory.load_store import LoadStoreQueue
-from gpusim.hardware.memory.merging import merged_part
 from gpusim.hardware.memory.outstanding import Outstanding
+from gpusim.hardware.memory.store_coalescing import merged_part
 from gpusim.hardware.memory.store_queue import StoreQueue
 from gpusim.program import WARP_SIZE
 from gpusim.timeline import Kind, Recorder

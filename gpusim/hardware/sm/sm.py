@@ -29,11 +29,11 @@ from gpusim.hardware.sm.compute import ComputeModel
 from gpusim.hardware.sm.compute_cost import ComputeCost
 from gpusim.hardware.sm.costs import InstructionCosts, MemoryBatch
 from gpusim.hardware.sm.cta import Cta, Parts
-from gpusim.hardware.sm.hand_out import HandOut
-from gpusim.hardware.sm.held_up import keep_behind_copies, stop, wait
-from gpusim.hardware.sm.in_turn import UnitsInTurn
+from gpusim.hardware.sm.cta_dispatch import CtaDispatch
+from gpusim.hardware.sm.memory_stalls import keep_behind_copies, stop_accesses, wait_behind_accesses
 from gpusim.hardware.sm.open_end import OpenEnd
 from gpusim.hardware.sm.schedule import Group, Sharing
+from gpusim.hardware.sm.serial_units import SerialUnits
 from gpusim.hardware.sm.tensor_cores import TensorCores
 from gpusim.hardware.sm.warp import WarpLane
 from gpusim.program import Compute, KernelProgram, Mix, Op, Role
@@ -101,10 +101,10 @@ class Sm:
         """Whether warps multiply on the tensor cores and wait for it."""
         if self._multiplies and len(groups) > 1:
             self.memory.queue.when_changed = self._fluid.changed
-        self.units = UnitsInTurn(sim, self.costs)
+        self.units = SerialUnits(sim, self.costs)
         self.at_once = 1
         """How many CTAs it has at the same time."""
-        self._hand_out = HandOut(profile, memory.latency.jitter_s(1.0) if memory.round_bytes else 0.0)
+        self._dispatch = CtaDispatch(profile, memory.latency.jitter_s(1.0) if memory.round_bytes else 0.0)
         clock = profile.clock_hz
         self._clock = clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
@@ -178,11 +178,11 @@ class Sm:
                 # These need nobody to issue them.
                 flows = [flow for flow in flows if flow.tag is not None]
             if stores_s or loads_s:
-                wait(flows, stores_s, loads_s)
+                wait_behind_accesses(flows, stores_s, loads_s)
             if len(flows) > 1:
                 self._share(scheduler, flows)
             if stopped_s:
-                stop(flows, stopped_s)
+                stop_accesses(flows, stopped_s)
             if products:
                 for flow in flows:
                     flow.rate *= self.tensor_cores.others_rate
@@ -239,23 +239,23 @@ class Sm:
         return [self.sim.process(self._slot(slot, waiting)) for slot in range(self.at_once)]
 
     def _slot(self, slot: int, waiting: deque[int]) -> Generator:
-        sim, hand_out = self.sim, self._hand_out
+        sim, dispatch = self.sim, self._dispatch
         lane, groups = f"{self.name}.cta[{slot}]", self._groups[slot]
         again, before = False, -1
         while waiting:
             tiles = waiting.popleft()
             part = self._class.part(len(waiting))
-            start = hand_out.at_s(sim.now, again)
+            start = dispatch.at_s(sim.now, again)
             if start > sim.now:
                 yield sim.timeout(start - sim.now)
-            yield sim.timeout(hand_out.start_s(len(self.ctas), again))
+            yield sim.timeout(dispatch.start_s(len(self.ctas), again))
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, reason="launch", cause=before)
             cta = Cta(sim, self._program, self._parts, groups, lane, tiles, len(self.ctas), part)
             if self._open_end is not None:
                 cta.leave_out(self._open_end.missing)
             self.ctas.append(cta)
-            lanes = [WarpLane(self, cta, group, hand_out.warps_s(group.last + 1, again)) for group in groups]
+            lanes = [WarpLane(self, cta, group, dispatch.warps_s(group.last + 1, again)) for group in groups]
             again = True
             for warps, process in [(warps, sim.process(warps.run())) for warps in lanes]:
                 waited_since = sim.now

@@ -7,7 +7,7 @@ Source: realkernels.microbench (hbm, few_writes).
 
 from __future__ import annotations
 
-from gpusim.hardware.memory.mixing import MIX_LOSSES, left_when_mixed
+from gpusim.hardware.memory.read_write_turnaround import MIX_LOSSES, left_when_mixed
 from gpusim.hardware.profile import DeviceProfile
 
 __all__ = ["hbm_seconds"]

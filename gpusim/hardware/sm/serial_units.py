@@ -5,7 +5,7 @@ from __future__ import annotations
 from gpusim.engine import Simulation
 from gpusim.hardware.sm.costs import InstructionCosts
 
-__all__ = ["UnitsInTurn"]
+__all__ = ["SerialUnits"]
 
 
 class _InTurn:
@@ -24,7 +24,7 @@ class _InTurn:
         return max(self._free_s - now, 0.0)
 
 
-class UnitsInTurn:
+class SerialUnits:
     """Those for operations on mbarriers, for barriers of warps, for ends of groups of cp.async and for clusters."""
 
     def __init__(self, sim: Simulation, costs: InstructionCosts) -> None:

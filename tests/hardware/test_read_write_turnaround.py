@@ -7,7 +7,7 @@ from statistics import fmean
 import pytest
 
 from gpusim.hardware import load_profile
-from gpusim.hardware.memory.mixing import MIX_LOSSES, left_when_mixed
+from gpusim.hardware.memory.read_write_turnaround import MIX_LOSSES, left_when_mixed
 from tests.bench_rows import rows
 
 MOST = 64

@@ -12,10 +12,10 @@ from __future__ import annotations
 from gpusim.hardware.memory import jitter
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["HandOut"]
+__all__ = ["CtaDispatch"]
 
 
-class HandOut:
+class CtaDispatch:
     """When one SM gets its CTAs, and when their warps begin; CTAs come at most ``jitter_s`` early or late by chance."""
 
     def __init__(self, profile: DeviceProfile, jitter_s: float) -> None:

@@ -2,7 +2,7 @@
 
 Models: batches of loads from shared memory that wait behind stores, accesses that wait behind loads which find no room
   in L1, and fragments behind other CTAs' copies; each lowers the rate at which the warps get on.
-Source: see `gpusim.hardware.memory.store_queue`, `under_way` and `load_store`.
+Source: see `gpusim.hardware.memory.store_queue`, `outstanding` and `load_store`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Collection
 from gpusim.engine import Flow
 from gpusim.hardware.memory.load_store import LoadStoreQueue
 
-__all__ = ["keep_behind_copies", "stop", "wait"]
+__all__ = ["keep_behind_copies", "stop_accesses", "wait_behind_accesses"]
 
 
 def keep_behind_copies(flows: Collection[Flow], queue: LoadStoreQueue) -> None:
@@ -22,7 +22,7 @@ def keep_behind_copies(flows: Collection[Flow], queue: LoadStoreQueue) -> None:
             flow.rate *= queue.left(flow.tag.age)
 
 
-def wait(flows: Collection[Flow], stores_s: float, loads_s: float) -> None:
+def wait_behind_accesses(flows: Collection[Flow], stores_s: float, loads_s: float) -> None:
     """Lower the rates: each batch of shared loads waits behind stores, each access behind loads that find no room."""
     for flow in flows:
         if stores_s and (batches := flow.tag.cost.batches):
@@ -31,7 +31,7 @@ def wait(flows: Collection[Flow], stores_s: float, loads_s: float) -> None:
             flow.rate = flow.amount / (flow.amount / flow.rate + accesses * loads_s)
 
 
-def stop(flows: Collection[Flow], stopped_s: float) -> None:
+def stop_accesses(flows: Collection[Flow], stopped_s: float) -> None:
     """Lower the rates of warps that access shared memory where nobody gets to it for ``stopped_s``.
 
     On average half of what they do between two accesses is left, and while one waits the others issue that.
