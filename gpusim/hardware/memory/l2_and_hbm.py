@@ -77,7 +77,8 @@ class Memory:
         # They leave room for writes on the way in, unless HBM is faster than that way: then reads fill it alone.
         filled = value("l2.fill_weight") + value("l2.read_command_bytes") / LINE_BYTES
         longer = filled / value("l2.write_bandwidth") - self._read_weight
-        taken_in = 1.0 / value("l2.write_bandwidth") + demand.reads_per_write * min(longer, 0.0)
+        reads = demand.reads_per_write if longer < 0.0 else 0.0
+        taken_in = (1.0 + filled * reads) / value("l2.write_bandwidth") - reads / self._read_bytes_per_s
         if demand.reads_per_write * FEW_WRITES < 1.0:
             self._read_weight += kept * max(longer, 0.0)
         self._write_weight = (1.0 - kept) / self._write_bytes_per_s + kept * max(taken_in, 0.0)
