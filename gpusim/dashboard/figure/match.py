@@ -26,6 +26,10 @@ STARTS = 2.0
 """So many times less than a difference of lengths one of starts counts; of events that are equally long it decides."""
 
 
+ALIKE = 8.0
+"""Where one side has more of an event, pieces and wholes that are further apart in length are not the same."""
+
+
 @dataclass(frozen=True, slots=True)
 class Pair:
     """How one event of the other side differs from the predicted one, in µs."""
@@ -117,8 +121,12 @@ def _closest(
     apart = length + (start - start.min()) / STARTS
     apart += (stage > 0) * apart.max()
     if len(ours) <= len(theirs):
-        return ours, theirs[_in_order(apart)]
-    return ours[_in_order(apart.T)], theirs
+        theirs = theirs[_in_order(apart)]
+    else:
+        ours = ours[_in_order(apart.T)]
+    one, other = _length(predicted)[ours], _length(measured)[theirs]
+    alike = ALIKE * np.minimum(one, other) >= np.maximum(one, other)
+    return ours[alike], theirs[alike]
 
 
 def _in_order(apart: np.ndarray) -> np.ndarray:

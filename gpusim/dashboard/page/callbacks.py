@@ -12,6 +12,7 @@ from gpusim.dashboard.page.asking import register_asking, register_file
 from gpusim.dashboard.page.case import CaseError, CaseSource
 from gpusim.dashboard.page.changing import register_changing
 from gpusim.dashboard.page.content import draw, show_advice, show_sweep
+from gpusim.dashboard.page.exporting import register_exporting
 
 __all__ = ["register"]
 
@@ -28,6 +29,7 @@ def register(app: Dash, source: CaseSource) -> None:
     register_asking(app, source)
     register_file(app, source)
     register_changing(app, source)
+    register_exporting(app, source)
     _register_shown(app, source)
     _register_scripts(app)
 

@@ -15,6 +15,7 @@ from gpusim.dashboard.figure.figures import BAR_LIMIT
 from gpusim.dashboard.figure.palette import FONT
 from gpusim.dashboard.figure.view import MODES
 from gpusim.dashboard.page.case import MEASURED, UNCHANGED, Entry
+from gpusim.dashboard.page.exporting import export_menu
 from gpusim.dashboard.page.panel import what_if_panel
 from gpusim.dashboard.page.sweep_panel import sweep_panel
 from gpusim.timeline import KINDS
@@ -91,6 +92,7 @@ def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]
                        **{"aria-label": "Change parameters and the device"}),
             dmc.Button("Sweep", id="sweep-open", size="compact-sm", variant="default",
                        **{"aria-label": "Every point of the scenario's sweep"}),
+            export_menu(),
             html.Div(shown["badges"], id="badges", className="badges"),
             dmc.ActionIcon("◐", id="theme-toggle", variant="subtle", color="gray", **{"aria-label": "Light or dark"}),
             dmc.ActionIcon("?", id="help-open", variant="subtle", color="gray", **{"aria-label": "Keyboard help"}),
