@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from gpusim.errors import GpusimError
@@ -124,14 +124,14 @@ def _still_to_come(blocked: Iterable[Blocked]) -> tuple[Blocked, ...]:
     """The same, of barriers at which lanes meet without those that are there already: it is others that are missing."""
     entries = tuple(blocked)
     there = {(entry.lane, entry.waits_for) for entry in entries if entry.reason == _MEETING}
-    return tuple(
-        replace(entry, satisfied_by=others, missing=entry.missing or ("" if others else _TOO_MANY))
-        if entry.reason == _MEETING
-        and (others := tuple(lane for lane in entry.satisfied_by if (lane, entry.waits_for) not in there))
-        != entry.satisfied_by
-        else entry
-        for entry in entries
-    )
+    return tuple(_without(entry, there) if entry.reason == _MEETING else entry for entry in entries)
+
+
+def _without(entry: Blocked, there: Collection[tuple[str, str]]) -> Blocked:
+    """The entry without lanes that are ``there``, at the same barrier."""
+    others = tuple(lane for lane in entry.satisfied_by if (lane, entry.waits_for) not in there)
+    all_there = entry.satisfied_by and not others
+    return replace(entry, satisfied_by=others, missing=entry.missing or (_TOO_MANY if all_there else ""))
 
 
 def _alike(blocked: Iterable[Blocked]) -> list[list[Blocked]]:

@@ -17,21 +17,14 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         handle, scratch = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(content.encode() if isinstance(content, str) else content)
+            Path(scratch).chmod(0o644)  # it is made for its owner alone
+            Path(scratch).replace(path)
+        except BaseException:
+            Path(scratch).unlink()
+            raise
     except OSError as error:
-        raise _about(path, error) from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content.encode() if isinstance(content, str) else content)
-        Path(scratch).chmod(0o644)  # it is made for its owner alone
-        Path(scratch).replace(path)
-    except OSError as error:
-        Path(scratch).unlink()
-        raise _about(path, error) from None
-    except BaseException:
-        Path(scratch).unlink()
-        raise
-
-
-def _about(path: Path, error: OSError) -> OSError:
-    """The same error, of the file that was to be written and not of the scratch file beside it."""
-    return type(error)(error.errno, error.strerror, str(path))
+        # It is about the file that was asked for, not about the scratch file beside it.
+        raise type(error)(error.errno, error.strerror, str(path)) from None

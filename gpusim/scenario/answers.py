@@ -47,9 +47,9 @@ class Answer:
         }
 
 
-def answer(scenario: Scenario, *, exact: bool = False) -> Answer:
-    """Predict ``scenario`` and its baseline without overlap. Raises as `predict` does."""
-    timeline = predict(scenario, exact=exact)
+def answer(scenario: Scenario, *, exact: bool = False, zoom: bool = False) -> Answer:
+    """Predict ``scenario`` and its baseline without overlap; ``zoom`` and what is raised as in `predict`."""
+    timeline = predict(scenario, exact=exact, zoom=zoom)
     try:
         baseline = serial_baseline(scenario)
         serial_s = None if baseline is None else predict(baseline, exact=exact, trace=False).total_s

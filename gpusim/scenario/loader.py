@@ -103,14 +103,13 @@ def _overridden(
         origin = places.get(dotted, ())
         try:
             place = split_path(dotted)
-            _require_names(data, place, dotted, source, origin)
-            data = apply_override(data, place, value)
-        except ScenarioError:
-            raise
-        except KeyError as error:
-            raise source.error(f"override {dotted}: there is no place {error} to set", origin) from None
         except GpusimError as error:
             raise source.error(str(error), origin) if origin else error from None
+        _require_names(data, place, dotted, source, origin)
+        try:
+            data = apply_override(data, place, value)
+        except KeyError as error:
+            raise source.error(f"override {dotted}: there is no place {error} to set", origin) from None
         marks[place] = origin or f"--set {dotted}"
     return data, replace(source, overrides=marks)
 

@@ -9,10 +9,11 @@ copy for one SM cannot hide under the arithmetic of another. The inside of a ker
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 
-from gpusim.timeline.timeline import Timeline
+from gpusim.timeline.timeline import COLUMNS, Timeline
 from gpusim.timeline.unions import union_length
 from gpusim.timeline.vocabulary import KINDS, REASONS
 
@@ -24,6 +25,7 @@ __all__ = [
     "busy_by_lane",
     "exposed_copy_s",
     "hidden_fraction",
+    "outside_of_kernels",
     "period_s",
     "summary",
     "wait_by_reason",
@@ -41,6 +43,16 @@ INSIDE_GROUP = -1
 
 _ROUNDING = 1e-9
 """What sums of many intervals may be off by."""
+
+
+def outside_of_kernels(timeline: Timeline) -> Timeline:
+    """The timeline without lanes inside of kernels on streams, which come last; itself where there are none."""
+    count = sum(_INSIDE not in name for name in timeline.lanes)
+    if count == len(timeline.lanes):
+        return timeline
+    kept = timeline.lane < count
+    columns = {name: getattr(timeline, name)[kept] for name in COLUMNS}
+    return replace(timeline, lanes=timeline.lanes[:count], **columns)
 
 
 def hidden_fraction(timeline: Timeline) -> float:

@@ -2,7 +2,7 @@
    It is handed to Dash through stores; every entry names the case it belongs to. */
 (function () {
   "use strict";
-  const state = { case: null, live: null, lanes: {} };
+  const state = { case: null, name: null, live: null, lanes: {} };
   const $ = (id) => document.getElementById(id);
   const send = (id, props) => window.dash_clientside.set_props(id, props);
   const plot = () => document.querySelector("#graph .js-plotly-plot");
@@ -135,6 +135,7 @@
       }
       if (state.case !== held.key) { state.case = held.key; state.live = null; state.lanes = {}; }
       if (area && area.case === held.key && !state.live) state.live = area;
+      state.name = held.name;
       const query = new URLSearchParams();
       query.set("scenario", held.name);
       if (held.point && held.point !== "own") query.set("point", held.point);
@@ -168,5 +169,8 @@
       make("div", { className: "option-name" }, item.option.label + " · " + item.option.state));
   };
 
-  window.addEventListener("popstate", () => location.reload());
+  window.addEventListener("popstate", function () {
+    const wanted = new URLSearchParams(location.search).get("scenario");
+    if (state.name && wanted !== state.name) location.reload();
+  });
 })();

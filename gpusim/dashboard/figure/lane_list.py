@@ -70,7 +70,7 @@ def default_open(root: Node, budget: int = 16) -> set[str]:
     def visit(node: Node, first: bool) -> None:
         nonlocal rows
         for place, child in enumerate(node.children.values()):
-            if not child.children or child.path.endswith("/more") or child.is_role:
+            if not child.children or child.path.endswith("/more") or child.has_detail:
                 continue
             lead = first and place == 0
             more = len(child.children) - child.is_ring  # an open ring has no heading
@@ -111,7 +111,9 @@ def rows_of(
             if not child.children:
                 rows.extend(_leaf(child, depth, lanes, pinned))
             elif not pattern and not is_open.get(child.path, False):
-                rows.append(_closed_role(child, depth, lanes) if child.is_role else _closed_group(child, depth, lanes))
+                rows.append(
+                    _closed_detail(child, depth, lanes) if child.has_detail else _closed_group(child, depth, lanes)
+                )
             elif child.is_ring:
                 rows.extend(_open_ring(child, depth, lanes, pinned))
             else:
@@ -148,12 +150,12 @@ def _open_ring(node: Node, depth: int, lanes: tuple[str, ...], pinned: Collectio
 def _open_group(node: Node, depth: int, lanes: tuple[str, ...], pinned: Collection[str]) -> Row:
     """The line above an open group's rows, with the group's own lane if it has one."""
     own = () if node.lane in pinned else _own(node, lanes)
-    heading = not node.is_role and not node.is_unit
+    heading = not node.has_detail and not node.is_unit
     return Row(node.path, node.label, depth, own, group=True, open=True, heading=heading, merged=len(own) > 1)
 
 
-def _closed_role(node: Node, depth: int, lanes: tuple[str, ...]) -> Row:
-    """A role's own lane, which says what its warps' lanes would say in more detail."""
+def _closed_detail(node: Node, depth: int, lanes: tuple[str, ...]) -> Row:
+    """The own lane of a role or a stream, which says what those beneath would say in more detail."""
     own = _own(node, lanes) or (node.lane,)
     more = len(lanes) - len(own)
     return Row(node.path, node.label, depth, own, group=True, more=more, merged=len(own) > 1)

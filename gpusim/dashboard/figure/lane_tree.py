@@ -53,7 +53,7 @@ class Node:
         return self.lane is None and alike and all(not leaf.children and leaf.path.endswith("]") for leaf in leaves)
 
     @property
-    def is_role(self) -> bool:
+    def has_detail(self) -> bool:
         """A role whose warps have lanes besides the role's own, or a stream whose kernels show what is inside them."""
         inner = (leaf.path.removeprefix(f"{self.path}/") for leaf in self.children.values())
         return self.lane is not None and all(path.startswith(_DETAIL) for path in inner)

@@ -21,15 +21,15 @@ from gpusim.dashboard.page.facts import (
 )
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
-from gpusim.scenario import Scenario, answer, predict
+from gpusim.scenario import Scenario, answer
 from gpusim.timeline import Timeline
-from gpusim.timeline.metrics import summary
+from gpusim.timeline.metrics import outside_of_kernels, summary
 from gpusim.validation import Measurement, compare_with, measurement_of
 
 __all__ = ["build_case"]
 
 MOST_INTERVALS = 300_000
-"""So many are drawn without a thought; a host program with more of them shows its kernels as bars alone."""
+"""So many are drawn without a thought; a host program with more of them shows kernels as bars alone."""
 
 
 def build_case(
@@ -39,11 +39,11 @@ def build_case(
 
     ``unchanged``: the case without the changes, if there are any. Raises GpusimError.
     """
-    reply = answer(scenario)
-    predicted = reply.timeline
+    reply = answer(scenario, zoom=True)
+    predicted = outside_of_kernels(reply.timeline)
+    shown = reply.timeline if len(reply.timeline) <= MOST_INTERVALS else predicted
     measurement = measurement_of(scenario)
     program = scenario.program()
-    shown = _with_warps(predicted, scenario) if isinstance(program, HostProgram) else predicted
     against = asked.against or (MEASURED if measurement is not None or unchanged is None else UNCHANGED)
     if unchanged is None or (against == MEASURED and measurement is not None):
         other = _measured(predicted, measurement, scenario) if measurement is not None else {}
@@ -82,12 +82,6 @@ def build_case(
         recorded=measurement is not None,
         side_notes=notes,
     )
-
-
-def _with_warps(predicted: Timeline, scenario: Scenario) -> Timeline:
-    """The prediction of a host program with what happens inside its kernels, where they are programs of their own."""
-    inside = predict(scenario, zoom=True)
-    return inside if len(predicted) < len(inside) <= MOST_INTERVALS else predicted
 
 
 def _cost(program: KernelProgram | HostProgram) -> Cost | None:

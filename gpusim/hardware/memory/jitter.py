@@ -19,7 +19,7 @@ longer to see."""
 
 MOST_SHIFTS = 64
 """Loads of a tile with chances of their own, and distances to choose theirs from: of turns of hundreds of tiles every
-so-manyth, because each is looked at in every tile."""
+n-th, because each is looked at in every tile."""
 
 _GOLDEN, _SILVER = 0.5 * (5.0**0.5 - 1.0), 2.0**0.5 - 1.0
 """Steps of which any number in a row are spread evenly; two, because loads have nothing to do with
