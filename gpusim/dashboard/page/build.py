@@ -65,7 +65,6 @@ def build_case(
         question=own.question,
         facts=facts_of(scenario),
         predicted=Track(shown, "predicted", "what if" if asked.changes else ""),
-        outer=None if shown is predicted else predicted,
         predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
         against=against,
         **({"other": None} | other),

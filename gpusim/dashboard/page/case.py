@@ -15,8 +15,8 @@ from gpusim.dashboard.figure.track import MICRO, Track
 from gpusim.dashboard.page.form import Form
 from gpusim.dashboard.page.sweeps import Sweep
 from gpusim.scenario import Advice
-from gpusim.timeline import Timeline
 from gpusim.timeline.critical_path import critical_path
+from gpusim.timeline.metrics import outside_of_kernels
 
 __all__ = [
     "MEASURED",
@@ -167,8 +167,6 @@ class Case:
     changes: tuple[str, ...] = ()
     recorded: bool = False
     """Whether there is a recording, whatever the prediction stands against."""
-    outer: Timeline | None = None
-    """The prediction of a host program without the lanes inside its kernels, where ``predicted`` has some."""
     side_notes: Mapping[str, str] = field(default_factory=dict)
     """A few words beside the title of a side's panel."""
 
@@ -198,7 +196,7 @@ class Case:
     def critical(self) -> CriticalLine:
         """The predicted critical path."""
         # Lanes inside of kernels come last, so that intervals have the same numbers without them.
-        steps = critical_path(self.predicted.timeline if self.outer is None else self.outer).steps
+        steps = critical_path(outside_of_kernels(self.predicted.timeline)).steps
         return CriticalLine(
             np.array([s.index for s in steps], dtype=np.int64),
             np.array([s.start_s for s in steps]) * MICRO,
