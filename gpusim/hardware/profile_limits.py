@@ -18,7 +18,7 @@ _ABOVE_ZERO = frozenset({
     "cluster.reach_2", "cluster.reach_4", "cluster.reach_8",
     "lsu.cp_async_off_line_under_way", "lsu.cp_async_off_sector_under_way", "lsu.cp_async_under_way",
     "lsu.unaligned_line_efficiency", "lsu.unaligned_sector_efficiency", "sm.setup_latency",
-    "l2.moving_apart", "tensor.mma_interval", "tma.unaligned_line_efficiency", "tma.unaligned_sector_efficiency",
+    "l2.moving_apart", "tensor.mma_interval", "tma.unaligned_sector_efficiency",
 })  # fmt: skip
 """Others that something is divided by, or of which there is some; ``sm.setup_latency`` is the time of an issue slot."""
 

@@ -156,24 +156,33 @@ def test_port_is_shared_by_the_units_of_an_sm():
     assert total_ns(both, textbook(sm__port_bandwidth="32 B/cycle")) == pytest.approx(2 * COPY, abs=2.1)
 
 
-@pytest.mark.parametrize(("align", "efficiency"), [(128, 1.0), (32, 0.8), (16, 0.5), (0, 1.0)])
-def test_misaligned_copies_waste_hbm_bandwidth(align, efficiency):
-    """T = 132 × 4096 / (132 GB/s × efficiency of lines, or of sectors); 0 stands for that of the size."""
-    device = textbook(
-        hbm__read_bandwidth="132 GB/s", tma__unaligned_line_efficiency=0.8, tma__unaligned_sector_efficiency=0.5
-    )
+@pytest.mark.parametrize(("align", "efficiency"), [(128, 1.0), (32, 1.0), (16, 0.5), (0, 1.0)])
+def test_copies_off_a_sector_waste_hbm_bandwidth(align, efficiency):
+    """T = 132 × 4096 / (132 GB/s × efficiency of sectors); 0 stands for the alignment of the size."""
+    device = textbook(hbm__read_bandwidth="132 GB/s", tma__unaligned_sector_efficiency=0.5)
     assert total_ns(tma(grid=132, align=align), device) == pytest.approx(4096 / efficiency)
 
 
-@pytest.mark.parametrize(("room", "efficiency"), [("528 KiB", 1.0), ("527 KiB", 0.8)])
+@pytest.mark.parametrize(
+    ("few", "many", "rate"),
+    [("528 KiB", "1 MiB", 1.0), ("527 KiB", "1 GiB", 0.8), ("264 KiB", "792 KiB", 0.9), ("264 KiB", "528 KiB", 1.0)],
+)
 @pytest.mark.parametrize("count", [1, 4])
-def test_few_copies_off_a_line_waste_nothing(count, room, efficiency):
-    """4 KiB by each of 132 SMs are 528 KiB: more than there is room for, but only one of four copies is under way."""
-    device = textbook(hbm__read_bandwidth="132 GB/s", tma__unaligned_line_efficiency=0.8, tma__off_line_under_way=room)
+def test_copies_off_a_line_are_held_up_between_the_halves_of_l2(count, few, many, rate):
+    """4 KiB by each of 132 SMs are 528 KiB, as only one of four copies is under way: too few, too many, or in between.
+
+    From few to many the rate goes from that of the fabric, 0.8 of HBM's, to HBM's: half way it is 0.9 of it.
+    """
+    device = textbook(
+        hbm__read_bandwidth="132 GB/s",
+        l2__fabric_bandwidth="105.6 GB/s",
+        tma__off_line_few_under_way=few,
+        tma__off_line_many_under_way=many,
+    )
     body = [op for tile in range(count) for op in (TmaLoad(RING, SIZE, tile=tile, align=32), WaitFull(RING, tile=tile))]
     ring = Ring(RING, count, SIZE)
     program = kernel(Role("worker", 1, lambda _tiles: iter(body)), tiles=count, grid=132, rings=(ring,))
-    assert total_ns(program, device) == pytest.approx(count * SIZE / efficiency)
+    assert total_ns(program, device) == pytest.approx(count * SIZE / rate, rel=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -37,7 +37,7 @@ def test_every_profile_states_the_same_quantities_in_the_same_dimensions(name):
         ("sm.ffma_issue_rate", "0 /cycle", "above zero"),
         ("sm.setup_latency", "0 cycles", "above zero"),
         ("lsu.cp_async_under_way", "0 B", "above zero"),
-        ("tma.unaligned_line_efficiency", 0, "above zero"),
+        ("tma.unaligned_sector_efficiency", 0, "above zero"),
         ("hbm.mix_loss_few_reads", 1, "a part, at least 0 and below 1"),
     ],
 )

@@ -1,7 +1,7 @@
 """From microbenchmarks to the quantities of copies that do not start on a line: what HBM and an SM lose.
 
-The rate of the median CTA counts: where HBM is full, copies off a line are served unevenly, and the slowest CTA ends
-up to 1.9 times as late as the quickest.
+Where HBM is full, copies off a line are served unevenly: the slowest CTA ends up to 1.9 times as late as the quickest.
+So bulk copies off a line count until the last CTA is done, and where little is lost the rate of the median CTA does.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from gpusim.hardware.memory.access import LINE_BYTES, SECTOR_BYTES
 
 __all__ = ["ALIGNMENT_STEPS"]
 
-_RATE = "bytes_per_cycle_per_sm"
+_RATE, _DEVICE_RATE = "bytes_per_cycle_per_sm", "bytes_per_s"
 _FULL = 0.97
 """Part of the highest rate from which HBM counts as full."""
 _LOST = 0.93
@@ -31,7 +31,7 @@ def _bulk(b: Benches, _: dict) -> dict[str, Measured]:
     """Bandwidth of bulk copies that start off a line (multiples of 32 or 64 B) or off a sector, against aligned ones.
 
     The starts of neighbouring tiles go through all residues. Copies off a line lose nothing as long as so few of them
-    are under way on the whole device.
+    are under way on the whole device, most where there are more than that, and then less: on a straight line.
     """
     rows = [row for row in b.rows("alignment", unit="tma", offset=0) if row["ctas"] % b.sms("alignment") == 0]
     whole = [row for row in rows if row["bytes"] % LINE_BYTES == 0]
@@ -40,16 +40,30 @@ def _bulk(b: Benches, _: dict) -> dict[str, Measured]:
     off_sector = [row for row in rows if row["bytes"] % SECTOR_BYTES and row["bytes"] > _MANY_BYTES]
     off_line = [row for row in rows if row["bytes"] % LINE_BYTES and row["bytes"] % SECTOR_BYTES == 0]
     off_line = [row for row in off_line if _under_way(row) >= enough]
+    until_last = float(np.median([row[_DEVICE_RATE] for row in whole if row["bytes"] > _MANY_BYTES]))
     most = max(map(_under_way, off_line))
     first_lost = min((_under_way(row) for row in off_line if row[_RATE] < _LOST * best), default=most)
     last_kept = max((size for size in map(_under_way, off_line) if size < first_lost), default=first_lost)
-    room = (first_lost * last_kept) ** 0.5
+    few = (first_lost * last_kept) ** 0.5
+    crowded = [row for row in off_line if _under_way(row) > few] if first_lost < most else []
+    lost, less = _line(
+        [_under_way(row) - few for row in crowded], [1.0 - row[_DEVICE_RATE] / until_last for row in crowded]
+    )
     source = "alignment (bulk copies)"
     return {
         "tma.unaligned_sector_efficiency": _ratio(off_sector, best, source),
-        "tma.unaligned_line_efficiency": _ratio([row for row in off_line if _under_way(row) >= room], best, source),
-        "tma.off_line_under_way": Measured(room / 2**20, "MiB", source, (first_lost - last_kept) / 2**20),
+        "tma.off_line_few_under_way": Measured(few / 2**20, "MiB", source, (first_lost - last_kept) / 2**20),
+        "tma.off_line_many_under_way": Measured((few - lost / less if less else few) / 2**20, "MiB", source),
+        "l2.fabric_bandwidth": Measured((1.0 - lost) * until_last / 1e12, "TB/s", source),
     }
+
+
+def _line(x: list[float], y: list[float]) -> tuple[float, float]:
+    """Where the straight line through most points begins and how it rises; nothing, if there are no points."""
+    if not x:
+        return 0.0, 0.0
+    rise, begins = np.polyfit(x, y, 1)
+    return float(begins), float(rise)
 
 
 def _under_way(row: dict) -> float:

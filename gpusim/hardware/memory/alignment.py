@@ -16,7 +16,10 @@ from typing import NamedTuple
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access, access_of
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["Alignment", "Start", "access_of_rows", "turns"]
+__all__ = ["UNALIGNED", "Alignment", "Start", "access_of_rows", "turns"]
+
+UNALIGNED = "tma.unaligned_sector_efficiency", "lsu.unaligned_sector_efficiency", "lsu.unaligned_line_efficiency"
+"""What HBM gives to copies that start off a sector, or off a line; bulk copies off a line are held up behind it."""
 
 UNIT = 16
 """Bytes of a lane, and the least by which rows are apart."""

@@ -23,6 +23,7 @@ from math import inf
 
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.memory.access import BLOCK_BYTES, DENSE, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES, Access
+from gpusim.hardware.memory.alignment import UNALIGNED
 from gpusim.hardware.memory.demand import Demand
 from gpusim.hardware.memory.gpc_sharing import GpcSharing
 from gpusim.hardware.memory.loaded_latency import LoadedLatency, far_part
@@ -55,8 +56,12 @@ class Memory:
         self.fluid = FluidSystem(sim)
         self._block_share = profile.value("hbm.read_block_share"), profile.value("hbm.write_block_share")
         self._strided_block_share = profile.value("hbm.read_block_share_strided")
-        self._off_line, self._off_line_room = 0.0, profile.value("tma.off_line_under_way")
-        """Bytes of bulk loads off a line that are under way, and how many may be before they lose bandwidth."""
+        self._off_line = 0.0
+        """Bytes of bulk loads off a line that are under way."""
+        self._off_line_few, self._off_line_many = (
+            profile.value(f"tma.off_line_{amount}_under_way") for amount in ("few", "many")
+        )
+        """How many may be before they lose bandwidth, and from how many on they lose none any more."""
         self._weigh_hbm(profile, demand)
         self._weigh_l2(profile, demand)
         self._open_ways(profile, demand)
@@ -106,9 +111,7 @@ class Memory:
     def _open_ways(self, profile: DeviceProfile, demand: Demand) -> None:
         """HBM, in seconds of its time per second, so that reads and writes add up; and the ways of L2, in bytes."""
         value, read, written = profile.value, demand.round_bytes, demand.round_written_bytes
-        worst = min(
-            value(f"{unit}.unaligned_{kind}_efficiency") for unit in ("tma", "lsu") for kind in ("sector", "line")
-        )
+        worst = min(value(name) for name in UNALIGNED)
         full_s = read / self._read_bytes_per_s / worst + written / self._write_bytes_per_s
         drift_s = WIDTH * profile.seconds_of("dram.latency_jitter_many_lines")
         apart = _mean_drift(full_s, drift_s, demand.rounds) / full_s if full_s else 1.0
@@ -116,6 +119,8 @@ class Memory:
         self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * read)
         round_in = written + read * (self._l2_fill + self._l2_command / LINE_BYTES)
         self.l2_in = Capacity("l2 in", value("l2.write_bandwidth"), reserve=apart * round_in)
+        self._fabric_bytes_per_s = value("l2.fabric_bandwidth")
+        self.fabric = Capacity("l2 fabric", self._fabric_limit)
         self.l2_partial = Capacity("l2 partial writes", value("l2.write_bandwidth"), reserve=apart * written)
         self._written = Capacity("hbm writes", inf)
 
@@ -165,13 +170,16 @@ class Memory:
             uses.append((self.hbm, share * self._read_weight / efficiency))
         return uses
 
-    def add_off_line(self, amount: float) -> bool:
-        """Bulk loads of ``amount`` bytes that start off a line are under way from now, or have arrived if negative.
-
-        Whether there are so many of them that they lose bandwidth.
-        """
+    def add_off_line(self, amount: float) -> None:
+        """Bulk loads of ``amount`` bytes that start off a line are under way from now, or have arrived if negative."""
         self._off_line += amount
-        return self._off_line > self._off_line_room
+
+    def _fabric_limit(self, _flows: Collection[Flow]) -> float:
+        """Bytes per second of bulk loads off a line that pass between the halves of L2, by how many are under way."""
+        if self._off_line <= self._off_line_few or self._off_line >= self._off_line_many:
+            return inf
+        many = (self._off_line - self._off_line_few) / (self._off_line_many - self._off_line_few)
+        return self._fabric_bytes_per_s + many * (self._read_bytes_per_s - self._fabric_bytes_per_s)
 
     def writes(
         self, access: Access, l2_hit: float, completed: float = 0.0, merged: float = 0.0

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from gpusim.engine import Capacity, Event, OvertakingServer
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, WIDEST, Access
-from gpusim.hardware.memory.alignment import Alignment, Start
+from gpusim.hardware.memory.alignment import UNALIGNED, Alignment, Start
 from gpusim.hardware.memory.l2_and_hbm import Memory
 from gpusim.hardware.memory.load_store import LoadStoreQueue
 from gpusim.hardware.memory.outstanding import Outstanding
@@ -74,13 +74,9 @@ class SmMemory:
         self.stores = StoreQueue(memory.sim, profile.value("lsu.store_queue"), profile.value("lsu.stores_ahead"))
         self._merging = profile.value("lsu.merging_lines"), profile.value("lsu.merging_crowd")
         self._sparse = Capacity(f"{lane}.store_lines", multiplicity * profile.value("lsu.store_bandwidth") * clock)
-        self._efficiency = {
-            unit: (
-                profile.value(f"{unit}.unaligned_sector_efficiency"),
-                profile.value(f"{unit}.unaligned_line_efficiency"),
-            )
-            for unit in ("tma", "lsu")
-        }
+        off_sector, *lsu = (profile.value(name) for name in UNALIGNED)
+        self._efficiency = {"tma": (off_sector, 1.0), "lsu": tuple(lsu)}
+        """Of HBM, for copies off a sector and off a line."""
         self._alignment = Alignment(profile)
         self._near_s = {
             "tma": profile.seconds_of("tma.l2_latency"),
@@ -139,6 +135,8 @@ class SmMemory:
         behind = self._memory.reads(access, l2_hit, efficiency, completed, shared_by, multicast)
         slower = max(self._alignment.aligned_rate("tma") / rate, 1.0) if path == "tma" else 1.0
         uses = [(self._port, 1.0), *behind, (bandwidth, slower)]
+        if off_line:
+            uses.append((self._memory.fabric, (1.0 - l2_hit) / access.fetched))
         lines = (amount if slowest_of is None else slowest_of) * access.lines
         latency_s: Callable[[], float] = partial(self._latency_s, path, missed, lines, pieces, l2_hit, late)
         if path == "ldg":
@@ -170,8 +168,7 @@ class SmMemory:
         efficiency, off_line = self._efficiency[unit][on_sector], 0.0
         if unit == "tma" and on_sector:
             off_line = missed * self._multiplicity
-            if not self._memory.add_off_line(off_line):
-                efficiency = 1.0
+            self._memory.add_off_line(off_line)
         return efficiency, self._alignment.rate(path, start), off_line
 
     def _latency_s(self, path: str, missed: float, lines: float, pieces: float, l2_hit: float, late: float) -> float:
