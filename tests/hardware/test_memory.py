@@ -164,20 +164,27 @@ def test_copies_off_a_sector_waste_hbm_bandwidth(align, efficiency):
 
 
 @pytest.mark.parametrize(
-    ("few", "many", "rate"),
-    [("528 KiB", "1 MiB", 1.0), ("527 KiB", "1 GiB", 0.8), ("264 KiB", "792 KiB", 0.9), ("264 KiB", "528 KiB", 1.0)],
+    ("few", "crowd", "many", "rate"),
+    [
+        (528, 600, 1024, 1.0),
+        (527, 528, 1024, 0.8),
+        (464, 592, 1024, 0.9),
+        (264, 396, 660, 0.9),
+        (264, 396, 528, 1.0),
+    ],
 )
 @pytest.mark.parametrize("count", [1, 4])
-def test_copies_off_a_line_are_held_up_between_the_halves_of_l2(count, few, many, rate):
-    """4 KiB by each of 132 SMs are 528 KiB, as only one of four copies is under way: too few, too many, or in between.
+def test_copies_off_a_line_are_held_up_between_the_halves_of_l2(count, few, crowd, many, rate):
+    """4 KiB by each of 132 SMs are 528 KiB, as only one of four copies is under way: too few, a crowd, or in between.
 
-    From few to many the rate goes from that of the fabric, 0.8 of HBM's, to HBM's: half way it is 0.9 of it.
+    From few to a crowd the rate falls to that of the fabric, 0.8 of HBM's; from there to many it rises again.
     """
     device = textbook(
         hbm__read_bandwidth="132 GB/s",
         l2__fabric_bandwidth="105.6 GB/s",
-        tma__off_line_few_under_way=few,
-        tma__off_line_many_under_way=many,
+        tma__off_line_few_under_way=f"{few} KiB",
+        tma__off_line_crowd_under_way=f"{crowd} KiB",
+        tma__off_line_many_under_way=f"{many} KiB",
     )
     body = [op for tile in range(count) for op in (TmaLoad(RING, SIZE, tile=tile, align=32), WaitFull(RING, tile=tile))]
     ring = Ring(RING, count, SIZE)

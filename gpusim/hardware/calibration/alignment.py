@@ -31,7 +31,7 @@ def _bulk(b: Benches, _: dict) -> dict[str, Measured]:
     """Bandwidth of bulk copies that start off a line (multiples of 32 or 64 B) or off a sector, against aligned ones.
 
     The starts of neighbouring tiles go through all residues. Copies off a line lose nothing as long as so few of them
-    are under way on the whole device, most where there are more than that, and then less: on a straight line.
+    are under way on the whole device, most where there are somewhat more, and then less and less.
     """
     rows = [row for row in b.rows("alignment", unit="tma", offset=0) if row["ctas"] % b.sms("alignment") == 0]
     whole = [row for row in rows if row["bytes"] % LINE_BYTES == 0]
@@ -45,25 +45,32 @@ def _bulk(b: Benches, _: dict) -> dict[str, Measured]:
     first_lost = min((_under_way(row) for row in off_line if row[_RATE] < _LOST * best), default=most)
     last_kept = max((size for size in map(_under_way, off_line) if size < first_lost), default=first_lost)
     few = (first_lost * last_kept) ** 0.5
-    crowded = [row for row in off_line if _under_way(row) > few] if first_lost < most else []
-    lost, less = _line(
-        [_under_way(row) - few for row in crowded], [1.0 - row[_DEVICE_RATE] / until_last for row in crowded]
-    )
+    lost = [(_under_way(row), 1.0 - row[_DEVICE_RATE] / until_last) for row in off_line if _under_way(row) > few]
+    crowd, most_lost, many = _fall_and_rise(lost, few) if first_lost < most else (few, 0.0, few)
     source = "alignment (bulk copies)"
     return {
         "tma.unaligned_sector_efficiency": _ratio(off_sector, best, source),
         "tma.off_line_few_under_way": Measured(few / 2**20, "MiB", source, (first_lost - last_kept) / 2**20),
-        "tma.off_line_many_under_way": Measured((few - lost / less if less else few) / 2**20, "MiB", source),
-        "l2.fabric_bandwidth": Measured((1.0 - lost) * until_last / 1e12, "TB/s", source),
+        "tma.off_line_crowd_under_way": Measured(crowd / 2**20, "MiB", source),
+        "tma.off_line_many_under_way": Measured(many / 2**20, "MiB", source),
+        "l2.fabric_bandwidth": Measured((1.0 - most_lost) * until_last / 1e12, "TB/s", source),
     }
 
 
-def _line(x: list[float], y: list[float]) -> tuple[float, float]:
-    """Where the straight line through most points begins and how it rises; nothing, if there are no points."""
-    if not x:
-        return 0.0, 0.0
-    rise, begins = np.polyfit(x, y, 1)
-    return float(begins), float(rise)
+def _fall_and_rise(lost: list[tuple[float, float]], few: float) -> tuple[float, float, float]:
+    """Where most is ``lost``, how much, and where nothing is lost any more: two straight lines from ``few`` on.
+
+    ``lost``: bytes under way and the part that is lost. The second line goes through what is beyond the first, which
+    ends where both together describe everything best.
+    """
+    x, y = np.array(sorted(lost)).T
+    fits = []
+    for crowd in np.unique(x)[:-2]:
+        rise, begins = np.polyfit(x[x >= crowd], y[x >= crowd], 1)
+        most = begins + rise * crowd
+        told = np.where(x < crowd, most * (x - few) / (crowd - few), begins + rise * x)
+        fits.append((float(np.sum((y - told) ** 2)), float(crowd), float(most), float(-begins / rise)))
+    return min(fits)[1:]
 
 
 def _under_way(row: dict) -> float:

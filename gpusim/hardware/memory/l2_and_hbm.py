@@ -58,10 +58,10 @@ class Memory:
         self._strided_block_share = profile.value("hbm.read_block_share_strided")
         self._off_line = 0.0
         """Bytes of bulk loads off a line that are under way."""
-        self._off_line_few, self._off_line_many = (
-            profile.value(f"tma.off_line_{amount}_under_way") for amount in ("few", "many")
+        self._off_line_few, self._off_line_crowd, self._off_line_many = (
+            profile.value(f"tma.off_line_{amount}_under_way") for amount in ("few", "crowd", "many")
         )
-        """How many may be before they lose bandwidth, and from how many on they lose none any more."""
+        """How many may be before they lose bandwidth, lose most of it, and lose none any more."""
         self._weigh_hbm(profile, demand)
         self._weigh_l2(profile, demand)
         self._open_ways(profile, demand)
@@ -119,8 +119,8 @@ class Memory:
         self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * read)
         round_in = written + read * (self._l2_fill + self._l2_command / LINE_BYTES)
         self.l2_in = Capacity("l2 in", value("l2.write_bandwidth"), reserve=apart * round_in)
-        self._fabric_bytes_per_s = value("l2.fabric_bandwidth")
-        self.fabric = Capacity("l2 fabric", self._fabric_limit)
+        self._fabric_bytes_per_s, self._l2_bytes_per_s = value("l2.fabric_bandwidth"), value("l2.read_bandwidth")
+        self.fabric = Capacity("l2 fabric", self._fabric_limit, reserve=apart * read)
         self.l2_partial = Capacity("l2 partial writes", value("l2.write_bandwidth"), reserve=apart * written)
         self._written = Capacity("hbm writes", inf)
 
@@ -177,9 +177,10 @@ class Memory:
     def _fabric_limit(self, _flows: Collection[Flow]) -> float:
         """Bytes per second of bulk loads off a line that pass between the halves of L2, by how many are under way."""
         if self._off_line <= self._off_line_few or self._off_line >= self._off_line_many:
-            return inf
-        many = (self._off_line - self._off_line_few) / (self._off_line_many - self._off_line_few)
-        return self._fabric_bytes_per_s + many * (self._read_bytes_per_s - self._fabric_bytes_per_s)
+            return self._l2_bytes_per_s
+        least = self._off_line_few if self._off_line < self._off_line_crowd else self._off_line_many
+        kept = (self._off_line - self._off_line_crowd) / (least - self._off_line_crowd)
+        return self._fabric_bytes_per_s + kept * (self._read_bytes_per_s - self._fabric_bytes_per_s)
 
     def writes(
         self, access: Access, l2_hit: float, completed: float = 0.0, merged: float = 0.0
