@@ -21,7 +21,7 @@ from types import ModuleType
 from typing import Any
 
 from gpusim.scenario.technique import Technique
-from realkernels.padding import RESERVED_PER_CTA, SHARED_PER_SM, SMS
+from realkernels._parts.padding import RESERVED_PER_CTA, SHARED_PER_SM, SMS
 
 POINTS = 96
 GROUPS = 11

@@ -16,8 +16,8 @@ from gpusim.program.host import (
     Stream,
     StreamSync,
 )
+from realkernels._parts.host_programs import PAGE, full_work, one_thread
 from realkernels.allocators import Params
-from realkernels.host_parts import PAGE, full_work, one_thread
 
 KEEP = 1 << 60
 SHARES = (1.0, 0.5, 0.75, 0.25, 0.875, 0.375)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Lever, Technique, param
-from realkernels.registers import MOST_SPLIT, registers_at_launch, registers_behind_split
+from realkernels._parts.registers import MOST_SPLIT, registers_at_launch, registers_behind_split
 
 QUERIES_PER_WARPGROUP = 64
 PRODUCER_WARPS = 4

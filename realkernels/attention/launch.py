@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.tile_loop import tile_defines
 from realkernels.attention import PRODUCER_REGISTERS, PRODUCER_WARPS, TECHNIQUE, Params
 from realkernels.attention.model import KEYS, shared_bytes
 from realkernels.attention.oracle import compare
-from realkernels.padding import padded_shared_bytes
-from realkernels.tile_loop import tile_defines
 
 
 def build(params: Params) -> Launcher:

@@ -24,10 +24,10 @@ from gpusim.program import (
     Wgmma,
     WgmmaWait,
 )
+from realkernels._parts.l2 import AGAIN_ALL_BYTES
+from realkernels._parts.padding import GPC_SMS, SMS, resident_ctas
+from realkernels._parts.tile_loop import PROLOGUE
 from realkernels.attention import PRODUCER_REGISTERS, PRODUCER_WARPS, QUERIES_PER_WARPGROUP, Params
-from realkernels.l2 import AGAIN_ALL_BYTES
-from realkernels.padding import GPC_SMS, SMS, resident_ctas
-from realkernels.tile_loop import PROLOGUE
 
 QUERIES, KEYS, VALUES = "queries", "keys", "values"
 PRODUCT_DEPTH = 16

@@ -10,8 +10,8 @@ from typing import Any
 
 from gpusim.scenario.technique import Technique
 from realkernels._harness import design
+from realkernels._parts.padding import SMS
 from realkernels.cluster_multicast import Params
-from realkernels.padding import SMS
 
 POINTS = 64
 TIMELINES = 8

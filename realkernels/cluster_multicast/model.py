@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from gpusim.program import Acquire, ClusterSync, Compute, KernelProgram, Op, Ring, Role, Store, TmaLoad
+from realkernels._parts.tile_loop import EPILOGUE, PROLOGUE, Share, shares_apart
+from realkernels._parts.tma_tiles import REGISTERS, RING, consumed, shared_bytes
 from realkernels.cluster_multicast import Params
-from realkernels.tile_loop import EPILOGUE, PROLOGUE, Share, shares_apart
-from realkernels.tma_warp_specialized.model import REGISTERS, RING, consumed, shared_bytes
 
 CONSUMER_OTHER_MULTICAST = 2
 """Instructions of a consumer per tile for arrivals in other CTAs, counted in the machine code: the address there."""

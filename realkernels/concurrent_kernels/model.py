@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpusim.program.host import FixedCost, HostOp, HostProgram, HostWork, Launch, Stream, Work
+from realkernels._parts.host_programs import one_thread
 from realkernels.concurrent_kernels import Params
-from realkernels.host_parts import one_thread
 
 
 def build(params: Params) -> HostProgram:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.tile_loop import tile_defines
 from realkernels.conv1d_async import TECHNIQUE, Params
 from realkernels.conv1d_async.model import TILE, shared_bytes
 from realkernels.conv1d_async.oracle import WEIGHT_FLOATS, compare
-from realkernels.padding import padded_shared_bytes
-from realkernels.tile_loop import tile_defines
 
 
 def build(params: Params) -> Launcher:

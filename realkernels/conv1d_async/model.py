@@ -27,8 +27,8 @@ from gpusim.program import (
     WaitGroup,
     WaitLoads,
 )
+from realkernels._parts.tile_loop import PLACEHOLDERS
 from realkernels.conv1d_async import Params
-from realkernels.tile_loop import PLACEHOLDERS
 
 TILE = "tile"
 WEIGHT_BYTES, HALO_ROOM = 128, 64

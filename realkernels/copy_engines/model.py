@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import zip_longest
 
 from gpusim.program.host import Buffer, HostOp, HostProgram, Launch, MemcpyAsync, Stream
+from realkernels._parts.host_programs import full_work, one_thread, parts
 from realkernels.copy_engines import Params
-from realkernels.host_parts import full_work, one_thread, parts
 
 _BUFFERS = {"h2d": ("input", "in_data"), "d2h": ("output", "out_data"), "d2d": ("source", "target")}
 

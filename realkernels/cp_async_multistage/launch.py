@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels._parts.cp_async_tiles import ISSUE_UNROLL, RING, shared_bytes
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.tile_loop import tile_defines
 from realkernels.cp_async_multistage import TECHNIQUE, Params
-from realkernels.cp_async_multistage.model import ISSUE_UNROLL, RING, shared_bytes
-from realkernels.padding import padded_shared_bytes
-from realkernels.tile_loop import tile_defines
 
 
 def build(params: Params) -> Launcher:

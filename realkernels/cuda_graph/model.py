@@ -13,8 +13,8 @@ from gpusim.program.host import (
     StreamOp,
     StreamWaitEvent,
 )
+from realkernels._parts.host_programs import in_and_out, one_thread, small_work
 from realkernels.cuda_graph import Params
-from realkernels.host_parts import in_and_out, one_thread, small_work
 
 
 def build(params: Params) -> HostProgram:

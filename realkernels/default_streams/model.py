@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from gpusim.program.host import HostOp, HostProgram, HostThread, Launch, Stream
+from realkernels._parts.host_programs import small_work
 from realkernels.default_streams import Params
-from realkernels.host_parts import small_work
 
 
 def build(params: Params) -> HostProgram:

@@ -14,8 +14,8 @@ from gpusim.program.host import (
     StreamSync,
     StreamWaitEvent,
 )
+from realkernels._parts.host_programs import in_and_out, one_thread, small_work
 from realkernels.event_graph import Params
-from realkernels.host_parts import in_and_out, one_thread, small_work
 
 
 def build(params: Params) -> HostProgram:

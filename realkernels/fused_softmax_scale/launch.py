@@ -13,9 +13,9 @@ from realkernels._harness.compile import CompiledKernel, KernelSpec, compile_ker
 from realkernels._harness.host_calls import Call
 from realkernels._harness.host_launcher import HostLauncher
 from realkernels._harness.oracle import EPS
+from realkernels._parts.padding import padded_shared_bytes
 from realkernels.fused_softmax_scale import TECHNIQUE, Params
 from realkernels.fused_softmax_scale.model import SOFTMAX, min_ctas
-from realkernels.padding import padded_shared_bytes
 
 SCALE, KEEP = np.float32(0.5), np.float32(1.25)
 """The first factor, and the one that makes up for dropping a fifth."""

@@ -7,9 +7,9 @@ from functools import partial
 
 from gpusim.program import Compute, KernelProgram, Load, Mix, Op, Role, Store, SyncThreads
 from gpusim.program.host import Buffer, HostProgram, Launch, Stream
+from realkernels._parts.host_programs import one_thread
+from realkernels._parts.l2 import again_hit
 from realkernels.fused_softmax_scale import WARPS_PER_SM, Params
-from realkernels.host_parts import one_thread
-from realkernels.l2 import again_hit
 
 STEPS = {"fused": ("fused",), "separate": ("scale", "softmax", "dropout")}
 """Kernels of a variant in the order in which they run. The middle one and the fused one are the same code."""

@@ -21,10 +21,10 @@ from gpusim.program import (
     Wgmma,
     WgmmaWait,
 )
+from realkernels._parts.l2 import product_hits, product_sharing
+from realkernels._parts.padding import SMS, resident_ctas
+from realkernels._parts.tile_loop import PROLOGUE
 from realkernels.gemm import DEPTH, Params
-from realkernels.l2 import product_hits, product_sharing
-from realkernels.padding import SMS, resident_ctas
-from realkernels.tile_loop import PROLOGUE
 
 RING = "input"
 PRODUCTS = 4

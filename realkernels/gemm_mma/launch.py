@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels._parts.padding import padded_shared_bytes
 from realkernels.gemm_mma import TECHNIQUE, Params
 from realkernels.gemm_mma.model import RING, shared_bytes
 from realkernels.gemm_mma.oracle import compare
-from realkernels.padding import padded_shared_bytes
 
 
 def build(params: Params) -> Launcher:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Lever, Technique, param
-from realkernels.host_parts import check_parts
+from realkernels._parts.host_programs import check_parts
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from gpusim.program.host import (
     StreamWaitEvent,
     Work,
 )
+from realkernels._parts.host_programs import in_and_out, one_thread, parts
 from realkernels.gradient_overlap import Params
-from realkernels.host_parts import in_and_out, one_thread, parts
 
 AT_ONCE = 264
 """Blocks of 1024 threads that the device holds: two on each of 132 SMs."""

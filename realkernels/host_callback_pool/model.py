@@ -14,8 +14,8 @@ from gpusim.program.host import (
     Slots,
     Stream,
 )
+from realkernels._parts.host_programs import full_work, one_thread
 from realkernels.host_callback_pool import Params
-from realkernels.host_parts import full_work, one_thread
 
 
 def build(params: Params) -> HostProgram:

@@ -19,7 +19,7 @@ from gpusim.program.host import (
     StreamWaitEvent,
     Work,
 )
-from realkernels.host_parts import one_thread
+from realkernels._parts.host_programs import one_thread
 from realkernels.layer_pipeline import Params
 
 KEEP = 1 << 60

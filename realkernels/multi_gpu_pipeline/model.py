@@ -21,7 +21,7 @@ from gpusim.program.host import (
     StreamWaitEvent,
     Work,
 )
-from realkernels.host_parts import full_work, one_thread
+from realkernels._parts.host_programs import full_work, one_thread
 from realkernels.multi_gpu_pipeline import Params
 
 IN_AND_OUT = 64 << 10

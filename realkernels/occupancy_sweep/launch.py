@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.tile_loop import tile_defines
 from realkernels.occupancy_sweep import TECHNIQUE, Params
 from realkernels.occupancy_sweep.model import held, min_ctas
-from realkernels.padding import padded_shared_bytes
-from realkernels.tile_loop import tile_defines
 
 
 def build(params: Params) -> Launcher:

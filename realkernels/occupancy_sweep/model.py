@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from gpusim.program import Compute, KernelProgram, Load, Mix, Op, Role, Store
+from realkernels._parts.tile_loop import EPILOGUE, PROLOGUE
 from realkernels.occupancy_sweep import MAX_WARPS, MOST_REGISTERS, Params, registers_for
-from realkernels.tile_loop import EPILOGUE, PROLOGUE
 
 LOAD_OTHER = {1: 4, 2: 7, 3: 8, 4: 8}
 """Per turn, by loads: the next addresses."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpusim.program.host import HostOp, HostProgram, Launch, Memcpy, MemcpyAsync, Stream
-from realkernels.host_parts import full_work, in_and_out, one_thread, parts
+from realkernels._parts.host_programs import full_work, in_and_out, one_thread, parts
 from realkernels.pageable_copies import Params
 
 

@@ -10,11 +10,10 @@ import numpy as np
 
 from realkernels._harness import oracle
 from realkernels._harness.launcher import Launcher, Plan
-from realkernels.cp_async_multistage.model import ISSUE_UNROLL
-from realkernels.padding import padded_shared_bytes
+from realkernels._parts.cp_async_tiles import ISSUE_UNROLL, RING, shared_bytes
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.tile_loop import tile_defines
 from realkernels.persistent import TECHNIQUE, Params
-from realkernels.persistent.model import RING, shared_bytes
-from realkernels.tile_loop import tile_defines
 
 
 def build(params: Params) -> Launcher:

@@ -19,11 +19,17 @@ from gpusim.program import (
     SyncThreads,
     WaitGroup,
 )
-from realkernels.cp_async_multistage.model import executed_by_nobody, issue_other, placeholders, tile_other
+from realkernels._parts.cp_async_tiles import (
+    RING,
+    executed_by_nobody,
+    issue_other,
+    placeholders,
+    shared_bytes,
+    tile_other,
+)
+from realkernels._parts.tile_loop import FMA_UNROLL, PLACEHOLDERS, PROLOGUE, Share, shares, tile_mix
 from realkernels.persistent import Params
-from realkernels.tile_loop import FMA_UNROLL, PLACEHOLDERS, PROLOGUE, Share, shares, tile_mix
 
-RING = "input"
 COUNT_OTHER = 7
 """Per tile, besides what cp_async_multistage does: tiles left of the item, and of the one asked for."""
 ROLL_END = 1
@@ -57,11 +63,6 @@ def tiles(params: Params) -> int | tuple[int, ...]:
     if not more:
         return each * params.tiles_per_item
     return tuple((each + (cta < more)) * params.tiles_per_item for cta in range(params.grid))
-
-
-def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: ring, an arrival barrier per stage (instrumented build)."""
-    return params.stages * (params.tile_bytes + 8)
 
 
 def registers(params: Params) -> int:

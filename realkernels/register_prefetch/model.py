@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from gpusim.program import Compute, KernelProgram, Load, Op, Role, Store, StoreShared, SyncThreads, WaitLoads
+from realkernels._parts.tile_loop import EPILOGUE, PROLOGUE, Share, shares, tile_mix
 from realkernels.register_prefetch import Params
-from realkernels.tile_loop import EPILOGUE, PROLOGUE, Share, shares, tile_mix
 
 LOAD_OTHER = 3
 """Per tile loaded: is there another one, its address."""

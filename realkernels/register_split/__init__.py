@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Lever, Technique, param
-from realkernels.registers import registers_at_launch, registers_behind_split
+from realkernels._parts.registers import registers_at_launch, registers_behind_split
 
 MODES = ("uniform", "split")
 PRODUCER_WARPS = 4

@@ -8,11 +8,11 @@ import numpy as np
 
 from realkernels._harness import oracle
 from realkernels._harness.launcher import Launcher, Plan
-from realkernels.padding import padded_shared_bytes
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.registers import REGISTER_UNIT
+from realkernels._parts.tile_loop import tile_defines
 from realkernels.register_split import PRODUCER_WARPS, TECHNIQUE, Params
 from realkernels.register_split.model import RING, shared_bytes
-from realkernels.registers import REGISTER_UNIT
-from realkernels.tile_loop import tile_defines
 
 
 class SplitLauncher(Launcher):

@@ -3,9 +3,9 @@
 What does not fit into a consumer's registers is spilled (`realkernels.register_split.spills`).
 
 Models: local stores go through L1 to L2, at the rate at which all SMs can write it; of local loads L1 serves what
-  random replacement leaves of the values that warps go round and round (`realkernels.l1`), the others come from L2. A
-  warp waits for the slowest of each batch of loads, behind the stores of all warps before it, as far as FMAs do not
-  hide it. What all threads spill goes on to DRAM, round after round, as far as L2 has no room for it.
+  random replacement leaves of the values that warps go round and round (`realkernels._parts.l1`), the others come from
+  L2. A warp waits for the slowest of each batch of loads, behind the stores of all warps before it, as far as FMAs do
+  not hide it. What all threads spill goes on to DRAM, round after round, as far as L2 has no room for it.
 Omits: which values of a batch miss. ``setmaxnreg`` itself has an assumed cost, paid once per CTA.
 """
 
@@ -33,7 +33,8 @@ from gpusim.program import (
     WaitFull,
     WaitLoads,
 )
-from realkernels.l2 import rewritten_hits
+from realkernels._parts.l2 import rewritten_hits
+from realkernels._parts.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares_apart, tile_mix
 from realkernels.register_split import PRODUCER_WARPS, Params
 from realkernels.register_split.spills import (
     LOCAL_BYTES,
@@ -46,7 +47,6 @@ from realkernels.register_split.spills import (
     tile_local,
     vector_loads,
 )
-from realkernels.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares_apart, tile_mix
 
 RING = "input"
 

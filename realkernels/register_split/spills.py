@@ -8,10 +8,10 @@ from __future__ import annotations
 from functools import lru_cache
 
 from gpusim.program import WARP_SIZE, Mix
-from realkernels.l1 import MISSED_CYCLES, cyclic_hit
-from realkernels.padding import SMS
+from realkernels._parts.l1 import MISSED_CYCLES, cyclic_hit
+from realkernels._parts.padding import SMS
+from realkernels._parts.tile_loop import FMA_UNROLL, shares
 from realkernels.register_split import Params
-from realkernels.tile_loop import FMA_UNROLL, shares
 
 FIRST_SPILLED, SPILLED_PER_REGISTER = 10.0, 1.25
 SPILLED_FMA = 2.0

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
-from realkernels.padding import padded_shared_bytes
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.tile_loop import tile_defines
 from realkernels.stencil2d import TECHNIQUE, Params
 from realkernels.stencil2d.model import RING, shared_bytes
 from realkernels.stencil2d.oracle import compare, input_floats
-from realkernels.tile_loop import tile_defines
 
 
 def build(params: Params) -> Launcher:

@@ -22,8 +22,15 @@ from gpusim.program import (
     SyncThreads,
     WaitGroup,
 )
+from realkernels._parts.tile_loop import (
+    FMA_UNROLL,
+    PLACEHOLDERS,
+    ROLL_OTHER,
+    ROLL_SETUP,
+    VECTOR_BYTES,
+    WARP_VECTOR_BYTES,
+)
 from realkernels.stencil2d import Params
-from realkernels.tile_loop import FMA_UNROLL, PLACEHOLDERS, ROLL_OTHER, ROLL_SETUP, VECTOR_BYTES, WARP_VECTOR_BYTES
 
 RING = "rows"
 HALO_BYTES = 2 * VECTOR_BYTES

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpusim.program.host import FreeAsync, HostOp, HostProgram, Launch, MallocAsync, MemcpyAsync, Pool, Stream
-from realkernels.host_parts import full_work, in_and_out, one_thread, parts, small_work
+from realkernels._parts.host_programs import full_work, in_and_out, one_thread, parts, small_work
 from realkernels.stream_pipeline import Params
 
 KEEP = 1 << 60

@@ -9,8 +9,8 @@ import numpy as np
 from gpusim.program import WARP_SIZE
 from realkernels._harness import oracle
 from realkernels._harness.launcher import Launcher, Plan
+from realkernels._parts.tile_loop import tile_defines
 from realkernels.strided_access import TECHNIQUE, Params
-from realkernels.tile_loop import tile_defines
 
 MIXES = 0x85EBCA6B, 0xC2B2AE35
 """Multipliers of the finalizer of MurmurHash3, after which no order of the numbers is left."""

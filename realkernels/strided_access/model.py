@@ -9,9 +9,9 @@ from statistics import fmean
 
 from gpusim.hardware.memory.access import GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
 from gpusim.program import WARP_SIZE, Compute, KernelProgram, Load, Mix, Op, Role, Store
-from realkernels.l2 import MIXED_SWEEPS, random_hit, sweep_hit
+from realkernels._parts.l2 import MIXED_SWEEPS, random_hit, sweep_hit
+from realkernels._parts.tile_loop import EPILOGUE, PROLOGUE
 from realkernels.strided_access import Params
-from realkernels.tile_loop import EPILOGUE, PROLOGUE
 
 REGISTERS = 32
 """Upper bound on the registers per thread, over all parameters."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
-from realkernels.padding import padded_shared_bytes
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.tile_loop import tile_defines
 from realkernels.sync_tile import TECHNIQUE, Params
 from realkernels.sync_tile.model import shared_bytes
-from realkernels.tile_loop import tile_defines
 
 
 def build(params: Params) -> Launcher:

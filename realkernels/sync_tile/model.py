@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from gpusim.program import Compute, KernelProgram, Load, Op, Role, Store, StoreShared, SyncThreads
+from realkernels._parts.tile_loop import EPILOGUE, PROLOGUE, Share, shares, tile_mix
 from realkernels.sync_tile import Params
-from realkernels.tile_loop import EPILOGUE, PROLOGUE, Share, shares, tile_mix
 
 BATCH_OTHER = 2
 """Per batch: the two warp barriers that keep loads before stores."""

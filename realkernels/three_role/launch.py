@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from realkernels._harness import oracle, probe
 from realkernels._harness.launcher import Launcher, Plan
-from realkernels.padding import padded_shared_bytes
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.tile_loop import tile_defines
 from realkernels.three_role import TECHNIQUE, Params
 from realkernels.three_role.model import INPUT, OUTPUT, shared_bytes
-from realkernels.tile_loop import tile_defines
 
 LANES = {probe.HEAD: "compute", probe.TAIL: "storer", probe.PRODUCER: "loader"}
 """The storer takes the place of the computing warps with less to do."""

@@ -23,8 +23,8 @@ from gpusim.program import (
     TmaStore,
     WaitFull,
 )
+from realkernels._parts.tile_loop import PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 from realkernels.three_role import Params
-from realkernels.tile_loop import PROLOGUE, VECTOR_BYTES, Share, shares, tile_mix
 
 REGISTERS = 32
 """Upper bound on the registers per thread, over all parameters."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from realkernels._harness.launcher import Launcher, Plan
-from realkernels.padding import padded_shared_bytes
-from realkernels.tile_loop import tile_defines
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.tile_loop import tile_defines
+from realkernels._parts.tma_tiles import RING, shared_bytes
 from realkernels.tma_warp_specialized import TECHNIQUE, Params
-from realkernels.tma_warp_specialized.model import RING, shared_bytes
 
 
 def build(params: Params) -> Launcher:

@@ -6,7 +6,7 @@ import dataclasses
 
 from gpusim.program import KernelProgram
 from gpusim.program.host import Buffer, FreeAsync, HostOp, HostProgram, Launch, MallocAsync, MemcpyAsync, Pool, Stream
-from realkernels.host_parts import PAGE, one_thread
+from realkernels._parts.host_programs import PAGE, one_thread
 from realkernels.tma_warp_specialized import Params as KernelParams
 from realkernels.tma_warp_specialized.model import build as build_kernel
 from realkernels.two_level import Params

@@ -7,9 +7,9 @@ from importlib import import_module
 import pytest
 
 from gpusim.program import sass
+from realkernels._parts import tma_tiles as tma
 from realkernels.register_split import model as register_split
 from realkernels.three_role import model as three_role
-from realkernels.tma_warp_specialized import model as tma
 from tests.realkernels.compiled import assemble
 
 TAKEN = 4

@@ -13,10 +13,10 @@ from gpusim.hardware.memory.traffic import Traffic
 from gpusim.host import simulate_host
 from gpusim.program import Compute, Load, Store, SyncThreads
 from realkernels._harness import host_design
+from realkernels._parts.padding import padded_shared_bytes
+from realkernels._parts.tile_loop import TILE_TOLERANCE
 from realkernels.fused_softmax_scale import LARGEST, TECHNIQUE, VARIANTS, Params, launch, model
 from realkernels.fused_softmax_scale.design import sized
-from realkernels.padding import padded_shared_bytes
-from realkernels.tile_loop import TILE_TOLERANCE
 from tests.realkernels.compiled import Compiled, compile_spec
 from tests.realkernels.test_oracle import Device
 

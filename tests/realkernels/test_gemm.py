@@ -12,8 +12,8 @@ from gpusim.hardware import load_profile, occupancy, simulate_kernel
 from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import sass
 from gpusim.timeline.metrics import hidden_fraction
+from realkernels._parts.l2 import product_sharing
 from realkernels.gemm import DEPTH, TECHNIQUE, Params, launch, model, oracle
-from realkernels.l2 import product_sharing
 from tests.realkernels.compiled import REGISTER_STEP, allocated, compile_spec
 from tests.realkernels.test_oracle import Device
 

@@ -6,8 +6,8 @@ from statistics import fmean
 
 import pytest
 
-from realkernels import l1
-from realkernels.l1 import L1_AND_SHARED_BYTES, MISSED_CYCLES, cyclic_hit
+from realkernels._parts import l1
+from realkernels._parts.l1 import L1_AND_SHARED_BYTES, MISSED_CYCLES, cyclic_hit
 from tests.bench_rows import rows
 
 KIB = 1 << 10

@@ -8,7 +8,7 @@ import pytest
 
 from gpusim.hardware import load_profile
 from gpusim.hardware.memory.access import GRANULE_BYTES
-from realkernels.l2 import HELD_BYTES, again_hit, random_hit, rewritten_hits, sweep_hit
+from realkernels._parts.l2 import HELD_BYTES, again_hit, random_hit, rewritten_hits, sweep_hit
 from tests.bench_rows import rows
 
 MIB = 1 << 20

@@ -17,10 +17,10 @@ from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Op, Ring,
 from gpusim.timeline.metrics import hidden_fraction, period_s
 from realkernels._harness import design
 from realkernels._harness.launcher import A, B
-from realkernels.registers import REGISTERS_PER_SM
+from realkernels._parts.registers import REGISTERS_PER_SM
+from realkernels._parts.tile_loop import FMA_UNROLL, ROLL_SETUP
 from realkernels.stencil2d import TECHNIQUE, Params, launch, model, oracle
 from realkernels.stencil2d.design import ONE_PER_SM, TWO_PER_SM
-from realkernels.tile_loop import FMA_UNROLL, ROLL_SETUP
 from tests.realkernels.compiled import REGISTER_STEP, allocated, compile_spec
 from tests.realkernels.test_oracle import Device
 from tests.tile_programs import NS, textbook

@@ -12,7 +12,7 @@ from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import Compute, Load
 from realkernels._harness import design
 from realkernels._harness.launcher import A, B
-from realkernels.l2 import HELD_BYTES
+from realkernels._parts.l2 import HELD_BYTES
 from realkernels.strided_access import LARGEST, STRIDES, TECHNIQUE, Params, launch, model
 from tests.realkernels.compiled import compile_spec
 from tests.realkernels.test_oracle import Device

@@ -12,10 +12,10 @@ from gpusim.hardware.occupancy import shared_memory
 from gpusim.hardware.profile import load_profile
 from gpusim.program import Compute, CpAsync, KernelProgram, Load, Role, StoreShared, TmaLoad, sass
 from gpusim.validation.recording import TOTALS, Totals, is_stale, recorded_devices
-from realkernels.cp_async_multistage import model as cp_model
-from realkernels.padding import MAX_PER_CTA, RESERVED_PER_CTA, SHARED_PER_SM, padded_shared_bytes
+from realkernels._parts import cp_async_tiles, tma_tiles
+from realkernels._parts.padding import MAX_PER_CTA, RESERVED_PER_CTA, SHARED_PER_SM, padded_shared_bytes
+from realkernels._parts.tile_loop import FMA_UNROLL, TILE_TOLERANCE, shares, shares_apart, tile_mix
 from realkernels.sync_tile import model as sync_model
-from realkernels.tile_loop import FMA_UNROLL, TILE_TOLERANCE, shares, shares_apart, tile_mix
 from realkernels.tma_warp_specialized import model as tma_model
 from tests.realkernels.compiled import REGISTER_STEP, allocated, assemble
 
@@ -148,16 +148,16 @@ def assert_sync_overhead(found: Profile, params) -> None:
 
 def assert_cp_async_overhead(found: Profile, params) -> None:
     """Issue and tile loop together; a turn of a rolled issue loop may differ by two."""
-    expected = cp_model.tile_other(params) + cp_model.issue_other(params)
-    turns = params.tile_bytes // 16 // (32 * params.warps) // cp_model.ISSUE_UNROLL if found.turn_other else 0
+    expected = cp_async_tiles.tile_other(params) + cp_async_tiles.issue_other(params)
+    turns = params.tile_bytes // 16 // (32 * params.warps) // cp_async_tiles.ISSUE_UNROLL if found.turn_other else 0
     actual = found.tile_other + turns * (found.turn_other or 0)
     assert abs(actual - expected) <= TILE_TOLERANCE + 2 * turns
-    assert found.placeholders + turns * found.turn_placeholders == cp_model.placeholders(params)
+    assert found.placeholders + turns * found.turn_placeholders == cp_async_tiles.placeholders(params)
 
 
 def assert_tma_overhead(found: Profile, params) -> None:
     """Consumer and producer."""
-    assert abs(found.tile_other - tma_model.consumer_other(params)) <= TILE_TOLERANCE
+    assert abs(found.tile_other - tma_tiles.consumer_other(params)) <= TILE_TOLERANCE
     assert abs(found.producer_other - tma_model.producer_other(params)) <= TILE_TOLERANCE
 
 
