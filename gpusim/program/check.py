@@ -24,6 +24,7 @@ from gpusim.program.ops import (
     TmaStore,
     WaitLoads,
 )
+from gpusim.program.registers import MOST_REGISTERS, REGISTER_BYTES, allocated_registers
 from gpusim.program.tensor_ops import Wgmma
 from gpusim.program.warpgroups import split_warpgroups, torn_products
 
@@ -31,12 +32,6 @@ __all__ = ["check_program"]
 
 CLUSTERS = (1, 2, 4, 8)
 """CTAs of a cluster: what every device with clusters takes, as powers of two."""
-REGISTER_UNIT = 8
-"""Registers per thread are given out in steps of so many."""
-MOST_REGISTERS = 255
-"""Registers that an instruction can name, and so the most of a thread."""
-REGISTER_BYTES = 4
-"""Those of one register of one thread."""
 
 
 def check_program(program: KernelProgram) -> None:
@@ -108,7 +103,7 @@ def _register_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]
     moved = {role.name: op.registers for role, ops in bodies for op in ops if isinstance(op, SetMaxNReg)}
     if not moved:
         return
-    at_launch = -(-program.registers // REGISTER_UNIT) * REGISTER_UNIT
+    at_launch = allocated_registers(program.registers)
     asked = sum(role.warps * moved.get(role.name, at_launch) for role in program.roles)
     # Warps that do nothing complete a warpgroup, whose registers go together.
     asked += program.idle_warps * min(*moved.values(), at_launch)

@@ -29,6 +29,7 @@ from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 
 __all__ = [
     "BULK_UNIT",
+    "GPC_SMS",
     "Acquire",
     "BulkWait",
     "CommitGroup",
@@ -53,6 +54,8 @@ __all__ = [
 
 BULK_UNIT = 16
 """Sizes and addresses of bulk copies are multiples of so many bytes (PTX ISA, cp.async.bulk)."""
+GPC_SMS = 16
+"""SMs of a GPC (of some it is 18), which get CTAs of consecutive numbers: the most that ``shared_by`` counts."""
 
 
 @dataclass(frozen=True, slots=True)

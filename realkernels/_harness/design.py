@@ -21,18 +21,23 @@ from types import ModuleType
 from typing import Any
 
 from gpusim.scenario.technique import Technique
-from realkernels._parts.padding import RESERVED_PER_CTA, SHARED_PER_SM, SMS
+from realkernels._parts.hopper import (
+    REGISTERS_PER_SCHEDULER,
+    RESERVED_PER_CTA,
+    SCHEDULERS,
+    SHARED_PER_SM,
+    SMS,
+    WARPS_PER_SM,
+)
 
 POINTS = 96
 GROUPS = 11
 TIMELINES = 10
 
-WARPS_PER_SM = 64
-REGISTERS_PER_QUARTER = 16384
 MIN_BYTES, MAX_BYTES = 8 << 20, 6 << 30
 SHORTEST_S, LONGEST_S = 30e-6, 20e-3
 BYTES_PER_S = 4.2e12
-ISSUE_PER_S = SMS * 4 * 1.9e9
+ISSUE_PER_S = SMS * SCHEDULERS * 1.9e9
 """Only to choose sizes with; no prediction uses these."""
 
 BASES = (2, 3, 5, 7, 11, 13, 17, 19)
@@ -115,7 +120,7 @@ def fits(technique: Technique, params: Any, observer: bool = False) -> bool:
     return (
         ctas * (program.shared_bytes + RESERVED_PER_CTA) <= SHARED_PER_SM
         and ctas * warps <= WARPS_PER_SM
-        and ctas * ceil(warps / 4) <= REGISTERS_PER_QUARTER // per_warp
+        and ctas * ceil(warps / SCHEDULERS) <= REGISTERS_PER_SCHEDULER // per_warp
     )
 
 

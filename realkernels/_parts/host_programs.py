@@ -6,14 +6,15 @@ from itertools import pairwise
 from typing import Any
 
 from gpusim.program.host import Buffer, FixedCost, HostProgram, HostThread, Work
+from realkernels._parts.hopper import SMS
 
 WORD = 4
 PAGE = 4096
 
 
 def full_work(seconds: float, name: str = "kernel") -> Work:
-    """A kernel that leaves no room for another: 2048 threads on each of 132 SMs, in one wave."""
-    return Work(FixedCost(seconds), grid=264, threads=1024, name=name)
+    """A kernel that leaves no room for another: 2048 threads on each SM, in one wave."""
+    return Work(FixedCost(seconds), grid=2 * SMS, threads=1024, name=name)
 
 
 def small_work(seconds: float, blocks: int = 16, name: str = "kernel") -> Work:

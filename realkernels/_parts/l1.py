@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from math import exp
 
-L1_AND_SHARED_BYTES, SHARED_BYTES = 256 << 10, 228 << 10
-"""Of an SM; the second is taken from L1 where CTAs fill the SM with shared memory."""
+from realkernels._parts.hopper import L1_AND_SHARED_PER_SM, SHARED_PER_SM
+
+__all__ = ["MISSED_CYCLES", "cyclic_hit"]
+
 OTHER_BYTES = 5 << 10
 """Of L1 that hold something else, or lie where too many values want to be: with so many the law below is nearest to
 what the compiler spills in 28 KiB (0.07 off on average), and 0.03 off over all (`realkernels.microbench`
@@ -19,7 +21,7 @@ after the other, 305 instead of 40)."""
 _ROUNDS = 60
 
 
-def cyclic_hit(footprint_bytes: float, l1_bytes: float = L1_AND_SHARED_BYTES - SHARED_BYTES) -> float:
+def cyclic_hit(footprint_bytes: float, l1_bytes: float = L1_AND_SHARED_PER_SM - SHARED_PER_SM) -> float:
     """Fraction of hits of warps that go round and round ``footprint_bytes`` in an L1 of ``l1_bytes``.
 
     A line that comes in takes the place of any other. Until a line is wanted again as many come in as miss in a round,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import exp, inf
 
 from gpusim.hardware.memory.access import GRANULE_BYTES, LINE_BYTES
-from realkernels._parts.padding import GPC_SMS
+from realkernels._parts.hopper import GPC_SMS
 
 HELD_BYTES = 38 << 20
 """What is left of the 50 MiB of an H100, or 60 of an H200, for data that SMs of both halves read at random: each half

@@ -6,14 +6,9 @@ carve-out between L1 and shared memory is the same in every run.
 
 from __future__ import annotations
 
-SMS = 132
-"""Of an H100 or H200, on which techniques are measured."""
-GPC_SMS = 16
-"""SMs of a GPC of these (some have 18), which get CTAs of consecutive numbers."""
-SHARED_PER_SM = 228 * 1024
-RESERVED_PER_CTA = 1024
-MAX_PER_CTA = 227 * 1024
-GRANULARITY = 128
+from realkernels._parts.hopper import MAX_PER_CTA, RESERVED_PER_CTA, SHARED_PER_SM, SHARED_UNIT
+
+__all__ = ["padded_shared_bytes", "resident_ctas"]
 
 
 def resident_ctas(needed: int, ctas_per_sm: int) -> int:
@@ -27,5 +22,5 @@ def padded_shared_bytes(needed: int, ctas_per_sm: int) -> int:
     ``needed`` bytes are really used. Where they exceed the share they are asked for as they
     are: then fewer CTAs fit, or none, which is for the occupancy rules to say.
     """
-    share = SHARED_PER_SM // ctas_per_sm // GRANULARITY * GRANULARITY - RESERVED_PER_CTA
-    return max(min(share, MAX_PER_CTA), -(-needed // GRANULARITY) * GRANULARITY)
+    share = SHARED_PER_SM // ctas_per_sm // SHARED_UNIT * SHARED_UNIT - RESERVED_PER_CTA
+    return max(min(share, MAX_PER_CTA), -(-needed // SHARED_UNIT) * SHARED_UNIT)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-REGISTERS_PER_SM, REGISTER_UNIT = 65536, 8
-MOST_REGISTERS, MOST_SPLIT = 255, 240
-"""Per thread: an instruction can name 255; ``setmaxnreg`` is used up to 240."""
+from gpusim.program import WARP_SIZE
+from gpusim.program.registers import MOST_REGISTERS, REGISTER_UNIT
+from realkernels._parts.hopper import REGISTERS_PER_SM
+
+__all__ = ["MOST_SPLIT", "registers_at_launch", "registers_behind_split"]
+
+MOST_SPLIT = 240
+"""Per thread: ``setmaxnreg`` is used up to so many."""
 
 
 def registers_at_launch(warps: int, ctas_per_sm: int, most: int = MOST_REGISTERS) -> int:
     """Per thread, at most ``most``, of CTAs of ``warps`` warps of which so many share an SM."""
-    share = REGISTERS_PER_SM // (32 * warps * ctas_per_sm)
+    share = REGISTERS_PER_SM // (WARP_SIZE * warps * ctas_per_sm)
     return min(share // REGISTER_UNIT * REGISTER_UNIT, most)
 
 

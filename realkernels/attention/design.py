@@ -8,6 +8,7 @@ from math import exp, log
 from typing import Any
 
 from gpusim.scenario.technique import Technique
+from realkernels._parts.hopper import SMS
 from realkernels.attention import Params
 
 POINTS = 48
@@ -46,7 +47,7 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:
         heads=1,
         tiles_per_cta=2,
     )
-    ctas = (132, 264, 200, 528)[int(4 * u[6] * 1.9) % 4] * one.ctas_per_sm
+    ctas = (SMS, 2 * SMS, 200, 4 * SMS)[int(4 * u[6] * 1.9) % 4] * one.ctas_per_sm
     one = replace(one, heads=max(1, round(ctas / one.query_tiles)))
     target = exp(log(40e-6) + u[7] * (log(2e-3) - log(40e-6)))
     per_tile = estimate_s(replace(one, tiles_per_cta=1002)) - estimate_s(replace(one, tiles_per_cta=2))

@@ -24,8 +24,9 @@ from gpusim.program import (
     Wgmma,
     WgmmaWait,
 )
+from realkernels._parts.hopper import GPC_SMS, SMS
 from realkernels._parts.l2 import AGAIN_ALL_BYTES
-from realkernels._parts.padding import GPC_SMS, SMS, resident_ctas
+from realkernels._parts.padding import resident_ctas
 from realkernels._parts.tile_loop import PROLOGUE
 from realkernels.attention import PRODUCER_REGISTERS, PRODUCER_WARPS, QUERIES_PER_WARPGROUP, Params
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from gpusim.scenario.technique import Technique
 from realkernels._harness import design
-from realkernels._parts.padding import SMS
+from realkernels._parts.hopper import SMS
 from realkernels.cluster_multicast import Params
 
 POINTS = 64

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Technique, param
+from realkernels._parts.hopper import MAX_PER_CTA, SMS
 
 
 @dataclass(frozen=True)
@@ -19,12 +20,12 @@ class Params:
 
     kernels: int = param(8, "kernels", ge=1, le=1024)
     streams: int = param(8, "streams they are dealt to", ge=1, le=512)
-    blocks: int = param(132, "blocks of each", ge=1, le=100_000)
+    blocks: int = param(SMS, "blocks of each", ge=1, le=100_000)
     threads: int = param(256, "threads per block", ge=32, le=1024, multiple_of=32)
     registers: int = param(
         32, "registers per thread; beyond 32 only with up to 256 threads", ge=24, le=248, multiple_of=8
     )
-    shared_bytes: int = param(0, "shared memory per block", ge=0, le=227 * 1024, unit="bytes")
+    shared_bytes: int = param(0, "shared memory per block", ge=0, le=MAX_PER_CTA, unit="bytes")
     block_s: float = param(200e-6, "duration of each block", ge=0.0, le=1.0, unit="s")
     urgent: str = param("none", "a short last kernel after the others have begun", choices=("none", "equal", "high"))
 

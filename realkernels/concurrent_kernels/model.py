@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from gpusim.program.host import FixedCost, HostOp, HostProgram, HostWork, Launch, Stream, Work
+from realkernels._parts.hopper import SMS
 from realkernels._parts.host_programs import one_thread
 from realkernels.concurrent_kernels import Params
 
@@ -15,7 +16,7 @@ def build(params: Params) -> HostProgram:
     if params.urgent != "none":
         streams.append(Stream("urgent", "non_blocking", -5 if params.urgent == "high" else 0))
         urgent = Work(
-            FixedCost(params.block_s / 4), 132, params.threads, params.registers, params.shared_bytes, "urgent"
+            FixedCost(params.block_s / 4), SMS, params.threads, params.registers, params.shared_bytes, "urgent"
         )
         ops += [HostWork(params.block_s / 2), Launch(urgent, "urgent", chunk=params.kernels)]
     return one_thread("concurrent_kernels", ops, streams=tuple(streams))

@@ -18,9 +18,10 @@ from pathlib import Path
 
 from gpusim.program import WARP_SIZE
 from gpusim.scenario.technique import Lever, Technique, param
+from realkernels._parts.hopper import WARPS_PER_SM
 
 HALOS = ("copy", "true")
-MAX_WARPS, MOST_OUTPUTS = 64, 16
+MOST_OUTPUTS = 16
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,10 @@ class Params:
             raise ValueError(f"kernel_points is {self.kernel_points}: an odd number has a centre")
         if self.kernel_points // 2 > self.tile:
             raise ValueError(f"a kernel of {self.kernel_points} points reaches over more than one tile of {self.tile}")
-        if self.ctas_per_sm * self.warps > MAX_WARPS:
+        if self.ctas_per_sm * self.warps > WARPS_PER_SM:
             raise ValueError(
                 f"{self.ctas_per_sm} CTAs of {self.warps} warps are {self.ctas_per_sm * self.warps} warps, but an SM "
-                f"holds {MAX_WARPS}: use fewer warps or fewer CTAs per SM"
+                f"holds {WARPS_PER_SM}: use fewer warps or fewer CTAs per SM"
             )
 
     @property

@@ -9,14 +9,14 @@ from typing import Any
 
 from gpusim.program import WARP_SIZE
 from gpusim.scenario.technique import Technique
-from realkernels._harness import design
-from realkernels.conv1d_async import HALOS, MAX_WARPS, MOST_OUTPUTS, Params
+from realkernels._parts.hopper import SMS, WARPS_PER_SM
+from realkernels.conv1d_async import HALOS, MOST_OUTPUTS, Params
 
 POINTS = 44
 TIMELINES = 6
 TRAFFIC_PER_S = 3.9e12
 CTA_S = 1.7e-6
-LOADS_PER_S = design.SMS * 1.9e9
+LOADS_PER_S = SMS * 1.9e9
 """Only to choose sizes with; no prediction uses these."""
 LARGEST_FLOATS = 1 << 28
 VECTORS = (4, 8, 16)
@@ -32,7 +32,7 @@ def moved_bytes(params: Params) -> int:
 
 def estimate_s(params: Params) -> float:
     """Roughly how long a run takes, in seconds: memory, CTA after CTA, or loads from shared memory."""
-    waves = params.grid / (design.SMS * params.ctas_per_sm)
+    waves = params.grid / (SMS * params.ctas_per_sm)
     loads = params.floats / WARP_SIZE * params.kernel_points
     return 4e-6 + max(moved_bytes(params) / TRAFFIC_PER_S, waves * CTA_S, loads / LOADS_PER_S)
 
@@ -42,7 +42,7 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:
     warps = (1, 2, 3, 4, 6, 8, 8, 12, 16)[int(9 * u[0])]
     outputs = round(exp(u[1] * log(MOST_OUTPUTS)))
     kind = int(12 * u[4])
-    ctas = min(1 + int(MAX_WARPS // warps * u[3]), 32)
+    ctas = min(1 + int(WARPS_PER_SM // warps * u[3]), 32)
     one = Params(
         floats=WARP_SIZE * warps * outputs,
         tile=WARP_SIZE * warps * outputs,
@@ -54,7 +54,7 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:
         ctas_per_sm=ctas,
     )
     target = exp(log(35e-6) + u[5] * (log(1e-3) - log(35e-6)))
-    wave = replace(one, floats=one.tile * design.SMS * ctas)
+    wave = replace(one, floats=one.tile * SMS * ctas)
     tiles = round(wave.grid * (target - 4e-6) / (estimate_s(wave) - 4e-6))
     return replace(one, floats=min(tiles, LARGEST_FLOATS // one.tile) * one.tile)
 
@@ -77,13 +77,13 @@ def groups(technique: Technique, count: int) -> list[list[Any]]:  # noqa: ARG001
 
 def timelines(technique: Technique, count: int) -> list[Any]:  # noqa: ARG001 - one technique
     """The classic case and one wave of larger tiles; with room for the observer warp."""
-    few = replace(LARGE, floats=2048 * 3 * design.SMS, ctas_per_sm=3)
+    few = replace(LARGE, floats=2048 * 3 * SMS, ctas_per_sm=3)
     chosen = [
         replace(CLASSIC, ctas_per_sm=3),
         replace(CLASSIC, ctas_per_sm=3, asynchronous=False),
         few,
         replace(few, asynchronous=False),
         replace(few, halo="true", floats=2 * few.floats),
-        replace(few, kernel_points=31, ctas_per_sm=2, floats=2048 * 2 * design.SMS),
+        replace(few, kernel_points=31, ctas_per_sm=2, floats=2048 * 2 * SMS),
     ]
     return chosen[:count]

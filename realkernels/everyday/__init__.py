@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from realkernels._parts.padding import SMS
+from realkernels._parts.hopper import SMS
 
 FOLDER = Path(__file__).parent
 KERNELS, SCENARIOS, RECORDED = FOLDER / "kernels.cu", FOLDER / "scenarios", FOLDER / "recorded"

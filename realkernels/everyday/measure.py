@@ -19,7 +19,7 @@ from gpusim.validation.recording import source_hash
 from realkernels._harness import device
 from realkernels._harness.compile import compile_kernel
 from realkernels._harness.timing import Times, make_flush, time_launch
-from realkernels._parts.padding import SMS
+from realkernels._parts.hopper import SMS
 from realkernels.everyday import CASES, KERNELS, TOTALS
 
 FLOATS, SECOND = 1 << 28, 1 << 25

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import exp, log
 
-from realkernels._harness.design import SMS, halton
+from realkernels._harness.design import halton
+from realkernels._parts.hopper import SMS
 from realkernels.fused_softmax_scale import FLOATS_PER_WARP, VARIANTS, WARPS_PER_SM, Params
 
 MIB = 1 << 20

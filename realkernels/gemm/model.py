@@ -21,8 +21,9 @@ from gpusim.program import (
     Wgmma,
     WgmmaWait,
 )
+from realkernels._parts.hopper import SMS
 from realkernels._parts.l2 import product_hits, product_sharing
-from realkernels._parts.padding import SMS, resident_ctas
+from realkernels._parts.padding import resident_ctas
 from realkernels._parts.tile_loop import PROLOGUE
 from realkernels.gemm import DEPTH, Params
 

@@ -19,8 +19,9 @@ from gpusim.program import (
     SyncThreads,
     WaitGroup,
 )
+from realkernels._parts.hopper import SMS
 from realkernels._parts.l2 import product_hits, product_sharing
-from realkernels._parts.padding import SMS, resident_ctas
+from realkernels._parts.padding import resident_ctas
 from realkernels._parts.tile_loop import PLACEHOLDERS, PROLOGUE, VECTOR_BYTES
 from realkernels.gemm_mma import Params
 

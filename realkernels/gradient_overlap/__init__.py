@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Lever, Technique, param
+from realkernels._parts.hopper import SMS
 from realkernels._parts.host_programs import check_parts
 
 
@@ -31,7 +32,7 @@ class Params:
     backward_s: float = param(1.6e-3, "the backward pass alone; each bucket has its share", ge=0.0, le=1.0, unit="s")
     comm_s: float = param(0.8e-3, "sending all gradients; each bucket has its share", ge=0.0, le=1.0, unit="s")
     blocks: int = param(
-        132, "blocks of 1024 threads of a bucket's backward kernel; the device holds 264 at once", ge=1, le=8448
+        SMS, "blocks of 1024 threads of a bucket's backward kernel; the device holds 264 at once", ge=1, le=8448
     )
     comm_blocks: int = param(16, "blocks of 512 threads of a communication kernel", ge=1, le=264)
     bytes: int = param(8 << 20, "gradients; copied in before and out at the end", ge=4096, le=1 << 30, unit="bytes")

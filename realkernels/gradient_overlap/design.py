@@ -5,11 +5,14 @@ from __future__ import annotations
 from itertools import product
 
 from realkernels._harness.design import between, halton
+from realkernels._parts.hopper import SMS
 from realkernels.gradient_overlap import Params
 
 KIB, MIB = 1 << 10, 1 << 20
 SPREAD = 28
-BLOCKS = (64, 132, 264, 528, 1056, 2112)
+FILLING = (SMS, 2 * SMS, 8 * SMS)
+"""Blocks: of half of the device, of all of it, of four waves."""
+BLOCKS = (64, SMS, 2 * SMS, 4 * SMS, 8 * SMS, 16 * SMS)
 """Half of the SMs, all of them by half, all, and in two to eight waves."""
 ORDERS = ("overlapped", "overlapped", "overlapped", "after_backward", "same_stream")
 BYTES_PER_S_OF_BLOCK = 6e9
@@ -20,14 +23,14 @@ def totals() -> list[Params]:
     """Without repetitions."""
     chosen = [
         Params(overlap=overlap, priority=priority, blocks=blocks)
-        for overlap, priority, blocks in product(("overlapped", "after_backward"), ("high", "normal"), (132, 264, 1056))
+        for overlap, priority, blocks in product(("overlapped", "after_backward"), ("high", "normal"), FILLING)
         if overlap == "overlapped" or priority == "high"
     ]
-    chosen += [Params(overlap="same_stream", blocks=blocks) for blocks in (132, 264, 1056)]
+    chosen += [Params(overlap="same_stream", blocks=blocks) for blocks in FILLING]
     # Few buckets of many waves: what priority is for.
     chosen += [
         Params(priority=priority, blocks=blocks, buckets=buckets)
-        for priority, blocks, buckets in product(("high", "normal"), (132, 2112), (2, 4, 32))
+        for priority, blocks, buckets in product(("high", "normal"), (SMS, 16 * SMS), (2, 4, 32))
     ]
     chosen += [_spread(index) for index in range(1, SPREAD + 1)]
     return list(dict.fromkeys(chosen))
@@ -38,8 +41,8 @@ def traced() -> list[Params]:
     return [
         Params(),
         Params(overlap="after_backward"),
-        Params(blocks=264),
-        *(Params(priority=priority, blocks=2112, buckets=4) for priority in ("high", "normal")),
+        Params(blocks=2 * SMS),
+        *(Params(priority=priority, blocks=16 * SMS, buckets=4) for priority in ("high", "normal")),
     ]
 
 

@@ -13,11 +13,12 @@ from gpusim.program.host import (
     StreamWaitEvent,
     Work,
 )
+from realkernels._parts.hopper import SMS
 from realkernels._parts.host_programs import in_and_out, one_thread, parts
 from realkernels.gradient_overlap import Params
 
-AT_ONCE = 264
-"""Blocks of 1024 threads that the device holds: two on each of 132 SMs."""
+AT_ONCE = 2 * SMS
+"""Blocks of 1024 threads that the device holds: two on each SM."""
 HIGH = -5
 """A priority beyond the highest is the highest."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import product
 
 from realkernels._harness.design import between, halton
+from realkernels._parts.hopper import SMS
 from realkernels.layer_pipeline import ALLOCATIONS, Params
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -17,7 +18,7 @@ def totals() -> list[Params]:
     """Without repetitions."""
     chosen = [
         Params(allocation=allocation, blocks=blocks, workspace_bytes=space)
-        for allocation, blocks, space in product(ALLOCATIONS, (64, 264), (0, 4 * MIB))
+        for allocation, blocks, space in product(ALLOCATIONS, (64, 2 * SMS), (0, 4 * MIB))
         if space or allocation != "none"
     ]
     chosen += [Params(streams=streams) for streams in (1, 2, 8)]
@@ -27,7 +28,7 @@ def totals() -> list[Params]:
 
 def traced() -> list[Params]:
     """Each allocation, and kernels that fill the device."""
-    return [*(Params(allocation=allocation) for allocation in ALLOCATIONS), Params(blocks=264)]
+    return [*(Params(allocation=allocation) for allocation in ALLOCATIONS), Params(blocks=2 * SMS)]
 
 
 def _spread(index: int) -> Params:
@@ -35,7 +36,7 @@ def _spread(index: int) -> Params:
     a, b, c, d, e, f, g, h = (halton(index, base) for base in (2, 3, 5, 7, 11, 13, 17, 19))
     layers = round(between(2, 24, b))
     kernel_s = float(f"{between(10e-6, 400e-6, a):.3g}")
-    blocks = round(between(8, 264, d))
+    blocks = round(between(8, 2 * SMS, d))
     # The least a layer takes, so that none is short of time for its batch.
     imbalance = (0.0, 0.3, 0.8)[int(3 * g)]
     most = 0.5 * kernel_s * (1.0 - imbalance) * blocks * BYTES_PER_S_OF_BLOCK

@@ -11,11 +11,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from gpusim.program import WARP_SIZE
+from gpusim.program.registers import MOST_REGISTERS, REGISTER_UNIT, allocated_registers
 from gpusim.scenario.technique import Technique, param
+from realkernels._parts.hopper import REGISTERS_PER_SCHEDULER, SCHEDULERS, WARPS_PER_SM
 
 LIMITERS = ("registers", "shared_memory", "block")
-MAX_WARPS, MAX_CTAS = 64, 32
-REGISTERS_PER_QUARTER, REGISTER_UNIT, MOST_REGISTERS = 16384, 8, 248
+MOST_IN_STEPS = MOST_REGISTERS // REGISTER_UNIT * REGISTER_UNIT
+"""Registers per thread, as far as launches give them out in whole steps."""
 FEWEST_REGISTERS = 40
 """Registers per thread from which on the kernel can be given as many as wanted."""
 
@@ -32,15 +35,15 @@ class Params:
     tiles_per_cta: int = param(64, "turns of the loop in each CTA", ge=1, le=1_000_000)
 
     def __post_init__(self) -> None:
-        if self.ctas_per_sm * self.warps > MAX_WARPS:
+        if self.ctas_per_sm * self.warps > WARPS_PER_SM:
             raise ValueError(
                 f"{self.ctas_per_sm} CTAs of {self.warps} warps are {self.ctas_per_sm * self.warps} warps, but an SM "
-                f"holds {MAX_WARPS}: use fewer warps or fewer CTAs per SM"
+                f"holds {WARPS_PER_SM}: use fewer warps or fewer CTAs per SM"
             )
-        if self.limiter == "block" and self.ctas_per_sm != MAX_WARPS // self.warps:
+        if self.limiter == "block" and self.ctas_per_sm != WARPS_PER_SM // self.warps:
             raise ValueError(
-                f"blocks of {self.warps} warps limit themselves to {MAX_WARPS // self.warps} CTAs per SM, not "
-                f"{self.ctas_per_sm}: set ctas_per_sm to {MAX_WARPS // self.warps} or choose another limiter"
+                f"blocks of {self.warps} warps limit themselves to {WARPS_PER_SM // self.warps} CTAs per SM, not "
+                f"{self.ctas_per_sm}: set ctas_per_sm to {WARPS_PER_SM // self.warps} or choose another limiter"
             )
         if self.limiter == "registers" and not registers_for(self.warps, self.ctas_per_sm):
             raise ValueError(
@@ -61,13 +64,13 @@ class Params:
 
 def ctas_with(registers: int, warps: int) -> int:
     """CTAs of ``warps`` warps (a multiple of 4) that the registers of an SM admit."""
-    rounded = -(-registers // REGISTER_UNIT) * REGISTER_UNIT
-    return min(REGISTERS_PER_QUARTER // (32 * rounded) // (warps // 4), MAX_WARPS // warps)
+    per_warp = WARP_SIZE * allocated_registers(registers)
+    return min(REGISTERS_PER_SCHEDULER // per_warp // (warps // SCHEDULERS), WARPS_PER_SM // warps)
 
 
 def registers_for(warps: int, ctas: int) -> int:
     """The most registers per thread with which exactly ``ctas`` CTAs fit on an SM, or 0."""
-    candidates = range(FEWEST_REGISTERS, MOST_REGISTERS + 1, REGISTER_UNIT)
+    candidates = range(FEWEST_REGISTERS, MOST_IN_STEPS + 1, REGISTER_UNIT)
     return max((count for count in candidates if ctas_with(count, warps) == ctas), default=0)
 
 

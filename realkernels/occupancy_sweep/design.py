@@ -8,13 +8,14 @@ from typing import Any
 
 from gpusim.scenario.technique import Technique
 from realkernels._harness import design
-from realkernels.occupancy_sweep import LIMITERS, MAX_WARPS, Params
+from realkernels._parts.hopper import SMS, WARPS_PER_SM
+from realkernels.occupancy_sweep import LIMITERS, Params
 
 POINTS = 48
 TIMELINES = 0
 CURVE = (
     *((4, ctas) for ctas in (1, 2, 3, 4, 6, 8, 12, 16)),
-    *((warps, MAX_WARPS // warps) for warps in (12, 20, 24, 28)),
+    *((warps, WARPS_PER_SM // warps) for warps in (12, 20, 24, 28)),
 )
 """(warps, CTAs per SM) of the members of a group."""
 LATENCY_S = 0.9e-6
@@ -23,21 +24,21 @@ LATENCY_S = 0.9e-6
 
 def estimate_s(params: Params) -> float:
     """Roughly how long a run takes, in seconds."""
-    in_flight = design.SMS * params.ctas_per_sm * params.tile_bytes
+    in_flight = SMS * params.ctas_per_sm * params.tile_bytes
     return 5e-6 + design.moved_bytes(params) / min(design.BYTES_PER_S, in_flight / LATENCY_S)
 
 
 def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:  # noqa: ARG001 - one kind of parameters
     """The configuration at ``u`` of the unit cube. Raises ValueError where the limiter cannot do that."""
     limiter, warps = LIMITERS[int(3 * u[0])], 4 * (1 + int(8 * u[1]))
-    most = MAX_WARPS // warps
+    most = WARPS_PER_SM // warps
     ctas = most if limiter == "block" else 1 + int(most * u[2])
     return sized(limiter, warps, ctas, 1 + int(4 * u[3]), exp(log(60e-6) + u[4] * (log(1.2e-3) - log(60e-6))))
 
 
 def sized(limiter: str, warps: int, ctas: int, loads: int, target_s: float) -> Params:
     """One wave of CTAs whose loop runs about ``target_s``."""
-    one = Params(limiter, warps, ctas, loads, design.SMS * ctas, 1)
+    one = Params(limiter, warps, ctas, loads, SMS * ctas, 1)
     turns = round((target_s - 5e-6) / (estimate_s(one) - 5e-6))
     return Params(limiter, warps, ctas, loads, one.grid, max(turns, 4))
 

@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 
 from gpusim.program import Compute, KernelProgram, Load, Mix, Op, Role, Store
+from gpusim.program.registers import MOST_REGISTERS
+from realkernels._parts.hopper import WARPS_PER_SM
 from realkernels._parts.tile_loop import EPILOGUE, PROLOGUE
-from realkernels.occupancy_sweep import MAX_WARPS, MOST_REGISTERS, Params, registers_for
+from realkernels.occupancy_sweep import MOST_IN_STEPS, Params, registers_for
 
 LOAD_OTHER = {1: 4, 2: 7, 3: 8, 4: 8}
 """Per turn, by loads: the next addresses."""
@@ -32,21 +34,21 @@ def build(params: Params) -> KernelProgram:
 def registers(params: Params) -> int:
     """Upper bound on the registers per thread."""
     if params.limiter != "registers":
-        return 32 if MAX_WARPS // params.warps * params.warps > 48 else 40
+        return 32 if WARPS_PER_SM // params.warps * params.warps > 48 else 40
     wanted = registers_for(params.warps, params.ctas_per_sm)
-    return wanted if wanted < MOST_REGISTERS else 255
+    return wanted if wanted < MOST_IN_STEPS else MOST_REGISTERS
 
 
 def held(params: Params) -> int:
     """Registers to hold for nothing, so that `registers` are taken."""
     if params.limiter != "registers":
         return 0
-    return min(registers(params), MOST_REGISTERS) - SPARE
+    return min(registers(params), MOST_IN_STEPS) - SPARE
 
 
 def min_ctas(params: Params) -> int:
     """CTAs for which the compiler must leave registers: those resident, or as many as warps allow."""
-    return params.ctas_per_sm if params.limiter == "registers" else MAX_WARPS // params.warps
+    return params.ctas_per_sm if params.limiter == "registers" else WARPS_PER_SM // params.warps
 
 
 def _worker(params: Params, tiles: int) -> Iterator[Op]:

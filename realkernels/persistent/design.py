@@ -8,6 +8,7 @@ from typing import Any
 
 from gpusim.scenario.technique import Technique
 from realkernels._harness import design
+from realkernels._parts.hopper import SMS
 from realkernels.persistent import MODES, Params
 
 POINTS = 48
@@ -39,11 +40,11 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:
         fma_per_element=round(exp(u[1] * log(129)) - 1),
         warps=2 + int(15 * u[2]),
         ctas_per_sm=ctas,
-        resident=design.SMS * ctas,
+        resident=SMS * ctas,
     )
     target = exp(log(45e-6) + u[6] * (log(1.5e-3) - log(45e-6)))
     items = round((target - 5e-6) / (estimate_s(params) - 5e-6))
-    return Params(**vars(params) | {"items": min(max(items, design.SMS * ctas), 40_000)})
+    return Params(**vars(params) | {"items": min(max(items, SMS * ctas), 40_000)})
 
 
 def groups(technique: Technique, count: int) -> list[list[Any]]:  # noqa: ARG001
@@ -51,7 +52,7 @@ def groups(technique: Technique, count: int) -> list[list[Any]]:  # noqa: ARG001
     found = []
     for tiles_per_item in (1, 2, 4, 16, 64):
         for more in (0, 40):
-            items = design.SMS * 2 * 64 // tiles_per_item + more
+            items = SMS * 2 * 64 // tiles_per_item + more
             pair = [Params(mode=mode, items=items, tiles_per_item=tiles_per_item) for mode in MODES]
             found.append([params for params in pair if design.is_measurable(technique, params)])
     return found

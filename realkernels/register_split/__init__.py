@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Lever, Technique, param
+from realkernels._parts.hopper import WARPS_PER_SM
 from realkernels._parts.registers import registers_at_launch, registers_behind_split
 
 MODES = ("uniform", "split")
@@ -21,7 +22,6 @@ PRODUCER_WARPS = 4
 """A warpgroup, the unit of setmaxnreg; one of its threads works."""
 FEWEST = 40
 """Registers per thread from which on the code itself fits."""
-MAX_WARPS = 64
 
 
 @dataclass(frozen=True)
@@ -47,10 +47,10 @@ class Params:
     tiles_per_cta: int = param(64, "tiles each CTA processes", ge=1, le=1_000_000)
 
     def __post_init__(self) -> None:
-        if self.ctas_per_sm * self.warps > MAX_WARPS:
+        if self.ctas_per_sm * self.warps > WARPS_PER_SM:
             raise ValueError(
                 f"{self.ctas_per_sm} CTAs of {self.warps} warps are {self.ctas_per_sm * self.warps} warps, but an SM "
-                f"holds {MAX_WARPS}: use fewer consumer_warps or fewer ctas_per_sm"
+                f"holds {WARPS_PER_SM}: use fewer consumer_warps or fewer ctas_per_sm"
             )
         if self.launch_registers < FEWEST:
             raise ValueError(

@@ -8,6 +8,7 @@ from typing import Any
 
 from gpusim.scenario.technique import Technique
 from realkernels._harness import design
+from realkernels._parts.hopper import SMS
 from realkernels.register_split import Params, model
 
 POINTS = 48
@@ -25,10 +26,10 @@ def estimate_s(params: Params) -> float:
     """Roughly how long a run takes, in seconds."""
     moved = design.moved_bytes(params)
     mix = model.consumer_mix(params, 1)
-    busy = min(1.0, params.grid / (design.SMS * params.ctas_per_sm))
+    busy = min(1.0, params.grid / (SMS * params.ctas_per_sm))
     # What passes the pipe of shared memory, which all four schedulers have in common, or what is issued.
     slots = max(4.0 * (4.0 * mix.lds + mix.sts), mix.issue_slots + 8.0)
-    waves = params.grid / (design.SMS * params.ctas_per_sm)
+    waves = params.grid / (SMS * params.ctas_per_sm)
     tail = ceil(waves) / waves if waves > 1.0 else 1.0
     return 5e-6 + tail * max(moved / design.BYTES_PER_S, moved / 512 * slots / (design.ISSUE_PER_S * busy))
 
@@ -46,7 +47,7 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:
         "fma_per_element": max(round(exp(u[1] * log(129)) - 1) - 1, 0),
         "consumer_warps": 4 * (1 + int(4 * u[2])),
         "ctas_per_sm": ctas,
-        "grid": (design.SMS * ctas, 264, 2 * design.SMS * ctas, 100)[int(40 * u[4]) % 4],
+        "grid": (SMS * ctas, 264, 2 * SMS * ctas, 100)[int(40 * u[4]) % 4],
         "tiles_per_cta": 1,
     }
     one_tile = estimate_s(Params(**values)) - 5e-6
@@ -60,8 +61,7 @@ def groups(technique: Technique, count: int) -> list[list[Any]]:
     for warps, ctas, accumulators in SHAPES[:count]:
         shape = {"consumer_warps": warps, "ctas_per_sm": ctas, "accumulators": accumulators}
         members = [
-            Params(mode, producer_registers=kept, grid=design.SMS * ctas, tiles_per_cta=200, **shape)
-            for mode, kept in MEMBERS
+            Params(mode, producer_registers=kept, grid=SMS * ctas, tiles_per_cta=200, **shape) for mode, kept in MEMBERS
         ]
         found.append([params for params in members if design.is_measurable(technique, params)])
     return found
@@ -74,7 +74,7 @@ def timelines(technique: Technique, count: int) -> list[Any]:
         for mode in ("uniform", "split"):
             params = Params(
                 mode, accumulators, consumer_warps=warps, ctas_per_sm=ctas, fma_per_element=(0, 8)[index % 2],
-                tile_bytes=8192 + 4096 * (index % 3), grid=design.SMS * ctas, tiles_per_cta=24 + 8 * index,
+                tile_bytes=8192 + 4096 * (index % 3), grid=SMS * ctas, tiles_per_cta=24 + 8 * index,
             )  # fmt: skip
             if design.fits(technique, params):
                 found.append(params)

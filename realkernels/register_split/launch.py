@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from gpusim.program.registers import allocated_registers
 from realkernels._harness import oracle
 from realkernels._harness.launcher import Launcher, Plan
 from realkernels._parts.padding import padded_shared_bytes
-from realkernels._parts.registers import REGISTER_UNIT
 from realkernels._parts.tile_loop import tile_defines
 from realkernels.register_split import PRODUCER_WARPS, TECHNIQUE, Params
 from realkernels.register_split.model import RING, shared_bytes
@@ -23,7 +23,7 @@ class SplitLauncher(Launcher):
         super().prepare()
         params = self.plan.params
         if params.mode == "split":
-            at_launch = -(-self.registers // REGISTER_UNIT) * REGISTER_UNIT * params.warps
+            at_launch = allocated_registers(self.registers) * params.warps
             asked = params.producer_registers * PRODUCER_WARPS + params.consumer_registers * params.consumer_warps
             if asked > at_launch:
                 raise RuntimeError(

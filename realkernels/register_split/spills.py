@@ -8,8 +8,8 @@ from __future__ import annotations
 from functools import lru_cache
 
 from gpusim.program import WARP_SIZE, Mix
+from realkernels._parts.hopper import SMS
 from realkernels._parts.l1 import MISSED_CYCLES, cyclic_hit
-from realkernels._parts.padding import SMS
 from realkernels._parts.tile_loop import FMA_UNROLL, shares
 from realkernels.register_split import Params
 

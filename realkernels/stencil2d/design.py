@@ -9,6 +9,7 @@ from typing import Any
 
 from gpusim.scenario.technique import Technique
 from realkernels._harness import design
+from realkernels._parts.hopper import SMS
 from realkernels.stencil2d import MOST_VECTORS, VECTOR_FLOATS, Params
 
 POINTS = 48
@@ -20,7 +21,7 @@ START_S = 6e-6
 SHORTEST_S, LONGEST_S = 45e-6, 1.5e-3
 
 TWO_PER_SM = Params(tiles_per_cta=128)
-ONE_PER_SM = Params(ctas_per_sm=1, grid=132, tiles_per_cta=192)
+ONE_PER_SM = Params(ctas_per_sm=1, grid=SMS, tiles_per_cta=192)
 
 
 def moved_bytes(params: Params) -> int:
@@ -30,7 +31,7 @@ def moved_bytes(params: Params) -> int:
 
 def estimate_s(params: Params) -> float:
     """Roughly how long a run takes, in seconds: memory, arithmetic, or the latency of a row over the stages."""
-    resident = design.SMS * params.ctas_per_sm
+    resident = SMS * params.ctas_per_sm
     waves = -(-params.grid // resident)
     instructions = params.width * params.height / VECTOR_FLOATS * (16 * params.radius + 4 * params.fma_per_element + 50)
     busy = params.grid / (waves * resident)
@@ -47,11 +48,11 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:
     warps = (1, 2, 3, 4, 6, 8, 8, 12, 16)[int(9 * u[2])]
     ctas = (1, 1, 2, 2, 3, 4, 6, 8)[int(8 * u[3])]
     strips, grid = (
-        (12, design.SMS * ctas),
-        (33, design.SMS * ctas),
-        (4, design.SMS * ctas),
-        (6, 2 * design.SMS * ctas),
-        (66, 3 * design.SMS * ctas),
+        (12, SMS * ctas),
+        (33, SMS * ctas),
+        (4, SMS * ctas),
+        (6, 2 * SMS * ctas),
+        (66, 3 * SMS * ctas),
         (10, 100),
     )[int(6 * u[5])]
     one = Params(
@@ -80,7 +81,7 @@ def groups(technique: Technique, count: int) -> list[list[Any]]:
         (ONE_PER_SM, few),
         (replace(ONE_PER_SM, radius=4, fma_per_element=16), few),
         (replace(TWO_PER_SM, radius=4, fma_per_element=64), few),
-        (replace(TWO_PER_SM, tile_width=256, warps=2, ctas_per_sm=8, strips=48, grid=1056), few),
+        (replace(TWO_PER_SM, tile_width=256, warps=2, ctas_per_sm=8, strips=48, grid=8 * SMS), few),
         *((replace(ONE_PER_SM, fma_per_element=fma), (1, 4)) for fma in (8, 32, 128)),
         *((replace(TWO_PER_SM, radius=radius), (1, 4)) for radius in (2, 3)),
     ]
@@ -96,6 +97,6 @@ def timelines(technique: Technique, count: int) -> list[Any]:
         replace(TWO_PER_SM, **short),
         replace(ONE_PER_SM, radius=4, fma_per_element=16, **short),
         replace(TWO_PER_SM, radius=2, stages=2, fma_per_element=32, **short),
-        replace(TWO_PER_SM, tile_width=256, warps=2, ctas_per_sm=8, strips=48, grid=1056, **short),
+        replace(TWO_PER_SM, tile_width=256, warps=2, ctas_per_sm=8, strips=48, grid=8 * SMS, **short),
     ]
     return [params for params in chosen if design.fits(technique, params, observer=True)][:count]

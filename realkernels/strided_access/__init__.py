@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.scenario.technique import Technique, param
+from realkernels._parts.hopper import CTAS_PER_SM, WARPS_PER_SM
 
 PATTERNS = ("strided", "random")
 STRIDES = (1, 2, 4, 8, 16, 32, 64)
-MAX_WARPS, MAX_CTAS = 64, 32
 SMALLEST, LARGEST = 8 << 20, 2 << 30
 
 
@@ -45,7 +45,7 @@ class Params:
     @property
     def ctas_per_sm(self) -> int:
         """CTAs that an SM has room for. No shared memory is taken to have fewer, since it would be taken from L1."""
-        return min(MAX_WARPS // self.warps, MAX_CTAS)
+        return min(WARPS_PER_SM // self.warps, CTAS_PER_SM)
 
     @property
     def tile_bytes(self) -> int:

@@ -8,14 +8,15 @@ from typing import Any
 
 from gpusim.scenario.technique import Technique
 from realkernels._harness import design
-from realkernels.strided_access import LARGEST, MAX_WARPS, SMALLEST, STRIDES, Params
+from realkernels._parts.hopper import SMS, WARPS_PER_SM
+from realkernels.strided_access import LARGEST, SMALLEST, STRIDES, Params
 from realkernels.strided_access.model import LINE_BYTES, SECTOR_BYTES, hits, touched
 
 POINTS = 48
 TIMELINES = 0
 WIDTHS = (4, 8, 16)
 WARPS = (1, 2, 4, 6, 8, 12, 16, 24, 32)
-FULL = 132 * 8
+FULL = SMS * 8
 """Grid that fills all SMs with CTAs of 8 warps."""
 LEAST_TOUCHED = 4 << 20
 """Bytes of sectors that a sweep touches at least: of fewer, L1 would hold too many."""
@@ -45,9 +46,9 @@ def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:
     stride = 1 if pattern == "random" else STRIDES[int(len(STRIDES) * u[0])]
     warps = WARPS[int(len(WARPS) * u[2])]
     bits = SMALLEST.bit_length() - 1 + int((LARGEST // SMALLEST).bit_length() * u[6])
-    ctas = 1 + int(min(MAX_WARPS // warps, 16) * u[3])
+    ctas = 1 + int(min(WARPS_PER_SM // warps, 16) * u[3])
     params = Params(
-        pattern, stride, WIDTHS[int(3 * u[1])], warps, (1, 2, 4)[int(3 * u[5])], design.SMS * ctas,
+        pattern, stride, WIDTHS[int(3 * u[1])], warps, (1, 2, 4)[int(3 * u[5])], SMS * ctas,
         footprint_bytes=1 << bits,
     )  # fmt: skip
     return sized(params, exp(log(60e-6) + u[7] * (log(1.2e-3) - log(60e-6))))
@@ -78,7 +79,7 @@ def groups(technique: Technique, count: int) -> list[list[Any]]:  # noqa: ARG001
         found.append([*members, Params("random", 1, width, 8, 4, FULL, footprint_bytes=LARGEST)])
     bits = range(SMALLEST.bit_length() - 1, LARGEST.bit_length())
     found.append([Params("random", 1, 16, 8, 4, FULL, footprint_bytes=1 << bit) for bit in bits])
-    found.append([Params("strided", 1, 4, 4, loads, 132 * ctas) for loads in (1, 4) for ctas in (1, 2, 4, 8, 16)])
+    found.append([Params("strided", 1, 4, 4, loads, SMS * ctas) for loads in (1, 4) for ctas in (1, 2, 4, 8, 16)])
     groups = [[sized(member, 250e-6) for member in group] for group in found]
     return [[member for member in group if design.is_measurable(technique, member)] for group in groups]
 

@@ -7,7 +7,8 @@ from statistics import fmean
 import pytest
 
 from realkernels._parts import l1
-from realkernels._parts.l1 import L1_AND_SHARED_BYTES, MISSED_CYCLES, cyclic_hit
+from realkernels._parts.hopper import L1_AND_SHARED_PER_SM
+from realkernels._parts.l1 import MISSED_CYCLES, cyclic_hit
 from tests.bench_rows import rows
 
 KIB = 1 << 10
@@ -19,7 +20,7 @@ def off(device: str) -> list[float]:
     found = []
     for row in rows("local_hits", device):
         footprint = row["local_bytes"] * WARP * row["warps"]
-        predicted = cyclic_hit(footprint, L1_AND_SHARED_BYTES - KIB * row["carve_out_kib"])
+        predicted = cyclic_hit(footprint, L1_AND_SHARED_PER_SM - KIB * row["carve_out_kib"])
         found.append(predicted - row["hit_sectors"] / row["load_sectors"])
     assert len(found) == 117
     return found

@@ -17,7 +17,7 @@ from gpusim.scenario import loads
 from gpusim.validation.recording import TOTALS, TotalRow, Totals, is_stale, recorded_devices
 from realkernels._harness import design
 from realkernels._harness.launcher import A, B
-from realkernels._parts.registers import REGISTERS_PER_SM
+from realkernels._parts.hopper import REGISTERS_PER_SM
 from realkernels._parts.tile_loop import FMA_UNROLL, TILE_TOLERANCE
 from realkernels.register_split import PRODUCER_WARPS, TECHNIQUE, Params, launch, model, spills
 from tests.realkernels.compiled import assemble

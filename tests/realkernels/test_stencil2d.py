@@ -17,7 +17,7 @@ from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Op, Ring,
 from gpusim.timeline.metrics import hidden_fraction, period_s
 from realkernels._harness import design
 from realkernels._harness.launcher import A, B
-from realkernels._parts.registers import REGISTERS_PER_SM
+from realkernels._parts.hopper import REGISTERS_PER_SM
 from realkernels._parts.tile_loop import FMA_UNROLL, ROLL_SETUP
 from realkernels.stencil2d import TECHNIQUE, Params, launch, model, oracle
 from realkernels.stencil2d.design import ONE_PER_SM, TWO_PER_SM

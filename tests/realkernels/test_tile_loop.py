@@ -13,7 +13,8 @@ from gpusim.hardware.profile import load_profile
 from gpusim.program import Compute, CpAsync, KernelProgram, Load, Role, StoreShared, TmaLoad, sass
 from gpusim.validation.recording import TOTALS, Totals, is_stale, recorded_devices
 from realkernels._parts import cp_async_tiles, tma_tiles
-from realkernels._parts.padding import MAX_PER_CTA, RESERVED_PER_CTA, SHARED_PER_SM, padded_shared_bytes
+from realkernels._parts.hopper import MAX_PER_CTA, RESERVED_PER_CTA, SHARED_PER_SM
+from realkernels._parts.padding import padded_shared_bytes
 from realkernels._parts.tile_loop import FMA_UNROLL, TILE_TOLERANCE, shares, shares_apart, tile_mix
 from realkernels.sync_tile import model as sync_model
 from realkernels.tma_warp_specialized import model as tma_model

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Discriminator, Field, Tag, model_validator
 
+from gpusim.program.registers import MOST_REGISTERS
 from gpusim.scenario.fields import ByteCount, Count, Model, Name, Number
 from gpusim.scenario.host.words import DeviceNumber, HostStep, Size, Time
 from gpusim.scenario.kernel.schema import SpelledKernel, TechniqueKernel
@@ -61,7 +62,7 @@ class WorkSpec(Model):
     """Blocks of the grid."""
     threads: Annotated[Count, Field(ge=1, le=1024)] = 128
     """Threads of a block."""
-    registers: Annotated[Count, Field(ge=1, le=255)] = 32
+    registers: Annotated[Count, Field(ge=1, le=MOST_REGISTERS)] = 32
     """Registers of a thread."""
     shared_bytes: Annotated[ByteCount, Field(le=2**20)] = 0
     """Bytes of shared memory of a block."""

@@ -24,6 +24,8 @@ __all__ = [
 ]
 
 MAX_ALIGN = 2**20
+MOST_SHARING = 132
+"""SMs that may want the same bytes: as many as the devices have on which sharing was measured."""
 
 
 def _align(value: Any) -> int:
@@ -36,7 +38,7 @@ def _align(value: Any) -> int:
 Align = Annotated[int, BeforeValidator(_align, json_schema_input_type=int | str)]
 Distance = Annotated[ByteCount, Field(le=2**30)]
 Pieces = Annotated[Count, Field(ge=1, le=2**20)]
-Shared = Annotated[Number, Field(ge=1, le=132)]
+Shared = Annotated[Number, Field(ge=1, le=MOST_SHARING)]
 Row = Annotated[ByteCount, Field(ge=0, le=2**20, multiple_of=16)]
 
 

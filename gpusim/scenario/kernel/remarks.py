@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gpusim.hardware.memory.access import LINE_BYTES
+from gpusim.program.ops import GPC_SMS
 from gpusim.program.sass import LEFT_TO_WRITE
 from gpusim.scenario.kernel.access_schema import BulkFetch, GlobalStore
 from gpusim.scenario.kernel.op_lists import as_written
@@ -15,7 +16,6 @@ from gpusim.units import format_quantity
 
 __all__ = ["draft_remarks", "kernel_remarks"]
 
-GPC_SMS = 16
 MOSTLY = 0.5
 """Part of what is read that others must have asked for, so that how many do so at a time is worth saying."""
 
@@ -78,7 +78,8 @@ def _left_open(kernel: SpelledKernel, ops: Sequence[tuple[str, Any]]) -> Iterato
         ):
             yield (
                 f"{place} finds {spec.l2_hit:.0%} in L2 because others ask for it: say shared_by, how many SMs of a "
-                "GPC do (n, at most 16, where n CTAs in a row share it), or shared_by: 1 if none does at that time"
+                f"GPC do (n, at most {GPC_SMS}, where n CTAs in a row share it), or shared_by: 1 if none does at that "
+                "time"
             )
 
 
