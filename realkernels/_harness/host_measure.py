@@ -21,6 +21,7 @@ import subprocess
 import sys
 import time
 import traceback
+from collections.abc import Iterable
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib import import_module
@@ -37,7 +38,8 @@ from gpusim.validation.recording import (
     recordings_folder,
     save_timeline,
 )
-from realkernels._harness import host_design
+from realkernels._harness.design import design_of
+from realkernels._harness.host_design import host_designs
 from realkernels._harness.host_timeline import from_events, from_records
 from realkernels._harness.quick_core import stay_on_a_quick_core
 
@@ -68,7 +70,7 @@ def main(argv: list[str] | None = None) -> int:
         parser.error("--out or --install is needed")
     if options.worker:
         return _worker(options)
-    names = options.technique.split(",") if options.technique else host_design.TECHNIQUES
+    names = options.technique.split(",") if options.technique else list(host_designs())
     return _supervise(list(names), options)
 
 
@@ -111,8 +113,8 @@ def _worker(options: argparse.Namespace) -> int:
         "technique": name, "meta": metadata(),
         "rows": [], "failures": [], "traces": [],
     }  # fmt: skip
-    designs = (host_design.totals(name), host_design.traced(name))
-    chosen, traced = (_possible(technique, design)[: options.limit] for design in designs)
+    design = design_of(technique)
+    chosen, traced = (_possible(technique, given)[: options.limit] for given in (design.points(), design.traced))
     reserve(max(memory_needed(technique.build(params)) for params in chosen + traced))
     # Threads that a bound one starts would be bound to the same core.
     if all(len(technique.build(params).threads) == 1 for params in chosen):
@@ -139,12 +141,12 @@ def _worker(options: argparse.Namespace) -> int:
     return 1 if data["failures"] else 0
 
 
-def _possible(technique: Any, design: list[Any]) -> list[Any]:
+def _possible(technique: Any, given: Iterable[Any]) -> list[Any]:
     """Those that need no more GPUs than there are."""
     import cupy
 
     count = cupy.cuda.runtime.getDeviceCount()
-    return [params for params in design if technique.build(params).devices <= count]
+    return [params for params in given if technique.build(params).devices <= count]
 
 
 def metadata() -> dict[str, Any]:

@@ -36,8 +36,9 @@ from gpusim.validation.recording import (
     recordings_folder,
     save_timeline,
 )
-from realkernels._harness import design, host_measure
+from realkernels._harness import host_measure
 from realkernels._harness.compile import CompileError, compile_many
+from realkernels._harness.design import design_of
 from realkernels._harness.device import describe_device
 from realkernels._harness.host_launcher import HostLauncher
 from realkernels._harness.launcher import Launcher
@@ -182,10 +183,11 @@ def given(technique: Technique, points: Sequence[Any], timelines: bool) -> tuple
 
 def planned(technique: Technique, timelines: bool, limit: int | None) -> tuple[list[Launcher], list[Launcher]]:
     """Launchers of the technique's design."""
-    chosen = design.points(technique)[:limit]
+    design = design_of(technique)
+    chosen = design.points()[:limit]
     if limit is None:
-        chosen += [member for group in design.stage_groups(technique) for member in group]
-    traced = design.timeline_points(technique)[:limit] if timelines else []
+        chosen += [member for group in design.compared() for member in group]
+    traced = design.with_timelines()[:limit] if timelines else []
     unique = list({timeline_name(params): params for params in chosen}.values())
     return [technique.launch(params) for params in unique], [technique.launch(params) for params in traced]
 

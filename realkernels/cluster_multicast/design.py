@@ -1,4 +1,4 @@
-"""Which configurations to measure, where `realkernels._harness.design` does not know it."""
+"""Which configurations to measure."""
 
 from __future__ import annotations
 
@@ -6,70 +6,69 @@ from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 from math import exp, log
-from typing import Any
 
-from gpusim.scenario.technique import Technique
-from realkernels._harness import design
+from realkernels._harness.design import ISSUE_PER_S, Design
 from realkernels._parts.hopper import SMS
-from realkernels.cluster_multicast import Params
+from realkernels.cluster_multicast import TECHNIQUE, Params
 
-POINTS = 64
-TIMELINES = 8
 UNIT = 128
 """Bytes that make equal parts for any cluster."""
 BYTES_PER_S = 8e12
 """To all CTAs; only to choose sizes with."""
 
 
-def estimate_s(params: Params) -> float:
-    """Roughly how long a run takes, in seconds: bytes from L2, or instructions."""
-    moved = design.moved_bytes(params)
-    instructions = moved / 512 * (4 * params.fma_per_element + 12)
-    busy = min(1.0, params.grid / (SMS * params.ctas_per_sm))
-    return 5e-6 + max(moved / BYTES_PER_S, instructions / (design.ISSUE_PER_S * busy))
+class ClusterDesign(Design):
+    """Clusters of each size, with and without multicast; bytes come from L2."""
 
+    def estimate_s(self, params: Params) -> float:
+        """Roughly how long a run takes, in seconds: bytes from L2, or instructions."""
+        moved = self.moved_bytes(params)
+        instructions = moved / 512 * (4 * params.fma_per_element + 12)
+        busy = min(1.0, params.grid / (SMS * params.ctas_per_sm))
+        return 5e-6 + max(moved / BYTES_PER_S, instructions / (ISSUE_PER_S * busy))
 
-def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:  # noqa: ARG001 - one kind of parameters
-    """The configuration at ``u`` of the unit cube, sized by its run time. Raises ValueError if there is none."""
-    ctas = 1 + int(3 * u[3])
-    one = Params(
-        cluster=(2, 4, 8, 2, 4, 8, 2, 4)[int(8 * u[4])],
-        copies=("multicast", "multicast", "own")[int(3 * u[7])],
-        tile_bytes=round(exp(log(2048) + u[0] * (log(largest) - log(2048))) / UNIT) * UNIT,
-        stages=1 + int(8 * u[5]),
-        fma_per_element=round(exp(u[1] * log(65)) - 1),
-        consumer_warps=2 + int(15 * u[2]),
-        ctas_per_sm=ctas,
-        grid=(SMS * ctas // 8 * 8, 120 * ctas, 264, 240 * ctas, 96)[int(5 * u[6] * 7 % 5)],
-        tiles_per_cta=1,
-    )
-    target = exp(log(45e-6) + u[6] * (log(3e-3) - log(45e-6)))
-    return replace(one, tiles_per_cta=max(4, round((target - 5e-6) / (estimate_s(one) - 5e-6))))
-
-
-def groups(technique: Technique, count: int) -> list[list[Any]]:  # noqa: ARG001 - one technique
-    """Clusters of each size with both kinds of copies; stages of some of them."""
-    large = Params(tile_bytes=24576, fma_per_element=1)
-    kinds = [(1, "own"), *product((2, 4, 8), ("multicast", "own"))]
-    return [
-        *(
-            [Params(cluster=cluster, copies=copies, fma_per_element=fma, grid=240) for cluster, copies in kinds]
-            for fma in (0, 4, 16)
-        ),
-        *([replace(large, cluster=cluster, stages=stages) for stages in (1, 2, 3, 4, 6)] for cluster in (2, 8)),
-    ]
-
-
-def timelines(technique: Technique, count: int) -> list[Any]:  # noqa: ARG001 - one technique
-    """Small ones of one wave, with and without multicast."""
-    return [
-        Params(
-            cluster=(2, 4, 8, 4)[index % 4],
-            copies="own" if index % 5 == 4 else "multicast",
-            tile_bytes=(8192, 16384, 24576)[index % 3],
-            stages=(3, 1, 4, 2)[index % 4],
-            fma_per_element=(2, 8, 24)[index % 3],
-            tiles_per_cta=40,
+    def candidate(self, u: Sequence[float], largest: int) -> Params:
+        """The configuration at ``u`` of the unit cube, sized by its run time. Raises ValueError if there is none."""
+        ctas = 1 + int(3 * u[3])
+        one = Params(
+            cluster=(2, 4, 8, 2, 4, 8, 2, 4)[int(8 * u[4])],
+            copies=("multicast", "multicast", "own")[int(3 * u[7])],
+            tile_bytes=round(exp(log(2048) + u[0] * (log(largest) - log(2048))) / UNIT) * UNIT,
+            stages=1 + int(8 * u[5]),
+            fma_per_element=round(exp(u[1] * log(65)) - 1),
+            consumer_warps=2 + int(15 * u[2]),
+            ctas_per_sm=ctas,
+            grid=(SMS * ctas // 8 * 8, 120 * ctas, 264, 240 * ctas, 96)[int(5 * u[6] * 7 % 5)],
+            tiles_per_cta=1,
         )
-        for index in range(count)
-    ]
+        target = exp(log(45e-6) + u[6] * (log(3e-3) - log(45e-6)))
+        return replace(one, tiles_per_cta=max(4, round((target - 5e-6) / (self.estimate_s(one) - 5e-6))))
+
+    def groups(self) -> list[list[Params]]:
+        """Clusters of each size with both kinds of copies; stages of some of them."""
+        large = Params(tile_bytes=24576, fma_per_element=1)
+        kinds = [(1, "own"), *product((2, 4, 8), ("multicast", "own"))]
+        return [
+            *(
+                [Params(cluster=cluster, copies=copies, fma_per_element=fma, grid=240) for cluster, copies in kinds]
+                for fma in (0, 4, 16)
+            ),
+            *([replace(large, cluster=cluster, stages=stages) for stages in (1, 2, 3, 4, 6)] for cluster in (2, 8)),
+        ]
+
+    def timelines(self) -> list[Params]:
+        """Small ones of one wave, with and without multicast."""
+        return [
+            Params(
+                cluster=(2, 4, 8, 4)[index % 4],
+                copies="own" if index % 5 == 4 else "multicast",
+                tile_bytes=(8192, 16384, 24576)[index % 3],
+                stages=(3, 1, 4, 2)[index % 4],
+                fma_per_element=(2, 8, 24)[index % 3],
+                tiles_per_cta=40,
+            )
+            for index in range(self.traced)
+        ]
+
+
+DESIGN = ClusterDesign(TECHNIQUE, spread=64, traced=8)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from math import exp, log
 
-from realkernels._harness.design import halton
+from realkernels._harness.host_design import HostDesign
+from realkernels._harness.spread import halton
 from realkernels._parts.hopper import SMS
 from realkernels.fused_softmax_scale import FLOATS_PER_WARP, VARIANTS, WARPS_PER_SM, Params
 
@@ -43,3 +44,6 @@ def _spread(index: int) -> Params:
     most = min(WARPS_PER_SM[vectors - 1] // warps, 16)
     params = Params("fused", row, warps, 1 + int(most * d))
     return sized(params, exp(log(SMALLEST) + a * (log(LARGEST) - log(SMALLEST))), one_row=e < 0.4)
+
+
+DESIGN = HostDesign(totals=totals, traced=tuple(traced()))

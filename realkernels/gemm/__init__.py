@@ -39,6 +39,11 @@ class Params:
         return ROWS_PER_WARPGROUP * self.warpgroups
 
     @property
+    def depth(self) -> int:
+        """Numbers of each row of A and of B in one stage."""
+        return DEPTH
+
+    @property
     def grid(self) -> int:
         """CTAs of the launch."""
         return self.grid_m * self.grid_n

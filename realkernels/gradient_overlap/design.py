@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from realkernels._harness.design import between, halton
+from realkernels._harness.host_design import HostDesign
+from realkernels._harness.spread import between, halton
 from realkernels._parts.hopper import SMS
 from realkernels.gradient_overlap import Params
 
@@ -64,3 +65,6 @@ def _spread(index: int) -> Params:
         comm_blocks=comm_blocks,
         bytes=int(between(256 * KIB, max(min(most, 64 * MIB), 257 * KIB), f)) // 4096 * 4096,
     )
+
+
+DESIGN = HostDesign(totals=totals, traced=tuple(traced()))

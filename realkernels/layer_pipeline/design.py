@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import product
 
-from realkernels._harness.design import between, halton
+from realkernels._harness.host_design import HostDesign
+from realkernels._harness.spread import between, halton
 from realkernels._parts.hopper import SMS
 from realkernels.layer_pipeline import ALLOCATIONS, Params
 
@@ -53,3 +54,6 @@ def _spread(index: int) -> Params:
         allocation=allocation,
         workspace_bytes=4 * MIB if allocation == "none" else (0, round(between(1, 32, f)) * MIB)[f > 0.3],
     )
+
+
+DESIGN = HostDesign(totals=totals, traced=tuple(traced()))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
-from realkernels._harness.design import between, halton
+from realkernels._harness.host_design import HostDesign
+from realkernels._harness.spread import between, halton
 from realkernels.multi_gpu_pipeline import Params
 
 KIB, MIB = 1 << 10, 1 << 20
@@ -53,3 +54,6 @@ def _spread(index: int) -> Params:
         copy_stream=("own", "own", "compute")[int(3 * (8 * a % 1))],
         hand_over="host" if int(8 * (16 * b % 1)) == 0 else "events",
     )
+
+
+DESIGN = HostDesign(totals=totals, traced=tuple(traced()))

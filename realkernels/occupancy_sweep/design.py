@@ -1,18 +1,14 @@
-"""Which configurations to measure, where `realkernels._harness.design` does not know it."""
+"""Which configurations to measure."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, log
-from typing import Any
 
-from gpusim.scenario.technique import Technique
-from realkernels._harness import design
+from realkernels._harness.design import BYTES_PER_S, Design
 from realkernels._parts.hopper import SMS, WARPS_PER_SM
-from realkernels.occupancy_sweep import LIMITERS, Params
+from realkernels.occupancy_sweep import LIMITERS, TECHNIQUE, Params
 
-POINTS = 48
-TIMELINES = 0
 CURVE = (
     *((4, ctas) for ctas in (1, 2, 3, 4, 6, 8, 12, 16)),
     *((warps, WARPS_PER_SM // warps) for warps in (12, 20, 24, 28)),
@@ -22,44 +18,46 @@ LATENCY_S = 0.9e-6
 """Only to choose sizes with; no prediction uses it."""
 
 
-def estimate_s(params: Params) -> float:
-    """Roughly how long a run takes, in seconds."""
-    in_flight = SMS * params.ctas_per_sm * params.tile_bytes
-    return 5e-6 + design.moved_bytes(params) / min(design.BYTES_PER_S, in_flight / LATENCY_S)
+class OccupancyDesign(Design):
+    """Everything that keeps warps away, with each number of loads in flight."""
+
+    def estimate_s(self, params: Params) -> float:
+        """Roughly how long a run takes, in seconds."""
+        in_flight = SMS * params.ctas_per_sm * params.tile_bytes
+        return 5e-6 + self.moved_bytes(params) / min(BYTES_PER_S, in_flight / LATENCY_S)
+
+    def candidate(self, u: Sequence[float], largest: int) -> Params:  # noqa: ARG002 - tiles are not sized in bytes
+        """The configuration at ``u`` of the unit cube. Raises ValueError where the limiter cannot do that."""
+        limiter, warps = LIMITERS[int(3 * u[0])], 4 * (1 + int(8 * u[1]))
+        most = WARPS_PER_SM // warps
+        ctas = most if limiter == "block" else 1 + int(most * u[2])
+        return self.sized(limiter, warps, ctas, 1 + int(4 * u[3]), exp(log(60e-6) + u[4] * (log(1.2e-3) - log(60e-6))))
+
+    def sized(self, limiter: str, warps: int, ctas: int, loads: int, target_s: float) -> Params:
+        """One wave of CTAs whose loop runs about ``target_s``."""
+        one = Params(limiter, warps, ctas, loads, SMS * ctas, 1)
+        turns = round((target_s - 5e-6) / (self.estimate_s(one) - 5e-6))
+        return Params(limiter, warps, ctas, loads, one.grid, max(turns, 4))
+
+    def groups(self) -> list[list[Params]]:
+        """Whole curves over the resident warps, each limiter, with one and with four loads in flight."""
+        found = []
+        for limiter in LIMITERS:
+            for loads in (1, 4):
+                curve = []
+                for warps, ctas in CURVE:
+                    try:
+                        params = self.sized(limiter, warps, ctas, loads, 300e-6)
+                    except ValueError:
+                        continue
+                    if self.is_measurable(params):
+                        curve.append(params)
+                found.append(curve)
+        return found
+
+    def timelines(self) -> list[Params]:
+        """None: there is no pipeline to see."""
+        return []
 
 
-def candidate(technique: Technique, u: Sequence[float], largest: int) -> Params:  # noqa: ARG001 - one kind of parameters
-    """The configuration at ``u`` of the unit cube. Raises ValueError where the limiter cannot do that."""
-    limiter, warps = LIMITERS[int(3 * u[0])], 4 * (1 + int(8 * u[1]))
-    most = WARPS_PER_SM // warps
-    ctas = most if limiter == "block" else 1 + int(most * u[2])
-    return sized(limiter, warps, ctas, 1 + int(4 * u[3]), exp(log(60e-6) + u[4] * (log(1.2e-3) - log(60e-6))))
-
-
-def sized(limiter: str, warps: int, ctas: int, loads: int, target_s: float) -> Params:
-    """One wave of CTAs whose loop runs about ``target_s``."""
-    one = Params(limiter, warps, ctas, loads, SMS * ctas, 1)
-    turns = round((target_s - 5e-6) / (estimate_s(one) - 5e-6))
-    return Params(limiter, warps, ctas, loads, one.grid, max(turns, 4))
-
-
-def groups(technique: Technique, count: int) -> list[list[Any]]:
-    """Whole curves over the resident warps, each limiter, with one and with four loads in flight."""
-    found: list[list[Any]] = []
-    for limiter in LIMITERS:
-        for loads in (1, 4):
-            curve = []
-            for warps, ctas in CURVE:
-                try:
-                    params = sized(limiter, warps, ctas, loads, 300e-6)
-                except ValueError:
-                    continue
-                if design.is_measurable(technique, params):
-                    curve.append(params)
-            found.append(curve)
-    return found[:count]
-
-
-def timelines(technique: Technique, count: int) -> list[Any]:  # noqa: ARG001
-    """None: there is no pipeline to see."""
-    return []
+DESIGN = OccupancyDesign(TECHNIQUE, spread=48, traced=0)

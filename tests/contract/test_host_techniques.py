@@ -10,14 +10,15 @@ from gpusim.hardware.profile import load_profile
 from gpusim.host import simulate_host
 from gpusim.program import host as ops
 from gpusim.scenario import techniques
-from realkernels._harness import host_design
+from realkernels._harness.host_design import host_designs
 
-NAMES = host_design.TECHNIQUES
+DESIGNS = host_designs()
+NAMES = list(DESIGNS)
 DEVICES = ("textbook", "h200_sxm")
 
 
 def designs(name):
-    return [technique(name).params(), *host_design.totals(name)[::7]]
+    return [technique(name).params(), *DESIGNS[name].points()[::7]]
 
 
 def technique(name):
@@ -26,7 +27,7 @@ def technique(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_configuration_of_the_design_makes_a_program(name):
-    for params in host_design.totals(name):
+    for params in DESIGNS[name].points():
         program = technique(name).build(params)
         assert isinstance(program, ops.HostProgram)
         used = {op.stream for thread in program.threads for op in thread.ops if hasattr(op, "stream")}

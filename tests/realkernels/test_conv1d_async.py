@@ -14,9 +14,8 @@ from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import Compute, CpAsync, Load, Store, StoreShared, sass
 from gpusim.program.sass import dispatch_stalls
 from gpusim.scenario import load, predict, with_overrides
-from realkernels._harness import design
 from realkernels.conv1d_async import HALOS, TECHNIQUE, Params, launch, model, oracle
-from realkernels.conv1d_async.design import CLASSIC, LARGE
+from realkernels.conv1d_async.design import CLASSIC, DESIGN, LARGE
 from tests.realkernels.compiled import compile_spec
 from tests.realkernels.test_oracle import Device
 
@@ -214,10 +213,10 @@ def test_a_wrong_output_fails_the_oracle(halo, spoil) -> None:
 
 def test_the_design_fills_the_space_and_fits() -> None:
     """At least 40 points from 30 us on, each kind of kernel among them, besides the classic case as it grows."""
-    points, groups = design.points(TECHNIQUE), design.stage_groups(TECHNIQUE)
+    points, groups = DESIGN.points(), DESIGN.compared()
     everything = [*points, *(member for group in groups for member in group)]
     assert len(set(points)) == len(points) >= 40
-    assert points == design.points(TECHNIQUE)
+    assert points == DESIGN.points()
     assert {p.halo for p in points} == set(HALOS)
     assert {p.vector for p in points} == {4, 8, 16}
     assert {p.asynchronous for p in points} == {False, True}
@@ -227,9 +226,9 @@ def test_the_design_fills_the_space_and_fits() -> None:
     profile = load_profile("h200_sxm")
     for params in everything:
         assert occupancy(TECHNIQUE.build(params), profile).ctas_per_sm == params.ctas_per_sm
-    timelines = design.timeline_points(TECHNIQUE)
+    timelines = DESIGN.with_timelines()
     assert len(timelines) >= 4
-    assert all(design.fits(TECHNIQUE, params, observer=True) for params in timelines)
+    assert all(DESIGN.fits(params, observer=True) for params in timelines)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from importlib import import_module
 
 import pytest
 
-from realkernels._harness import design
+from realkernels._harness.design import design_of
 from realkernels._harness.measure import timeline_name
 
 ALL = ("sync_tile", "cp_async_multistage", "tma_warp_specialized")
@@ -20,8 +20,8 @@ TECHNIQUES = [import_module(f"realkernels.{name}").TECHNIQUE for name in ALL]
 @pytest.mark.parametrize("technique", TECHNIQUES, ids=ALL)
 def test_points_fit_and_are_neither_too_short_nor_too_long(technique) -> None:
     """At least 90 different points within the bounds, the same on every call."""
-    points = design.points(technique)
-    assert points == design.points(technique)
+    points = design_of(technique).points()
+    assert points == design_of(technique).points()
     assert len({timeline_name(p) for p in points}) == len(points) >= 90
     for p in points:
         assert technique.build(p).shared_bytes + 1024 <= 228 * 1024 // p.ctas_per_sm
@@ -31,7 +31,7 @@ def test_points_fit_and_are_neither_too_short_nor_too_long(technique) -> None:
 @pytest.mark.parametrize("technique", TECHNIQUES, ids=ALL)
 def test_points_reach_into_every_corner(technique) -> None:
     """Each parameter takes low and high values; most tile sizes are not round."""
-    points = [asdict(p) for p in design.points(technique)]
+    points = [asdict(p) for p in design_of(technique).points()]
     assert {p["ctas_per_sm"] for p in points} == {1, 2, 3, 4}
     assert min(p["tile_bytes"] for p in points) < 2500
     assert max(p["tile_bytes"] for p in points) > 50000
@@ -43,7 +43,7 @@ def test_points_reach_into_every_corner(technique) -> None:
 @pytest.mark.parametrize("technique", TECHNIQUES[1:], ids=ALL[1:])
 def test_stage_groups_differ_in_stages_alone(technique) -> None:
     """At least ten groups, each with one stage and more."""
-    groups = design.stage_groups(technique)
+    groups = design_of(technique).compared()
     assert len(groups) >= 10
     for group in groups:
         rest = {tuple(v for k, v in asdict(p).items() if k != "stages") for p in group}
@@ -55,7 +55,7 @@ def test_stage_groups_differ_in_stages_alone(technique) -> None:
 @pytest.mark.parametrize("technique", TECHNIQUES, ids=ALL)
 def test_timeline_points_are_small(technique) -> None:
     """One wave, at most 64 tiles per CTA, room for the observer warp."""
-    points = design.timeline_points(technique)
+    points = design_of(technique).with_timelines()
     assert len(points) == 10
     for p in points:
         assert p.tiles_per_cta <= 64

@@ -12,7 +12,7 @@ from gpusim.hardware import load_profile, occupancy
 from gpusim.hardware.memory.traffic import Traffic
 from gpusim.host import simulate_host
 from gpusim.program import Compute, Load, Store, SyncThreads
-from realkernels._harness import host_design
+from realkernels._harness.host_design import host_designs
 from realkernels._parts.padding import padded_shared_bytes
 from realkernels._parts.tile_loop import TILE_TOLERANCE
 from realkernels.fused_softmax_scale import LARGEST, TECHNIQUE, VARIANTS, Params, launch, model
@@ -222,15 +222,15 @@ def test_a_kernel_that_does_not_fit_as_asked_is_refused(monkeypatch) -> None:
 
 def test_the_design_measures_pairs_over_all_sizes() -> None:
     """At least 40 configurations, fused and separate of the same arrays; exactly the CTAs asked for fit."""
-    points, profile = host_design.totals(TECHNIQUE.name), load_profile("h200_sxm")
-    assert TECHNIQUE.name in host_design.TECHNIQUES
+    design, profile = host_designs()[TECHNIQUE.name], load_profile("h200_sxm")
+    points = design.points()
     assert len(set(points)) == len(points) >= 40
     assert all(replace(a, variant="separate") == b for a, b in zip(points[::2], points[1::2], strict=True))
     assert min(p.array_bytes for p in points) < 5 * MIB
     assert 1000 * MIB < max(p.array_bytes for p in points) < 1100 * MIB
     assert {p.warps for p in points} == {2, 4, 8, 16}
     assert any(p.rows_per_cta == 1 for p in points)
-    for params in points + host_design.traced(TECHNIQUE.name):
+    for params in [*points, *design.traced]:
         for name in model.STEPS[params.variant]:
             assert occupancy(model.kernel(params, name), profile).ctas_per_sm == params.ctas_per_sm
 

@@ -15,11 +15,11 @@ from gpusim.hardware.occupancy import shared_memory
 from gpusim.program import Compute, Load, SetMaxNReg, Store, sass
 from gpusim.scenario import loads
 from gpusim.validation.recording import TOTALS, TotalRow, Totals, is_stale, recorded_devices
-from realkernels._harness import design
 from realkernels._harness.launcher import A, B
 from realkernels._parts.hopper import REGISTERS_PER_SM
 from realkernels._parts.tile_loop import FMA_UNROLL, TILE_TOLERANCE
 from realkernels.register_split import PRODUCER_WARPS, TECHNIQUE, Params, launch, model, spills
+from realkernels.register_split.design import DESIGN
 from tests.realkernels.compiled import assemble
 from tests.realkernels.test_oracle import Device
 
@@ -151,7 +151,7 @@ def test_the_split_asks_for_no_more_registers_than_the_cta_has(case) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("params", design.timeline_points(TECHNIQUE), ids=lambda p: f"{p.mode}-{p.accumulators}")
+@pytest.mark.parametrize("params", DESIGN.with_timelines(), ids=lambda p: f"{p.mode}-{p.accumulators}")
 def test_the_instrumented_build_spills_no_further_sums(params) -> None:
     """A timeline shows the same loop; what stamps add is swapped around it."""
     found = compiled(params, "-DPROBE=1")
@@ -242,7 +242,7 @@ def test_recorded_kernels_keep_as_many_values_in_memory_as_the_model_says() -> N
 
 def test_a_split_hands_on_what_the_producers_keep_not() -> None:
     """Registers of a CTA are conserved, in steps of eight per thread."""
-    for params in design.points(TECHNIQUE):
+    for params in DESIGN.points():
         if params.mode == "split":
             kept = params.producer_registers * PRODUCER_WARPS + params.consumer_registers * params.consumer_warps
             assert params.launch_registers < params.consumer_registers
@@ -333,13 +333,13 @@ def test_a_float32_kernel_passes_and_one_lost_sum_is_found(accumulators, fma) ->
 
 def test_design_covers_both_modes_and_what_spills() -> None:
     """At least forty points, both modes, with and without spills, groups that differ in the split alone."""
-    points = design.points(TECHNIQUE)
+    points = DESIGN.points()
     assert len(set(points)) >= 40
     assert min(Counter(p.mode for p in points).values()) >= 12
     assert 10 <= sum(spills.spills(p) for p in points) <= len(points) - 10
     assert {p.consumer_warps for p in points} == {4, 8, 12, 16}
-    assert len(design.timeline_points(TECHNIQUE)) >= 4
-    for group in design.stage_groups(TECHNIQUE):
+    assert len(DESIGN.with_timelines()) >= 4
+    for group in DESIGN.compared():
         assert len(group) == 3
         rest = {tuple((k, v) for k, v in asdict(p).items() if k not in ("mode", "producer_registers")) for p in group}
         assert len(rest) == 1

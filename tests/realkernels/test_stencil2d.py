@@ -15,12 +15,11 @@ from gpusim.hardware import load_profile, occupancy, simulate_kernel
 from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Op, Ring, Store, WaitGroup, sass
 from gpusim.timeline.metrics import hidden_fraction, period_s
-from realkernels._harness import design
 from realkernels._harness.launcher import A, B
 from realkernels._parts.hopper import REGISTERS_PER_SM
 from realkernels._parts.tile_loop import FMA_UNROLL, ROLL_SETUP
 from realkernels.stencil2d import TECHNIQUE, Params, launch, model, oracle
-from realkernels.stencil2d.design import ONE_PER_SM, TWO_PER_SM
+from realkernels.stencil2d.design import DESIGN, ONE_PER_SM, TWO_PER_SM
 from tests.realkernels.compiled import REGISTER_STEP, allocated, compile_spec
 from tests.realkernels.test_oracle import Device
 from tests.tile_programs import NS, textbook
@@ -111,7 +110,7 @@ def test_the_model_states_the_instructions_of_the_compiled_kernel(case) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("params", design.timeline_points(TECHNIQUE)[::3], ids=str)
+@pytest.mark.parametrize("params", DESIGN.with_timelines()[::3], ids=str)
 def test_the_instrumented_kernel_compiles_without_spills(params) -> None:
     """And fits with its observer warp."""
     plan = launch.build(params).plan
@@ -278,9 +277,9 @@ def test_the_oracle_looks_at_both_ends_of_long_ctas() -> None:
 
 def test_the_design_fills_the_space_and_fits() -> None:
     """At least 40 points of all radii and stages, groups that differ in their stages alone, timelines that fit."""
-    points, groups = design.points(TECHNIQUE), design.stage_groups(TECHNIQUE)
+    points, groups = DESIGN.points(), DESIGN.compared()
     assert len(set(points)) == len(points) >= 40
-    assert points == design.points(TECHNIQUE)
+    assert points == DESIGN.points()
     assert {p.radius for p in points} == {1, 2, 3, 4}
     assert {p.stages for p in points} == set(range(1, 9))
     assert {p.vectors for p in points} == {1, 2, 3, 4}
@@ -292,7 +291,7 @@ def test_the_design_fills_the_space_and_fits() -> None:
     profile = load_profile("h200_sxm")
     for params in [*points, *(member for group in groups for member in group)]:
         assert occupancy(TECHNIQUE.build(params), profile).ctas_per_sm == params.ctas_per_sm
-    assert len(design.timeline_points(TECHNIQUE)) >= 4
+    assert len(DESIGN.with_timelines()) >= 4
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,10 @@ import pytest
 from gpusim.hardware.memory.access import GRANULE_BYTES
 from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import Compute, Load
-from realkernels._harness import design
 from realkernels._harness.launcher import A, B
 from realkernels._parts.l2 import HELD_BYTES
 from realkernels.strided_access import LARGEST, STRIDES, TECHNIQUE, Params, launch, model
+from realkernels.strided_access.design import DESIGN
 from tests.realkernels.compiled import compile_spec
 from tests.realkernels.test_oracle import Device
 
@@ -182,17 +182,17 @@ def test_right_sums_pass_the_oracle_and_wrong_ones_fail(case) -> None:
 
 def test_the_design_reaches_every_corner() -> None:
     """At least 40 different points that fit and last; all strides, widths and loads, arrays small and large."""
-    points = design.points(TECHNIQUE)
-    members = [member for group in design.stage_groups(TECHNIQUE) for member in group]
-    assert points == design.points(TECHNIQUE)
+    points = DESIGN.points()
+    members = [member for group in DESIGN.compared() for member in group]
+    assert points == DESIGN.points()
     assert len(set(points)) == len(points) >= 40
     assert {p.stride for p in points} == set(STRIDES)
     assert {p.vector_bytes for p in points} == {4, 8, 16}
     assert {p.pattern for p in points} == {"strided", "random"}
     assert min(p.footprint_bytes for p in points) == 8 * MIB
     assert max(p.footprint_bytes for p in points) == LARGEST
-    assert all(design.is_measurable(TECHNIQUE, p) and p.grid <= 132 * p.ctas_per_sm for p in points + members)
-    assert design.timeline_points(TECHNIQUE) == []
+    assert all(DESIGN.is_measurable(p) and p.grid <= 132 * p.ctas_per_sm for p in points + members)
+    assert DESIGN.with_timelines() == []
 
 
 @pytest.mark.parametrize(
