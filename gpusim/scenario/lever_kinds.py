@@ -1,7 +1,7 @@
-"""What can be pulled: parameters by name, the values to try, and what pays for them.
+"""What can be pulled: parameters by kind, the values to try, and what pays for them.
 
 A technique's own limits (``ge``, ``le``, ``multiple_of``, ``choices`` of `gpusim.scenario.technique.param`) decide
-which of the values are possible. A parameter is a lever if its name is one of `LEVERS`, or if the technique says so
+which of the values are possible. A parameter is a lever if it is of a kind of `LEVERS`, or if the technique says so
 (``lever`` of `param`); any other is part of the work, not of how it is done.
 """
 
@@ -12,11 +12,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from gpusim.scenario.kinds import Kind
 from gpusim.units import format_quantity
 
 __all__ = [
-    "AMOUNTS", "BALANCING", "LEVERS", "SHARES", "Lever", "Proposal", "enough", "grids_to_try", "label", "levers_of",
-    "shown", "values_to_try", "whole", "with_grid",
+    "LEVERS", "Lever", "Proposal", "enough", "grid_with", "grids_to_try", "label", "levers_of", "shown",
+    "values_to_try", "whole",
 ]  # fmt: skip
 
 
@@ -46,43 +47,29 @@ class Lever:
     fuses: bool = False
 
 
-LEVERS: dict[str, Lever] = {
-    "stages": Lever("stages", noun="stages"),
-    "input_stages": Lever("input stages", noun="input stages"),
-    "output_stages": Lever("output stages", noun="output stages"),
-    "slots": Lever("buffers", noun="buffers"),
-    "tile_bytes": Lever("tile", _scaled),
-    "tile": Lever("tile", _scaled),
-    "ctas_per_sm": Lever("CTAs per SM"),
-    "warps": Lever("warps", _scaled),
-    "consumer_warps": Lever("consumer warps", _scaled),
-    "compute_warps": Lever("computing warps", _scaled),
-    "loads": Lever("loads in flight", _around, "loads in flight"),
-    "batch": Lever("loads in flight", _scaled, "loads in flight"),
-    "vector_bytes": Lever("vector", _scaled),
-    "vector": Lever("vector", _scaled),
-    "streams": Lever("streams", noun="streams"),
-    "streams_per_direction": Lever("streams per direction", noun="streams per direction"),
-    "chunks": Lever("chunks", _scaled),
-    "copies": Lever("copies", _scaled),
-    "batches": Lever("batches", _scaled),
-    "grid": Lever("CTAs", _scaled),
+LEVERS: dict[Kind, Lever] = {
+    Kind.STAGES: Lever("stages", noun="stages"),
+    Kind.INPUT_STAGES: Lever("input stages", noun="input stages"),
+    Kind.OUTPUT_STAGES: Lever("output stages", noun="output stages"),
+    Kind.BUFFERS: Lever("buffers", noun="buffers"),
+    Kind.TILE: Lever("tile", _scaled),
+    Kind.PER_SM: Lever("CTAs per SM"),
+    Kind.WARPS: Lever("warps", _scaled),
+    Kind.CONSUMERS: Lever("consumer warps", _scaled),
+    Kind.COMPUTING: Lever("computing warps", _scaled),
+    Kind.LOADS: Lever("loads in flight", _around, "loads in flight"),
+    Kind.LOAD_BATCH: Lever("loads in flight", _scaled, "loads in flight"),
+    Kind.VECTOR: Lever("vector", _scaled),
+    Kind.STREAMS: Lever("streams", noun="streams"),
+    Kind.STREAMS_EACH_WAY: Lever("streams per direction", noun="streams per direction"),
+    Kind.CHUNKS: Lever("chunks", _scaled),
+    Kind.COPIES: Lever("copies", _scaled),
+    Kind.BATCHES: Lever("batches", _scaled),
+    Kind.GRID: Lever("CTAs", _scaled),
 }
-"""Levers that have the same name everywhere, the most telling first; those of one technique stand in its parameters."""
+"""Levers that many techniques have, the most telling first; those of one technique stand in its parameters."""
 
-OTHER_LABELS = {
-    "resident": "resident CTAs", "tiles_per_cta": "tiles per CTA", "total": "tiles in total",
-    "rows_per_cta": "rows per CTA",
-}  # fmt: skip
-
-BALANCING = ("tiles_per_cta", "tiles_per_item", "rows_per_cta")
-"""How often a loop runs: scaled where a turn does more or less than before."""
-
-SHARES = ("batches",)
-"""Levers of which each part takes its share of bytes and seconds, so that all parts together stay the same."""
-
-AMOUNTS = ("bytes", "kernel_s", "fill_s")
-"""What a part of `SHARES` has its share of."""
+OTHER_LABELS = {"resident": "resident CTAs", "total": "tiles in total"}
 
 
 @dataclass(frozen=True)
@@ -90,7 +77,8 @@ class Proposal:
     """A change to try: ``overrides`` by dotted path, and in words ``change`` with what ``also`` changes for its sake.
 
     Where they leave more or less work, one of the loop counts ``balance`` ({path: present value}) is scaled.
-    ``order`` is the place among the values tried for this lever; ``enough`` as in `enough`, ``fuses`` as in `Lever`.
+    ``order`` is the place among the values tried for this lever; ``enough`` as in `enough`, ``fuses`` as in `Lever`;
+    ``kind``: what the lever is, if it is of a kind.
     """
 
     lever: str
@@ -101,12 +89,19 @@ class Proposal:
     order: int = 0
     enough: str = ""
     fuses: bool = False
+    kind: Kind | None = None
 
 
 def levers_of(fields: Mapping[str, dataclasses.Field]) -> dict[str, Lever]:
     """The levers among the ``fields`` of a technique's parameters, its own ones last."""
     own = {name: field.metadata["lever"] for name, field in fields.items() if field.metadata.get("lever")}
-    return {name: own.get(name, lever) for name, lever in LEVERS.items() if name in fields} | own
+    known = {
+        name: lever
+        for kind, lever in LEVERS.items()
+        for name, field in fields.items()
+        if field.metadata.get("kind") is kind
+    }
+    return known | own
 
 
 def enough(lever: Lever, old: Any, new: Any, noun: str = "") -> str:
@@ -150,11 +145,11 @@ def _other_choices(value: Any, choices: tuple) -> tuple:
 
 def label(name: str, lever: Lever | None = None) -> str:
     """A parameter on screen: that of its ``lever``, or its name in words."""
-    if lever is not None or name in LEVERS:
-        return (lever or LEVERS[name]).label
+    if lever is not None:
+        return lever.label
     # fill_s is a time of filling.
     words = f"{name[:-2]} time" if name.endswith("_s") else name
-    return OTHER_LABELS.get(name, words.replace("_", " "))
+    return OTHER_LABELS.get(name, words.replace("_", " ").replace("per cta", "per CTA"))
 
 
 def shown(value: Any, unit: str | None = None) -> str:
@@ -168,16 +163,14 @@ def shown(value: Any, unit: str | None = None) -> str:
     return str(value).replace("_", " ")
 
 
-def with_grid(values: Mapping[str, Any], new: int, sms: int) -> dict[str, int] | None:
-    """The grid that goes with ``new`` CTAs per SM, so that whole waves stay whole; None where there is none."""
-    old = values["ctas_per_sm"]
-    name = next((name for name in ("grid", "resident") if name in values), None)
-    if name is None or values[name] % (old * sms):
-        return {}
-    count = values[name]
-    if count > old * sms and count % (new * sms) == 0:
-        return {}
-    return {name: count // old * new} if count % old == 0 else None
+def grid_with(count: int, old: int, new: int, sms: int) -> int | None:
+    """The grid that goes with ``new`` CTAs per SM as ``count`` does with ``old``, so that whole waves stay whole.
+
+    None where there is none.
+    """
+    if count % (old * sms) or (count > old * sms and count % (new * sms) == 0):
+        return count
+    return count // old * new if count % old == 0 else None
 
 
 def grids_to_try(grid: int, wave: int) -> tuple[int, ...]:

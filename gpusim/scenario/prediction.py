@@ -12,6 +12,7 @@ from gpusim.program import KernelProgram, with_time_stamps
 from gpusim.scenario.blame import placed
 from gpusim.scenario.kernel.op_schema import REPEAT
 from gpusim.scenario.kernel.schema import PARTS
+from gpusim.scenario.kinds import Kind
 from gpusim.scenario.loader import from_data
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.technique import Technique
@@ -84,7 +85,7 @@ def _serial(scenario: Scenario) -> dict[str, Any]:
         return {**data, "host": _one_stream(data["host"])}
     kernel = data["kernel"]
     if scenario.technique is not None:
-        kernel["params"] |= {name: 1 for name in ("stages", "streams") if name in kernel["params"]}
+        kernel["params"] |= dict.fromkeys(scenario.technique.named(Kind.STAGES, Kind.STREAMS), 1)
         return data
     for ring in kernel.get("rings", {}).values():
         ring["stages"] = 1

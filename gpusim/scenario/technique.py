@@ -19,9 +19,10 @@ from typing import Any
 from gpusim.errors import TechniqueError
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
+from gpusim.scenario.kinds import Kind
 from gpusim.scenario.lever_kinds import Lever
 
-__all__ = ["ENTRY_POINT_GROUP", "Lever", "Technique", "param", "technique", "techniques"]
+__all__ = ["ENTRY_POINT_GROUP", "Kind", "Lever", "Technique", "param", "technique", "techniques"]
 
 ENTRY_POINT_GROUP = "gpusim.techniques"
 
@@ -29,6 +30,7 @@ ENTRY_POINT_GROUP = "gpusim.techniques"
 def param(
     default: Any,
     doc: str,
+    kind: Kind | None = None,
     *,
     ge: float | None = None,
     le: float | None = None,
@@ -39,11 +41,12 @@ def param(
 ) -> Any:
     """A field of a technique's ``Params`` dataclass with its limits.
 
-    ``unit`` is the unit a plain number has ("bytes" also admits "16 KiB" in a scenario). ``lever``: what advice may
-    pull, where `gpusim.scenario.lever_kinds` does not know it by its name; the work has to stay the same.
+    ``kind``: what it is, where advice, the same work without overlap or a design of measurements ask for it. ``unit``
+    is the unit a plain number has ("bytes" also admits "16 KiB" in a scenario). ``lever``: what advice may pull that is
+    of no such kind, or is shown by other words; the work has to stay the same.
     """
     metadata = {
-        "doc": doc, "ge": ge, "le": le, "choices": choices, "unit": unit, "multiple_of": multiple_of,
+        "doc": doc, "kind": kind, "ge": ge, "le": le, "choices": choices, "unit": unit, "multiple_of": multiple_of,
         "lever": lever,
     }  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
@@ -80,6 +83,10 @@ class Technique:
     def defaults(self) -> dict[str, Any]:
         """Parameter names with their default values."""
         return {f.name: f.default for f in dataclasses.fields(self.params)}
+
+    def named(self, *kinds: Kind) -> list[str]:
+        """Names of the parameters that are of one of ``kinds``, as they are declared."""
+        return [f.name for f in dataclasses.fields(self.params) if f.metadata.get("kind") in kinds]
 
     def make_params(self, values: Mapping[str, Any]) -> Any:
         """``Params`` from plain values. Raises ValueError or TypeError as ``Params`` does."""

@@ -15,7 +15,7 @@ from itertools import count, islice
 from math import ceil, exp, log
 from typing import TYPE_CHECKING, Any
 
-from gpusim.scenario.technique import Technique
+from gpusim.scenario.technique import Kind, Technique
 from realkernels._harness.spread import BASES, halton
 from realkernels._parts.hopper import (
     REGISTERS_PER_SCHEDULER,
@@ -40,7 +40,8 @@ BYTES_PER_S = 4.2e12
 ISSUE_PER_S = SMS * SCHEDULERS * 1.9e9
 """Only to choose sizes with; no prediction uses these."""
 
-_WARPS = ("consumer_warps", "compute_warps", "warps")
+_STAGES = (Kind.STAGES, Kind.INPUT_STAGES, Kind.OUTPUT_STAGES)
+_WARPS = (Kind.WARPS, Kind.CONSUMERS, Kind.COMPUTING)
 
 
 @dataclass(frozen=True)
@@ -61,20 +62,19 @@ class Design:
 
         Raises ValueError where there is none.
         """
-        defaults = self.technique.defaults()
-        ctas = 1 + int(4 * u[3])
+        named, ctas = self.technique.named, 1 + int(4 * u[3])
         values = {
             "tile_bytes": round(exp(log(2048) + u[0] * (log(largest) - log(2048))) / 16) * 16,
             "fma_per_element": round(exp(u[1] * log(257)) - 1),
-            next(name for name in _WARPS if name in defaults): 2 + int(15 * u[2]),
+            named(*_WARPS)[0]: 2 + int(15 * u[2]),
             "ctas_per_sm": ctas,
             "grid": (SMS * ctas, 264, 2 * SMS * ctas, SMS * ctas, 3 * SMS * ctas - 31, 100)[int(6 * u[4])],
             "tiles_per_cta": 1,
         }
-        for name, position in zip((name for name in defaults if name.endswith("stages")), (u[5], u[7]), strict=False):
+        for name, position in zip(named(*_STAGES), (u[5], u[7]), strict=False):
             values[name] = 1 + int(8 * position)
-        if "batch" in defaults:
-            values["batch"] = (1, 2, 4, 8, 8, 12, 16)[int(7 * u[5])]
+        for name in named(Kind.LOAD_BATCH):
+            values[name] = (1, 2, 4, 8, 8, 12, 16)[int(7 * u[5])]
         one_tile = self.estimate_s(self.technique.params(**values)) - 5e-6
         target = exp(log(45e-6) + u[6] * (log(6e-3) - log(45e-6)))
         values["tiles_per_cta"] = max(4, round((target - 5e-6) / one_tile))
@@ -97,7 +97,7 @@ class Design:
 
         Here in their stages: 1 … 8 as far as they fit, at least four.
         """
-        if "stages" not in self.technique.defaults():
+        if "stages" not in self.technique.named(Kind.STAGES):
             return
         for params in self.candidates(skip=5000, largest=24 * 1024):
             members = [self.technique.params(**vars(params) | {"stages": stages}) for stages in range(1, 9)]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 
 MODES = ("preallocated", "cuda_malloc", "pool_release", "pool_keep", "caching")
 
@@ -20,12 +20,12 @@ class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
     mode: str = param("pool_keep", "allocator", choices=MODES, lever=Lever("mode"))
-    batches: int = param(16, "batches", ge=1, le=1024)
-    streams: int = param(2, "streams the batches are dealt to", ge=1, le=16)
+    batches: int = param(16, "batches", Kind.BATCHES, ge=1, le=1024)
+    streams: int = param(2, "streams the batches are dealt to", Kind.STREAMS, ge=1, le=16)
     bytes: int = param(
-        16 << 20, "bytes of a batch, or of the last one if sizes grow", ge=65536, le=1 << 30, unit="bytes"
+        16 << 20, "bytes of a batch, or of the last one if sizes grow", Kind.SHARE, ge=65536, le=1 << 30, unit="bytes"
     )
-    kernel_s: float = param(300e-6, "kernel time of a batch", ge=0.0, le=1.0, unit="s")
+    kernel_s: float = param(300e-6, "kernel time of a batch", Kind.SHARE, ge=0.0, le=1.0, unit="s")
     sizes: str = param(
         "constant",
         "batch sizes; growing: a cache copied into a larger one",

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 from realkernels._parts.registers import MOST_SPLIT, registers_at_launch, registers_behind_split
 
 QUERIES_PER_WARPGROUP = 64
@@ -31,7 +31,7 @@ class Params:
     head: int = param(128, "numbers of a query, a key or a value", choices=(64, 128))
     tile_keys: int = param(128, "keys of a tile, and values", choices=(64, 128), lever=Lever("keys of a tile"))
     warpgroups: int = param(2, "multiplying warpgroups per CTA, 64 queries each", ge=1, le=3)
-    stages: int = param(2, "tiles in the ring of keys, and in that of values", ge=1, le=4)
+    stages: int = param(2, "tiles in the ring of keys, and in that of values", Kind.STAGES, ge=1, le=4)
     pending: int = param(
         1,
         "values of so many tiles may be multiplied while there are exponentials",
@@ -40,10 +40,10 @@ class Params:
         lever=Lever("products under way"),
     )
     ping_pong: bool = param(False, "two warpgroups take turns to ask for products", lever=Lever("ping-pong"))
-    ctas_per_sm: int = param(1, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=3)
+    ctas_per_sm: int = param(1, "CTAs resident on an SM, enforced by padding shared memory", Kind.PER_SM, ge=1, le=3)
     query_tiles: int = param(32, "CTAs of a head, which are next to each other in the grid", ge=1, le=4096)
     heads: int = param(33, "heads times sequences", ge=1, le=4096)
-    tiles_per_cta: int = param(32, "tiles of keys and values that a CTA goes through", ge=2, le=100_000)
+    tiles_per_cta: int = param(32, "tiles of keys and values that a CTA goes through", Kind.TURNS, ge=2, le=100_000)
 
     def __post_init__(self) -> None:
         if self.ping_pong and self.warpgroups != 2:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.program import BULK_UNIT
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 
 
 @dataclass(frozen=True)
@@ -23,16 +23,17 @@ class Params:
     copies: str = param(
         "multicast",
         "each asks for a part of each tile for all, or for its own",
+        Kind.COPIES,
         choices=("multicast", "own"),
         lever=Lever("copies", plain={"own": "copies of each one's own are"}),
     )
-    tile_bytes: int = param(16384, "bytes of one tile", ge=2048, le=65536, multiple_of=16, unit="bytes")
-    stages: int = param(4, "tiles in the ring", ge=1, le=8)
+    tile_bytes: int = param(16384, "bytes of one tile", Kind.TILE, ge=2048, le=65536, multiple_of=16, unit="bytes")
+    stages: int = param(4, "tiles in the ring", Kind.STAGES, ge=1, le=8)
     fma_per_element: int = param(4, "dependent FMAs on each float", ge=0, le=256)
-    consumer_warps: int = param(8, "computing warps per CTA, besides one producer warp", ge=2, le=16)
-    ctas_per_sm: int = param(1, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=4)
-    grid: int = param(120, "CTAs in the grid", ge=1, le=65535)
-    tiles_per_cta: int = param(512, "tiles each CTA processes", ge=1, le=1_000_000)
+    consumer_warps: int = param(8, "computing warps per CTA, besides one producer warp", Kind.CONSUMERS, ge=2, le=16)
+    ctas_per_sm: int = param(1, "CTAs resident on an SM, enforced by padding shared memory", Kind.PER_SM, ge=1, le=4)
+    grid: int = param(120, "CTAs in the grid", Kind.GRID, ge=1, le=65535)
+    tiles_per_cta: int = param(512, "tiles each CTA processes", Kind.TURNS, ge=1, le=1_000_000)
 
     def __post_init__(self) -> None:
         if self.grid % self.cluster:

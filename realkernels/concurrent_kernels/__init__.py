@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Kind, Technique, param
 from realkernels._parts.hopper import MAX_PER_CTA, SMS
 
 
@@ -19,7 +19,7 @@ class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
     kernels: int = param(8, "kernels", ge=1, le=1024)
-    streams: int = param(8, "streams they are dealt to", ge=1, le=512)
+    streams: int = param(8, "streams they are dealt to", Kind.STREAMS, ge=1, le=512)
     blocks: int = param(SMS, "blocks of each", ge=1, le=100_000)
     threads: int = param(256, "threads per block", ge=32, le=1024, multiple_of=32)
     registers: int = param(

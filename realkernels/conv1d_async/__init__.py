@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from gpusim.program import WARP_SIZE
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 from realkernels._parts.hopper import WARPS_PER_SM
 
 HALOS = ("copy", "true")
@@ -29,17 +29,19 @@ class Params:
     """One configuration of the kernel; constants of ``kernel.cu`` are taken from here."""
 
     floats: int = param(16384, "floats in the signal; one CTA per tile", ge=32, le=1 << 28)
-    tile: int = param(256, "floats in one tile, a multiple of the threads of a CTA", ge=32, le=8192, multiple_of=32)
+    tile: int = param(
+        256, "floats in one tile, a multiple of the threads of a CTA", Kind.TILE, ge=32, le=8192, multiple_of=32
+    )
     kernel_points: int = param(5, "points of the convolution kernel, odd", ge=3, le=31)
     halo: str = param("copy", "what lies beyond a tile's ends", choices=HALOS)
-    vector: int = param(4, "bytes that one lane copies at once", choices=(4, 8, 16))
+    vector: int = param(4, "bytes that one lane copies at once", Kind.VECTOR, choices=(4, 8, 16))
     asynchronous: bool = param(
         True,
         "copy the tile by cp.async while the kernel is loaded, not before it",
         lever=Lever("asynchronous copies", plain={False: "synchronous copies are"}),
     )
-    warps: int = param(8, "warps per CTA", ge=1, le=16)
-    ctas_per_sm: int = param(8, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=32)
+    warps: int = param(8, "warps per CTA", Kind.WARPS, ge=1, le=16)
+    ctas_per_sm: int = param(8, "CTAs resident on an SM, enforced by padding shared memory", Kind.PER_SM, ge=1, le=32)
 
     def __post_init__(self) -> None:
         threads = WARP_SIZE * self.warps

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 from realkernels._parts.host_programs import check_parts
 
 
@@ -21,8 +21,10 @@ class Params:
     d2h_bytes: int = param(64 << 20, "bytes copied out", ge=0, le=4 << 30, unit="bytes")
     d2d_bytes: int = param(0, "bytes copied on the device", ge=0, le=4 << 30, unit="bytes")
     kernel_s: float = param(2e-3, "a kernel beside them; 0: none", ge=0.0, le=10.0, unit="s")
-    copies: int = param(4, "copies each amount is cut into", ge=1, le=4096)
-    streams_per_direction: int = param(1, "streams the copies of one direction are dealt to", ge=1, le=16)
+    copies: int = param(4, "copies each amount is cut into", Kind.COPIES, ge=1, le=4096)
+    streams_per_direction: int = param(
+        1, "streams the copies of one direction are dealt to", Kind.STREAMS_EACH_WAY, ge=1, le=16
+    )
     issue: str = param(
         "grouped",
         "all of one direction first, or one of each in turn",

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 
 KINDS = ("legacy", "per_thread", "blocking", "non_blocking")
 
@@ -23,7 +23,9 @@ class Params:
         "blocking", "kind of the streams that do the work", choices=KINDS, lever=Lever("kind of streams")
     )
     stray: str = param("legacy", "kind of the stream of the stray kernels", choices=("none", *KINDS))
-    streams: int = param(4, "working streams (host threads, if they are per-thread default streams)", ge=1, le=16)
+    streams: int = param(
+        4, "working streams (host threads, if they are per-thread default streams)", Kind.STREAMS, ge=1, le=16
+    )
     tasks: int = param(4, "kernels on each of them", ge=1, le=256)
     kernel_s: float = param(200e-6, "duration of a kernel", ge=0.0, le=1.0, unit="s")
     stray_s: float = param(50e-6, "duration of a stray kernel", ge=0.0, le=1.0, unit="s")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 
 VARIANTS = ("fused", "separate")
 FLOATS_PER_WARP = 128
@@ -31,10 +31,10 @@ class Params:
         lever=Lever("variant", plain={"separate": "separate kernels are"}, fuses=True),
     )
     row_floats: int = param(2048, "floats of a row, 1 to 8 float4 per thread", ge=256, le=8192, multiple_of=256)
-    warps: int = param(8, "warps per CTA; a CTA has one row at a time", choices=(2, 4, 8, 16))
-    ctas_per_sm: int = param(4, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=16)
-    grid: int = param(528, "CTAs of a kernel", ge=1, le=8_388_608)
-    rows_per_cta: int = param(64, "rows each CTA treats, one after the other", ge=1, le=1_000_000)
+    warps: int = param(8, "warps per CTA; a CTA has one row at a time", Kind.WARPS, choices=(2, 4, 8, 16))
+    ctas_per_sm: int = param(4, "CTAs resident on an SM, enforced by padding shared memory", Kind.PER_SM, ge=1, le=16)
+    grid: int = param(528, "CTAs of a kernel", Kind.GRID, ge=1, le=8_388_608)
+    rows_per_cta: int = param(64, "rows each CTA treats, one after the other", Kind.TURNS, ge=1, le=1_000_000)
 
     def __post_init__(self) -> None:
         each, rest = divmod(self.row_floats, FLOATS_PER_WARP * self.warps)

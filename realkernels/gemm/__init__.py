@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Kind, Technique, param
 
 DEPTH = 32
 """Floats of a row of a tile: four wgmma of 32 bytes."""
@@ -26,9 +26,9 @@ class Params:
 
     tile_n: int = param(128, "columns of C of one CTA", ge=64, le=256, multiple_of=64)
     warpgroups: int = param(2, "multiplying warpgroups per CTA, 64 rows of C each", ge=1, le=3)
-    stages: int = param(4, "stages of the ring", ge=1, le=8)
+    stages: int = param(4, "stages of the ring", Kind.STAGES, ge=1, le=8)
     pending: int = param(1, "products of so many stages may be under way when the next ones are asked for", ge=0, le=1)
-    ctas_per_sm: int = param(1, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=3)
+    ctas_per_sm: int = param(1, "CTAs resident on an SM, enforced by padding shared memory", Kind.PER_SM, ge=1, le=3)
     grid_m: int = param(32, "CTAs along the rows of C, which are next to each other in the grid", ge=1, le=4096)
     grid_n: int = param(32, "CTAs along the columns of C", ge=1, le=4096)
     k_tiles: int = param(64, "stages that each CTA goes through: k / 32", ge=1, le=100_000)

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Kind, Technique, param
 
 MOST_SUMS = 128
 """Sums of a thread."""
@@ -26,9 +26,9 @@ class Params:
     tile_m: int = param(128, "rows of C of one CTA", choices=(64, 128, 256))
     tile_n: int = param(128, "columns of C of one CTA", choices=(64, 128, 256))
     depth: int = param(32, "numbers of each row of A and of B in one stage", choices=(32, 64))
-    warps: int = param(8, "warps of a CTA", choices=(4, 8))
-    stages: int = param(3, "stages of the ring", ge=1, le=8)
-    ctas_per_sm: int = param(1, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=4)
+    warps: int = param(8, "warps of a CTA", Kind.WARPS, choices=(4, 8))
+    stages: int = param(3, "stages of the ring", Kind.STAGES, ge=1, le=8)
+    ctas_per_sm: int = param(1, "CTAs resident on an SM, enforced by padding shared memory", Kind.PER_SM, ge=1, le=4)
     grid_m: int = param(32, "CTAs along the rows of C, which are next to each other in the grid", ge=1, le=4096)
     grid_n: int = param(32, "CTAs along the columns of C", ge=1, le=4096)
     k_tiles: int = param(128, "stages that each CTA goes through: k / depth", ge=1, le=100_000)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 
 ALLOCATIONS = ("none", "malloc", "async")
 
@@ -20,14 +20,18 @@ class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
     layers: int = param(8, "layers of the network", ge=1, le=256)
-    streams: int = param(4, "stages they are dealt to, each a stream", ge=1, le=32, lever=Lever("streams"))
-    batches: int = param(16, "batches that go through", ge=1, le=1024)
-    kernel_s: float = param(100e-6, "kernel of a layer, on average", ge=0.0, le=1.0, unit="s")
+    streams: int = param(
+        4, "stages they are dealt to, each a stream", Kind.STREAMS, ge=1, le=32, lever=Lever("streams")
+    )
+    batches: int = param(16, "batches that go through", Kind.BATCHES, ge=1, le=1024)
+    kernel_s: float = param(100e-6, "kernel of a layer, on average", Kind.SHARE, ge=0.0, le=1.0, unit="s")
     imbalance: float = param(
         0.0, "by what part of it the first layer takes longer and the last one less; linear between", ge=0.0, le=1.0
     )
     blocks: int = param(64, "blocks of 1024 threads of each kernel; 264 fill the device", ge=1, le=264)
-    bytes: int = param(1 << 20, "a batch: copied in and out", ge=4096, le=1 << 28, unit="bytes", multiple_of=4096)
+    bytes: int = param(
+        1 << 20, "a batch: copied in and out", Kind.SHARE, ge=4096, le=1 << 28, unit="bytes", multiple_of=4096
+    )
     allocation: str = param(
         "none",
         "a batch's buffer and a layer's workspace: there beforehand, from cudaMalloc, or from a pool",

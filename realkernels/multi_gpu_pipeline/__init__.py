@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Params:
     bytes: int = param(16 << 20, "of a tensor that goes from one GPU to the next", ge=4096, le=1 << 30, unit="bytes")
     kernel_s: float = param(200e-6, "of a part's kernel, which fills its GPU", ge=0.0, le=1.0, unit="s")
     imbalance: float = param(0.0, "how much longer the last part takes, as a share of the others", ge=-0.9, le=4.0)
-    slots: int = param(2, "tensors that each GPU has room for", ge=1, le=16, lever=Lever("slots"))
+    slots: int = param(2, "tensors that each GPU has room for", Kind.BUFFERS, ge=1, le=16, lever=Lever("slots"))
     way: str = param(
         "push", "a copy is asked for by the GPU that has the tensor, or that gets it", choices=("push", "pull"),
         lever=Lever("who asks for copies"),

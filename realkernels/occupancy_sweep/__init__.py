@@ -13,7 +13,7 @@ from pathlib import Path
 
 from gpusim.program import WARP_SIZE
 from gpusim.program.registers import MOST_REGISTERS, REGISTER_UNIT, allocated_registers
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Kind, Technique, param
 from realkernels._parts.hopper import REGISTERS_PER_SCHEDULER, SCHEDULERS, WARPS_PER_SM
 
 LIMITERS = ("registers", "shared_memory", "block")
@@ -28,11 +28,11 @@ class Params:
     """One configuration of the kernel; constants of ``kernel.cu`` are taken from here."""
 
     limiter: str = param("shared_memory", "what lets no more CTAs onto an SM", choices=LIMITERS)
-    warps: int = param(8, "warps per CTA", ge=4, le=32, multiple_of=4)
-    ctas_per_sm: int = param(4, "CTAs resident on an SM; with limiter block, 64 // warps", ge=1, le=16)
-    loads: int = param(2, "16-byte loads in flight per thread", ge=1, le=4)
-    grid: int = param(528, "CTAs in the grid", ge=1, le=65535)
-    tiles_per_cta: int = param(64, "turns of the loop in each CTA", ge=1, le=1_000_000)
+    warps: int = param(8, "warps per CTA", Kind.WARPS, ge=4, le=32, multiple_of=4)
+    ctas_per_sm: int = param(4, "CTAs resident on an SM; with limiter block, 64 // warps", Kind.PER_SM, ge=1, le=16)
+    loads: int = param(2, "16-byte loads in flight per thread", Kind.LOADS, ge=1, le=4)
+    grid: int = param(528, "CTAs in the grid", Kind.GRID, ge=1, le=65535)
+    tiles_per_cta: int = param(64, "turns of the loop in each CTA", Kind.TURNS, ge=1, le=1_000_000)
 
     def __post_init__(self) -> None:
         if self.ctas_per_sm * self.warps > WARPS_PER_SM:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 
 MODES = ("persistent", "one_per_item")
 
@@ -28,13 +28,13 @@ class Params:
         lever=Lever("mode", plain={"one_per_item": "one CTA per item is"}),
     )
     items: int = param(2112, "work items", ge=1, le=65535)
-    tiles_per_item: int = param(8, "tiles of one item", ge=1, le=4096)
-    tile_bytes: int = param(16384, "bytes of one tile", ge=2048, le=65536, multiple_of=16, unit="bytes")
-    stages: int = param(3, "tiles in the ring", ge=2, le=8)
+    tiles_per_item: int = param(8, "tiles of one item", Kind.TURNS, ge=1, le=4096)
+    tile_bytes: int = param(16384, "bytes of one tile", Kind.TILE, ge=2048, le=65536, multiple_of=16, unit="bytes")
+    stages: int = param(3, "tiles in the ring", Kind.STAGES, ge=2, le=8)
     fma_per_element: int = param(16, "dependent FMAs on each float", ge=0, le=256)
-    warps: int = param(8, "warps per CTA; all of them copy and compute", ge=2, le=16)
-    ctas_per_sm: int = param(2, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=4)
-    resident: int = param(264, "CTAs of the grid that stays", ge=1, le=65535)
+    warps: int = param(8, "warps per CTA; all of them copy and compute", Kind.WARPS, ge=2, le=16)
+    ctas_per_sm: int = param(2, "CTAs resident on an SM, enforced by padding shared memory", Kind.PER_SM, ge=1, le=4)
+    resident: int = param(264, "CTAs of the grid that stays", Kind.RESIDENT, ge=1, le=65535)
 
     @property
     def grid(self) -> int:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 from realkernels._parts.hopper import WARPS_PER_SM
 from realkernels._parts.registers import registers_at_launch, registers_behind_split
 
@@ -38,13 +38,15 @@ class Params:
         choices=(24, 32, 40),
         lever=Lever("registers of the producers"),
     )
-    tile_bytes: int = param(16384, "bytes of one tile", ge=2048, le=65536, multiple_of=16, unit="bytes")
-    stages: int = param(3, "tiles in the ring", ge=1, le=8)
+    tile_bytes: int = param(16384, "bytes of one tile", Kind.TILE, ge=2048, le=65536, multiple_of=16, unit="bytes")
+    stages: int = param(3, "tiles in the ring", Kind.STAGES, ge=1, le=8)
     fma_per_element: int = param(0, "dependent FMAs on each float before it is added", ge=0, le=256)
-    consumer_warps: int = param(8, "computing warps per CTA, whole warpgroups", ge=4, le=16, multiple_of=4)
-    ctas_per_sm: int = param(2, "CTAs resident on an SM; they share its registers", ge=1, le=4)
-    grid: int = param(264, "CTAs in the grid", ge=1, le=65535)
-    tiles_per_cta: int = param(64, "tiles each CTA processes", ge=1, le=1_000_000)
+    consumer_warps: int = param(
+        8, "computing warps per CTA, whole warpgroups", Kind.CONSUMERS, ge=4, le=16, multiple_of=4
+    )
+    ctas_per_sm: int = param(2, "CTAs resident on an SM; they share its registers", Kind.PER_SM, ge=1, le=4)
+    grid: int = param(264, "CTAs in the grid", Kind.GRID, ge=1, le=65535)
+    tiles_per_cta: int = param(64, "tiles each CTA processes", Kind.TURNS, ge=1, le=1_000_000)
 
     def __post_init__(self) -> None:
         if self.ctas_per_sm * self.warps > WARPS_PER_SM:

@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Kind, Technique, param
 
 VECTOR_FLOATS, MOST_VECTORS = 128, 4
 """Floats that a warp treats at once, and how many times that in one row."""
@@ -28,13 +28,13 @@ class Params:
 
     tile_width: int = param(1024, "columns of a strip, 128 per warp or up to four times that", ge=128, le=8192)
     radius: int = param(1, "neighbours of an output in each of the four directions", ge=1, le=4)
-    stages: int = param(4, "rows in the ring besides the 2 × radius that are read again", ge=1, le=8)
+    stages: int = param(4, "rows in the ring besides the 2 × radius that are read again", Kind.STAGES, ge=1, le=8)
     fma_per_element: int = param(0, "dependent FMAs on each output, besides the stencil's 4 × radius + 1", ge=0, le=256)
-    warps: int = param(8, "warps per CTA; all of them copy and compute", ge=1, le=16)
-    ctas_per_sm: int = param(2, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=8)
+    warps: int = param(8, "warps per CTA; all of them copy and compute", Kind.WARPS, ge=1, le=16)
+    ctas_per_sm: int = param(2, "CTAs resident on an SM, enforced by padding shared memory", Kind.PER_SM, ge=1, le=8)
     strips: int = param(12, "strips side by side, which is the field's width", ge=1, le=1024)
-    grid: int = param(264, "CTAs in the grid, a multiple of the strips", ge=1, le=65535)
-    tiles_per_cta: int = param(64, "rows of outputs of each CTA", ge=1, le=1_000_000)
+    grid: int = param(264, "CTAs in the grid, a multiple of the strips", Kind.GRID, ge=1, le=65535)
+    tiles_per_cta: int = param(64, "rows of outputs of each CTA", Kind.TURNS, ge=1, le=1_000_000)
 
     def __post_init__(self) -> None:
         row = VECTOR_FLOATS * self.warps

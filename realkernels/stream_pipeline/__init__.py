@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Lever, Technique, param
+from gpusim.scenario.technique import Kind, Lever, Technique, param
 from realkernels._parts.host_programs import check_parts
 
 
@@ -19,8 +19,8 @@ class Params:
     """One configuration; ``model.py`` turns it into runtime calls."""
 
     bytes: int = param(256 << 20, "bytes copied in, and out again", ge=4096, le=4 << 30, unit="bytes")
-    chunks: int = param(16, "parts the data is cut into", ge=1, le=4096)
-    streams: int = param(3, "streams the chunks are dealt to", ge=1, le=64)
+    chunks: int = param(16, "parts the data is cut into", Kind.CHUNKS, ge=1, le=4096)
+    streams: int = param(3, "streams the chunks are dealt to", Kind.STREAMS, ge=1, le=64)
     kernel_s: float = param(5e-3, "kernel time for all data; a chunk takes its share", ge=0.0, le=10.0, unit="s")
     memory: str = param(
         "pinned",

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Kind, Technique, param
 from realkernels._parts.hopper import CTAS_PER_SM, WARPS_PER_SM
 
 PATTERNS = ("strided", "random")
@@ -25,11 +25,13 @@ class Params:
 
     pattern: str = param("strided", "how the addresses of a warp's lanes lie", choices=PATTERNS)
     stride: int = param(1, "vectors from lane to lane; 1: neighbours", choices=STRIDES)
-    vector_bytes: int = param(16, "bytes a lane reads with one instruction", choices=(4, 8, 16))
-    warps: int = param(8, "warps per CTA", ge=1, le=32)
-    loads: int = param(4, "loads in flight per thread", choices=(1, 2, 4))
-    grid: int = param(528, "CTAs in the grid; below 132 × 64 / warps it decides how many an SM gets", ge=1, le=65535)
-    tiles_per_cta: int = param(64, "turns of the loop in each CTA", ge=1, le=1_000_000)
+    vector_bytes: int = param(16, "bytes a lane reads with one instruction", Kind.VECTOR, choices=(4, 8, 16))
+    warps: int = param(8, "warps per CTA", Kind.WARPS, ge=1, le=32)
+    loads: int = param(4, "loads in flight per thread", Kind.LOADS, choices=(1, 2, 4))
+    grid: int = param(
+        528, "CTAs in the grid; below 132 × 64 / warps it decides how many an SM gets", Kind.GRID, ge=1, le=65535
+    )
+    tiles_per_cta: int = param(64, "turns of the loop in each CTA", Kind.TURNS, ge=1, le=1_000_000)
     footprint_bytes: int = param(1 << 30, "bytes of the array, a power of two", ge=SMALLEST, le=LARGEST, unit="bytes")
 
     def __post_init__(self) -> None:

@@ -14,21 +14,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Kind, Technique, param
 
 
 @dataclass(frozen=True)
 class Params:
     """One configuration of the kernel; constants of ``kernel.cu`` are taken from here."""
 
-    tile_bytes: int = param(16384, "bytes of one tile, in and out", ge=2048, le=65536, multiple_of=16, unit="bytes")
-    input_stages: int = param(2, "tiles in the input ring", ge=1, le=8)
-    output_stages: int = param(2, "tiles in the output ring", ge=1, le=8)
+    tile_bytes: int = param(
+        16384, "bytes of one tile, in and out", Kind.TILE, ge=2048, le=65536, multiple_of=16, unit="bytes"
+    )
+    input_stages: int = param(2, "tiles in the input ring", Kind.INPUT_STAGES, ge=1, le=8)
+    output_stages: int = param(2, "tiles in the output ring", Kind.OUTPUT_STAGES, ge=1, le=8)
     fma_per_element: int = param(16, "dependent FMAs on each float", ge=0, le=256)
-    compute_warps: int = param(4, "computing warps per CTA, besides loader and storer", ge=2, le=16)
-    ctas_per_sm: int = param(2, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=4)
-    grid: int = param(264, "CTAs in the grid", ge=1, le=65535)
-    tiles_per_cta: int = param(64, "tiles each CTA processes", ge=1, le=1_000_000)
+    compute_warps: int = param(4, "computing warps per CTA, besides loader and storer", Kind.COMPUTING, ge=2, le=16)
+    ctas_per_sm: int = param(2, "CTAs resident on an SM, enforced by padding shared memory", Kind.PER_SM, ge=1, le=4)
+    grid: int = param(264, "CTAs in the grid", Kind.GRID, ge=1, le=65535)
+    tiles_per_cta: int = param(64, "tiles each CTA processes", Kind.TURNS, ge=1, le=1_000_000)
 
 
 TECHNIQUE = Technique(

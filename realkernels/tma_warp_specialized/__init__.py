@@ -12,20 +12,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Kind, Technique, param
 
 
 @dataclass(frozen=True)
 class Params:
     """One configuration of the kernel; constants of ``kernel.cu`` are taken from here."""
 
-    tile_bytes: int = param(16384, "bytes of one tile", ge=2048, le=65536, multiple_of=16, unit="bytes")
-    stages: int = param(3, "tiles in the ring", ge=1, le=8)
+    tile_bytes: int = param(16384, "bytes of one tile", Kind.TILE, ge=2048, le=65536, multiple_of=16, unit="bytes")
+    stages: int = param(3, "tiles in the ring", Kind.STAGES, ge=1, le=8)
     fma_per_element: int = param(16, "dependent FMAs on each float", ge=0, le=256)
-    consumer_warps: int = param(4, "computing warps per CTA, besides one producer warp", ge=2, le=16)
-    ctas_per_sm: int = param(2, "CTAs resident on an SM, enforced by padding shared memory", ge=1, le=4)
-    grid: int = param(264, "CTAs in the grid", ge=1, le=65535)
-    tiles_per_cta: int = param(64, "tiles each CTA processes", ge=1, le=1_000_000)
+    consumer_warps: int = param(4, "computing warps per CTA, besides one producer warp", Kind.CONSUMERS, ge=2, le=16)
+    ctas_per_sm: int = param(2, "CTAs resident on an SM, enforced by padding shared memory", Kind.PER_SM, ge=1, le=4)
+    grid: int = param(264, "CTAs in the grid", Kind.GRID, ge=1, le=65535)
+    tiles_per_cta: int = param(64, "tiles each CTA processes", Kind.TURNS, ge=1, le=1_000_000)
 
 
 TECHNIQUE = Technique(

@@ -15,8 +15,10 @@ from typing import Any
 import pytest
 
 from gpusim.scenario import techniques
-from gpusim.scenario.lever_kinds import AMOUNTS, BALANCING, SHARES, levers_of
+from gpusim.scenario.kinds import Kind
+from gpusim.scenario.lever_kinds import levers_of
 from gpusim.scenario.levers.advice import WORTH_IT, Advice, Lever
+from gpusim.scenario.technique import Technique
 from gpusim.scenario.work import same_work, work_of
 from gpusim.validation.recording import TotalRow
 from tests.recorded.predictions import points, recorded
@@ -85,16 +87,19 @@ class Case:
         )
 
 
-def lever_between(levers: Collection[str], own: Mapping[str, Any], other: Mapping[str, Any]) -> str | None:
+def lever_between(
+    technique: Technique, levers: Collection[str], own: Mapping[str, Any], other: Mapping[str, Any]
+) -> str | None:
     """The one of ``levers`` that makes ``other`` of ``own``, besides what goes with it; None if it is not one."""
     changed = {name for name in own if own[name] != other[name]}
     pulled = [name for name in levers if name in changed and name != "grid"] or [*({"grid"} & changed)]
     if len(pulled) != 1:
         return None
-    along = {*BALANCING}
-    along |= {"grid", "resident"} if pulled[0] == "ctas_per_sm" else set()
-    along |= {*AMOUNTS} if pulled[0] in SHARES else set()
-    return pulled[0] if changed - {pulled[0]} <= along else None
+    (name,), named = pulled, technique.named
+    along = {*named(Kind.TURNS)}
+    along |= {*named(Kind.GRID, Kind.RESIDENT)} if name in named(Kind.PER_SM) else set()
+    along |= {*named(Kind.SHARE)} if name in named(Kind.BATCHES) else set()
+    return name if changed - {name} <= along else None
 
 
 def neighbours(name: str) -> Iterator[tuple[TotalRow, list[tuple[str, TotalRow]]]]:
@@ -106,7 +111,7 @@ def neighbours(name: str) -> Iterator[tuple[TotalRow, list[tuple[str, TotalRow]]
     for own, mine in zip(rows, work, strict=True):
         pairs = [
             (lever, row) for row, theirs in zip(rows, work, strict=True)
-            if (lever := lever_between(levers, own.params, row.params)) and same_work(mine, theirs)
+            if (lever := lever_between(found, levers, own.params, row.params)) and same_work(mine, theirs)
         ]  # fmt: skip
         if pairs:
             yield own, pairs

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from gpusim.scenario import technique as technique_module
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Kind, Technique, param
 
 
 @dataclass(frozen=True)
 class DemoParams:
     """Parameters of every sort."""
 
-    tile_bytes: int = param(16384, "bytes of a tile", ge=512, le=65536, unit="bytes", multiple_of=512)
-    stages: int = param(2, "ring stages", ge=1, le=8)
-    warps: int = param(4, "consumer warps", choices=(1, 2, 4, 8))
+    tile_bytes: int = param(16384, "bytes of a tile", Kind.TILE, ge=512, le=65536, unit="bytes", multiple_of=512)
+    stages: int = param(2, "ring stages", Kind.STAGES, ge=1, le=8)
+    warps: int = param(4, "consumer warps", Kind.WARPS, choices=(1, 2, 4, 8))
     rate: float = param(1.5, "a number", ge=0)
     warm: bool = param(False, "data in L2")
     pause: float = param(1e-6, "a time", unit="s")

@@ -6,15 +6,16 @@ from pathlib import Path
 import pytest
 
 from gpusim.scenario import from_data, load, loads, predict, with_overrides
+from gpusim.scenario.kinds import Kind
 from gpusim.scenario.lever_kinds import (
     LEVERS,
     Lever,
     enough,
+    grid_with,
     grids_to_try,
     levers_of,
     values_to_try,
     whole,
-    with_grid,
 )
 from gpusim.scenario.levers.variants import MOST, Refused, Variant, variants
 from gpusim.scenario.overrides import assignment, parse_assignments
@@ -337,21 +338,21 @@ def test_work_differs_by_more_than_rounding():
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "limits", "expected"),
+    ("kind", "value", "limits", "expected"),
     [
-        ("stages", 1, {"ge": 1, "le": 8}, [2, 4]),
-        ("stages", 2, {"ge": 1, "le": 8}, [3, 1, 4]),
-        ("stages", 4, {"ge": 2, "le": 5}, [5, 3, 2]),
-        ("tile_bytes", 16384, {"multiple_of": 16}, [32768, 8192]),
-        ("warps", 3, {}, [6]),
-        ("vector_bytes", 8, {"choices": (4, 8, 16)}, [16, 4]),
-        ("mode", "quick", {"choices": ("quick", "slow")}, ["slow"]),
-        ("mode", False, {}, [True]),
+        (Kind.STAGES, 1, {"ge": 1, "le": 8}, [2, 4]),
+        (Kind.STAGES, 2, {"ge": 1, "le": 8}, [3, 1, 4]),
+        (Kind.STAGES, 4, {"ge": 2, "le": 5}, [5, 3, 2]),
+        (Kind.TILE, 16384, {"multiple_of": 16}, [32768, 8192]),
+        (Kind.WARPS, 3, {}, [6]),
+        (Kind.VECTOR, 8, {"choices": (4, 8, 16)}, [16, 4]),
+        (None, "quick", {"choices": ("quick", "slow")}, ["slow"]),
+        (None, False, {}, [True]),
     ],
 )
-def test_values_to_try(name, value, limits, expected):
+def test_values_to_try(kind, value, limits, expected):
     """Within the limits, the nearest first."""
-    assert list(values_to_try(LEVERS.get(name, CHOSEN), value, limits)) == expected
+    assert list(values_to_try(LEVERS.get(kind, CHOSEN), value, limits)) == expected
 
 
 def test_grids():
@@ -359,26 +360,28 @@ def test_grids():
     assert grids_to_try(264, 264) == ()
     assert grids_to_try(300, 132) == (396, 264, 600, 150)
     assert grids_to_try(528, 264) == (1056, 264)
-    assert with_grid({"ctas_per_sm": 2}, 4, 132) == {}
-    assert with_grid({"ctas_per_sm": 2, "grid": 100}, 4, 132) == {}
+    assert grid_with(100, 2, 4, 132) == 100
+    assert grid_with(264, 2, 4, 132) == 528
+    assert grid_with(264 * 3, 2, 3, 132) == 264 * 3
+    assert grid_with(132, 1, 2, 132) == 264
 
 
 def test_words_for_what_is_enough():
     """Singular and plural; nothing for what is not simpler."""
-    assert enough(LEVERS["stages"], 3, 2) == "2 stages are"
-    assert enough(LEVERS["stages"], 3, 1) == "1 stage is"
-    assert enough(LEVERS["slots"], 2, 1, "slots of ring") == "1 slot of ring is"
-    assert enough(LEVERS["slots"], 3, 1, "slots of buffers") == "1 slot of buffers is"
-    assert enough(LEVERS["input_stages"], 2, 1) == "1 input stage is"
-    assert enough(LEVERS["loads"], 2, 1) == "1 load in flight is"
+    assert enough(LEVERS[Kind.STAGES], 3, 2) == "2 stages are"
+    assert enough(LEVERS[Kind.STAGES], 3, 1) == "1 stage is"
+    assert enough(LEVERS[Kind.BUFFERS], 2, 1, "slots of ring") == "1 slot of ring is"
+    assert enough(LEVERS[Kind.BUFFERS], 3, 1, "slots of buffers") == "1 slot of buffers is"
+    assert enough(LEVERS[Kind.INPUT_STAGES], 2, 1) == "1 input stage is"
+    assert enough(LEVERS[Kind.LOADS], 2, 1) == "1 load in flight is"
     assert enough(CHOSEN, "quick", "slow") == "the slow way is"
     assert (
-        enough(LEVERS["stages"], 2, 3) == enough(LEVERS["tile_bytes"], 32, 16) == enough(CHOSEN, "slow", "quick") == ""
+        enough(LEVERS[Kind.STAGES], 2, 3) == enough(LEVERS[Kind.TILE], 32, 16) == enough(CHOSEN, "slow", "quick") == ""
     )
 
 
 def test_levers_of_a_technique_stand_in_its_parameters():
-    """By a name that all know, or said there; they come last, and every one has a scenario's words."""
+    """Of a kind that all know, or of its own; these come last, and every one has a scenario's words."""
     fields = {field.name: field for field in dataclasses.fields(techniques()["stream_pipeline"].params)}
     found = levers_of(fields)
     assert list(found)[:2] == ["streams", "chunks"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from gpusim.program import Acquire, Compute, KernelProgram, Mix, Release, Ring, Role, TmaLoad, WaitFull
-from gpusim.scenario.technique import Technique, param
+from gpusim.scenario.technique import Kind, Technique, param
 from gpusim.validation.recording import TIMELINES, TOTALS, TotalRow, Totals, save_timeline, source_hash
 
 
@@ -16,7 +16,7 @@ from gpusim.validation.recording import TIMELINES, TOTALS, TotalRow, Totals, sav
 class Params:
     """Two numbers are enough."""
 
-    stages: int = param(2, "ring stages", ge=1, le=8)
+    stages: int = param(2, "ring stages", Kind.STAGES, ge=1, le=8)
     tiles: int = param(12, "tiles of a CTA", ge=1, le=100)
 
 

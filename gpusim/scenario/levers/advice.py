@@ -9,7 +9,8 @@ from typing import Any
 
 from gpusim.errors import GpusimError
 from gpusim.program import KernelProgram
-from gpusim.scenario.levers.variants import Refused, Variant, variants
+from gpusim.scenario.kinds import Kind
+from gpusim.scenario.levers.variants import CTAS, Refused, Variant, variants
 from gpusim.scenario.loader import from_data
 from gpusim.scenario.overrides import assignment
 from gpusim.scenario.prediction import predict
@@ -162,7 +163,7 @@ def advise(scenario: Scenario, timeline: Timeline | None = None, *, workers: int
         variant = able[number]
         if isinstance(found, str):
             refused.append(Refused(variant.change, found))
-        elif variant.lever == "ctas_per_sm" and 0 < found[1] < (variant.scenario.program().share_of_sm or 1):
+        elif variant.kind is Kind.PER_SM and 0 < found[1] < (variant.scenario.program().share_of_sm or 1):
             refused.append(Refused(variant.change, f"no more than {found[1]} come together on an SM"))
         else:
             levers.append(_lever(variant, total_s, resident, *found))
@@ -182,7 +183,7 @@ def _predicted(job: tuple[int, dict[str, Any]]) -> tuple[int, tuple[float, int] 
 
 
 def _lever(variant: Variant, own_s: float, resident: int, total_s: float, after: int) -> Lever:
-    told = after >= resident or variant.lever in ("ctas_per_sm", "grid")
+    told = after >= resident or variant.kind in CTAS
     fewer = "" if told else f", {after} instead of {resident} CTAs on an SM"
     return Lever(
         variant.lever, variant.change + fewer, total_s, 1.0 - total_s / own_s, variant.overrides, variant.order,

@@ -14,6 +14,7 @@ from gpusim.program.host import DIRECTIONS, TO_OR_FROM_HOST
 from gpusim.scenario.host.calls import PARTS
 from gpusim.scenario.host.schema import MAX_STREAMS, SpelledHost, ThreadSpec, WorkSpec
 from gpusim.scenario.kernel.op_lists import as_written
+from gpusim.scenario.kinds import Kind
 from gpusim.scenario.lever_kinds import LEVERS, Proposal, enough, values_to_try, whole
 from gpusim.scenario.levers.kernels import TWICE, rewritten
 
@@ -45,8 +46,8 @@ def of_host(host: SpelledHost) -> list[Iterator[Proposal]]:
 
 def _slots(host: SpelledHost, name: str) -> Iterator[Proposal]:
     old = host.slots[name]
-    for order, new in enumerate(values_to_try(LEVERS["slots"], old, {"ge": 1})):
-        words = enough(LEVERS["slots"], old, new, f"slots of {name}")
+    for order, new in enumerate(values_to_try(LEVERS[Kind.BUFFERS], old, {"ge": 1})):
+        words = enough(LEVERS[Kind.BUFFERS], old, new, f"slots of {name}")
         yield Proposal(f"{name}.slots", f"slots of {name} {old} → {new}", {f"host.slots.{name}": new}, order=order,
                        enough=words)  # fmt: skip
 
@@ -63,8 +64,8 @@ def _streams(host: SpelledHost) -> Iterator[Proposal]:
     named = any(getattr(step.args, "stream", None) for name in host.threads for step in _steps(host, name))
     if not counted or named or any(thread.deal for thread in host.threads.values()) or (old == 1 and not _sliced(host)):
         return
-    for order, new in enumerate(values_to_try(LEVERS["streams"], old, {"ge": 1, "le": MAX_STREAMS})):
-        words = enough(LEVERS["streams"], old, new)
+    for order, new in enumerate(values_to_try(LEVERS[Kind.STREAMS], old, {"ge": 1, "le": MAX_STREAMS})):
+        words = enough(LEVERS[Kind.STREAMS], old, new)
         yield Proposal("streams", f"streams {old} → {new}", {"host.streams": new}, order=order, enough=words)
 
 

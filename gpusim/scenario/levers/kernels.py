@@ -14,7 +14,8 @@ from typing import Any
 from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.kernel.op_schema import REPEAT
 from gpusim.scenario.kernel.schema import MAX_CTAS_PER_SM, MAX_STAGES, TileTotal
-from gpusim.scenario.lever_kinds import LEVERS, Proposal, enough, grids_to_try, shown, values_to_try, whole, with_grid
+from gpusim.scenario.kinds import Kind
+from gpusim.scenario.lever_kinds import LEVERS, Proposal, enough, grid_with, grids_to_try, shown, values_to_try, whole
 from gpusim.scenario.schema import SpelledKernel
 
 __all__ = ["TWICE", "of_kernel", "rewritten"]
@@ -51,14 +52,14 @@ def _loop_count(kernel: SpelledKernel, place: str) -> dict[str, int]:
 def _stages(kernel: SpelledKernel, place: str, ring: str) -> Iterator[Proposal]:
     old = kernel.rings[ring].stages
     name = f"{ring} stages" if len(kernel.rings) > 1 else "stages"
-    for order, new in enumerate(values_to_try(LEVERS["stages"], old, {"ge": 1, "le": MAX_STAGES})):
+    for order, new in enumerate(values_to_try(LEVERS[Kind.STAGES], old, {"ge": 1, "le": MAX_STAGES})):
         ahead = _run_ahead(kernel, place, ring, new - old)
         if ahead is not None:
             steps, also = ahead
             overrides = {f"{place}.rings.{ring}.stages": new, **steps}
             yield Proposal(
                 f"{ring}.stages", f"{name} {old} → {new}", overrides, also, order=order,
-                enough=enough(LEVERS["stages"], old, new, name),
+                enough=enough(LEVERS[Kind.STAGES], old, new, name),
             )  # fmt: skip
 
 
@@ -165,20 +166,23 @@ def _ctas(kernel: SpelledKernel, place: str, balance: Mapping[str, int], sms: in
     old = kernel.ctas_per_sm
     if old is None:
         return
-    for order, new in enumerate(values_to_try(LEVERS["ctas_per_sm"], old, {"ge": 1, "le": MAX_CTAS_PER_SM})):
-        grid = with_grid({"ctas_per_sm": old, "grid": kernel.grid}, new, sms)
+    for order, new in enumerate(values_to_try(LEVERS[Kind.PER_SM], old, {"ge": 1, "le": MAX_CTAS_PER_SM})):
+        grid = grid_with(kernel.grid, old, new, sms)
         if grid is not None:
-            overrides = {f"{place}.ctas_per_sm": new, **{f"{place}.{name}": value for name, value in grid.items()}}
-            also = tuple(f"CTAs {kernel.grid} → {value}" for value in grid.values())
-            change, spare = f"CTAs per SM {old} → {new}", enough(LEVERS["ctas_per_sm"], old, new)
-            yield Proposal("ctas_per_sm", change, overrides, also, balance, order, spare)
+            overrides, also = {f"{place}.ctas_per_sm": new}, ()
+            if grid != kernel.grid:
+                overrides[f"{place}.grid"], also = grid, (f"CTAs {kernel.grid} → {grid}",)
+            change, spare = f"CTAs per SM {old} → {new}", enough(LEVERS[Kind.PER_SM], old, new)
+            yield Proposal("ctas_per_sm", change, overrides, also, balance, order, spare, kind=Kind.PER_SM)
 
 
 def _grid(kernel: SpelledKernel, place: str, balance: Mapping[str, int], sms: int) -> Iterator[Proposal]:
     # With tiles listed CTA by CTA the grid is part of the work.
     tried = grids_to_try(kernel.grid, sms * (kernel.ctas_per_sm or 1)) if balance else ()
     for order, new in enumerate(tried):
-        yield Proposal("grid", f"CTAs {kernel.grid} → {new}", {f"{place}.grid": new}, balance=balance, order=order)
+        overrides = {f"{place}.grid": new}
+        change = f"CTAs {kernel.grid} → {new}"
+        yield Proposal("grid", change, overrides, balance=balance, order=order, kind=Kind.GRID)
 
 
 def _steps(kernel: SpelledKernel, place: str, role: str) -> Steps:

@@ -7,7 +7,6 @@ each; where that does not come out even, the variant is left out. Fusing kernels
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, zip_longest
@@ -15,35 +14,23 @@ from typing import Any
 
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
-from gpusim.scenario.lever_kinds import (
-    AMOUNTS,
-    BALANCING,
-    SHARES,
-    Lever,
-    Proposal,
-    enough,
-    grids_to_try,
-    label,
-    levers_of,
-    shown,
-    values_to_try,
-    whole,
-    with_grid,
-)
+from gpusim.scenario.kinds import Kind
+from gpusim.scenario.lever_kinds import Proposal, label
 from gpusim.scenario.levers import hosts as host_levers
 from gpusim.scenario.levers import kernels as spelled_levers
+from gpusim.scenario.levers.techniques import of_technique
 from gpusim.scenario.loader import with_overrides
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.schema import SpelledKernel, TechniqueKernel
-from gpusim.scenario.technique import Technique, technique
+from gpusim.scenario.technique import technique
 from gpusim.scenario.work import same_work, work_of
 
-__all__ = ["MOST", "Refused", "Variant", "variants"]
+__all__ = ["CTAS", "MOST", "Refused", "Variant", "variants"]
 
 MOST = 12
 """Variants that are worth the time of a prediction each."""
 
-CTAS = ("grid", "ctas_per_sm")
+CTAS = (Kind.GRID, Kind.PER_SM)
 """Levers that change the number of CTAs, not what a tile is."""
 
 
@@ -57,6 +44,7 @@ class Variant:
     scenario: Scenario
     order: int = 0
     enough: str = ""
+    kind: Kind | None = None
 
 
 @dataclass(frozen=True)
@@ -97,9 +85,9 @@ class Amounts:
         """The amounts of ``program``."""
         return cls(work_of(program), program.total_tiles if isinstance(program, KernelProgram) else 0)
 
-    def same(self, other: Amounts, lever: str) -> bool:
-        """Whether ``lever`` leaves the work equal; another number of CTAs has to do the same tiles, to the last one."""
-        return same_work(self.amounts, other.amounts) and (lever not in CTAS or self.tiles == other.tiles)
+    def same(self, other: Amounts, kind: Kind | None) -> bool:
+        """Whether a lever of this ``kind`` leaves the work equal; other numbers of CTAs do all the same tiles."""
+        return same_work(self.amounts, other.amounts) and (kind not in CTAS or self.tiles == other.tiles)
 
 
 def _realised(scenario: Scenario, work: Amounts, proposal: Proposal) -> Variant | Refused | None:
@@ -109,7 +97,7 @@ def _realised(scenario: Scenario, work: Amounts, proposal: Proposal) -> Variant 
     except ValueError as error:
         # A scenario's error without its place, which is in no file.
         return Refused(_words(proposal.change, proposal.also), str(getattr(error, "problem", error)))
-    if work.same(other, proposal.lever):
+    if work.same(other, proposal.kind):
         return _variant(proposal, changed, proposal.overrides, proposal.also)
     if proposal.fuses:
         moved = other.amounts.get("bytes moved", 0.0) / max(work.amounts.get("bytes moved", 0.0), 1.0)
@@ -124,7 +112,7 @@ def _realised(scenario: Scenario, work: Amounts, proposal: Proposal) -> Variant 
             changed, other = _build(scenario, overrides)
         except ValueError:  # beyond the limits of the count, which says nothing of the lever
             continue
-        if work.same(other, proposal.lever):
+        if work.same(other, proposal.kind):
             count = f"{label(path.rpartition('.')[2])} {present} → {scaled}"
             return _variant(proposal, changed, overrides, (*proposal.also, count))
     return None
@@ -137,7 +125,7 @@ def _build(scenario: Scenario, overrides: Mapping[str, Any]) -> tuple[Scenario, 
 
 def _variant(proposal: Proposal, changed: Scenario, overrides: Mapping[str, Any], also: tuple[str, ...]) -> Variant:
     change = _words(proposal.change, also)
-    return Variant(proposal.lever, change, dict(overrides), changed, proposal.order, proposal.enough)
+    return Variant(proposal.lever, change, dict(overrides), changed, proposal.order, proposal.enough, proposal.kind)
 
 
 def _words(change: str, also: tuple[str, ...]) -> str:
@@ -154,57 +142,12 @@ def _columns(scenario: Scenario) -> list[Iterator[Proposal]]:
     kernel, host = scenario.model.kernel, scenario.model.host
     sms = int(scenario.profile().value("sm.count"))
     if isinstance(kernel, TechniqueKernel):
-        return _of_technique(technique(kernel.technique), scenario.params, "kernel.params", sms)
+        return of_technique(technique(kernel.technique), scenario.params, "kernel.params", sms)
     if isinstance(kernel, SpelledKernel):
         return spelled_levers.of_kernel(kernel, "kernel", sms)
     columns = [] if host is None else host_levers.of_host(host)
     for name, one in {} if host is None else host.kernels.items():
         if isinstance(one, TechniqueKernel):
             place = f"host.kernels.{name}.params"
-            columns += _of_technique(technique(one.technique), scenario.host_params[name], place, sms, f"{name}: ")
+            columns += of_technique(technique(one.technique), scenario.host_params[name], place, sms, f"{name}: ")
     return columns
-
-
-def _of_technique(found: Technique, params: Any, place: str, sms: int, prefix: str = "") -> list[Iterator[Proposal]]:
-    fields = {field.name: field for field in dataclasses.fields(found.params)}
-    values = {name: getattr(params, name) for name in fields}
-    return [_of_param(name, lever, fields, values, place, sms, prefix) for name, lever in levers_of(fields).items()]
-
-
-def _of_param(
-    name: str,
-    lever: Lever,
-    fields: Mapping[str, dataclasses.Field],
-    values: Mapping[str, Any],
-    place: str,
-    sms: int,
-    prefix: str,
-) -> Iterator[Proposal]:
-    def words(key: str, value: Any) -> str:
-        metadata = fields[key].metadata
-        unit = metadata.get("unit")
-        return f"{label(key, metadata.get('lever'))} {shown(values[key], unit)} → {shown(value, unit)}"
-
-    old = values[name]
-    balance = {f"{place}.{loop}": values[loop] for loop in BALANCING if loop in values}
-    tried = values_to_try(lever, old, fields[name].metadata)
-    if name == "grid":
-        tried = grids_to_try(old, sms * values.get("ctas_per_sm", 1))
-    for order, new in enumerate(tried):
-        with_it = with_grid(values, new, sms) if name == "ctas_per_sm" else _with_shares(name, values, new)
-        if with_it is None:
-            continue
-        overrides = {f"{place}.{key}": value for key, value in {name: new, **with_it}.items()}
-        also = tuple(words(*pair) for pair in with_it.items())
-        spare = enough(lever, old, new)
-        fuses = lever.fuses and bool({"fused", True} & {old, new})
-        yield Proposal(name, prefix + words(name, new), overrides, also, balance, order, spare, fuses)
-
-
-def _with_shares(name: str, values: Mapping[str, Any], new: int) -> dict[str, Any] | None:
-    """What goes with cutting the work into ``new`` parts; None where they are not whole."""
-    old = values[name]
-    amounts = {key: values[key] for key in AMOUNTS if key in values} if name in SHARES else {}
-    if any(isinstance(value, int) and value * old % new for value in amounts.values()):
-        return None
-    return {key: whole(value * old / new) for key, value in amounts.items()}
