@@ -2,11 +2,11 @@
 
 from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, SyncThreads, Wait
 from gpusim.program.check import check_program
+from gpusim.program.copy_ops import BULK_UNIT
 from gpusim.program.doubts import doubts
 from gpusim.program.kernel import WARP_SIZE, Barrier, KernelProgram, Ring, Role
 from gpusim.program.mix import Mix
 from gpusim.program.ops import (
-    BULK_UNIT,
     Acquire,
     BulkWait,
     CommitGroup,

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from gpusim.errors import HazardError, ProgramError, listing, nearest
 from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, Wait
+from gpusim.program.copy_ops import BULK_UNIT
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
 from gpusim.program.named_barriers import disputed_meetings, uneven_meetings
 from gpusim.program.ops import (
-    BULK_UNIT,
     Compute,
     CpAsync,
     Load,

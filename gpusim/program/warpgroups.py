@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 
 from gpusim.program.kernel import KernelProgram, Role
-from gpusim.program.ops import SetMaxNReg, Wgmma
+from gpusim.program.ops import SetMaxNReg
 from gpusim.program.role_names import with_warps
+from gpusim.program.tensor_ops import Wgmma
 
 __all__ = ["WARPGROUP", "part_of_warpgroup", "split_warpgroups", "torn_products"]
 

@@ -7,7 +7,7 @@ because measuring needs numpy and CuPy alone, and a profile is YAML; a test comp
 
 from __future__ import annotations
 
-from gpusim.program.ops import GPC_SMS
+from gpusim.program.access_ops import GPC_SMS
 
 __all__ = [
     "CTAS_PER_SM", "GPC_SMS", "L1_AND_SHARED_PER_SM", "MAX_PER_CTA", "REGISTERS_PER_SCHEDULER", "REGISTERS_PER_SM",

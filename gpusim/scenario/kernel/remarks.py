@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gpusim.hardware.memory.access import LINE_BYTES
-from gpusim.program.ops import GPC_SMS
+from gpusim.program.access_ops import GPC_SMS
 from gpusim.program.sass import LEFT_TO_WRITE
 from gpusim.scenario.kernel.access_schema import BulkFetch, GlobalStore
 from gpusim.scenario.kernel.op_lists import as_written

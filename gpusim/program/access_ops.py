@@ -1,0 +1,87 @@
+"""Loads into registers and stores from them; what their fields have in common says `gpusim.program.ops`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["GPC_SMS", "Load", "Store", "StoreShared", "WaitLoads"]
+
+GPC_SMS = 16
+"""SMs of a GPC (of some it is 18), which get CTAs of consecutive numbers: the most that ``shared_by`` counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """``ld.global`` into registers: one batch issued back to back.
+
+    With ``wait`` the role blocks until the data is there; without, `WaitLoads` does.
+    ``width`` is bytes per lane and instruction; ``other`` the address instructions of
+    one warp, ``masked`` its loads that no lane executes; ``l1_hit`` is
+    the fraction of bytes found in L1, ``l1_wavefronts`` how often one instruction passes its data path where all are
+    (0: as the addresses say), ``l2_hit`` the fraction of the others found in L2. ``completed``: fraction of the bytes
+    around which other loads read the rest, so that DRAM opens what they lie in once for all. ``shared_by``: SMs of a
+    GPC that ask for the same bytes at about the same time, which L2 gives to all of them at once. The bytes lie in so
+    many ``pieces`` far from each other, of the role's warps together. The first ``warps`` of the role execute it; None:
+    all. One of no bytes for which nothing blocks takes no time, but `WaitLoads` counts it.
+    """
+
+    bytes: int
+    width: int = 16
+    other: float = 0.0
+    masked: float = 0.0
+    wait: bool = True
+    l1_hit: float = 0.0
+    l1_wavefronts: float = 0.0
+    l2_hit: float = 0.0
+    completed: float = 0.0
+    shared_by: float = 1.0
+    pieces: int = 1
+    align: int = 0
+    stride: int = 0
+    scatter: int = 0
+    structure: int = 0
+    warps: int | None = None
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class WaitLoads:
+    """Block until of the earlier `Load`s of this role at most the ``pending`` youngest are still under way."""
+
+    pending: int = 0
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class StoreShared:
+    """``st.shared`` of ``bytes`` from registers, ``width`` bytes per lane; ``masked`` and ``warps`` as of `Load`."""
+
+    bytes: int
+    width: int = 16
+    other: float = 0.0
+    masked: float = 0.0
+    ring: str | None = None
+    warps: int | None = None
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """``st.global`` of ``bytes`` from registers; does not block the role, unless the SM's queue of stores is full.
+
+    ``l2_hit``: fraction that is overwritten or dropped in L2 and never reaches DRAM; ``completed``: fraction whose
+    sectors, written in part, other stores complete before L2 gives them up, of the same thread if they are near enough
+    to meet in L1. ``again``: distinct bytes of one CTA, if it writes the same ones again and again, as spilled
+    registers; 0 if not. ``warps``: as of `Load`.
+    """
+
+    bytes: int
+    width: int = 16
+    other: float = 0.0
+    l2_hit: float = 0.0
+    completed: float = 0.0
+    again: int = 0
+    stride: int = 0
+    scatter: int = 0
+    warps: int | None = None
+    tile: int = -1
