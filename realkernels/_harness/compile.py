@@ -21,6 +21,8 @@ from gpusim.files import write_atomically
 from gpusim.program import sass
 from realkernels._harness.disassembler import disassemble
 
+__all__ = ["CompileError", "CompiledKernel", "KernelSpec", "compile_kernel", "compile_many", "source_hash"]
+
 HERE = Path(__file__).resolve().parent
 DEFAULT_SHARED_LIMIT = 48 * 1024
 """A kernel gets more dynamic shared memory than this only after raising its own limit."""

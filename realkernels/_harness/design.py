@@ -15,6 +15,8 @@ from itertools import count, islice
 from math import ceil, exp, log
 from typing import TYPE_CHECKING, Any
 
+from gpusim.program import WARP_SIZE
+from gpusim.program.registers import allocated_registers
 from gpusim.scenario.technique import Kind, Technique
 from realkernels._harness.spread import BASES, halton
 from realkernels._parts.hopper import (
@@ -97,10 +99,11 @@ class Design:
 
         Here in their stages: 1 … 8 as far as they fit, at least four.
         """
-        if "stages" not in self.technique.named(Kind.STAGES):
+        ring = self.technique.named(Kind.STAGES)
+        if not ring:
             return
         for params in self.candidates(skip=5000, largest=24 * 1024):
-            members = [self.technique.params(**vars(params) | {"stages": stages}) for stages in range(1, 9)]
+            members = [self.technique.params(**vars(params) | dict.fromkeys(ring, stages)) for stages in range(1, 9)]
             members = [member for member in members if self.is_measurable(member)]
             if len(members) >= 4:
                 yield members
@@ -144,7 +147,7 @@ class Design:
         ctas = params.ctas_per_sm
         warps = program.warps + observer
         registers = program.registers + 16 * observer
-        per_warp = ceil(registers * 32 / 256) * 256
+        per_warp = WARP_SIZE * allocated_registers(registers)
         return (
             ctas * (program.shared_bytes + RESERVED_PER_CTA) <= SHARED_PER_SM
             and ctas * warps <= WARPS_PER_SM

@@ -7,6 +7,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+__all__ = ["describe_device", "device_name", "gpu_status", "let_see_each_other", "sm_count"]
+
 
 def gpu_status() -> tuple[bool, str]:
     """(True, device name), or (False, the reason a test may print when it skips)."""

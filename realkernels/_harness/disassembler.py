@@ -11,6 +11,8 @@ from pathlib import Path
 
 from gpusim.program import sass
 
+__all__ = ["disassemble", "disassembler"]
+
 _USUAL_PLACES = ("/usr/local/cuda/bin/cuobjdump",)
 
 

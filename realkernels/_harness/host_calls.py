@@ -18,6 +18,8 @@ from realkernels._harness.host_memory import Arena, Pointers
 from realkernels._harness.host_threads import semaphores, work_for
 from realkernels._harness.work_kernel import work_kernel
 
+__all__ = ["Call", "CallMaker"]
+
 _KIND = {"h2d": 1, "d2h": 2, "d2d": 3}
 """cudaMemcpyKind."""
 

@@ -18,6 +18,8 @@ from realkernels._harness.host_run import HostRunner
 from realkernels._harness.host_timeline import from_events, from_records
 from realkernels._harness.timing import Times
 
+__all__ = ["HostLauncher", "reserve"]
+
 MIN_REPEATS, MAX_REPEATS = 7, 21
 TIME_FOR_REPEATS_S = 0.15
 

@@ -43,6 +43,8 @@ from realkernels._harness.host_design import host_designs
 from realkernels._harness.host_timeline import from_events, from_records
 from realkernels._harness.quick_core import stay_on_a_quick_core
 
+__all__ = ["main", "measure_one"]
+
 METHOD = (
     "host clock from the first call to an idle device, un-traced; median; copies checked against NumPy; programs of "
     "one thread on the core on which launches are quickest"

@@ -15,6 +15,8 @@ import numpy as np
 
 from gpusim.program import host as ops
 
+__all__ = ["Arena", "DriverPool", "Pointers", "memory_needed"]
+
 ALIGNMENT = 4096
 
 

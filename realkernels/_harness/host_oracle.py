@@ -16,6 +16,8 @@ import numpy as np
 from gpusim.program import KernelProgram
 from gpusim.program import host as ops
 
+__all__ = ["expected", "mismatches"]
+
 _NOTHING = ("", 0, 0)
 _ZERO = ("\0", 0, 0)
 """What a memset leaves, as if copied from a buffer of zeros; no buffer has that name."""

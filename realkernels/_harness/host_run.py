@@ -16,6 +16,8 @@ from realkernels._harness.host_memory import Arena
 from realkernels._harness.host_oracle import expected, mismatches
 from realkernels._harness.host_threads import let_go, put_back
 
+__all__ = ["Gate", "HostRunner", "calls_before"]
+
 
 class HostRunner:
     """One program made ready to run any number of times."""

@@ -9,6 +9,8 @@ from gpusim.program import host as ops
 from gpusim.timeline import Timeline, TimelineBuilder
 from realkernels._harness.host_run import calls_before
 
+__all__ = ["from_events", "from_records"]
+
 _ENGINE = {1: "h2d", 2: "d2h", 8: "d2d", 10: "p2p"}
 """CUpti_ActivityMemcpyKind."""
 _DEVICE_KINDS = ("CONCURRENT_KERNEL", "KERNEL", "MEMCPY", "MEMCPY2", "MEMSET")

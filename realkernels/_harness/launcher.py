@@ -18,6 +18,8 @@ from realkernels._harness.compile import CompiledKernel, KernelSpec, compile_ker
 from realkernels._harness.observe import observe
 from realkernels._harness.timing import Times, make_flush, time_launch
 
+__all__ = ["A", "B", "Launcher", "Plan"]
+
 KERNEL = "tile_kernel"
 SEED = 20260901
 CHUNK = 1 << 26

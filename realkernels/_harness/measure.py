@@ -44,6 +44,8 @@ from realkernels._harness.host_launcher import HostLauncher
 from realkernels._harness.launcher import Launcher
 from realkernels._harness.timing import sample_clock
 
+__all__ = ["main", "measurable", "measure_one", "technique_named", "timeline_name"]
+
 METHOD = "CUDA events around one launch held back by a spin kernel; median; output checked against NumPy"
 CACHE = "cold: L2 filled with other data before each run"
 

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+__all__ = ["EPS", "affine", "compare", "compare_tiles", "sample", "tolerance"]
+
 EPS = 2.0**-24
 """Relative rounding error of one float32 operation."""
 SAMPLE_BYTES = 48 << 20

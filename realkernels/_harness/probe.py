@@ -17,6 +17,8 @@ import numpy as np
 from gpusim.timeline import Timeline, TimelineBuilder
 from gpusim.timeline.metrics import hidden_fraction
 
+__all__ = ["HEAD", "LANE", "LANES_PER_CTA", "PRODUCER", "STAMP", "TAIL", "Buffers", "Recording"]
+
 LANE = np.dtype([
     ("first_ns", "u8"), ("last_ns", "u8"), ("first_clock", "i8"), ("last_clock", "i8"),
     ("count", "u4"), ("dropped", "u4"), ("sm", "u4"), ("used", "u4"),

@@ -12,6 +12,8 @@ import numpy as np
 
 from realkernels._harness.compile import CompiledKernel, compile_kernel
 
+__all__ = ["Times", "hold_stream", "make_flush", "read_clock", "sample_clock", "time_launch"]
+
 SPIN_SOURCE = Path(__file__).resolve().parent / "spin.cu"
 
 

@@ -8,6 +8,8 @@ from typing import Any
 from gpusim.program.host import Buffer, FixedCost, HostProgram, HostThread, Work
 from realkernels._parts.hopper import SMS
 
+__all__ = ["PAGE", "check_parts", "full_work", "in_and_out", "one_thread", "parts", "small_work"]
+
 WORD = 4
 PAGE = 4096
 

@@ -11,6 +11,11 @@ from math import exp, inf
 from gpusim.hardware.memory.access import GRANULE_BYTES, LINE_BYTES
 from realkernels._parts.hopper import GPC_SMS
 
+__all__ = [
+    "AGAIN_ALL_BYTES", "HELD_BYTES", "MIXED_SWEEPS", "again_hit", "product_hits", "product_sharing", "random_hit",
+    "rewritten_hits", "sweep_hit",
+]  # fmt: skip
+
 HELD_BYTES = 38 << 20
 """What is left of the 50 MiB of an H100, or 60 of an H200, for data that SMs of both halves read at random: each half
 keeps copies of its own. From the bytes that random reads of 16 to 256 MiB fetch from DRAM (`realkernels.microbench`

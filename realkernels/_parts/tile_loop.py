@@ -12,6 +12,11 @@ from dataclasses import dataclass
 
 from gpusim.program import WARP_SIZE, Mix
 
+__all__ = [
+    "EPILOGUE", "FMA_UNROLL", "PLACEHOLDERS", "PROLOGUE", "ROLL_OTHER", "ROLL_SETUP", "TILE_TOLERANCE",
+    "VECTOR_BYTES", "WARP_VECTOR_BYTES", "Share", "shares", "shares_apart", "tile_defines", "tile_mix",
+]  # fmt: skip
+
 VECTOR_BYTES = 16
 WARP_VECTOR_BYTES = WARP_SIZE * VECTOR_BYTES
 """Bytes a warp moves with one instruction."""
