@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from gpusim.deadlock import Deadlock
+from gpusim.deadlock import Deadlock, thread_lane
 from gpusim.engine import Simulation
 from gpusim.errors import ProgramError
 from gpusim.hardware.profile import DeviceProfile
@@ -83,7 +83,7 @@ def _names(program: HostProgram, error: Deadlock) -> dict[str, str]:
     for number, thread in enumerate(program.threads):
         lane, chunks = f"host[{number}]", max((op.chunk for op in thread.ops), default=-1) + 1
         had = f" of {chunks} chunk{'s' if chunks > 1 else ''}" if chunks and lane not in stuck else ""
-        names[lane] = f"thread {thread.name!r}{had}"
+        names[lane] = f"{thread_lane(thread.name)}{had}"
     return names
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Sequence
+from types import UnionType
 
+from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, SyncThreads
 from gpusim.program.kernel import KernelProgram, Ring
 from gpusim.program.ops import (
     Acquire,
@@ -53,31 +55,59 @@ class Remedies:
         self._program = program
         self._roles_on = program.roles_on
         self._bodies: dict[str, list[Op]] | None = None
-        self._of_deadlock: dict[str, tuple[str, str]] = {}
+        self._tiles = 0
+        """Those of a CTA of which ops are looked at."""
 
-    def of_deadlock(self, ring: str) -> tuple[str, str]:
-        """For a stage of ``ring`` that never gets full, and for one that never gets free."""
-        if ring not in self._of_deadlock:
-            self._of_deadlock[ring] = self._unfilled(ring), self._unreleased(ring)
-        return self._of_deadlock[ring]
-
-    def _unfilled(self, ring: str) -> str:
-        """What fills a stage of ``ring`` and is nowhere."""
+    def unfilled(self, ring: str) -> str:
+        """For a stage of ``ring`` that never gets full: what fills it and is nowhere."""
         if self._roles_on(ring, TmaLoad | ProducerCommit):
-            return ""
+            return self._too_few(ring, TmaLoad | ProducerCommit, "full_arrivals")
         if writers := self._roles_on(ring, CpAsync | StoreShared):
             return f"put producer_commit: {ring} behind what fills it in {in_words(writers)}"
         if acquires := self._roles_on(ring, Acquire):
             return f"put tma_load: {ring}, or what else fills it, in {in_words(acquires)}"
         return f"no role fills ring {ring!r}"
 
-    def _unreleased(self, ring: str) -> str:
-        """The release of a stage of ``ring`` that is nowhere, in a role that waits for its tiles."""
+    def unreleased(self, ring: str) -> str:
+        """For a stage of ``ring`` that never gets free: the release that is nowhere in a role that waits for it."""
         releases = self._roles_on(ring, Release)
         forgets = [role for role in self._roles_on(ring, WaitFull) if role not in releases]
         if forgets:
             return f"put release: {ring} in {in_words(forgets)}, behind the last read of a tile"
-        return "" if releases else f"no role releases ring {ring!r}"
+        return self._too_few(ring, Release, "empty_arrivals") if releases else f"no role releases ring {ring!r}"
+
+    def _too_few(self, ring: str, kind: type[Op] | UnionType, field: str) -> str:
+        """A barrier of a stage that asks for more arrivals than any tile brings: a copy's is one, else a warp's."""
+        arrivals: Counter[int] = Counter()
+        for role in self._program.roles:
+            for op in self._ops(role.name):
+                if isinstance(op, kind) and op.ring == ring:
+                    arrivals[op.tile] += 1 if isinstance(op, TmaLoad) else role.warps
+        most = max(arrivals.values(), default=0)
+        asked = next((getattr(one, field) for one in self._program.rings if one.name == ring), most)
+        return f"{field} of ring {ring!r} is {asked}, and no tile has more than {most}" if most < asked else ""
+
+    def of_meeting(self, kind: type[SyncThreads | ClusterSync]) -> str:
+        """For a barrier of all warps to which some never come, or less often than others."""
+        word = "sync_threads" if kind is SyncThreads else "cluster_sync"
+        times = {role.name: sum(isinstance(op, kind) for op in self._ops(role.name)) for role in self._program.roles}
+        if missing := [name for name, count in times.items() if not count]:
+            some = ", or let the others meet at a named_barrier" if kind is SyncThreads else ""
+            return f"{word} is for all warps: put it in {in_words(missing)} as well{some}"
+        if len(set(times.values())) == 1:
+            return ""
+        told = ", ".join(f"{name!r} {count}" for name, count in times.items())
+        return f"{word} is for all warps, and they come to it so often in {self._tiles} tiles: {told}"
+
+    def of_barrier(self, barrier: str) -> str:
+        """For an mbarrier outside rings whose phase is never complete."""
+        ops = [op for role in self._program.roles for op in self._ops(role.name)]
+        if any(isinstance(op, ExpectTx) and op.barrier == barrier and op.bytes for op in ops):
+            return (
+                "no copy brings bytes to a barrier outside rings (tma_load announces its own): put arrive for expect_tx"
+            )
+        arrives = any(isinstance(op, Arrive | ExpectTx) and op.barrier == barrier for op in ops)
+        return "" if arrives else f"put arrive: {barrier} in the role for which this one waits"
 
     def overwritten(self, ring: Ring, writer: str, reader: str, tile: int) -> str:
         """For a stage that lane ``writer`` fills while ``reader`` still reads ``tile``."""
@@ -97,14 +127,30 @@ class Remedies:
             return f"put release: {name} behind the last read of a tile in role {role!r}"
         return self._unacquired(name, role_of(writer)) or self._released_twice(ring)
 
-    def another_tile(self, ring: Ring, reader: str, *, later: bool) -> str:
+    def another_tile(self, ring: Ring, reader: str, tile: int, *, later: bool) -> str:
         """For a stage that does not hold the tile that is read, but none yet or an earlier one, or a ``later`` one."""
         if not later:
-            return self._unwaited(ring.name, role_of(reader))
+            return self._unwaited(ring.name, role_of(reader), tile) or self._never_filled(ring.name)
         if not self._roles_on(ring.name, Release | WaitFull):
             return ""
         behind_release = self._read_behind_release(ring.name, role_of(reader))
-        return behind_release or self._unacquired(ring.name) or self._released_twice(ring)
+        return behind_release or self._unacquired(ring.name) or self._freed_too_early(ring)
+
+    def skipped(self, ring: Ring, *, freed: bool) -> str:
+        """For a barrier of a stage that is past a phase which somebody waits for: that of a ``freed`` or a full one."""
+        return self._freed_too_early(ring) if freed else self._unacquired(ring.name) or self._freed_too_early(ring)
+
+    def _freed_too_early(self, ring: Ring) -> str:
+        """Releases that say nothing of whether a tile has been read, or too many of them."""
+        return self._released_unwaited(ring.name) or self._released_twice(ring)
+
+    def _released_unwaited(self, ring: str) -> str:
+        """Roles that give back stages of a filled ring for which they have not waited."""
+        if not self._roles_on(ring, TmaLoad | ProducerCommit):
+            return ""
+        waits = self._roles_on(ring, WaitFull)
+        hasty = [role for role in self._roles_on(ring, Release) if role not in waits]
+        return f"put wait: {ring} in front of release: {ring} in {in_words(hasty)}" if hasty else ""
 
     def _read_behind_release(self, ring: str, role: str) -> str:
         """Arithmetic that reads a tile which its role has released."""
@@ -125,7 +171,7 @@ class Remedies:
         if role in map(role_of, writers):
             # Of other warps of the role that are still copying it is the barrier that lacks.
             return self._group(ring.name, role, tile) if reader in writers else ""
-        if unwaited := self._unwaited(ring.name, role):
+        if unwaited := self._unwaited(ring.name, role, tile):
             return unwaited
         for writer in map(role_of, writers):
             ops = self._ops(writer)
@@ -168,11 +214,23 @@ class Remedies:
             return f"wait_group: {pending} spares the group of tile {tile}; at most {younger} in role {role!r}"
         return f"put wait_group in front of the read in role {role!r}"
 
-    def _unwaited(self, ring: str, reader: str) -> str:
-        """The wait for a full stage that a role leaves out."""
-        if reader in self._roles_on(ring, WaitFull) or not self._roles_on(ring, TmaLoad | ProducerCommit):
+    def _unwaited(self, ring: str, reader: str, tile: int) -> str:
+        """The wait for a full stage that a role leaves out in front of its first read of ``tile``, or has behind it."""
+        if not self._roles_on(ring, TmaLoad | ProducerCommit):
             return ""
-        return f"put wait: {ring} in front of the read in role {reader!r}"
+        for op in self._ops(reader):
+            if isinstance(op, WaitFull) and (op.ring, op.tile) == (ring, tile):
+                return ""
+            if _reads(op, ring, tile):
+                break
+        remedy = f"put wait: {ring} in front of the read in role {reader!r}"
+        return f"{remedy}, for the tile that is read" if reader in self._roles_on(ring, WaitFull) else remedy
+
+    def _never_filled(self, ring: str) -> str:
+        """A ring whose stages are said to be full, and into which nothing is put."""
+        if self._roles_on(ring, Fill) or not (commits := self._roles_on(ring, ProducerCommit)):
+            return ""
+        return f"put store_shared: {ring}, or what else fills it, in front of producer_commit in {in_words(commits)}"
 
     def _unacquired(self, ring: str, writer: str = "") -> str:
         """Roles (``writer``, if it is one) that fill a ring of which no role acquires a stage."""
@@ -196,7 +254,7 @@ class Remedies:
             stages = max((ring.stages for ring in program.rings), default=1)
             tiles = min(max(_TURNS * stages * program.turn, 2), max(_MOST, program.turn))
             tiles = min(program.most_tiles, program.head + tiles + program.tail)
-            self._bodies = {role.name: list(role.body(tiles)) for role in program.roles}
+            self._bodies, self._tiles = {role.name: list(role.body(tiles)) for role in program.roles}, tiles
         return self._bodies.get(role, [])
 
 

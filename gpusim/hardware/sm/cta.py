@@ -9,14 +9,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
 from gpusim.errors import HazardError
 from gpusim.hardware.folding.periodic import stride_of
 from gpusim.hardware.folding.warp_groups import WarpGroup
 from gpusim.hardware.memory import jitter
-from gpusim.program import Arrive, ExpectTx, KernelProgram, Op, ProducerCommit, Release, Ring, Role, TmaLoad
-from gpusim.program.remedies import Remedies
+from gpusim.program import (
+    Arrive,
+    ClusterSync,
+    ExpectTx,
+    KernelProgram,
+    Op,
+    ProducerCommit,
+    Release,
+    Ring,
+    Role,
+    SyncThreads,
+    TmaLoad,
+)
+from gpusim.program.remedies import Remedies, role_of
 
 __all__ = ["LISTED_TILES", "Cta", "Parts", "RingState"]
 
@@ -56,7 +69,7 @@ class RingState:
         """CTAs that get what each of them copies (`TmaLoad.multicast`), and free a stage together."""
         self._remedies = remedies
         self.lanes = [f"{lane}.{ring.name}[{stage}]" for stage in range(ring.stages)]
-        unfilled, unreleased = remedies.of_deadlock(ring.name)
+        unfilled, unreleased = partial(remedies.unfilled, ring.name), partial(remedies.unreleased, ring.name)
         self.full = [
             PhasedBarrier(sim, f"{name} full barrier", ring.full_arrivals, producers, unfilled) for name in self.lanes
         ]
@@ -113,7 +126,7 @@ class RingState:
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what=f"stage read although it holds {'nothing' if other < 0 else f'tile {other}'}",
-                remedy=self._remedies.another_tile(self.ring, lane, later=other > tile)
+                remedy=self._remedies.another_tile(self.ring, lane, tile, later=other > tile)
                 or _of_another_tile(later=other > tile),
             )  # fmt: skip
         if writers:
@@ -123,6 +136,10 @@ class RingState:
                 remedy=self._remedies.in_flight(self.ring, lane, writers, tile) or _of_unfinished(lane, writers),
             )  # fmt: skip
         held.readers[stage][lane] = tile
+
+    def of_skipped(self, barrier: PhasedBarrier) -> str:
+        """What to change where ``barrier`` of a stage is past a phase that somebody waits for, if the ops show it."""
+        return self._remedies.skipped(self.ring, freed=barrier in self.empty)
 
     def end_read(self, lane: str, tile: int) -> None:
         """``lane`` has finished reading ``tile``."""
@@ -144,6 +161,8 @@ def _of_unfinished(reader: str, writers: Sequence[str]) -> str:
     """What to do about a stage that ``reader`` finds unfinished by ``writers``."""
     usual = "wait for the full barrier (or the cp.async group) before reading"
     if reader in writers:
+        return usual
+    if role_of(reader) not in map(role_of, writers):
         return usual
     others = (
         "the copy is that of {}: let all meet behind their wait (sync_threads), or if each warp reads only what it "
@@ -242,13 +261,18 @@ class Cta:
         }
         self.barriers = {
             barrier.name: PhasedBarrier(
-                sim, f"{lane}.{barrier.name}", barrier.arrivals, _lanes(lane, parts.arrives, barrier.name)
+                sim,
+                f"{lane}.{barrier.name}",
+                barrier.arrivals,
+                _lanes(lane, parts.arrives, barrier.name),
+                partial(parts.remedies.of_barrier, barrier.name),
             )
             for barrier in program.barriers
         }
         warps, lanes = sum(role.warps for role in program.roles), [f"{lane}.{group.lane}" for group in groups]
-        self.sync_threads = CountingBarrier(sim, f"{lane} __syncthreads", warps, lanes)
-        self.cluster_sync = CountingBarrier(sim, f"{lane} cluster barrier", warps, lanes)
+        meeting = parts.remedies.of_meeting
+        self.sync_threads = CountingBarrier(sim, f"{lane} __syncthreads", warps, lanes, partial(meeting, SyncThreads))
+        self.cluster_sync = CountingBarrier(sim, f"{lane} cluster barrier", warps, lanes, partial(meeting, ClusterSync))
         self.tail = program.tail
         """Its last tiles in which some op is left out."""
         self.waits, self.waits_per_tile = 0, 0.0
