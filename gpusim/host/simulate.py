@@ -44,11 +44,14 @@ def simulate_host(
     try:
         sim.run()
     except Deadlock as error:
+        if error.kernel:
+            raise
         raise Deadlock(error.at_s, [entry.of_host(_names(program, error)) for entry in error.blocked]) from None
     meta = {
         "source": "predicted", "device": profile.recordings, "program": program.name, "host": host, "exact": exact,
         "total_s": ended[0], "assumed": assumed_of(program, profile, host),
         "waits_in_chunks": program.waits_in_chunks, "lane_names": _lane_names(program, machine),
+        "kernel_names": dict(machine.drawing.kernel_names),
     }  # fmt: skip
     if builder is None:
         return TimelineBuilder().build(**meta)

@@ -1,4 +1,4 @@
-"""What to change in a kernel that waits for ever or reads and overwrites stages at the wrong time: op and role.
+"""What to change in a kernel that reads and overwrites stages at the wrong time: op and role.
 
 Found in the ops of each role, where they show it; a run says what happened, this says why.
 """
@@ -8,10 +8,9 @@ from __future__ import annotations
 import re
 from collections import Counter, deque
 from collections.abc import Sequence
-from types import UnionType
 
-from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, SyncThreads
 from gpusim.program.kernel import KernelProgram, Ring
+from gpusim.program.op_sample import OpSample
 from gpusim.program.ops import (
     Acquire,
     CommitGroup,
@@ -21,7 +20,6 @@ from gpusim.program.ops import (
     Op,
     ProducerCommit,
     Release,
-    StoreShared,
     TmaLoad,
     TmaStore,
     WaitFull,
@@ -36,10 +34,6 @@ BULK_STORE = " (bulk store)"
 PRODUCTS = " (wgmma)"
 """How the name of a lane ends whose bulk store, or whose products on the tensor cores, read a stage."""
 _LANE = re.compile(rf"sm\[\d+\]\.cta\[\d+\]\.(.+?)(?:\.warp\[\d+\])?(?:{re.escape(BULK_STORE)}|{re.escape(PRODUCTS)})?")
-_TURNS = 2
-"""Turns of a ring that are looked at."""
-_MOST = 256
-"""Tiles that are."""
 
 
 def role_of(lane: str) -> str:
@@ -51,63 +45,8 @@ def role_of(lane: str) -> str:
 class Remedies:
     """Those of one program; "" where its ops do not show any."""
 
-    def __init__(self, program: KernelProgram) -> None:
-        self._program = program
-        self._roles_on = program.roles_on
-        self._bodies: dict[str, list[Op]] | None = None
-        self._tiles = 0
-        """Those of a CTA of which ops are looked at."""
-
-    def unfilled(self, ring: str) -> str:
-        """For a stage of ``ring`` that never gets full: what fills it and is nowhere."""
-        if self._roles_on(ring, TmaLoad | ProducerCommit):
-            return self._too_few(ring, TmaLoad | ProducerCommit, "full_arrivals")
-        if writers := self._roles_on(ring, CpAsync | StoreShared):
-            return f"put producer_commit: {ring} behind what fills it in {in_words(writers)}"
-        if acquires := self._roles_on(ring, Acquire):
-            return f"put tma_load: {ring}, or what else fills it, in {in_words(acquires)}"
-        return f"no role fills ring {ring!r}"
-
-    def unreleased(self, ring: str) -> str:
-        """For a stage of ``ring`` that never gets free: the release that is nowhere in a role that waits for it."""
-        releases = self._roles_on(ring, Release)
-        forgets = [role for role in self._roles_on(ring, WaitFull) if role not in releases]
-        if forgets:
-            return f"put release: {ring} in {in_words(forgets)}, behind the last read of a tile"
-        return self._too_few(ring, Release, "empty_arrivals") if releases else f"no role releases ring {ring!r}"
-
-    def _too_few(self, ring: str, kind: type[Op] | UnionType, field: str) -> str:
-        """A barrier of a stage that asks for more arrivals than any tile brings: a copy's is one, else a warp's."""
-        arrivals: Counter[int] = Counter()
-        for role in self._program.roles:
-            for op in self._ops(role.name):
-                if isinstance(op, kind) and op.ring == ring:
-                    arrivals[op.tile] += 1 if isinstance(op, TmaLoad) else role.warps
-        most = max(arrivals.values(), default=0)
-        asked = next((getattr(one, field) for one in self._program.rings if one.name == ring), most)
-        return f"{field} of ring {ring!r} is {asked}, and no tile has more than {most}" if most < asked else ""
-
-    def of_meeting(self, kind: type[SyncThreads | ClusterSync]) -> str:
-        """For a barrier of all warps to which some never come, or less often than others."""
-        word = "sync_threads" if kind is SyncThreads else "cluster_sync"
-        times = {role.name: sum(isinstance(op, kind) for op in self._ops(role.name)) for role in self._program.roles}
-        if missing := [name for name, count in times.items() if not count]:
-            some = ", or let the others meet at a named_barrier" if kind is SyncThreads else ""
-            return f"{word} is for all warps: put it in {in_words(missing)} as well{some}"
-        if len(set(times.values())) == 1:
-            return ""
-        told = ", ".join(f"{name!r} {count}" for name, count in times.items())
-        return f"{word} is for all warps, and they come to it so often in {self._tiles} tiles: {told}"
-
-    def of_barrier(self, barrier: str) -> str:
-        """For an mbarrier outside rings whose phase is never complete."""
-        ops = [op for role in self._program.roles for op in self._ops(role.name)]
-        if any(isinstance(op, ExpectTx) and op.barrier == barrier and op.bytes for op in ops):
-            return (
-                "no copy brings bytes to a barrier outside rings (tma_load announces its own): put arrive for expect_tx"
-            )
-        arrives = any(isinstance(op, Arrive | ExpectTx) and op.barrier == barrier for op in ops)
-        return "" if arrives else f"put arrive: {barrier} in the role for which this one waits"
+    def __init__(self, program: KernelProgram, sample: OpSample) -> None:
+        self._program, self._ops, self._roles_on = program, sample.of, program.roles_on
 
     def overwritten(self, ring: Ring, writer: str, reader: str, tile: int) -> str:
         """For a stage that lane ``writer`` fills while ``reader`` still reads ``tile``."""
@@ -129,6 +68,17 @@ class Remedies:
 
     def another_tile(self, ring: Ring, reader: str, tile: int, *, later: bool) -> str:
         """For a stage that does not hold the tile that is read, but none yet or an earlier one, or a ``later`` one."""
+        if found := self._another_tile(ring, reader, tile, later=later):
+            return found
+        usual = "check the order of wait, release and acquire, and their phase"
+        if not later:
+            return usual
+        return (
+            "a copy in front of the read may run at most stages - 1 tiles ahead (`ahead: full`), one behind it "
+            f"and a barrier all stages; else {usual}"
+        )
+
+    def _another_tile(self, ring: Ring, reader: str, tile: int, *, later: bool) -> str:
         if not later:
             return self._unwaited(ring.name, role_of(reader), tile) or self._never_filled(ring.name)
         if not self._roles_on(ring.name, Release | WaitFull):
@@ -167,6 +117,17 @@ class Remedies:
 
     def in_flight(self, ring: Ring, reader: str, writers: Sequence[str], tile: int) -> str:
         """For a stage that is read before a copy into it has landed."""
+        if found := self._in_flight(ring, reader, writers, tile):
+            return found
+        usual = "wait for the full barrier (or the cp.async group) before reading"
+        if reader in writers or role_of(reader) not in map(role_of, writers):
+            return usual
+        return (
+            f"{usual}; the copy is that of {writers[0]}: let all meet behind their wait (sync_threads), or if each "
+            "warp reads only what it has copied itself, make the ring private (private: true)"
+        )
+
+    def _in_flight(self, ring: Ring, reader: str, writers: Sequence[str], tile: int) -> str:
         role = role_of(reader)
         if role in map(role_of, writers):
             # Of other warps of the role that are still copying it is the barrier that lacks.
@@ -247,15 +208,6 @@ class Remedies:
             if times > 1 and role.warps * times > ring.empty_arrivals:
                 return f"release each tile once: role {role.name!r} releases ring {ring.name!r} {times} times a tile"
         return ""
-
-    def _ops(self, role: str) -> list[Op]:
-        if self._bodies is None:
-            program = self._program
-            stages = max((ring.stages for ring in program.rings), default=1)
-            tiles = min(max(_TURNS * stages * program.turn, 2), max(_MOST, program.turn))
-            tiles = min(program.most_tiles, program.head + tiles + program.tail)
-            self._bodies, self._tiles = {role.name: list(role.body(tiles)) for role in program.roles}, tiles
-        return self._bodies.get(role, [])
 
 
 def _place(ops: list[Op], kind: type[Op], ring: str, tile: int) -> int | None:

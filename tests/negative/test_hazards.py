@@ -34,6 +34,7 @@ from gpusim.program import (
     WaitLoads,
     doubts,
 )
+from gpusim.scenario import loads, predict
 from gpusim.timeline.metrics import hidden_fraction
 from tests.negative.pipelines import (
     SIZE,
@@ -46,6 +47,19 @@ from tests.negative.pipelines import (
     worker,
 )
 from tests.tile_programs import RING, cp_async_ring, kernel, one_role, tma_ring
+
+TWO_RINGS = """
+question: Who does not wait?
+device: textbook
+kernel:
+  grid: 1
+  tiles_per_cta: 12
+  rings: {{a: {{stages: 2, bytes: 4 KiB}}, b: {{stages: 2, bytes: 4 KiB}}}}
+  roles:
+    producer: {{warps: 1, per_tile: [{{acquire: a}}, {{tma_load: a}}, {{acquire: b}}, {{tma_load: b}}]}}
+    first: {{warps: 2, per_tile: [{first}]}}
+    second: {{warps: 2, per_tile: [{second}]}}
+"""
 
 
 class TestHazard:
@@ -259,6 +273,41 @@ class TestHazard:
         )
         with pytest.raises(HazardError, match=r"sm\[0\].cta\[0\].late .*phase skipped: .*ready"):
             run(program)
+
+    @pytest.mark.parametrize("reads", ["", ", reads: a"])
+    @pytest.mark.parametrize("missing", ["wait: a", "wait: b"])
+    def test_wait_left_out_by_one_of_two_readers_of_two_rings(self, missing, reads):
+        """Whoever finds out, it is the role without a wait that is named; also where the other ring is waited for."""
+        whole = f"{{wait: a}}, {{wait: b}}, {{compute: {{ffma: 8, lds: 8{reads}}}}}, {{release: a}}, {{release: b}}"
+        text = TWO_RINGS.format(first=whole, second=whole.replace(f"{{{missing}}}, ", ""))
+        with pytest.raises(HazardError) as caught:
+            predict(loads(text))
+        ring = missing[-1]
+        assert caught.value.remedy.startswith(f"put wait: {ring} in front of ")
+        assert caught.value.remedy.endswith("in role 'second'")
+
+    def test_stage_that_is_said_to_be_full_and_never_filled(self):
+        """What lacks is not the reader's wait."""
+
+        def body(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield from (Acquire(RING, tile=tile), ProducerCommit(RING, tile=tile))
+
+        error = hazard(ring_kernel(body, consumer()))
+        assert error.remedy == (
+            "put store_shared: input, or what else fills it, in front of producer_commit in role 'producer'"
+        )
+
+    def test_wait_behind_the_read(self):
+        """Its role has one, only too late."""
+
+        def late(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield Compute(Mix(ffma=128), tile=tile, reads=RING)
+                yield from (WaitFull(RING, tile=tile), Release(RING, tile=tile))
+
+        error = hazard(ring_kernel(producer(), late))
+        assert error.remedy == "put wait: input in front of the read in role 'consumer', for the tile that is read"
 
     def test_phase_of_a_ring_that_was_skipped(self):
         """A second reader whose release nobody counts: its stage has gone round before it looks."""
