@@ -87,7 +87,8 @@ def _cluster_problems(program: KernelProgram) -> Iterator[str]:
     if size not in CLUSTERS:
         yield f"clusters of {size} CTAs; expected one of {listing(CLUSTERS)}"
     elif program.grid % size:
-        yield f"grid {program.grid} is no whole number of clusters of {size}; use {program.grid // size * size + size}"
+        whole = program.grid // size * size + size
+        yield f"expected a grid of whole clusters of {size}, got {program.grid}; use {whole}"
 
 
 def _multicast_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
@@ -98,8 +99,8 @@ def _multicast_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[
         yield f"{where}: multicast reaches the CTAs of a cluster; give the kernel one (cluster), or leave it out"
     elif op.bytes % unit:
         yield (
-            f"{where}: {op.bytes} bytes are no {program.cluster} equal parts of whole {BULK_UNIT} bytes, one for each "
-            f"CTA of the cluster; use a multiple of {unit}"
+            f"{where}: expected a multiple of {unit} bytes, whole {BULK_UNIT} bytes for each of the {program.cluster} "
+            f"CTAs of the cluster, got {op.bytes}"
         )
 
 

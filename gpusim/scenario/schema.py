@@ -32,7 +32,7 @@ def _value(value: Any) -> str | int | float:
         problem = "is a mapping; the name of a quantity is one key with its dots, as hbm.read_bandwidth: 8 TB/s"
         raise ValueError(problem)  # noqa: TRY004 - pydantic reports ValueErrors
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        problem = f"{shown(value)} is no value (allowed: a number with its unit, as 8 TB/s)"
+        problem = f"expected a number with its unit, as 8 TB/s, got {shown(value)}"
         raise ValueError(problem)  # noqa: TRY004 - as above
     return value
 

@@ -60,7 +60,10 @@ FIELDS: dict[str, tuple[str | bytes, list[str]]] = {
     ),
     "question of blanks": (wrong("How many stages?", "'   '"), ["scenario.yaml:1:1: question: has nothing but blanks"]),
     "question of nothing": (wrong("How many stages?", "''"), ["scenario.yaml:1:1: question: is empty"]),
-    "list of rings": (wrong("{input: {stages: 3, bytes: 16 KiB}}", "[input]"), ["rings: ['input'] is no mapping"]),
+    "list of rings": (
+        wrong("{input: {stages: 3, bytes: 16 KiB}}", "[input]"),
+        ["rings: expected a mapping, got ['input']"],
+    ),
     "sweep of nothing": (GOOD + "sweep: {}\n", ["scenario.yaml:17:1: sweep: is empty"]),
     "sweep without a list": (GOOD + "sweep: {kernel.grid: 4}\n", ["sweep", "kernel.grid: expected a list"]),
 }
