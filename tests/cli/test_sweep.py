@@ -12,6 +12,21 @@ def test_sweep_ranks(answer, path):
     assert len(answer("sweep", path, "--set", "kernel.grid=8,16")["points"]) == 6
 
 
+def test_points_of_unlike_work_are_ranked_by_time_per_work(gpusim, answer, path):
+    """Twice the tiles take longer and are no worse for it; it is said, and what was done in a second is shown."""
+    path.write_text(path.read_text().partition("sweep:")[0])
+    found = answer("sweep", path, "--set", "kernel.tiles_per_cta=12,48")
+    few, many = found["points"]
+    assert few["total_s"] < many["total_s"] < 4 * few["total_s"]
+    assert found["ranked"] == [1, 0]
+    assert found["ranked_by"] == "total_s per FLOP"
+    assert many["work"]["flop"] == 4 * few["work"]["flop"]
+    out = gpusim("sweep", path, "--set", "kernel.tiles_per_cta=12,48")[1]
+    assert "not the same work: FLOPs differ; ranked by time per FLOP" in out
+    assert "FLOP/s" in out
+    assert "not the same work" not in gpusim("sweep", path, "--set", "kernel.rings.input.stages=2,4")[1]
+
+
 def test_sweep_prints_its_table(gpusim, path):
     """The best first."""
     code, out, _ = gpusim("sweep", path, "--overlap", "--top", "2")
