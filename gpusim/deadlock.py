@@ -20,8 +20,6 @@ _NO_ROOM = "stage_full"
 """Reason of waits for a stage to be given back."""
 _IN_ORDER = "stream_order"
 """Reason of waits that only pass on what holds up somebody else."""
-_MEETING = "barrier"
-"""Reason of waits at barriers at which everybody arrives and waits."""
 _TOO_MANY = "all that come to it are there, and it asks for more of them: compare the counts"
 _LINES = 6
 """Who waits is told in so many lines at most."""
@@ -34,7 +32,7 @@ class Blocked:
     ``waits_for`` names the object, ``satisfied_by`` the lanes that could have released it, ``progress`` how far
     it has come ("phase 0 has 4 of 5 arrivals"). A lane may wait for the end of another one, or of itself. ``part`` is
     what number ``tile`` is one of: a chunk, where the lane is a thread of the host. ``missing`` is what to add, where
-    the program shows it.
+    the program shows it. It ``meets`` others there, and so has arrived itself.
     """
 
     lane: str
@@ -45,6 +43,7 @@ class Blocked:
     progress: str = ""
     part: str = "tile"
     missing: str = ""
+    meets: bool = False
 
     def of_host(self, names: Mapping[str, str]) -> Blocked:
         """The same in a host program, with lanes called by their ``names``, as far as they have some."""
@@ -137,14 +136,15 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
             return "a host function may not wait for the device: let a thread do so, or a stream by an event"
         counted = any(entry.progress and not entry.waits_for.startswith(SLOT_OF) for entry in self.blocked)
         fewer = ", or fewer arrivals have to be enough" if counted else ""
-        return f"one of them has to do its part before it waits{fewer}"
+        more = ", or a ring needs more stages" if any(entry.reason == _NO_ROOM for entry in self.blocked) else ""
+        return f"one of them has to do its part before it waits{fewer}{more}"
 
 
 def _still_to_come(blocked: Iterable[Blocked]) -> tuple[Blocked, ...]:
     """The same, of barriers at which lanes meet without those that are there already: it is others that are missing."""
     entries = tuple(blocked)
-    there = {(entry.lane, entry.waits_for) for entry in entries if entry.reason == _MEETING}
-    return tuple(_without(entry, there) if entry.reason == _MEETING else entry for entry in entries)
+    there = {(entry.lane, entry.waits_for) for entry in entries if entry.meets}
+    return tuple(_without(entry, there) if entry.meets else entry for entry in entries)
 
 
 def _without(entry: Blocked, there: Collection[tuple[str, str]]) -> Blocked:

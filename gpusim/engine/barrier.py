@@ -24,6 +24,8 @@ class CountingBarrier:
     ``missing``: what to add if it never does.
     """
 
+    meets = True
+    """Whoever waits there has arrived, so that it is others who are missing."""
     __slots__ = ("_count", "_event", "_missing", "_sim", "cause", "name", "parties", "satisfiers")
 
     def __init__(

@@ -6,10 +6,11 @@ were built in Python, and for what only the ops themselves can tell.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from gpusim.errors import HazardError, ProgramError, listing, nearest
-from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, Wait
+from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, Wait
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
 from gpusim.program.named_barriers import disputed_meetings, uneven_meetings
 from gpusim.program.ops import (
@@ -56,6 +57,7 @@ def _problems(program: KernelProgram) -> Iterator[str]:
     if program.grid < 1:
         yield f"grid {program.grid}: expected at least one CTA"
     yield from _cluster_problems(program)
+    yield from _unequal_clusters(program)
     tiles = program.tiles_per_cta
     if program.equal_tiles is None and len(tiles) != program.grid:
         yield f"tiles_per_cta lists {len(tiles)} CTAs, the grid has {program.grid}"
@@ -89,6 +91,31 @@ def _cluster_problems(program: KernelProgram) -> Iterator[str]:
     elif program.grid % size:
         whole = program.grid // size * size + size
         yield f"expected a grid of whole clusters of {size}, got {program.grid}; use {whole}"
+
+
+def _unequal_clusters(program: KernelProgram) -> Iterator[str]:
+    """CTAs of a cluster that meet, or copy for each other, tile by tile, and have not as many tiles."""
+    size, tiles = program.cluster, program.tiles_per_cta
+    if size == 1 or isinstance(tiles, int):
+        return
+    number = next((n for n in range(len(tiles) // size) if len(set(tiles[n * size : (n + 1) * size])) > 1), None)
+    if number is None:
+        return
+    if word := next((word for role in program.roles for word in _met_in_tiles(role)), ""):
+        unequal = listing(tiles[number * size : (number + 1) * size])
+        yield f"expected as many tiles for all CTAs of a cluster, for {word}, got {unequal} in cluster {number}"
+
+
+def _met_in_tiles(role: Role) -> Iterator[str]:
+    """What CTAs of a cluster do together, if a CTA with a tile more does more of it."""
+    few, many = (Counter(map(_together, role.body(count))) for count in (1, 2))
+    yield from (word for word in many - few if word)
+
+
+def _together(op: Op) -> str:
+    if isinstance(op, TmaLoad) and op.multicast:
+        return "the parts that each copies for the others"
+    return "the barrier at which they meet in each" if isinstance(op, ClusterSync) else ""
 
 
 def _multicast_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:

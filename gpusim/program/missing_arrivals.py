@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from types import UnionType
 
-from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, SyncThreads
+from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, SyncThreads, Wait
 from gpusim.program.kernel import KernelProgram
 from gpusim.program.op_sample import OpSample
 from gpusim.program.ops import Acquire, CpAsync, Op, ProducerCommit, Release, StoreShared, TmaLoad, WaitFull
@@ -66,12 +66,36 @@ class MissingArrivals:
         told = ", ".join(f"{name!r} {count}" for name, count in times.items())
         return f"{word} is for all warps, and how often they come to it in {self._sample.tiles} tiles differs: {told}"
 
+    def of_skipped(self, barrier: str, role: str) -> str:
+        """For an mbarrier outside rings that is past a phase for which ``role`` waits."""
+        arrivals: Counter[int] = Counter()
+        for each in self._program.roles:
+            for op in self._sample.of(each.name):
+                if isinstance(op, Arrive | ExpectTx) and op.barrier == barrier:
+                    arrivals[op.tile] += each.warps
+        most = max(arrivals.values(), default=0)
+        takes = next((one.arrivals for one in self._program.barriers if one.name == barrier), most)
+        if most > takes:
+            return f"barrier {barrier!r} takes {takes} arrivals, and a tile has {most}: compare the counts"
+        waits = [op for op in self._sample.of(role) if isinstance(op, Wait) and op.barrier == barrier]
+        if len(waits) > 1 and len({op.phase for op in waits}) == 1:
+            return (
+                f"role {role!r} waits for phase {waits[0].phase} again and again: without `phase` for each tile's own"
+            )
+        return ""
+
     def of_barrier(self, barrier: str) -> str:
         """For an mbarrier outside rings whose phase is never complete."""
         ops = [op for role in self._program.roles for op in self._sample.of(role.name)]
         if any(isinstance(op, ExpectTx) and op.barrier == barrier and op.bytes for op in ops):
             return (
                 "no copy brings bytes to a barrier outside rings (tma_load announces its own): put arrive for expect_tx"
+            )
+        early = (op for op in ops if isinstance(op, Wait) and op.barrier == barrier and op.phase > max(op.tile, 0))
+        if (wait := next(early, None)) is not None:
+            return (
+                f"phase {wait.phase} is awaited at tile {wait.tile}, and arrivals of later tiles complete it: without "
+                "`phase` it is that of the tile"
             )
         arrives = any(isinstance(op, Arrive | ExpectTx) and op.barrier == barrier for op in ops)
         return "" if arrives else f"put arrive: {barrier} in the role for which this one waits"

@@ -80,7 +80,8 @@ class Remedies:
 
     def _another_tile(self, ring: Ring, reader: str, tile: int, *, later: bool) -> str:
         if not later:
-            return self._unwaited(ring.name, role_of(reader), tile) or self._never_filled(ring.name)
+            once = self._filled_once(ring.name, tile)
+            return once or self._unwaited(ring.name, role_of(reader), tile) or self._never_filled(ring.name)
         if not self._roles_on(ring.name, Release | WaitFull):
             return ""
         behind_release = self._read_behind_release(ring.name, role_of(reader))
@@ -139,6 +140,11 @@ class Remedies:
             commit = _place(ops, ProducerCommit, ring.name, tile)
             if commit is not None and any(_fills(op, ring.name, tile) for op in ops[commit:]):
                 return f"put producer_commit: {ring.name} behind what fills the stage in role {writer!r}"
+            if commit is not None and any(isinstance(op, CpAsync) and _fills(op, ring.name, tile) for op in ops):
+                return (
+                    f"put wait_group in front of producer_commit: {ring.name} in role {writer!r}, which says that the "
+                    "stage is full while cp_async still copies, or asynchronous: true, with which it waits for them"
+                )
         return ""
 
     def _group(self, ring: str, role: str, tile: int) -> str:
@@ -187,6 +193,16 @@ class Remedies:
         remedy = f"put wait: {ring} in front of the read in role {reader!r}"
         return f"{remedy}, for the tile that is read" if reader in self._roles_on(ring, WaitFull) else remedy
 
+    def _filled_once(self, ring: str, tile: int) -> str:
+        """A ring into which only earlier tiles are ever put, such as one of what the whole CTA needs."""
+        filled = {op.tile for role in self._program.roles for op in self._ops(role.name) if _is_fill(op, ring)}
+        if not filled or max(filled) >= tile:
+            return ""
+        return (
+            f"ring {ring!r} is filled for tile {max(filled)} at most: fill it for each tile that is read, or say "
+            "`reads: false` where later tiles read what stays there"
+        )
+
     def _never_filled(self, ring: str) -> str:
         """A ring whose stages are said to be full, and into which nothing is put."""
         if self._roles_on(ring, Fill) or not (commits := self._roles_on(ring, ProducerCommit)):
@@ -194,11 +210,21 @@ class Remedies:
         return f"put store_shared: {ring}, or what else fills it, in front of producer_commit in {in_words(commits)}"
 
     def _unacquired(self, ring: str, writer: str = "") -> str:
-        """Roles (``writer``, if it is one) that fill a ring of which no role acquires a stage."""
-        if self._roles_on(ring, Acquire):
-            return ""
+        """Roles (``writer``, if it is one) that fill stages of a ring which no role acquires, or not before."""
         fills = self._roles_on(ring, Fill)
+        if self._roles_on(ring, Acquire) and not (fills := [role for role in fills if self._fills_first(role, ring)]):
+            return ""
         return f"put acquire: {ring} in front of what fills it in {in_words([writer] if writer in fills else fills)}"
+
+    def _fills_first(self, role: str, ring: str) -> bool:
+        """Whether a role fills a stage before it acquires it; of what others acquire for it nothing is known."""
+        filled = set()
+        for op in self._ops(role):
+            if _is_fill(op, ring):
+                filled.add(op.tile)
+            elif isinstance(op, Acquire) and op.ring == ring and op.tile in filled:
+                return True
+        return False
 
     def _released_twice(self, ring: Ring) -> str:
         """Roles that release more tiles than they wait for."""
@@ -215,8 +241,12 @@ def _place(ops: list[Op], kind: type[Op], ring: str, tile: int) -> int | None:
     return next(found, None)
 
 
+def _is_fill(op: Op, ring: str) -> bool:
+    return isinstance(op, Fill) and op.ring == ring
+
+
 def _fills(op: Op, ring: str, tile: int) -> bool:
-    return isinstance(op, Fill) and op.ring == ring and op.tile == tile
+    return _is_fill(op, ring) and op.tile == tile
 
 
 def _reads(op: Op, ring: str, tile: int) -> bool:

@@ -116,6 +116,20 @@ class TestDeadlock:
         assert error.remedy.startswith("sm[0].cta[0].all waits for what it does itself further down")
         assert "at most `ahead: full`" in error.remedy
 
+    def test_wait_of_the_one_who_arrives_later(self):
+        """At an mbarrier whoever waits has not arrived by that, as he would have at a barrier of warps."""
+        ops = [Wait("x", 0, tile=0), Arrive("x", tile=0)]
+        error = deadlock(kernel(Role("all", 2, lambda _tiles: iter(ops)), barriers=(Barrier("x", 2),)))
+        assert (
+            error.remedy == "sm[0].cta[0].all waits for what it does itself further down: put that in front of the wait"
+        )
+
+    def test_phase_of_a_later_tile(self):
+        """Arrivals would have to come of tiles that cannot begin."""
+        ops = [Arrive("x", tile=0), Wait("x", 5, tile=0)]
+        program = kernel(Role("all", 1, lambda _tiles: iter(ops)), barriers=(Barrier("x", 1),))
+        assert deadlock(program).remedy.startswith("phase 5 is awaited at tile 0, and arrivals of later tiles")
+
     def test_bytes_that_no_copy_brings(self):
         """Copies complete the barriers of rings only."""
         program = kernel(

@@ -27,6 +27,7 @@ from gpusim.program import (
     Ring,
     Role,
     StoreShared,
+    TmaLoad,
     TmaStore,
     Wait,
     WaitFull,
@@ -297,6 +298,59 @@ class TestHazard:
         assert error.remedy == (
             "put store_shared: input, or what else fills it, in front of producer_commit in role 'producer'"
         )
+
+    def test_commit_in_front_of_the_end_of_its_copies(self):
+        """Whoever reads has waited; it is the writer who says too early that the stage is full."""
+
+        def hasty(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield from (Acquire(RING, tile=tile), CpAsync(RING, SIZE, tile=tile), CommitGroup(tile=tile))
+                yield ProducerCommit(RING, tile=tile)
+
+        error = hazard(ring_kernel(hasty, consumer()))
+        assert error.remedy.startswith("put wait_group in front of producer_commit: input in role 'producer'")
+
+    def test_stage_that_is_filled_once_and_read_in_every_tile(self):
+        """As what stays in shared memory is: it is no wait that lacks."""
+
+        def body(tiles: int) -> Iterator[Op]:
+            yield from (TmaLoad(RING, SIZE, tile=0), WaitFull(RING, tile=0))
+            yield from (Compute(Mix(lds=1), tile=tile, reads=RING) for tile in range(tiles))
+
+        error = hazard(one_role(*body(3), rings=(Ring(RING, 1, SIZE),)))
+        assert error.remedy.startswith("ring 'input' is filled for tile 0 at most")
+        assert "`reads: false`" in error.remedy
+
+    def test_acquire_behind_the_copy(self):
+        """It is there, and of no use."""
+
+        def late(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield from (TmaLoad(RING, SIZE, tile=tile), Acquire(RING, tile=tile))
+
+        assert hazard(ring_kernel(late, consumer())).remedy == (
+            "put acquire: input in front of what fills it in role 'producer'"
+        )
+
+    @pytest.mark.parametrize(
+        ("ops", "remedy"),
+        [
+            ("{arrive: x}, {arrive: x}, {mbarrier_wait: x}", "barrier 'x' takes 2 arrivals, and a tile has 4"),
+            (
+                "{arrive: x}, {compute: {ffma: 999}}, {mbarrier_wait: {barrier: x, phase: 0}}",
+                "role 'all' waits for phase 0 again and again",
+            ),
+        ],
+    )
+    def test_phase_that_was_skipped_for_a_reason_that_the_ops_show(self, ops, remedy):
+        """Arrivals that are too many, and a phase that is always the same."""
+        text = (
+            "question: q\ndevice: textbook\nkernel:\n  grid: 1\n  tiles_per_cta: 9\n  barriers: {x: {arrivals: 2}}\n"
+            f"  roles: {{all: {{warps: 2, per_tile: [{ops}]}}}}\n"
+        )
+        with pytest.raises(HazardError) as caught:
+            predict(loads(text))
+        assert caught.value.remedy.startswith(remedy)
 
     def test_wait_behind_the_read(self):
         """Its role has one, only too late."""

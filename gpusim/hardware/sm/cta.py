@@ -112,7 +112,8 @@ class RingState:
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what=f"copies bring {held.copied[stage]:.0f} bytes of one tile to a stage of {self.ring.bytes}",
-                remedy="copy each tile once: an op with `ahead` runs for the first tiles too, before the loop",
+                remedy="copy each tile once, or say of each part how many bytes it has; an op with `ahead` runs for "
+                "the first tiles too, before the loop",
             )  # fmt: skip
         held.tile[stage] = tile
         held.writing[stage].append(lane)
@@ -272,6 +273,10 @@ class Cta:
     def late(self, tile: int, place: int) -> float:
         """How late the load in ``place`` 0, 1, … of those of a tile is by chance: -1 to 1."""
         return jitter.of_place(self._late, tile, place)
+
+    def of_skipped(self, barrier: PhasedBarrier, role: str) -> str:
+        """As that of a ring, for an mbarrier outside rings for which ``role`` waits."""
+        return self.parts.missing.of_skipped(barrier.name.removeprefix(f"{self.lane}."), role)
 
     def named_barrier(self, number: int, warps: int) -> CountingBarrier:
         """The barrier of ``bar.sync number`` with ``warps`` warps."""

@@ -17,6 +17,12 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
         wrong("grid: 8", "grid: 9\n  cluster: 3"),
         ["kernel.cluster", "3", "1, 2, 4 or 8"],
     ),
+    "tiles that not all CTAs of a cluster have": (
+        wrong("grid: 8", "grid: 8\n  cluster: 2")
+        .replace("tiles_per_cta: 12", "tiles_per_cta: {total: 9}")
+        .replace("tma_load: input", "tma_load: {ring: input, multicast: true}"),
+        ["expected as many tiles for all CTAs of a cluster", "got 2, 1 in cluster 0"],
+    ),
     "multicast without a cluster": (
         wrong("tma_load: input", "tma_load: {ring: input, multicast: true}"),
         ["tma_load.multicast", "reaches the CTAs of a cluster", "cluster: 2, 4 or 8"],
