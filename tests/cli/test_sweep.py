@@ -1,5 +1,7 @@
 """``sweep``: the ranking of the points, and the file they go into."""
 
+import pytest
+
 
 def test_sweep_ranks(answer, path):
     """By time; comma lists replace the file's axes."""
@@ -55,6 +57,25 @@ def test_sweep_of_nothing_that_runs_is_an_error(gpusim, path):
     code, _, err = gpusim("sweep", path, "--set", "kernel.rings.input.stages=40,50")
     assert code == 2
     assert "no point of the sweep can run" in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"metrics": {', '"metrics": 3, "m": {'),
+        ('"total_s": ', '"total_s": "x", "y": '),
+        ('"work": {', '"work": 3, "w": {'),
+        ('"error": ""', '"error": 4'),
+    ],
+)
+def test_damaged_rows_of_a_sweep_are_predicted_again(answer, path, tmp_path, old, new):
+    """What else they may be, it is no result."""
+    file = tmp_path / "points.jsonl"
+    first = answer("sweep", path, "-o", file)
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    assert answer("sweep", path, "-o", file) == first
+    assert len(file.read_text().splitlines()) == 6
 
 
 def test_sweep_writes_into_no_file_of_something_else(gpusim, path, tmp_path):

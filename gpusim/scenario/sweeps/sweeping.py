@@ -145,7 +145,7 @@ def _run(job: _Job) -> SweepPoint:
 
 
 def _finished(path: Path) -> dict[str, tuple[dict[str, float | None], str, dict[str, float]]]:
-    """Metrics, error and work by key, from a file of JSON lines; a line cut off by a crash is skipped.
+    """Metrics, error and work by key, from a file of JSON lines; a line that is damaged, as by a crash, is skipped.
 
     Raises GpusimError if the file is another one, to which nothing should be appended.
     """
@@ -158,10 +158,18 @@ def _finished(path: Path) -> dict[str, tuple[dict[str, float | None], str, dict[
         for line in text.splitlines():
             try:
                 row = json.loads(line)
-                found[row["key"]] = (row["metrics"], row["error"], row["work"])
+                metrics, error, work = row["metrics"], row["error"], row["work"]
+                if isinstance(error, str) and _are_numbers(metrics) and _are_numbers(work):
+                    found[row["key"]] = (metrics, error, work)
             except (ValueError, KeyError, TypeError):
                 continue
     return found
+
+
+def _are_numbers(amounts: Any) -> bool:
+    """Whether it is numbers by name, some of which may not be known."""
+    values = amounts.values() if isinstance(amounts, dict) else ("",)
+    return all(value is None or isinstance(value, int | float) for value in values)
 
 
 _ROW = '{"key": '
