@@ -172,7 +172,9 @@ def _no_name(given: str, value: Any, path: Place, pattern: str) -> tuple[str, st
         with suppress(UnitError):
             parse(value, "time", bare=True)
             return f"{given} is a time, and what stands alone names slots", f"host_func: {{seconds: {value}}}"
-    return f"expected a name, got {_got(given)}", _NAMES[pattern]
+    # Chunks are the host's.
+    plain = pattern == NAME and path[0] != "host"
+    return f"expected a name, got {_got(given)}", _PLAIN_NAME if plain else _NAMES[pattern]
 
 
 def _field_names(model: type[BaseModel], data: Any, path: Place) -> list[str]:

@@ -24,6 +24,8 @@ __all__ = ["BarrierSpec", "DeviceSpec", "RingSpec", "RoleSpec", "ScenarioModel",
 def _question(text: str) -> str:
     if text and not text.strip():
         raise ValueError("has nothing but blanks (allowed: a text)")
+    if odd := next((char for char in text if not char.isprintable() and char not in "\n\t"), ""):
+        raise ValueError(f"has the control character {odd!r} (allowed: text that can be printed)")
     return text
 
 
