@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
@@ -24,7 +25,8 @@ __all__ = ["BarrierSpec", "DeviceSpec", "RingSpec", "RoleSpec", "ScenarioModel",
 def _question(text: str) -> str:
     if text and not text.strip():
         raise ValueError("has nothing but blanks (allowed: a text)")
-    if odd := next((char for char in text if not char.isprintable() and char not in "\n\t"), ""):
+    if odd := next((char for char in text if unicodedata.category(char) == "Cc" and char not in "\n\t"), ""):
+        # It would reach the terminal.
         raise ValueError(f"has the control character {odd!r} (allowed: text that can be printed)")
     return text
 
