@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from gpusim.errors import GpusimError
 
-__all__ = ["HOST_FUNCTION", "SLOT_OF", "Blocked", "Deadlock"]
+__all__ = ["HOST_FUNCTION", "SLOT_OF", "Blocked", "Deadlock", "thread_lane"]
 
 HOST_FUNCTION = "host function"
 """How the name of a host function in a stream begins."""
@@ -16,10 +16,10 @@ SLOT_OF = "a free slot of "
 """How what a thread of the host waits for begins, where it is one of several slots."""
 _IN_WORDS = {"stage_full": "no free stage", "stage_empty": "no filled stage", "memory_pool": "none left"}
 """Reasons of waits whose names say what the ring is, not what is missing."""
+_NO_ROOM = "stage_full"
+"""Reason of waits for a stage to be given back."""
 _IN_ORDER = "stream_order"
 """Reason of waits that only pass on what holds up somebody else."""
-_MEETING = "barrier"
-"""Reason of waits at barriers at which everybody arrives and waits."""
 _TOO_MANY = "all that come to it are there, and it asks for more of them: compare the counts"
 _LINES = 6
 """Who waits is told in so many lines at most."""
@@ -32,7 +32,7 @@ class Blocked:
     ``waits_for`` names the object, ``satisfied_by`` the lanes that could have released it, ``progress`` how far
     it has come ("phase 0 has 4 of 5 arrivals"). A lane may wait for the end of another one, or of itself. ``part`` is
     what number ``tile`` is one of: a chunk, where the lane is a thread of the host. ``missing`` is what to add, where
-    the program shows it.
+    the program shows it. It ``meets`` others there, and so has arrived itself.
     """
 
     lane: str
@@ -43,6 +43,7 @@ class Blocked:
     progress: str = ""
     part: str = "tile"
     missing: str = ""
+    meets: bool = False
 
     def of_host(self, names: Mapping[str, str]) -> Blocked:
         """The same in a host program, with lanes called by their ``names``, as far as they have some."""
@@ -61,9 +62,15 @@ class Blocked:
             return ""
         if not self.satisfied_by:
             return "; nobody ever satisfies it"
-        return f"; could be satisfied by {', '.join(self.satisfied_by)}"
+        return f"; could be satisfied by {_of_lanes(self.satisfied_by)}"
 
 
+def thread_lane(name: str) -> str:
+    """How a thread of the host is called in a deadlock."""
+    return f"thread {name!r}"
+
+
+_WARP = re.compile(r"\.warp\[\d+\]$")
 _NUMBERS = re.compile(r"\bsm\[\d+\]\.cta\[\d+\]|\.warp\[\d+\]")
 """What lanes of warps and CTAs that do the same differ in."""
 
@@ -98,33 +105,46 @@ class Deadlock(GpusimError):  # noqa: N818 - it is what happens: nothing can go 
         return bool(alike[0].satisfied_by), alike[0].lane not in self.cycle
 
     @property
+    def chief(self) -> Blocked:
+        """Whose wait the remedy is about: nobody to arrive comes before a circle, because it causes one."""
+        ways = (lambda one: not one.satisfied_by, lambda one: one.missing, self._left_alone)
+        found = [entry for way in ways for entry in self.blocked if way(entry)]
+        return next(iter(found or [entry for entry in self.blocked if entry.lane in self.cycle] or self.blocked))
+
+    def _left_alone(self, entry: Blocked) -> bool:
+        """Whether all who could help have ended."""
+        return {other.lane for other in self.blocked}.isdisjoint(entry.satisfied_by)
+
+    @property
     def remedy(self) -> str:
-        """What would let somebody go on; nobody to arrive comes before a circle, because it causes one."""
-        alone = [entry for entry in self.blocked if not entry.satisfied_by]
-        if alone:
+        """What would let somebody go on."""
+        chief = self.chief
+        if not chief.satisfied_by:
             # Of one line that says so it need not be said again.
             several = len(_alike(self.blocked)) > 1
-            what = f"nobody ever satisfies {alone[0].waits_for}: " if several else ""
-            return f"{what}{alone[0].missing or 'add what is missing, or do not wait for it'}"
-        if missing := next((entry.missing for entry in self.blocked if entry.missing), ""):
-            return missing
-        stuck = {entry.lane for entry in self.blocked}
-        for entry in self.blocked:
-            if stuck.isdisjoint(entry.satisfied_by):
-                what = entry.waits_for.removeprefix(SLOT_OF)
-                return f"{', '.join(entry.satisfied_by)} ended before {what} had enough: compare the counts"
+            what = f"nobody ever satisfies {chief.waits_for}: " if several else ""
+            return f"{what}{chief.missing or 'add what is missing, or do not wait for it'}"
+        if chief.missing:
+            return chief.missing
+        if self._left_alone(chief):
+            what = chief.waits_for.removeprefix(SLOT_OF)
+            return f"{_of_lanes(chief.satisfied_by)} ended before {what} had enough: compare the counts"
+        if set(chief.satisfied_by) == {chief.lane} != {chief.waits_for}:
+            early = ", or let it acquire fewer tiles ahead (at most `ahead: full`)" if chief.reason == _NO_ROOM else ""
+            return f"{chief.lane} waits for what it does itself further down: put that in front of the wait{early}"
         if any(entry.reason == "host_sync" and entry.lane.startswith(HOST_FUNCTION) for entry in self.blocked):
             return "a host function may not wait for the device: let a thread do so, or a stream by an event"
         counted = any(entry.progress and not entry.waits_for.startswith(SLOT_OF) for entry in self.blocked)
         fewer = ", or fewer arrivals have to be enough" if counted else ""
-        return f"one of them has to do its part before it waits{fewer}"
+        more = ", or a ring needs more stages" if any(entry.reason == _NO_ROOM for entry in self.blocked) else ""
+        return f"one of them has to do its part before it waits{fewer}{more}"
 
 
 def _still_to_come(blocked: Iterable[Blocked]) -> tuple[Blocked, ...]:
     """The same, of barriers at which lanes meet without those that are there already: it is others that are missing."""
     entries = tuple(blocked)
-    there = {(entry.lane, entry.waits_for) for entry in entries if entry.reason == _MEETING}
-    return tuple(_without(entry, there) if entry.reason == _MEETING else entry for entry in entries)
+    there = {(entry.lane, entry.waits_for) for entry in entries if entry.meets}
+    return tuple(_without(entry, there) if entry.meets else entry for entry in entries)
 
 
 def _without(entry: Blocked, there: Collection[tuple[str, str]]) -> Blocked:
@@ -140,6 +160,11 @@ def _alike(blocked: Iterable[Blocked]) -> list[list[Blocked]]:
     for entry in blocked:
         found.setdefault(_NUMBERS.sub("", str(entry)), []).append(entry)
     return list(found.values())
+
+
+def _of_lanes(lanes: Iterable[str]) -> str:
+    """The lanes, warps of one role as one."""
+    return ", ".join(dict.fromkeys(_WARP.sub("", lane) for lane in lanes))
 
 
 def _line(alike: list[Blocked]) -> str:

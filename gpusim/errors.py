@@ -58,6 +58,8 @@ class GpusimError(ValueError):
     """
 
     place = ""
+    kernel = ""
+    """Of a host program: the kernel that it is about, where it was found as that ran."""
 
     @property
     def message(self) -> str:

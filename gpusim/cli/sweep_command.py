@@ -9,8 +9,13 @@ from gpusim.cli.output import console, print_json, print_table, progress_bar, se
 from gpusim.errors import GpusimError
 from gpusim.scenario import SweepPoint, SweepResult
 from gpusim.scenario import sweep as run_sweep
+from gpusim.scenario.sweeps.yardstick import Yardstick
+from gpusim.units import format_quantity
 
 __all__ = ["sweep"]
+
+_RATE = {"FLOP": "flop_rate", "byte": "bandwidth"}
+_RANKED_BY = {"": "total_s", "FLOP": "total_s per FLOP", "byte": "total_s per byte"}
 
 
 def sweep(
@@ -44,6 +49,7 @@ def sweep(
             {
                 "scenario": scenario.resolved(),
                 "device": scenario.device,
+                "ranked_by": _RANKED_BY[result.yardstick.per],
                 "points": [_row(point) for point in result.points],
                 "ranked": [point.index for point in result.ranked],
                 "best": _row(best),
@@ -51,9 +57,14 @@ def sweep(
         )
         return
     names = list(dict.fromkeys(name for point in result.points for name in point.point))
-    head = [*(_short(name) for name in names), "total", "of best", *(["hidden"] if overlap else [])]
-    rows = [[*_values(point, names), *_results(point, best, overlap)] for point in result.ranked[:top]]
+    yardstick = result.yardstick
+    rate = ["rate"] if yardstick.per else []
+    head = [*(_short(name) for name in names), "total", *rate, "of best", *(["hidden"] if overlap else [])]
+    rows = [[*_values(point, names), *_results(point, best, yardstick, overlap)] for point in result.ranked[:top]]
     print_table(scenario.question, head, rows)
+    if yardstick.differ:
+        by = f"time per {yardstick.per}" if yardstick.per else "time alone"
+        console().print(f"not the same work: {yardstick.differ} differ; ranked by {by}")
     hidden = len(result.ranked) - len(rows)
     if hidden > 0:
         console().print(f"… and {hidden} more (--top)")
@@ -61,16 +72,24 @@ def sweep(
 
 
 def _row(point: SweepPoint) -> dict:
-    return {"index": point.index, "point": point.point, "error": point.error or None, **point.metrics}
+    return {
+        "index": point.index,
+        "point": point.point,
+        "error": point.error or None,
+        "work": point.work,
+        **point.metrics,
+    }
 
 
 def _values(point: SweepPoint, names: list[str]) -> list[str]:
     return [str(point.point.get(name, "as in the file")) for name in names]
 
 
-def _results(point: SweepPoint, best: SweepPoint, overlap: bool) -> list[str]:
+def _results(point: SweepPoint, best: SweepPoint, yardstick: Yardstick, overlap: bool) -> list[str]:
     hidden = [share(point.metrics["hidden_fraction"])] if overlap else []
-    return [seconds(point.total_s), f"{point.total_s / best.total_s:.3f}x", *hidden]
+    cost_s, least_s = (yardstick.cost_s(one.total_s, one.work) for one in (point, best))
+    rate = [format_quantity(1.0 / cost_s, _RATE[yardstick.per])] if yardstick.per else []
+    return [seconds(point.total_s), *rate, f"{cost_s / least_s:.3f}x", *hidden]
 
 
 def _print_errors(result: SweepResult) -> None:

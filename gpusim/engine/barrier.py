@@ -6,7 +6,7 @@ completed a phase (an opaque token of the caller's, -1 for none).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import simpy
 
@@ -19,12 +19,25 @@ _LESS_THAN_A_UNIT = 0.5
 
 
 class CountingBarrier:
-    """Everybody arrives and waits: a generation ends when ``parties`` have arrived."""
+    """Everybody arrives and waits: a generation ends when ``parties`` have arrived.
 
-    __slots__ = ("_count", "_event", "_sim", "cause", "name", "parties", "satisfiers")
+    ``missing``: what to add if it never does.
+    """
 
-    def __init__(self, sim: Simulation, name: str, parties: int, satisfiers: Sequence[str] = ()) -> None:
+    meets = True
+    """Whoever waits there has arrived, so that it is others who are missing."""
+    __slots__ = ("_count", "_event", "_missing", "_sim", "cause", "name", "parties", "satisfiers")
+
+    def __init__(
+        self,
+        sim: Simulation,
+        name: str,
+        parties: int,
+        satisfiers: Sequence[str] = (),
+        missing: Callable[[], str] | None = None,
+    ) -> None:
         self._sim = sim
+        self._missing = missing
         self.name = name
         self.satisfiers = list(satisfiers)
         self.cause = -1
@@ -38,6 +51,11 @@ class CountingBarrier:
             raise ValueError(f"{self.name}: a generation takes {parties} arrivals; expected at least one")
         if not self._count:
             self.parties = parties
+
+    @property
+    def missing(self) -> str:
+        """What to add if nobody comes any more; "" where that is not known."""
+        return self._missing() if self._missing else ""
 
     @property
     def progress(self) -> str:
@@ -64,11 +82,16 @@ class PhasedBarrier:
     """
 
     __slots__ = (
-        "_arrivals", "_pending", "_sim", "_waiters", "cause", "expected", "missing", "name", "phase", "satisfiers",
+        "_arrivals", "_missing", "_pending", "_sim", "_waiters", "cause", "expected", "name", "phase", "satisfiers",
     )  # fmt: skip
 
     def __init__(
-        self, sim: Simulation, name: str, arrivals: int, satisfiers: Sequence[str] = (), missing: str = ""
+        self,
+        sim: Simulation,
+        name: str,
+        arrivals: int,
+        satisfiers: Sequence[str] = (),
+        missing: Callable[[], str] | None = None,
     ) -> None:
         if arrivals < 1:
             raise ValueError(f"{name}: a phase takes {arrivals} arrivals; expected at least one")
@@ -76,12 +99,17 @@ class PhasedBarrier:
         self.name = name
         self.expected = arrivals
         self.satisfiers = list(satisfiers)
-        self.missing = missing
+        self._missing = missing
         self.phase = 0
         self.cause = -1
         self._arrivals = 0
         self._pending = 0.0
         self._waiters: dict[int, simpy.Event] = {}
+
+    @property
+    def missing(self) -> str:
+        """What to add if the phase is never complete; "" where that is not known."""
+        return self._missing() if self._missing else ""
 
     @property
     def progress(self) -> str:

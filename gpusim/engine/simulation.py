@@ -97,6 +97,7 @@ class Simulation(simpy.Environment):
                         tile,
                         getattr(target, "progress", ""),
                         missing=getattr(target, "missing", ""),
+                        meets=getattr(target, "meets", False),
                     )
                     for lane, (reason, target, tile) in self._waiting.items()
                 ],

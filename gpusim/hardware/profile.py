@@ -179,7 +179,7 @@ def _load_file(path: Path, half: Path, _changed: tuple[int, ...]) -> DeviceProfi
     except OSError as error:
         raise ProfileError(f"device {path.name}: {error.strerror}", given=str(path)) from None
     except UnicodeDecodeError:
-        raise ProfileError(f"device {path.name} is not a device profile: it is no text in UTF-8") from None
+        raise ProfileError(f"device {path.name} is not a device profile: expected text in UTF-8") from None
     source = ProfileSource.read(f"device {path.name}", text, _NEEDED)
     own_half = None if host is None else ProfileSource.read(f"device host/{path.name}", host)
     profile = _profile(path.stem, source, own_half)
@@ -194,7 +194,7 @@ def _check_known(source: ProfileSource, profile: DeviceProfile) -> None:
     known = _known()
     for key, entry in source.data["quantities"].items():
         if key not in known:
-            raise source.of_quantity(key, "is no quantity", allowed=_alike(key, known))
+            raise source.of_quantity(key, "is not a quantity of a device", allowed=_alike(key, known))
         if profile.quantities[key].dimension != known[key].dimension:
             try:
                 parse(entry["value"], known[key].dimension)

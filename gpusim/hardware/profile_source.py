@@ -52,7 +52,7 @@ class ProfileSource:
             first = (str(error) or type(error).__name__).splitlines()[0]
             raise ProfileError(f"{where} is not a device profile: {first}") from None
         if not isinstance(data, dict):
-            what = "it is empty" if data is None else "it is no mapping"
+            what = "it is empty" if data is None else "expected a mapping"
             raise ProfileError(f"{where} is not a device profile: {what}", allowed=_TOP)
         source = cls(where, text, data)
         source._check_form(needed)
@@ -66,10 +66,10 @@ class ProfileSource:
         if missing:
             raise ProfileError(f"{self.where} is not a device profile: it has no {' and no '.join(missing)}")
         if not isinstance(self.data["quantities"], dict):
-            raise self.error("quantities is no mapping", ("quantities",))
+            raise self.error("expected quantities to be a mapping", ("quantities",))
         for key, entry in self.data["quantities"].items():
             if not isinstance(key, str) or not isinstance(entry, dict):
-                raise self.of_quantity(key, "is no entry: it needs {value: …, kind: …, source: …}")
+                raise self.of_quantity(key, "has to be {value: …, kind: …, source: …}")
             for word in entry:
                 if word not in _ENTRY:
                     raise self.error(f"{key}: unknown key {word!r}", ("quantities", key, word), allowed=_ENTRY)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 
-from gpusim.deadlock import Deadlock
+from gpusim.deadlock import Deadlock, thread_lane
 from gpusim.engine import Simulation
 from gpusim.errors import ProgramError
 from gpusim.hardware.profile import DeviceProfile
@@ -44,11 +44,14 @@ def simulate_host(
     try:
         sim.run()
     except Deadlock as error:
+        if error.kernel:
+            raise
         raise Deadlock(error.at_s, [entry.of_host(_names(program, error)) for entry in error.blocked]) from None
     meta = {
         "source": "predicted", "device": profile.recordings, "program": program.name, "host": host, "exact": exact,
         "total_s": ended[0], "assumed": assumed_of(program, profile, host),
         "waits_in_chunks": program.waits_in_chunks, "lane_names": _lane_names(program, machine),
+        "kernel_names": dict(machine.drawing.kernel_names),
     }  # fmt: skip
     if builder is None:
         return TimelineBuilder().build(**meta)
@@ -83,7 +86,7 @@ def _names(program: HostProgram, error: Deadlock) -> dict[str, str]:
     for number, thread in enumerate(program.threads):
         lane, chunks = f"host[{number}]", max((op.chunk for op in thread.ops), default=-1) + 1
         had = f" of {chunks} chunk{'s' if chunks > 1 else ''}" if chunks and lane not in stuck else ""
-        names[lane] = f"thread {thread.name!r}{had}"
+        names[lane] = f"{thread_lane(thread.name)}{had}"
     return names
 
 

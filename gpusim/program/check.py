@@ -6,10 +6,11 @@ were built in Python, and for what only the ops themselves can tell.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from gpusim.errors import HazardError, ProgramError, listing, nearest
-from gpusim.program.barrier_ops import Arrive, ExpectTx, NamedBarrier, Wait
+from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, Wait
 from gpusim.program.copy_ops import BULK_UNIT
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
 from gpusim.program.named_barriers import disputed_meetings, uneven_meetings
@@ -51,6 +52,7 @@ def _problems(program: KernelProgram) -> Iterator[str]:
     if program.grid < 1:
         yield f"grid {program.grid}: expected at least one CTA"
     yield from _cluster_problems(program)
+    yield from _unequal_clusters(program)
     tiles = program.tiles_per_cta
     if program.equal_tiles is None and len(tiles) != program.grid:
         yield f"tiles_per_cta lists {len(tiles)} CTAs, the grid has {program.grid}"
@@ -82,7 +84,33 @@ def _cluster_problems(program: KernelProgram) -> Iterator[str]:
     if size not in CLUSTERS:
         yield f"clusters of {size} CTAs; expected one of {listing(CLUSTERS)}"
     elif program.grid % size:
-        yield f"grid {program.grid} is no whole number of clusters of {size}; use {program.grid // size * size + size}"
+        whole = program.grid // size * size + size
+        yield f"expected a grid of whole clusters of {size}, got {program.grid}; use {whole}"
+
+
+def _unequal_clusters(program: KernelProgram) -> Iterator[str]:
+    """CTAs of a cluster that meet, or copy for each other, tile by tile, and have not as many tiles."""
+    size, tiles = program.cluster, program.tiles_per_cta
+    if size == 1 or isinstance(tiles, int):
+        return
+    number = next((n for n in range(len(tiles) // size) if len(set(tiles[n * size : (n + 1) * size])) > 1), None)
+    if number is None:
+        return
+    if word := next((word for role in program.roles for word in _met_in_tiles(role)), ""):
+        unequal = listing(tiles[number * size : (number + 1) * size])
+        yield f"expected as many tiles for all CTAs of a cluster, for {word}, got {unequal} in cluster {number}"
+
+
+def _met_in_tiles(role: Role) -> Iterator[str]:
+    """What CTAs of a cluster do together, if a CTA with a tile more does more of it."""
+    few, many = (Counter(map(_together, role.body(count))) for count in (1, 2))
+    yield from (word for word in many - few if word)
+
+
+def _together(op: Op) -> str:
+    if isinstance(op, TmaLoad) and op.multicast:
+        return "the parts that each copies for the others"
+    return "the barrier at which they meet in each" if isinstance(op, ClusterSync) else ""
 
 
 def _multicast_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
@@ -93,8 +121,8 @@ def _multicast_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[
         yield f"{where}: multicast reaches the CTAs of a cluster; give the kernel one (cluster), or leave it out"
     elif op.bytes % unit:
         yield (
-            f"{where}: {op.bytes} bytes are no {program.cluster} equal parts of whole {BULK_UNIT} bytes, one for each "
-            f"CTA of the cluster; use a multiple of {unit}"
+            f"{where}: expected a multiple of {unit} bytes, whole {BULK_UNIT} bytes for each of the {program.cluster} "
+            f"CTAs of the cluster, got {op.bytes}"
         )
 
 

@@ -1,4 +1,4 @@
-"""What to change in a kernel that waits for ever or reads and overwrites stages at the wrong time: op and role.
+"""What to change in a kernel that reads and overwrites stages at the wrong time: op and role.
 
 Found in the ops of each role, where they show it; a run says what happened, this says why.
 """
@@ -10,6 +10,7 @@ from collections import Counter, deque
 from collections.abc import Sequence
 
 from gpusim.program.kernel import KernelProgram, Ring
+from gpusim.program.op_sample import OpSample
 from gpusim.program.ops import (
     Acquire,
     CommitGroup,
@@ -19,7 +20,6 @@ from gpusim.program.ops import (
     Op,
     ProducerCommit,
     Release,
-    StoreShared,
     TmaLoad,
     TmaStore,
     WaitFull,
@@ -34,10 +34,6 @@ BULK_STORE = " (bulk store)"
 PRODUCTS = " (wgmma)"
 """How the name of a lane ends whose bulk store, or whose products on the tensor cores, read a stage."""
 _LANE = re.compile(rf"sm\[\d+\]\.cta\[\d+\]\.(.+?)(?:\.warp\[\d+\])?(?:{re.escape(BULK_STORE)}|{re.escape(PRODUCTS)})?")
-_TURNS = 2
-"""Turns of a ring that are looked at."""
-_MOST = 256
-"""Tiles that are."""
 
 
 def role_of(lane: str) -> str:
@@ -49,35 +45,8 @@ def role_of(lane: str) -> str:
 class Remedies:
     """Those of one program; "" where its ops do not show any."""
 
-    def __init__(self, program: KernelProgram) -> None:
-        self._program = program
-        self._roles_on = program.roles_on
-        self._bodies: dict[str, list[Op]] | None = None
-        self._of_deadlock: dict[str, tuple[str, str]] = {}
-
-    def of_deadlock(self, ring: str) -> tuple[str, str]:
-        """For a stage of ``ring`` that never gets full, and for one that never gets free."""
-        if ring not in self._of_deadlock:
-            self._of_deadlock[ring] = self._unfilled(ring), self._unreleased(ring)
-        return self._of_deadlock[ring]
-
-    def _unfilled(self, ring: str) -> str:
-        """What fills a stage of ``ring`` and is nowhere."""
-        if self._roles_on(ring, TmaLoad | ProducerCommit):
-            return ""
-        if writers := self._roles_on(ring, CpAsync | StoreShared):
-            return f"put producer_commit: {ring} behind what fills it in {in_words(writers)}"
-        if acquires := self._roles_on(ring, Acquire):
-            return f"put tma_load: {ring}, or what else fills it, in {in_words(acquires)}"
-        return f"no role fills ring {ring!r}"
-
-    def _unreleased(self, ring: str) -> str:
-        """The release of a stage of ``ring`` that is nowhere, in a role that waits for its tiles."""
-        releases = self._roles_on(ring, Release)
-        forgets = [role for role in self._roles_on(ring, WaitFull) if role not in releases]
-        if forgets:
-            return f"put release: {ring} in {in_words(forgets)}, behind the last read of a tile"
-        return "" if releases else f"no role releases ring {ring!r}"
+    def __init__(self, program: KernelProgram, sample: OpSample) -> None:
+        self._program, self._ops, self._roles_on = program, sample.of, program.roles_on
 
     def overwritten(self, ring: Ring, writer: str, reader: str, tile: int) -> str:
         """For a stage that lane ``writer`` fills while ``reader`` still reads ``tile``."""
@@ -97,14 +66,42 @@ class Remedies:
             return f"put release: {name} behind the last read of a tile in role {role!r}"
         return self._unacquired(name, role_of(writer)) or self._released_twice(ring)
 
-    def another_tile(self, ring: Ring, reader: str, *, later: bool) -> str:
+    def another_tile(self, ring: Ring, reader: str, tile: int, *, later: bool) -> str:
         """For a stage that does not hold the tile that is read, but none yet or an earlier one, or a ``later`` one."""
+        if found := self._another_tile(ring, reader, tile, later=later):
+            return found
+        usual = "check the order of wait, release and acquire, and their phase"
         if not later:
-            return self._unwaited(ring.name, role_of(reader))
+            return usual
+        return (
+            "a copy in front of the read may run at most stages - 1 tiles ahead (`ahead: full`), one behind it "
+            f"and a barrier all stages; else {usual}"
+        )
+
+    def _another_tile(self, ring: Ring, reader: str, tile: int, *, later: bool) -> str:
+        if not later:
+            once = self._filled_once(ring.name, tile)
+            return once or self._unwaited(ring.name, role_of(reader), tile) or self._never_filled(ring.name)
         if not self._roles_on(ring.name, Release | WaitFull):
             return ""
         behind_release = self._read_behind_release(ring.name, role_of(reader))
-        return behind_release or self._unacquired(ring.name) or self._released_twice(ring)
+        return behind_release or self._unacquired(ring.name) or self._freed_too_early(ring)
+
+    def skipped(self, ring: Ring, *, freed: bool) -> str:
+        """For a barrier of a stage that is past a phase which somebody waits for: that of a ``freed`` or a full one."""
+        return self._freed_too_early(ring) if freed else self._unacquired(ring.name) or self._freed_too_early(ring)
+
+    def _freed_too_early(self, ring: Ring) -> str:
+        """Releases that say nothing of whether a tile has been read, or too many of them."""
+        return self._released_unwaited(ring.name) or self._released_twice(ring)
+
+    def _released_unwaited(self, ring: str) -> str:
+        """Roles that give back stages of a filled ring for which they have not waited."""
+        if not self._roles_on(ring, TmaLoad | ProducerCommit):
+            return ""
+        waits = self._roles_on(ring, WaitFull)
+        hasty = [role for role in self._roles_on(ring, Release) if role not in waits]
+        return f"put wait: {ring} in front of release: {ring} in {in_words(hasty)}" if hasty else ""
 
     def _read_behind_release(self, ring: str, role: str) -> str:
         """Arithmetic that reads a tile which its role has released."""
@@ -121,17 +118,33 @@ class Remedies:
 
     def in_flight(self, ring: Ring, reader: str, writers: Sequence[str], tile: int) -> str:
         """For a stage that is read before a copy into it has landed."""
+        if found := self._in_flight(ring, reader, writers, tile):
+            return found
+        usual = "wait for the full barrier (or the cp.async group) before reading"
+        if reader in writers or role_of(reader) not in map(role_of, writers):
+            return usual
+        return (
+            f"{usual}; the copy is that of {writers[0]}: let all meet behind their wait (sync_threads), or if each "
+            "warp reads only what it has copied itself, make the ring private (private: true)"
+        )
+
+    def _in_flight(self, ring: Ring, reader: str, writers: Sequence[str], tile: int) -> str:
         role = role_of(reader)
         if role in map(role_of, writers):
             # Of other warps of the role that are still copying it is the barrier that lacks.
             return self._group(ring.name, role, tile) if reader in writers else ""
-        if unwaited := self._unwaited(ring.name, role):
+        if unwaited := self._unwaited(ring.name, role, tile):
             return unwaited
         for writer in map(role_of, writers):
             ops = self._ops(writer)
             commit = _place(ops, ProducerCommit, ring.name, tile)
             if commit is not None and any(_fills(op, ring.name, tile) for op in ops[commit:]):
                 return f"put producer_commit: {ring.name} behind what fills the stage in role {writer!r}"
+            if commit is not None and any(isinstance(op, CpAsync) and _fills(op, ring.name, tile) for op in ops):
+                return (
+                    f"put wait_group in front of producer_commit: {ring.name} in role {writer!r}, which says that the "
+                    "stage is full while cp_async still copies, or asynchronous: true, with which it waits for them"
+                )
         return ""
 
     def _group(self, ring: str, role: str, tile: int) -> str:
@@ -168,18 +181,50 @@ class Remedies:
             return f"wait_group: {pending} spares the group of tile {tile}; at most {younger} in role {role!r}"
         return f"put wait_group in front of the read in role {role!r}"
 
-    def _unwaited(self, ring: str, reader: str) -> str:
-        """The wait for a full stage that a role leaves out."""
-        if reader in self._roles_on(ring, WaitFull) or not self._roles_on(ring, TmaLoad | ProducerCommit):
+    def _unwaited(self, ring: str, reader: str, tile: int) -> str:
+        """The wait for a full stage that a role leaves out in front of its first read of ``tile``, or has behind it."""
+        if not self._roles_on(ring, TmaLoad | ProducerCommit):
             return ""
-        return f"put wait: {ring} in front of the read in role {reader!r}"
+        for op in self._ops(reader):
+            if isinstance(op, WaitFull) and (op.ring, op.tile) == (ring, tile):
+                return ""
+            if _reads(op, ring, tile):
+                break
+        remedy = f"put wait: {ring} in front of the read in role {reader!r}"
+        return f"{remedy}, for the tile that is read" if reader in self._roles_on(ring, WaitFull) else remedy
+
+    def _filled_once(self, ring: str, tile: int) -> str:
+        """A ring into which only earlier tiles are ever put, such as one of what the whole CTA needs."""
+        filled = {op.tile for role in self._program.roles for op in self._ops(role.name) if _is_fill(op, ring)}
+        if not filled or max(filled) >= tile:
+            return ""
+        return (
+            f"ring {ring!r} is filled for tile {max(filled)} at most: fill it for each tile that is read, or say "
+            "`reads: false` where later tiles read what stays there"
+        )
+
+    def _never_filled(self, ring: str) -> str:
+        """A ring whose stages are said to be full, and into which nothing is put."""
+        if self._roles_on(ring, Fill) or not (commits := self._roles_on(ring, ProducerCommit)):
+            return ""
+        return f"put store_shared: {ring}, or what else fills it, in front of producer_commit in {in_words(commits)}"
 
     def _unacquired(self, ring: str, writer: str = "") -> str:
-        """Roles (``writer``, if it is one) that fill a ring of which no role acquires a stage."""
-        if self._roles_on(ring, Acquire):
-            return ""
+        """Roles (``writer``, if it is one) that fill stages of a ring which no role acquires, or not before."""
         fills = self._roles_on(ring, Fill)
+        if self._roles_on(ring, Acquire) and not (fills := [role for role in fills if self._fills_first(role, ring)]):
+            return ""
         return f"put acquire: {ring} in front of what fills it in {in_words([writer] if writer in fills else fills)}"
+
+    def _fills_first(self, role: str, ring: str) -> bool:
+        """Whether a role fills a stage before it acquires it; of what others acquire for it nothing is known."""
+        filled = set()
+        for op in self._ops(role):
+            if _is_fill(op, ring):
+                filled.add(op.tile)
+            elif isinstance(op, Acquire) and op.ring == ring and op.tile in filled:
+                return True
+        return False
 
     def _released_twice(self, ring: Ring) -> str:
         """Roles that release more tiles than they wait for."""
@@ -190,23 +235,18 @@ class Remedies:
                 return f"release each tile once: role {role.name!r} releases ring {ring.name!r} {times} times a tile"
         return ""
 
-    def _ops(self, role: str) -> list[Op]:
-        if self._bodies is None:
-            program = self._program
-            stages = max((ring.stages for ring in program.rings), default=1)
-            tiles = min(max(_TURNS * stages * program.turn, 2), max(_MOST, program.turn))
-            tiles = min(program.most_tiles, program.head + tiles + program.tail)
-            self._bodies = {role.name: list(role.body(tiles)) for role in program.roles}
-        return self._bodies.get(role, [])
-
 
 def _place(ops: list[Op], kind: type[Op], ring: str, tile: int) -> int | None:
     found = (at for at, op in enumerate(ops) if isinstance(op, kind) and op.ring == ring and op.tile == tile)
     return next(found, None)
 
 
+def _is_fill(op: Op, ring: str) -> bool:
+    return isinstance(op, Fill) and op.ring == ring
+
+
 def _fills(op: Op, ring: str, tile: int) -> bool:
-    return isinstance(op, Fill) and op.ring == ring and op.tile == tile
+    return _is_fill(op, ring) and op.tile == tile
 
 
 def _reads(op: Op, ring: str, tile: int) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from gpusim.deadlock import Deadlock
+from gpusim.deadlock import Deadlock, thread_lane
 from gpusim.errors import DoesNotFit, GpusimError, HazardError, ProfileError, ProgramError
 from gpusim.program.remedies import role_of
 from gpusim.scenario.kernel.schema import SpelledKernel
+from gpusim.scenario.kernel.waiting_op import waiting_op
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.yaml_source import Place
 
@@ -29,12 +31,21 @@ def _path(error: GpusimError, scenario: Scenario) -> Place:
     if isinstance(error, ProfileError):
         return ("device",)
     kernel, host = scenario.model.kernel, scenario.model.host
-    if host is not None:
-        if isinstance(error, ProgramError):
-            return "host", *error.about
-        if isinstance(error, DoesNotFit) and error.subject in host.kernels:
-            return "host", "kernels", error.subject
-        return ("host",)
+    if host is None:
+        return "kernel", *_below(kernel, error)
+    if isinstance(error, ProgramError):
+        return "host", *error.about
+    about = error.subject if isinstance(error, DoesNotFit) else error.kernel
+    if about in host.kernels:
+        return "host", "kernels", about, *_below(host.kernels[about], error)
+    threads = [name for name in host.threads if isinstance(error, Deadlock) and thread_lane(name) == error.chief.lane]
+    return ("host", "threads", threads[0]) if threads else ("host",)
+
+
+def _below(kernel: Any, error: GpusimError) -> Place:
+    """The place below ``kernel``: of the op that waits for ever, or of the role in which a hazard was found."""
+    if isinstance(kernel, SpelledKernel) and isinstance(error, Deadlock):
+        return waiting_op(kernel, error.chief)
     if isinstance(kernel, SpelledKernel) and isinstance(error, HazardError) and role_of(error.role) in kernel.roles:
-        return "kernel", "roles", role_of(error.role)
-    return ("kernel",)
+        return "roles", role_of(error.role)
+    return ()

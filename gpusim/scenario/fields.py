@@ -33,7 +33,7 @@ def whole_number(value: Any) -> int:
 
 def _real(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("expected a number")  # noqa: TRY004 - pydantic reports ValueErrors
+        raise ValueError(f"expected a number, got {shown(value)}")  # noqa: TRY004 - pydantic reports ValueErrors
     return value
 
 

@@ -105,18 +105,26 @@ _BOUNDS = {
 
 
 def _in_list(given: str) -> str:
-    return "" if given == "None" else f": [{given.strip(QUOTE)}]"
+    return "" if given == "None" else f"[{given.strip(QUOTE)}] for a list of one"
+
+
+def _got(given: str) -> str:
+    """What stands there, in the words of YAML, where None is nothing."""
+    return "nothing" if given == "None" else given
 
 
 _PLAIN_WORDS: dict[str, Callable[[str], tuple[str, str]]] = {
-    "list_type": lambda given: (f"{given} is no list", f"a list, also of one{_in_list(given)}"),
-    "tuple_type": lambda given: (f"{given} is no list", "a list of numbers, or of such lists: gaps, fragments"),
-    "dict_type": lambda given: (f"{given} is no mapping", "{name: …}"),
-    "string_type": lambda given: (f"{given} is no text", "a text; in quotes where it looks like something else"),
-    "too_short": lambda _: ("is empty", "at least 1 entry"),
+    "list_type": lambda given: (f"expected a list, got {_got(given)}", _in_list(given)),
+    "tuple_type": lambda given: (f"expected a list of numbers, or of such lists, got {_got(given)}", ""),
+    "dict_type": lambda given: (f"expected a mapping, got {_got(given)}", "{name: …}"),
+    "string_type": lambda given: (
+        f"expected a text, got {_got(given)}",
+        "in quotes where it looks like something else",
+    ),
+    "too_short": lambda _: ("expected at least 1 entry, got none", ""),
     "string_too_short": lambda _: ("is empty", "a text"),
-    "bool_type": lambda given: (f"{given} is neither true nor false", "true, false"),
-    "bool_parsing": lambda given: (f"{given} is neither true nor false", "true, false"),
+    "bool_type": lambda given: (f"expected true or false, got {_got(given)}", ""),
+    "bool_parsing": lambda given: (f"expected true or false, got {_got(given)}", ""),
 }
 """Problem and what is allowed, for what pydantic says in the words of programmers."""
 
@@ -155,7 +163,7 @@ def _no_mapping(given: str, value: Any, path: Place, names: list[str]) -> tuple[
     """``{a, b}`` is YAML for names with nothing behind them."""
     if value is None and path[0] == "host" and path[1] in _BY_DEFAULT:
         return f"nothing is said of {path[-1]}", f"{path[-1]}: {{}} where all is by default"
-    return f"{given} is no mapping", listing(names)
+    return f"expected a mapping, got {_got(given)}", listing(names)
 
 
 def _no_name(given: str, value: Any, path: Place, pattern: str) -> tuple[str, str]:
@@ -164,7 +172,9 @@ def _no_name(given: str, value: Any, path: Place, pattern: str) -> tuple[str, st
         with suppress(UnitError):
             parse(value, "time", bare=True)
             return f"{given} is a time, and what stands alone names slots", f"host_func: {{seconds: {value}}}"
-    return f"{given} is no name", _NAMES[pattern]
+    # Chunks are the host's.
+    plain = pattern == NAME and path[0] != "host"
+    return f"expected a name, got {_got(given)}", _PLAIN_NAME if plain else _NAMES[pattern]
 
 
 def _field_names(model: type[BaseModel], data: Any, path: Place) -> list[str]:

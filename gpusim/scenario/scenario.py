@@ -11,7 +11,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
-from gpusim.errors import TechniqueError
 from gpusim.hardware.occupancy import occupancy
 from gpusim.hardware.profile import DeviceProfile, load_profile
 from gpusim.program import KernelProgram, doubts
@@ -121,7 +120,8 @@ class Scenario:
         found = technique(kernel.technique)
         program = found.build(self.host_params[place[-1]])
         if not isinstance(program, KernelProgram):
-            raise TechniqueError(f"host.kernels.{place[-1]}: {found.name} is a host program, not a kernel")
+            problem = f"expected a kernel, got {found.name}, which is a host program"
+            raise self.source.error(problem, ("host", *place, "technique"), given=found.name)
         return program
 
     def _spelled(self, kernel: SpelledKernel) -> KernelProgram:

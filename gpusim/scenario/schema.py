@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, PlainValidator, Tag, model_validator
@@ -24,6 +25,9 @@ __all__ = ["BarrierSpec", "DeviceSpec", "RingSpec", "RoleSpec", "ScenarioModel",
 def _question(text: str) -> str:
     if text and not text.strip():
         raise ValueError("has nothing but blanks (allowed: a text)")
+    if odd := next((char for char in text if unicodedata.category(char) == "Cc" and char not in "\n\t"), ""):
+        # It would reach the terminal.
+        raise ValueError(f"has the control character {odd!r} (allowed: text that can be printed)")
     return text
 
 
@@ -32,7 +36,7 @@ def _value(value: Any) -> str | int | float:
         problem = "is a mapping; the name of a quantity is one key with its dots, as hbm.read_bandwidth: 8 TB/s"
         raise ValueError(problem)  # noqa: TRY004 - pydantic reports ValueErrors
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        problem = f"{shown(value)} is no value (allowed: a number with its unit, as 8 TB/s)"
+        problem = f"expected a number with its unit, as 8 TB/s, got {shown(value)}"
         raise ValueError(problem)  # noqa: TRY004 - as above
     return value
 

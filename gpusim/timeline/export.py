@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,8 @@ def to_chrome_json(timelines: Mapping[str, Timeline]) -> str:
                 for kind, told in (("thread_name", {"name": shown}), ("thread_sort_index", {"sort_index": thread})):
                     events.append({"ph": "M", "name": kind, "pid": process, "tid": thread, "args": told})
         places = zip(timeline.lane.tolist(), track.tolist(), strict=True)
-        events += [_event(process, threads[place], timeline, index) for index, place in enumerate(places)]
+        called = _kernel_names(timeline)
+        events += [_event(process, threads[place], timeline, index, called) for index, place in enumerate(places)]
     other = {
         name: {"total_s": timeline.total_s, "source": timeline.meta.get("source")}
         for name, timeline in timelines.items()
@@ -63,12 +65,25 @@ def _tracks(timeline: Timeline) -> np.ndarray:
     return track
 
 
-def _event(process: int, thread: int, timeline: Timeline, index: int) -> dict[str, Any]:
+def _kernel_names(timeline: Timeline) -> dict[int, str]:
+    """What each interval that is a kernel is called, as far as the timeline knows."""
+    known: Mapping[str, Sequence[str]] = timeline.meta.get("kernel_names", {})
+    return {
+        int(index): name
+        for lane, names in known.items()
+        for index, name in zip(
+            np.flatnonzero(timeline.mask(lanes=f"^{re.escape(lane)}$", kinds=["kernel"])), names, strict=True
+        )
+    }
+
+
+def _event(process: int, thread: int, timeline: Timeline, index: int, called: Mapping[int, str]) -> dict[str, Any]:
     interval = timeline[index]
+    kind = called.get(index, interval.kind)
     details = {"tile": interval.tile, "stage": interval.stage, "bytes": interval.bytes, "reason": interval.reason}
     return {
         "ph": "X",
-        "name": f"{interval.kind}: {interval.reason}" if interval.reason else interval.kind,
+        "name": f"{kind}: {interval.reason}" if interval.reason else kind,
         "cat": interval.kind,
         "pid": process,
         "tid": thread,
@@ -79,15 +94,16 @@ def _event(process: int, thread: int, timeline: Timeline, index: int) -> dict[st
 
 
 def to_csv(timelines: Mapping[str, Timeline]) -> str:
-    """One row per interval of every timeline; seconds and bytes."""
+    """One row per interval of every timeline, with the name of a kernel that it is; seconds and bytes."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(("timeline", "lane", "kind", "reason", "start_s", "end_s", "tile", "stage", "bytes"))
+    writer.writerow(("timeline", "lane", "kind", "reason", "start_s", "end_s", "tile", "stage", "bytes", "kernel"))
     for name, timeline in timelines.items():
         columns = (timeline.lane, timeline.kind, timeline.reason, timeline.start_s, timeline.end_s,
                    timeline.tile, timeline.stage, timeline.bytes)  # fmt: skip
-        for lane, kind, reason, start, end, tile, stage, size in zip(*(c.tolist() for c in columns), strict=True):
-            writer.writerow(
-                (name, timeline.lanes[lane], KINDS[kind], REASONS[reason], repr(start), repr(end), tile, stage, size)
-            )
+        called = _kernel_names(timeline)
+        rows = zip(*(column.tolist() for column in columns), strict=True)
+        for index, (lane, kind, reason, start, end, tile, stage, size) in enumerate(rows):
+            words = name, timeline.lanes[lane], KINDS[kind], REASONS[reason]
+            writer.writerow((*words, repr(start), repr(end), tile, stage, size, called.get(index, "")))
     return stream.getvalue()

@@ -68,7 +68,7 @@ def _unusable(meta: Mapping[str, Any]) -> str:
         return f"has no run time of the kernel (total_s is {total_s!r}, expected seconds)"
     for name in _NUMBERS:
         if name in meta and not (isinstance(meta[name], int | float) and math.isfinite(meta[name])):
-            return f"says that its {name} is {meta[name]!r}, which is no number"
+            return f"has {meta[name]!r} as its {name}, expected a number"
     return ""
 
 

@@ -2,8 +2,7 @@
 
 ``recorded/<device>/totals.json`` holds run times, one row per parameter set;
 ``recorded/<device>/timelines.npz`` the timelines of one technique: the columns of each
-`Timeline` and, as UTF-8 JSON in the array ``meta``, everything said about them. One file, so
-that text and columns cannot come apart. Reading uses no pickle; writing is atomic.
+`Timeline` and everything said about them (`timeline_file`).
 """
 
 from __future__ import annotations
@@ -13,19 +12,15 @@ import hashlib
 import json
 import math
 import re
-import tempfile
-import zipfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gpusim.errors import RecordingError
 from gpusim.files import write_atomically
-from gpusim.timeline import COLUMNS, KINDS, REASONS, Timeline
+from gpusim.validation.timeline_file import list_timelines, load_timeline, save_timeline
 
 __all__ = [
     "TIMELINES", "TOTALS", "TotalRow", "Totals", "device_folder", "find_total", "is_stale", "list_timelines",
@@ -35,8 +30,6 @@ __all__ = [
 TOTALS = "totals.json"
 TIMELINES = "timelines.npz"
 
-_TIMES = ("start_s", "end_s")
-"""The columns that are floating-point numbers; all others are whole ones."""
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _FOLDERS = {
     "NVIDIA H200": "h200_sxm", "NVIDIA H100 80GB HBM3": "h100_sxm", "NVIDIA A100-SXM4-80GB": "a100_sxm",
@@ -95,13 +88,17 @@ class Totals:
     def load(cls, path: Path) -> Totals:
         """Read a totals file. Raises RecordingError if it is missing, truncated or not one."""
         data = _read_json(Path(path))
-        try:
-            rows = [TotalRow(**row) for row in data["rows"]]
-            technique, meta = data["technique"], data["meta"]
-        except (KeyError, TypeError) as error:
-            raise RecordingError(f"not a totals file ({error})", path=path) from error
-        if not (isinstance(meta, dict) and all(isinstance(row.params, dict) for row in rows)):
-            raise RecordingError("not a totals file (meta and params are objects)", path=path)
+        for name, kind in (("technique", str), ("meta", dict), ("rows", list)):
+            if not isinstance(data.get(name), kind):
+                raise RecordingError(f"not a totals file ({name} is {data.get(name)!r:.40})", path=path)
+        technique, meta, rows = data["technique"], data["meta"], []
+        for number, row in enumerate(data["rows"]):
+            try:
+                rows.append(TotalRow(**row))
+                if not isinstance(row["params"], dict):
+                    raise TypeError(f"params are {row['params']!r}")  # noqa: TRY301 - told with its number below
+            except TypeError as error:
+                raise RecordingError(f"not a totals file (row {number}: {error})", path=path) from error
         for row in rows:
             if not (_is_time(row.total_s) and row.total_s > 0):
                 raise RecordingError(f"total_s of {row.params} is {row.total_s!r}, not a time", path=path)
@@ -169,95 +166,6 @@ def is_stale(technique: Any, recorded: TotalRow | Mapping[str, Any]) -> bool:
     known = recorded.source_sha256 if isinstance(recorded, TotalRow) else recorded.get("source_sha256")
     source = Path(technique.folder) / "kernel.cu"
     return not source.exists() or known != source_hash(source)
-
-
-def save_timeline(path: Path, name: str, timeline: Timeline) -> None:
-    """Add a timeline to a technique's file, replacing one of the same name.
-
-    ``timeline.meta`` should hold technique, params, device, instrumented_total_s, total_s
-    (un-instrumented), overhead, dropped, clock_hz and source_sha256.
-    """
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", name):
-        raise RecordingError(f"{name!r} is no name for a timeline (letters, digits, _ and - only)", path=path)
-    path = Path(path)
-    arrays, metas = _open_timelines(path) if path.exists() else ({}, {})
-    metas[name] = {"lanes": list(timeline.lanes), "meta": dict(timeline.meta)}
-    for column in COLUMNS:
-        arrays[f"{name}.{column}"] = getattr(timeline, column)
-    text = json.dumps(metas, allow_nan=False).encode()
-    arrays["meta"] = np.frombuffer(text, dtype=np.uint8)
-    with tempfile.TemporaryFile() as buffer:
-        np.savez_compressed(buffer, **arrays)
-        buffer.seek(0)
-        write_atomically(path, buffer.read())
-
-
-def list_timelines(path: Path) -> dict[str, dict[str, Any]]:
-    """Names and ``meta`` of the timelines in a file. Raises RecordingError if it cannot be read."""
-    return {name: entry["meta"] for name, entry in _open_timelines(Path(path))[1].items()}
-
-
-def load_timeline(path: Path, name: str) -> Timeline:
-    """One timeline of a file. Raises RecordingError if the file or the timeline is missing or broken."""
-    arrays, metas = _open_timelines(Path(path))
-    if name not in metas:
-        raise RecordingError(f"no timeline {name!r} in it (it has {', '.join(metas) or 'none'})", path=path)
-    try:
-        columns = {column: arrays[f"{name}.{column}"] for column in COLUMNS}
-        lanes, meta = tuple(metas[name]["lanes"]), metas[name]["meta"]
-    except KeyError as error:
-        raise RecordingError(f"timeline {name!r} lacks {error}", path=path) from error
-    problem = _problem(columns, len(lanes))
-    if problem:
-        raise RecordingError(f"timeline {name!r}: {problem}", path=path)
-    return Timeline(lanes=lanes, meta=meta, **columns)
-
-
-def _problem(columns: Mapping[str, np.ndarray], lanes: int) -> str:
-    """What makes columns none of a timeline, or nothing: metrics and figures take all of it for granted."""
-    shape, size = columns["lane"].shape, columns["lane"].size
-    bounds = {"lane": (0, lanes), "kind": (0, len(KINDS)), "reason": (0, len(REASONS)), "cause": (-1, size)}
-    for column, values in columns.items():
-        if len(shape) != 1 or values.shape != shape or values.dtype.kind != ("f" if column in _TIMES else "i"):
-            return f"column {column} has the wrong shape or type"
-        if column in bounds and size:
-            least, beyond = bounds[column]
-            if not (values.min() >= least and values.max() < beyond):
-                return f"column {column} is out of range"
-    start, end = (columns[column] for column in _TIMES)
-    if not (np.isfinite(start).all() and np.isfinite(end).all()):
-        return "a time is not finite"
-    if not (end >= start).all():
-        return "an interval ends before it starts"
-    if (np.lexsort((start, columns["lane"])) != np.arange(size)).any():
-        return "its intervals are not sorted by lane and start"
-    return ""
-
-
-def _open_timelines(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    try:
-        with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-        return arrays, _metas(arrays.pop("meta").tobytes())
-    except FileNotFoundError as error:
-        raise RecordingError("there is no such recording", path=path) from error
-    except IsADirectoryError as error:
-        raise RecordingError("is a folder; expected a timeline file", path=path) from error
-    except (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, zipfile.BadZipFile) as error:
-        # What NumPy says is about the container, not about what is expected in it.
-        expected = "expected an .npz as gpusim.validation.recording.save_timeline writes it"
-        raise RecordingError(f"truncated or not a timeline file; {expected}", path=path) from error
-
-
-def _metas(text: bytes) -> dict[str, Any]:
-    metas = json.loads(text)
-    for entry in metas.values():
-        lanes = entry["lanes"]
-        if not (isinstance(lanes, list) and all(isinstance(lane, str) for lane in lanes)):
-            raise ValueError("its lanes are no list of names")
-        if not isinstance(entry["meta"], dict):
-            raise TypeError("its meta says something else")
-    return metas
 
 
 def _is_time(value: Any) -> bool:

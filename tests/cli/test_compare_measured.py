@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 
 import numpy as np
 import pytest
@@ -123,8 +124,8 @@ def test_a_file_without_a_device_is_taken_at_its_word(compare, measure):
     ({"source": "predicted"}, "timeline 'run' is not a measured one (its source is 'predicted')"),
     ({"total_s": None}, "timeline 'run' has no run time of the kernel (total_s is None, expected seconds)"),
     ({"total_s": 0.0}, "total_s is 0.0"),
-    ({"overhead": "little"}, "timeline 'run' says that its overhead is 'little', which is no number"),
-    ({"bytes_read": None}, "its bytes_read is None"),
+    ({"overhead": "little"}, "timeline 'run' has 'little' as its overhead, expected a number"),
+    ({"bytes_read": None}, "has None as its bytes_read"),
 ])  # fmt: skip
 def test_a_foreign_timeline_is_refused(refused, measure, meta, message):
     """Measured elsewhere, not measured at all, or without a time."""
@@ -167,15 +168,34 @@ def test_foreign_files(refused, tmp_path):
     text.write_text("{}")
     np.savez(arrays, a=np.arange(3))
     assert "truncated or not a timeline file" in refused(text)
-    assert "truncated or not a timeline file" in refused(arrays)
+    assert "lacks part 'meta', which names its timelines" in refused(arrays)
 
 
-@pytest.mark.parametrize("meta", ["3", "[]", '{"run": 1}', '{"run": {"lanes": [], "meta": 1}}', "{"])
-def test_arrays_with_a_meta_of_their_own(refused, tmp_path, meta):
-    """The name of an array is no proof."""
+@pytest.mark.parametrize(
+    ("meta", "told"),
+    [
+        ("3", "expected an object with an entry for each timeline"),
+        ("[]", "expected an object with an entry for each timeline"),
+        ('{"run": 1}', "timeline 'run': expected lanes to be a list of names"),
+        ('{"run": {"lanes": [], "meta": 1}}', "timeline 'run': expected meta to be an object"),
+        ("{", "not JSON"),
+    ],
+)
+def test_arrays_with_a_meta_of_their_own(refused, tmp_path, meta, told):
+    """The name of an array is no proof; what is wrong with it is told."""
     file = tmp_path / "other.npz"
     np.savez(file, meta=np.frombuffer(meta.encode(), dtype=np.uint8))
-    assert "truncated or not a timeline file" in refused(file)
+    assert f"part 'meta' is damaged: {told}" in refused(file)
+
+
+def test_part_of_a_file_that_is_damaged(refused, measure):
+    """Of an archive that is whole: a column whose bytes are others."""
+    file = measure()
+    whole, content = zipfile.ZipFile(file), bytearray(file.read_bytes())
+    at = whole.getinfo("run.start_s.npy").header_offset
+    content[at + 60 : at + 70] = bytes(10)
+    file.write_bytes(content)
+    assert "part 'run.start_s' is damaged" in refused(file)
 
 
 def test_file_with_a_column_missing(refused, measure):
@@ -184,7 +204,7 @@ def test_file_with_a_column_missing(refused, measure):
     with np.load(file) as found:
         arrays = {name: found[name] for name in found.files if name != "run.stage"}
     np.savez(file, **arrays)
-    assert "timeline 'run' lacks 'run.stage'" in refused(file)
+    assert "timeline 'run' lacks column 'run.stage'" in refused(file)
 
 
 def test_a_name_without_a_file(gpusim, path):

@@ -192,7 +192,7 @@ def test_tables_name_function_and_loop(gpusim, listed):
     ("content", "arguments", "message"),
     [
         (b"no dump", [], "holds no function"),
-        (b"\xff\xfe\x00", [], "is no text"),
+        (b"\xff\xfe\x00", [], "is not a text file"),
         (DUMP.encode(), ["--function", "other"], "there are dot, nothing"),
     ],
 )

@@ -25,6 +25,20 @@ def test_export_csv(gpusim, path, tmp_path):
     assert all(float(row["end_s"]) >= float(row["start_s"]) for row in rows)
 
 
+def test_kernels_of_a_host_program_have_their_names(gpusim, tmp_path):
+    """Those of the file, in both formats; what is no kernel has none."""
+    text = "question: q\ndevice: textbook\nhost:\n  kernels: {first: {duration: 5 us}, second: {duration: 5 us}}\n"
+    path, file = tmp_path / "two.yaml", tmp_path / "trace.json"
+    path.write_text(text + "  threads: {main: {chunks: 2, per_chunk: [{launch: first}, {launch: second}]}}\n")
+    assert gpusim("export", path, file)[0] == 0
+    events = json.loads(file.read_text())["traceEvents"]
+    assert [event["name"] for event in events if event.get("cat") == "kernel"] == ["first", "second"] * 2
+    assert gpusim("export", path, file.with_suffix(".csv"))[0] == 0
+    rows = list(csv.DictReader(file.with_suffix(".csv").read_text().splitlines()))
+    assert [row["kernel"] for row in rows if row["kernel"]] == ["first", "second"] * 2
+    assert {row["kind"] for row in rows if row["kernel"]} == {"kernel"}
+
+
 def test_export_to_an_unknown_format_is_an_error(gpusim, path, tmp_path):
     """Naming the ones there are."""
     code, _, err = gpusim("export", path, tmp_path / "trace.xls")

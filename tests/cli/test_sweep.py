@@ -1,5 +1,7 @@
 """``sweep``: the ranking of the points, and the file they go into."""
 
+import pytest
+
 
 def test_sweep_ranks(answer, path):
     """By time; comma lists replace the file's axes."""
@@ -10,6 +12,21 @@ def test_sweep_ranks(answer, path):
     assert found["best"]["index"] == found["ranked"][0]
     assert len(answer("sweep", path, "--set", "kernel.rings.input.stages=2,4")["points"]) == 2
     assert len(answer("sweep", path, "--set", "kernel.grid=8,16")["points"]) == 6
+
+
+def test_points_of_unlike_work_are_ranked_by_time_per_work(gpusim, answer, path):
+    """Twice the tiles take longer and are no worse for it; it is said, and what was done in a second is shown."""
+    path.write_text(path.read_text().partition("sweep:")[0])
+    found = answer("sweep", path, "--set", "kernel.tiles_per_cta=12,48")
+    few, many = found["points"]
+    assert few["total_s"] < many["total_s"] < 4 * few["total_s"]
+    assert found["ranked"] == [1, 0]
+    assert found["ranked_by"] == "total_s per FLOP"
+    assert many["work"]["flop"] == 4 * few["work"]["flop"]
+    out = gpusim("sweep", path, "--set", "kernel.tiles_per_cta=12,48")[1]
+    assert "not the same work: FLOPs differ; ranked by time per FLOP" in out
+    assert "FLOP/s" in out
+    assert "not the same work" not in gpusim("sweep", path, "--set", "kernel.rings.input.stages=2,4")[1]
 
 
 def test_sweep_prints_its_table(gpusim, path):
@@ -40,6 +57,25 @@ def test_sweep_of_nothing_that_runs_is_an_error(gpusim, path):
     code, _, err = gpusim("sweep", path, "--set", "kernel.rings.input.stages=40,50")
     assert code == 2
     assert "no point of the sweep can run" in err
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ('"metrics": {', '"metrics": 3, "m": {'),
+        ('"total_s": ', '"total_s": "x", "y": '),
+        ('"work": {', '"work": 3, "w": {'),
+        ('"error": ""', '"error": 4'),
+    ],
+)
+def test_damaged_rows_of_a_sweep_are_predicted_again(answer, path, tmp_path, old, new):
+    """What else they may be, it is no result."""
+    file = tmp_path / "points.jsonl"
+    first = answer("sweep", path, "-o", file)
+    assert old in file.read_text()
+    file.write_text(file.read_text().replace(old, new))
+    assert answer("sweep", path, "-o", file) == first
+    assert len(file.read_text().splitlines()) == 6
 
 
 def test_sweep_writes_into_no_file_of_something_else(gpusim, path, tmp_path):

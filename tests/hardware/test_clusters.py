@@ -85,7 +85,7 @@ def test_a_barrier_of_the_cluster_takes_its_time():
 
 
 @pytest.mark.parametrize(("change", "message"), [
-    ({"grid": 122}, "grid 122 is no whole number of clusters of 4; use 124"),
+    ({"grid": 122}, "expected a grid of whole clusters of 4, got 122; use 124"),
     ({"cluster": 3}, "clusters of 3 CTAs; expected one of 1, 2, 4, 8"),
     ({"cluster": 1}, "multicast reaches the CTAs of a cluster"),
 ])  # fmt: skip
@@ -97,7 +97,7 @@ def test_clusters_that_cannot_be_are_refused(change, message):
 
 def test_parts_of_a_tile_are_whole_units():
     """Bulk copies move multiples of 16 bytes."""
-    with pytest.raises(ProgramError, match="4112 bytes are no 8 equal parts of whole 16 bytes"):
+    with pytest.raises(ProgramError, match="expected a multiple of 128 bytes, whole 16 bytes for each"):
         simulate_kernel(clustered(8, tile_bytes=4112), H200)
 
 

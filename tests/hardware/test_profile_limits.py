@@ -51,7 +51,9 @@ def test_what_cannot_be_is_refused(key, given, allowed):
 @pytest.mark.parametrize("key", ["sm.count", "hbm.read_bandwidth", "alloc.waits", "barrier.base"])
 def test_true_is_no_number(key):
     """Though Python has it for one."""
-    with pytest.raises(ScenarioError, match=rf"device\.set\.{key}: True is no value"):
+    with pytest.raises(
+        ScenarioError, match=rf"device\.set\.{key}: expected a number with its unit, as 8 TB/s, got True"
+    ):
         loads(f"question: q\ndevice: {{base: textbook, set: {{{key}: true}}}}\nkernel: {{technique: sync_tile}}\n")
 
 
@@ -100,9 +102,9 @@ class TestFile:
             ("sm.count: {value: 132", "sm.count: {value: 0", "must be a whole number, at least 1"),
             ("sm.clock: {value: 1 GHz", "sm.clock: {value: 1 GB", "'1 GB' is a number of bytes, not a frequency"),
             ("sm.clock: {value: 1 GHz", "sm.clock: {value: true", "sm.clock cannot be"),
-            ("  sm.clock:", "  sm.clokc:", "sm.clokc is no quantity"),
+            ("  sm.clock:", "  sm.clokc:", "sm.clokc is not a quantity of a device"),
             ("  sm.clock:", "  sm.count: {value: 1}\n  sm.clock:", "sm.count is given twice"),
-            ("  sm.clock:", "  sm.clock: 4 #", "sm.clock is no entry: it needs {value: …, kind: …, source: …}"),
+            ("  sm.clock:", "  sm.clock: 4 #", "sm.clock has to be {value: …, kind: …, source: …}"),
             ("kind: specified", "kin: specified", "unknown key 'kin'"),
             ("quantities:", "quantity:", "unknown key 'quantity'"),
             ("limits: cc90", "limits: cc91", "limits 'cc91' is unknown (allowed: cc100, cc80, cc89, cc90)"),
@@ -117,7 +119,7 @@ class TestFile:
         assert told in message
 
     @pytest.mark.parametrize(
-        ("text", "told"), [("", "it is empty"), ("[]", "it is no mapping"), ("title: t", "no quant")]
+        ("text", "told"), [("", "it is empty"), ("[]", "expected a mapping"), ("title: t", "no quant")]
     )
     def test_what_is_no_profile_at_all(self, tmp_path, text, told):
         """In words that are not those of Python."""

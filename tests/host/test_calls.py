@@ -32,5 +32,5 @@ def test_every_op_has_one_call():
 
 def test_what_is_no_op_is_refused():
     """By its name."""
-    with pytest.raises(GpusimError, match="Stream is no host operation"):
+    with pytest.raises(GpusimError, match="Stream is not an operation of the host"):
         total([ops.Stream("a")])

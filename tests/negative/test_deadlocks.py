@@ -96,7 +96,46 @@ class TestDeadlock:
         assert stuck.waits_for == "sm[0].cta[0].input[0] empty barrier"
         assert stuck.satisfied_by == ("sm[0].cta[0].consumer",)
         assert stuck.progress == "phase 0 has 4 of 5 arrivals"
-        assert "fewer arrivals have to be enough" in error.remedy
+        assert error.remedy == "empty_arrivals of ring 'input' is 5, and no tile has more than 4"
+
+    def test_more_arrivals_expected_than_copies_bring(self):
+        """Each tile has one copy, so one arrival."""
+        error = deadlock(ring_kernel(producer(), consumer(), full_arrivals=2))
+        assert error.remedy == "full_arrivals of ring 'input' is 2, and no tile has more than 1"
+
+    def test_role_that_waits_for_what_it_does_later(self):
+        """It acquires as many tiles ahead as there are stages, so that it would have to give one back first."""
+
+        def body(tiles: int) -> Iterator[Op]:
+            yield from (TmaLoad(RING, SIZE, tile=tile) for tile in range(2))
+            for tile in range(tiles):
+                yield from (Acquire(RING, tile=tile + 2), TmaLoad(RING, SIZE, tile=tile + 2))
+                yield from (WaitFull(RING, tile=tile), Release(RING, tile=tile))
+
+        error = deadlock(kernel(Role("all", WARPS, body), tiles=TILES, rings=(Ring(RING, 2, SIZE, 1, WARPS),)))
+        assert error.remedy.startswith("sm[0].cta[0].all waits for what it does itself further down")
+        assert "at most `ahead: full`" in error.remedy
+
+    def test_wait_of_the_one_who_arrives_later(self):
+        """At an mbarrier whoever waits has not arrived by that, as he would have at a barrier of warps."""
+        ops = [Wait("x", 0, tile=0), Arrive("x", tile=0)]
+        error = deadlock(kernel(Role("all", 2, lambda _tiles: iter(ops)), barriers=(Barrier("x", 2),)))
+        assert (
+            error.remedy == "sm[0].cta[0].all waits for what it does itself further down: put that in front of the wait"
+        )
+
+    def test_phase_of_a_later_tile(self):
+        """Arrivals would have to come of tiles that cannot begin."""
+        ops = [Arrive("x", tile=0), Wait("x", 5, tile=0)]
+        program = kernel(Role("all", 1, lambda _tiles: iter(ops)), barriers=(Barrier("x", 1),))
+        assert deadlock(program).remedy.startswith("phase 5 is awaited at tile 0, and arrivals of later tiles")
+
+    def test_bytes_that_no_copy_brings(self):
+        """Copies complete the barriers of rings only."""
+        program = kernel(
+            Role("waits", 1, lambda _tiles: iter([ExpectTx("x", 64), Wait("x", 0)])), barriers=(Barrier("x", 1),)
+        )
+        assert "no copy brings bytes to a barrier outside rings" in deadlock(program).remedy
 
     def test_roles_that_wait_for_each_other(self):
         """Each wants the other's ring before it fills its own: the circle is named, from the first lane round to it."""

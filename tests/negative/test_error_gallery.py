@@ -102,8 +102,11 @@ def test_overwritten_stage_is_explained(refused):
     ("content", "place"),
     [
         (wrong("16 KiB", "160 KiB"), "scenario.yaml:3:1: kernel: "),
-        (wrong("        - release: input\n", ""), "scenario.yaml:3:1: kernel: deadlock"),
-        (HOST, "scenario.yaml:3:1: host: deadlock"),
+        (wrong("        - release: input\n", ""), "yaml:10:19: kernel.roles.producer.per_tile.0.acquire: deadlock"),
+        (HOST, ": host.threads.main: deadlock"),
+        (HOST.replace("acquire: ring", "launch: {kernel: k, stream: b}")
+         + "  kernels: {k: {grid: 1, tiles_per_cta: 1, rings: {r: {stages: 1, bytes: 16}}, "
+         "roles: {p: {warps: 1, per_tile: [{wait: r}]}}}}\n", ": host.kernels.k.roles.p.per_tile.0.wait: deadlock"),
         (HOST.replace("acquire: ring", "launch: {kernel: k, stream: b}")
          + "  kernels: {k: {duration: 1 us, threads: 999, registers: 99}}\n", ": host.kernels.k: k needs"),
         (HOST.replace("acquire: ring", 'malloc_async: {buffer: "x#", bytes: 64 MiB, stream: b, pool: own}')

@@ -27,6 +27,7 @@ from gpusim.program import (
     Ring,
     Role,
     StoreShared,
+    TmaLoad,
     TmaStore,
     Wait,
     WaitFull,
@@ -34,6 +35,7 @@ from gpusim.program import (
     WaitLoads,
     doubts,
 )
+from gpusim.scenario import loads, predict
 from gpusim.timeline.metrics import hidden_fraction
 from tests.negative.pipelines import (
     SIZE,
@@ -46,6 +48,19 @@ from tests.negative.pipelines import (
     worker,
 )
 from tests.tile_programs import RING, cp_async_ring, kernel, one_role, tma_ring
+
+TWO_RINGS = """
+question: Who does not wait?
+device: textbook
+kernel:
+  grid: 1
+  tiles_per_cta: 12
+  rings: {{a: {{stages: 2, bytes: 4 KiB}}, b: {{stages: 2, bytes: 4 KiB}}}}
+  roles:
+    producer: {{warps: 1, per_tile: [{{acquire: a}}, {{tma_load: a}}, {{acquire: b}}, {{tma_load: b}}]}}
+    first: {{warps: 2, per_tile: [{first}]}}
+    second: {{warps: 2, per_tile: [{second}]}}
+"""
 
 
 class TestHazard:
@@ -259,6 +274,94 @@ class TestHazard:
         )
         with pytest.raises(HazardError, match=r"sm\[0\].cta\[0\].late .*phase skipped: .*ready"):
             run(program)
+
+    @pytest.mark.parametrize("reads", ["", ", reads: a"])
+    @pytest.mark.parametrize("missing", ["wait: a", "wait: b"])
+    def test_wait_left_out_by_one_of_two_readers_of_two_rings(self, missing, reads):
+        """Whoever finds out, it is the role without a wait that is named; also where the other ring is waited for."""
+        whole = f"{{wait: a}}, {{wait: b}}, {{compute: {{ffma: 8, lds: 8{reads}}}}}, {{release: a}}, {{release: b}}"
+        text = TWO_RINGS.format(first=whole, second=whole.replace(f"{{{missing}}}, ", ""))
+        with pytest.raises(HazardError) as caught:
+            predict(loads(text))
+        ring = missing[-1]
+        assert caught.value.remedy.startswith(f"put wait: {ring} in front of ")
+        assert caught.value.remedy.endswith("in role 'second'")
+
+    def test_stage_that_is_said_to_be_full_and_never_filled(self):
+        """What lacks is not the reader's wait."""
+
+        def body(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield from (Acquire(RING, tile=tile), ProducerCommit(RING, tile=tile))
+
+        error = hazard(ring_kernel(body, consumer()))
+        assert error.remedy == (
+            "put store_shared: input, or what else fills it, in front of producer_commit in role 'producer'"
+        )
+
+    def test_commit_in_front_of_the_end_of_its_copies(self):
+        """Whoever reads has waited; it is the writer who says too early that the stage is full."""
+
+        def hasty(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield from (Acquire(RING, tile=tile), CpAsync(RING, SIZE, tile=tile), CommitGroup(tile=tile))
+                yield ProducerCommit(RING, tile=tile)
+
+        error = hazard(ring_kernel(hasty, consumer()))
+        assert error.remedy.startswith("put wait_group in front of producer_commit: input in role 'producer'")
+
+    def test_stage_that_is_filled_once_and_read_in_every_tile(self):
+        """As what stays in shared memory is: it is no wait that lacks."""
+
+        def body(tiles: int) -> Iterator[Op]:
+            yield from (TmaLoad(RING, SIZE, tile=0), WaitFull(RING, tile=0))
+            yield from (Compute(Mix(lds=1), tile=tile, reads=RING) for tile in range(tiles))
+
+        error = hazard(one_role(*body(3), rings=(Ring(RING, 1, SIZE),)))
+        assert error.remedy.startswith("ring 'input' is filled for tile 0 at most")
+        assert "`reads: false`" in error.remedy
+
+    def test_acquire_behind_the_copy(self):
+        """It is there, and of no use."""
+
+        def late(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield from (TmaLoad(RING, SIZE, tile=tile), Acquire(RING, tile=tile))
+
+        assert hazard(ring_kernel(late, consumer())).remedy == (
+            "put acquire: input in front of what fills it in role 'producer'"
+        )
+
+    @pytest.mark.parametrize(
+        ("ops", "remedy"),
+        [
+            ("{arrive: x}, {arrive: x}, {mbarrier_wait: x}", "barrier 'x' takes 2 arrivals, and a tile has 4"),
+            (
+                "{arrive: x}, {compute: {ffma: 999}}, {mbarrier_wait: {barrier: x, phase: 0}}",
+                "role 'all' waits for phase 0 again and again",
+            ),
+        ],
+    )
+    def test_phase_that_was_skipped_for_a_reason_that_the_ops_show(self, ops, remedy):
+        """Arrivals that are too many, and a phase that is always the same."""
+        text = (
+            "question: q\ndevice: textbook\nkernel:\n  grid: 1\n  tiles_per_cta: 9\n  barriers: {x: {arrivals: 2}}\n"
+            f"  roles: {{all: {{warps: 2, per_tile: [{ops}]}}}}\n"
+        )
+        with pytest.raises(HazardError) as caught:
+            predict(loads(text))
+        assert caught.value.remedy.startswith(remedy)
+
+    def test_wait_behind_the_read(self):
+        """Its role has one, only too late."""
+
+        def late(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield Compute(Mix(ffma=128), tile=tile, reads=RING)
+                yield from (WaitFull(RING, tile=tile), Release(RING, tile=tile))
+
+        error = hazard(ring_kernel(producer(), late))
+        assert error.remedy == "put wait: input in front of the read in role 'consumer', for the tile that is read"
 
     def test_phase_of_a_ring_that_was_skipped(self):
         """A second reader whose release nobody counts: its stage has gone round before it looks."""

@@ -35,7 +35,7 @@ class TestEarlierChunks:
             (looped("{malloc: {buffer: 'x#-1', bytes: 4}}"), r"malloc\.buffer: malloc cannot be of an earlier chunk"),
             (looped("{acquire: 'r#-1'}", more="  slots: {'r#': 1}\n"), r"there are no slots 'r#-1' .allowed: r#."),
             (looped("{record: 'x#'}") + "      epilogue: [{sync_event: 'x#-1'}]\n", "has no chunks before it"),
-            (looped("{wait_event: 'x#-0'}"), "wait_event.event: 'x#-0'"),
+            (looped("{wait_event: 'x#-0'}"), "wait_event.event: expected a name, got 'x#-0'"),
         ],
     )
     def test_only_waits_and_frees_in_chunks_speak_of_one(self, host, message):

@@ -60,7 +60,7 @@ class TestWhatIsThere:
 
     def test_one_stream_alone_is_a_list(self):
         """And how it is written."""
-        with pytest.raises(ScenarioError, match=r"deal: 's0' is no list .allowed: a list, also of one: \[s0\]"):
+        with pytest.raises(ScenarioError, match=r"deal: expected a list, got 's0' .allowed: \[s0\] for a list of one"):
             scenario("  threads: {main: {deal: s0, per_chunk: [{h2d: 4}]}}\n")
 
     def test_slots_are_many(self):

@@ -96,7 +96,7 @@ host:
 )
 def test_what_is_no_mapping_is_said_so(section):
     """Whatever stands there instead."""
-    assert "is no mapping" in str(error_of(f"question: q\ndevice: textbook\n{section}\n"))
+    assert "expected a mapping, got" in str(error_of(f"question: q\ndevice: textbook\n{section}\n"))
 
 
 def test_a_colon_in_a_text_wants_quotes():
@@ -159,7 +159,7 @@ def host(step: str = "sync_device", duration: str = "20 us") -> str:
             "a time, and what stands alone names slots (allowed: host_func: {seconds: 30 us})",
         ),
         ("20 us", "{host_func: 3e-5}", "allowed: host_func: {seconds: 3e-05}"),
-        ("20 us", "{host_func: 'a b'}", "'a b' is no name"),
+        ("20 us", "{host_func: 'a b'}", "expected a name, got 'a b'"),
         ("20 us", "{h2d: 1 MiB}", "h2d names no stream, so each chunk's goes to another of all 2"),
     ],
 )
@@ -178,7 +178,11 @@ def test_streams_that_others_go_round_can_be_told():
     ("old", "new", "told"),
     [
         ("streams: 2", "streams: {s0, s1}", "host.streams.s0: nothing is said of s0 (allowed: s0: {} where all is"),
-        ("streams: 2", "streams: {s0: blocking}", "'blocking' is no mapping (allowed: kind, priority, device)"),
+        (
+            "streams: 2",
+            "streams: {s0: blocking}",
+            "expected a mapping, got 'blocking' (allowed: kind, priority, device)",
+        ),
         ("streams: 2", "streams: 2\n  pools: {own}", "nothing is said of own (allowed: own: {}"),
         (
             "streams: 2",

@@ -93,7 +93,11 @@ def test_it_is_predicted_and_advised_upon_like_its_ops():
         ("times: 3", "times: 2.5", r"repeat\.times: is a mean, but the loop is in no other .allowed: a whole number"),
         ("times: 3", "times: 20000", r"repeat\.times: 20000 is not possible .allowed: at most 10000"),
         ("times: 3", "times: 9999", r"roles\.all\.per_tile: its repeats make 49,997 ops .allowed: at most 10,000"),
-        ("{repeat: {times: 2, ops: [{compute: {setup: 5}}]}}", "{repeat: 4}", "repeat: 4 is no mapping .*times, ops"),
+        (
+            "{repeat: {times: 2, ops: [{compute: {setup: 5}}]}}",
+            "{repeat: 4}",
+            "repeat: expected a mapping, got 4 .*times, ops",
+        ),
         ("times: 3", "tims: 3", r"repeat\.tims: unknown key .allowed: times, ops.\. Did you mean 'times'"),
         ("{load:", "{laod:", r"repeat\.ops\.0\.laod: unknown key .*Did you mean 'load'"),
         ("lds: 1", "ldss: 1", r"ops\.1\.repeat\.ops\.0\.compute\.ldss: unknown key .*Did you mean 'lds'"),

@@ -193,9 +193,9 @@ def test_a_row_that_says_something_else_is_an_error(tmp_path, before, after) -> 
 @pytest.mark.parametrize(
     ("column", "values", "words"),
     [
-        ("lane", [0.0, 0.0, 1.0], "lane has the wrong shape or type"),
-        ("tile", [0.5, 1.0, 2.0], "tile has the wrong shape or type"),
-        ("start_s", [0, 0, 0], "start_s has the wrong shape or type"),
+        ("lane", [0.0, 0.0, 1.0], "lane: expected 3 whole numbers, got float64"),
+        ("tile", [0.5, 1.0, 2.0], "tile: expected 3 whole numbers, got float64"),
+        ("start_s", [0, 0, 0], "start_s: expected 3 real numbers, got int64"),
         ("cause", [-1, 3, -1], "cause is out of range"),
         ("cause", [-2, -1, -1], "cause is out of range"),
         ("kind", [0, 99, 0], "kind is out of range"),

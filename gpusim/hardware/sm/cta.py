@@ -7,15 +7,30 @@ Source: PTX ISA (mbarrier); CUTLASS pipeline documentation for the ring protocol
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
 from gpusim.errors import HazardError
 from gpusim.hardware.folding.periodic import stride_of
 from gpusim.hardware.folding.warp_groups import WarpGroup
 from gpusim.hardware.memory import jitter
-from gpusim.program import Arrive, ExpectTx, KernelProgram, Op, ProducerCommit, Release, Ring, Role, TmaLoad
+from gpusim.program import (
+    Arrive,
+    ClusterSync,
+    ExpectTx,
+    KernelProgram,
+    Op,
+    ProducerCommit,
+    Release,
+    Ring,
+    Role,
+    SyncThreads,
+    TmaLoad,
+)
+from gpusim.program.missing_arrivals import MissingArrivals
+from gpusim.program.op_sample import OpSample
 from gpusim.program.remedies import Remedies
 
 __all__ = ["LISTED_TILES", "Cta", "Parts", "RingState"]
@@ -49,6 +64,7 @@ class RingState:
         producers: list[str],
         consumers: list[str],
         remedies: Remedies,
+        missing: MissingArrivals,
         among: int,
     ) -> None:
         self.ring = ring
@@ -56,7 +72,7 @@ class RingState:
         """CTAs that get what each of them copies (`TmaLoad.multicast`), and free a stage together."""
         self._remedies = remedies
         self.lanes = [f"{lane}.{ring.name}[{stage}]" for stage in range(ring.stages)]
-        unfilled, unreleased = remedies.of_deadlock(ring.name)
+        unfilled, unreleased = partial(missing.unfilled, ring.name), partial(missing.unreleased, ring.name)
         self.full = [
             PhasedBarrier(sim, f"{name} full barrier", ring.full_arrivals, producers, unfilled) for name in self.lanes
         ]
@@ -96,7 +112,8 @@ class RingState:
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what=f"copies bring {held.copied[stage]:.0f} bytes of one tile to a stage of {self.ring.bytes}",
-                remedy="copy each tile once: an op with `ahead` runs for the first tiles too, before the loop",
+                remedy="copy each tile once, or say of each part how many bytes it has; an op with `ahead` runs for "
+                "the first tiles too, before the loop",
             )  # fmt: skip
         held.tile[stage] = tile
         held.writing[stage].append(lane)
@@ -113,42 +130,23 @@ class RingState:
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what=f"stage read although it holds {'nothing' if other < 0 else f'tile {other}'}",
-                remedy=self._remedies.another_tile(self.ring, lane, later=other > tile)
-                or _of_another_tile(later=other > tile),
+                remedy=self._remedies.another_tile(self.ring, lane, tile, later=other > tile),
             )  # fmt: skip
         if writers:
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what="stage read while its copy is still in flight",
-                remedy=self._remedies.in_flight(self.ring, lane, writers, tile) or _of_unfinished(lane, writers),
+                remedy=self._remedies.in_flight(self.ring, lane, writers, tile),
             )  # fmt: skip
         held.readers[stage][lane] = tile
+
+    def of_skipped(self, barrier: PhasedBarrier) -> str:
+        """What to change where ``barrier`` of a stage is past a phase that somebody waits for, if the ops show it."""
+        return self._remedies.skipped(self.ring, freed=barrier in self.empty)
 
     def end_read(self, lane: str, tile: int) -> None:
         """``lane`` has finished reading ``tile``."""
         self._of(lane).readers[self.stage(tile)].pop(lane, None)
-
-
-def _of_another_tile(*, later: bool) -> str:
-    """What to do about a stage that does not hold the tile that is read, but none or an earlier or ``later`` one."""
-    usual = "check the order of wait, release and acquire, and their phase"
-    if not later:
-        return usual
-    return (
-        "a copy in front of the read may run at most stages - 1 tiles ahead (`ahead: full`), one behind it "
-        f"and a barrier all stages; else {usual}"
-    )
-
-
-def _of_unfinished(reader: str, writers: Sequence[str]) -> str:
-    """What to do about a stage that ``reader`` finds unfinished by ``writers``."""
-    usual = "wait for the full barrier (or the cp.async group) before reading"
-    if reader in writers:
-        return usual
-    others = (
-        "the copy is that of {}: let all meet behind their wait (sync_threads), or if each warp reads only what it "
-    )
-    return f"{usual}; {others.format(writers[0])}has copied itself, make the ring private (private: true)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +164,7 @@ class Parts:
     left_out: int
     """Tiles that each CTA of the launch has more than in this run."""
     remedies: Remedies
+    missing: MissingArrivals
 
     @staticmethod
     def of(program: KernelProgram, left_out: int = 0) -> Parts:
@@ -173,7 +172,9 @@ class Parts:
 
         ``left_out``: see there.
         """
-        parts = Parts({}, {}, {}, set(), {}, stride_of(program), left_out, Remedies(program))
+        sample = OpSample(program)
+        told = Remedies(program, sample), MissingArrivals(program, sample)
+        parts = Parts({}, {}, {}, set(), {}, stride_of(program), left_out, *told)
         for role in program.roles:
             for op in program.sample(role):
                 if isinstance(op, TmaLoad | ProducerCommit):
@@ -236,19 +237,25 @@ class Cta:
                 _lanes(lane, parts.fills, ring.name),
                 _lanes(lane, parts.frees, ring.name),
                 parts.remedies,
+                parts.missing,
                 program.cluster if ring.name in parts.multicast else 1,
             )
             for ring in program.rings
         }
         self.barriers = {
             barrier.name: PhasedBarrier(
-                sim, f"{lane}.{barrier.name}", barrier.arrivals, _lanes(lane, parts.arrives, barrier.name)
+                sim,
+                f"{lane}.{barrier.name}",
+                barrier.arrivals,
+                _lanes(lane, parts.arrives, barrier.name),
+                partial(parts.missing.of_barrier, barrier.name),
             )
             for barrier in program.barriers
         }
         warps, lanes = sum(role.warps for role in program.roles), [f"{lane}.{group.lane}" for group in groups]
-        self.sync_threads = CountingBarrier(sim, f"{lane} __syncthreads", warps, lanes)
-        self.cluster_sync = CountingBarrier(sim, f"{lane} cluster barrier", warps, lanes)
+        meeting = parts.missing.of_meeting
+        self.sync_threads = CountingBarrier(sim, f"{lane} __syncthreads", warps, lanes, partial(meeting, SyncThreads))
+        self.cluster_sync = CountingBarrier(sim, f"{lane} cluster barrier", warps, lanes, partial(meeting, ClusterSync))
         self.tail = program.tail
         """Its last tiles in which some op is left out."""
         self.waits, self.waits_per_tile = 0, 0.0
@@ -266,6 +273,10 @@ class Cta:
     def late(self, tile: int, place: int) -> float:
         """How late the load in ``place`` 0, 1, … of those of a tile is by chance: -1 to 1."""
         return jitter.of_place(self._late, tile, place)
+
+    def of_skipped(self, barrier: PhasedBarrier, role: str) -> str:
+        """As that of a ring, for an mbarrier outside rings for which ``role`` waits."""
+        return self.parts.missing.of_skipped(barrier.name.removeprefix(f"{self.lane}."), role)
 
     def named_barrier(self, number: int, warps: int) -> CountingBarrier:
         """The barrier of ``bar.sync number`` with ``warps`` warps."""

@@ -53,7 +53,8 @@ def _wait_for(
         raise HazardError(
             role=lane.lane, ring=ring.ring.name if ring is not None else barrier.name, stage=stage, tile=tile,
             what=f"phase skipped: {barrier.name} is past phase {barrier.phase - 1}, phase {phase} was not seen",
-            remedy="nobody may arrive for the next phase before all who wait have seen this one",
+            remedy=(ring.of_skipped(barrier) if ring is not None else lane.cta.of_skipped(barrier, lane.role.name))
+            or "nobody may arrive for the next phase before all who wait have seen this one",
         )  # fmt: skip
     event = barrier.wait(phase)
     warps, cost = lane.group.warps, lane.cost

@@ -43,7 +43,7 @@ class HostThreadModel:
     def call(self, op: HostOp) -> Generator:
         """Make one call."""
         if type(op) not in self._calls:
-            raise GpusimError(f"{type(op).__name__} is no host operation")
+            raise GpusimError(f"{type(op).__name__} is not an operation of the host")
         yield from self._calls[type(op)](op)
 
     def _host_work(self, op: HostWork) -> Generator:

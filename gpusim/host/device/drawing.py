@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from gpusim.host.device.work import Item
+from gpusim.program.host import Launch
 from gpusim.timeline import Recorder
 
 __all__ = ["Drawing"]
@@ -13,6 +16,8 @@ class Drawing:
 
     def __init__(self, record: Recorder | None) -> None:
         self.record = record
+        self.kernel_names: dict[str, list[str]] = defaultdict(list)
+        """Of the kernels on each lane, in their order."""
 
     def item(
         self, item: Item, end_s: float, kind: str, resource: str = "", size: int = 0, first: Item | None = None
@@ -33,5 +38,7 @@ class Drawing:
         if start > ready:
             # Who had taken it is not known here.
             self.record(item.lane, "wait", ready, start, resource, item.chunk)
+        if isinstance(item.op, Launch):
+            self.kernel_names[item.lane].append(item.op.kernel.name)
         stream.free_s = end_s
         item.row = self.record(item.lane, kind, start, stream.free_s, "", item.chunk, -1, size)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from gpusim.deadlock import Deadlock
+from gpusim.errors import HazardError
 from gpusim.hardware.launch.simulate import simulate_kernel
 from gpusim.hardware.occupancy import occupancy, shared_memory
 from gpusim.hardware.profile import DeviceProfile
@@ -29,7 +31,11 @@ class KernelTimes:
         if known is None:
             profile = self._profile
             fits = occupancy(kernel, profile)
-            timeline = simulate_kernel(kernel, profile, exact=self._exact, trace=self._trace, clean=False)
+            try:
+                timeline = simulate_kernel(kernel, profile, exact=self._exact, trace=self._trace, clean=False)
+            except (Deadlock, HazardError) as error:
+                error.kernel = kernel.name
+                raise
             duration = timeline.total_s - profile.value("launch.overhead")
             room = fits.ctas_per_sm * int(profile.value("sm.count"))
             wave = min(kernel.grid, room)

@@ -35,7 +35,7 @@ class Machine:
         record: Recorder | None, exact: bool,
     ) -> None:  # fmt: skip
         self.profile, self.costs = profile, costs
-        drawing = Drawing(record)
+        self.drawing = drawing = Drawing(record)
         times = KernelTimes(program, profile, exact, trace=record is not None)
         several = program.devices > 1
         prefixes = [f"gpu[{number}]." if several else "" for number in range(program.devices)]

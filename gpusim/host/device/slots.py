@@ -38,6 +38,13 @@ class SlotSemaphore:
         return f"{SLOT_OF}{self._spec.name!r}"
 
     @property
+    def missing(self) -> str:
+        """What to add if nobody gives any back, in a deadlock."""
+        if self.satisfiers:
+            return ""
+        return f"put release: {self._spec.name} in a thread, or releases: {self._spec.name} in a host_func"
+
+    @property
     def progress(self) -> str:
         """How many there were, in a deadlock."""
         return f"of {self._spec.count} at the beginning and {self._given} given back"

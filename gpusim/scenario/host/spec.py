@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,7 +24,9 @@ KernelOf = Callable[[Any, tuple[str, ...]], KernelProgram]
 def build_host(host: SpelledHost, kernel_of: KernelOf) -> ops.HostProgram:
     """The program of ``host``, whose names have been checked (`host_problems`)."""
     kernels = {
-        name: _work(name, spec) if isinstance(spec, WorkSpec) else kernel_of(spec, ("kernels", name))
+        name: _work(name, spec)
+        if isinstance(spec, WorkSpec)
+        else replace(kernel_of(spec, ("kernels", name)), name=name)
         for name, spec in host.kernels.items()
     }
     build = partial(_op, kernels)

@@ -198,7 +198,7 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
             what = "goes along with stride, scatter or completed, of which it says more"
             yield Problem((*path, "structure"), what, "structure alone")
         if structure % spec.width:
-            yield Problem((*path, "structure"), f"{structure} bytes are no whole number of parts of {spec.width}",
+            yield Problem((*path, "structure"), f"expected whole parts of {spec.width} bytes, got {structure}",
                           f"a multiple of the width, {spec.width}")  # fmt: skip
     if getattr(spec, "completed", 0.0) and not (spec.stride or spec.scatter):
         yield Problem(
@@ -220,7 +220,7 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
 
 def _cluster_problems(kernel: SpelledKernel) -> Iterator[Problem]:
     if kernel.grid % kernel.cluster:
-        what = f"{kernel.grid} CTAs are no whole clusters of {kernel.cluster}"
+        what = f"expected whole clusters of {kernel.cluster} CTAs, got {kernel.grid}"
         yield Problem(("grid",), what, f"a multiple of {kernel.cluster}")
 
 

@@ -16,6 +16,10 @@ from gpusim.units import format_quantity
 
 __all__ = ["draft_remarks", "kernel_remarks"]
 
+_WAITS_FOR = {
+    "wait_loads": ("load",), "wait_group": ("cp_async",), "bulk_wait": ("tma_store",), "wgmma_wait": ("wgmma",),
+}  # fmt: skip
+"""What a role must do for such a wait to be of any use: a warp waits for loads, copies and products of its own."""
 MOSTLY = 0.5
 """Part of what is read that others must have asked for, so that how many do so at a time is worth saying."""
 
@@ -61,7 +65,18 @@ def kernel_remarks(kernel: SpelledKernel) -> Iterator[str]:
         elif getattr(spec, "offset", 0) >= most:
             yield f"{place} never runs: its first tile is {spec.offset}, and no CTA has more than {most}"
 
+    yield from _idle_waits(kernel)
     yield from _left_open(kernel, ops)
+
+
+def _idle_waits(kernel: SpelledKernel) -> Iterator[str]:
+    """Waits in a role that has nothing of the kind to wait for: those of another role are no concern of its warps."""
+    for name, role in kernel.roles.items():
+        steps = [step for part in PARTS for step in as_written(getattr(role, part))]
+        words = {word for _, word, _ in steps}
+        for word, meant in _WAITS_FOR.items():
+            if word in words and not words & set(meant):
+                yield f"{word} of role {name!r} waits for nothing: it has no {' or '.join(meant)} of its own"
 
 
 def _left_open(kernel: SpelledKernel, ops: Sequence[tuple[str, Any]]) -> Iterator[str]:

@@ -123,7 +123,7 @@ class SpelledKernel(Model):
     """A kernel spelled out as rings and roles."""
 
     name: Name = "kernel"
-    """As it is to be called in messages and on screen."""
+    """As it is to be called in messages and on screen; a kernel of a host program is called as it is there."""
     grid: Annotated[Count, Field(ge=1, le=MAX_GRID), BeforeValidator(_grid, json_schema_input_type=Side | Sides)]
     """CTAs of the launch: their number, or one to three as in dim3, of which it is the product."""
     tiles_per_cta: Annotated[

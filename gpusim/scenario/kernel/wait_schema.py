@@ -79,7 +79,7 @@ class Expect(OnBarrier):
 class PhaseWait(OnBarrier):
     """Wait for a phase of a declared barrier; by default phase number = tile number."""
 
-    phase: Annotated[Count, Field(ge=-1, le=1_000_000)] | None = None
+    phase: Annotated[Count, Field(ge=0, le=1_000_000)] | None = None
     """Number of the phase, from 0; default: the tile's number."""
     lag: Annotated[Count, Field(ge=0, le=64)] = 0
     """Wait for the phase of the tile `lag` tiles earlier; a negative phase never blocks."""

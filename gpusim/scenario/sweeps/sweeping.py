@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,8 @@ from gpusim.scenario.prediction import predict
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.sweeps.parallel import Progress, run_parallel
 from gpusim.scenario.sweeps.points import Axes, sweep_points
+from gpusim.scenario.sweeps.yardstick import Yardstick, yardstick_of
+from gpusim.scenario.work import work_of
 from gpusim.timeline.metrics import summary
 from gpusim.version import __version__
 
@@ -27,13 +29,17 @@ __all__ = ["SweepPoint", "SweepResult", "sweep"]
 
 @dataclass(frozen=True)
 class SweepPoint:
-    """One point: what was set, and the metrics (see `gpusim.timeline.metrics.summary`) or the error."""
+    """One point: what was set, and the metrics (see `gpusim.timeline.metrics.summary`) or the error.
+
+    ``work``: how much it does, as `work_of` has it.
+    """
 
     index: int
     point: dict[str, Any]
     key: str
     metrics: dict[str, float | None]
     error: str = ""
+    work: dict[str, float] = field(default_factory=dict)
 
     @property
     def total_s(self) -> float:
@@ -50,16 +56,25 @@ class SweepResult:
 
     @property
     def ranked(self) -> tuple[SweepPoint, ...]:
-        """The points that ran, the fastest first; ties keep the order of the sweep.
+        """The points that ran, the best by the `yardstick` first; ties keep the order of the sweep.
 
         Times that agree to nine digits are a tie: what differs beyond is rounding.
         """
-        ran = (point for point in self.points if not point.error)
-        return tuple(sorted(ran, key=lambda point: float(f"{point.total_s:.9g}")))
+        cost_s = self.yardstick.cost_s
+        return tuple(sorted(self._ran, key=lambda point: float(f"{cost_s(point.total_s, point.work):.9g}")))
+
+    @property
+    def yardstick(self) -> Yardstick:
+        """Whether time alone says which point is better, or they do different amounts of work."""
+        return yardstick_of(point.work for point in self._ran)
+
+    @property
+    def _ran(self) -> list[SweepPoint]:
+        return [point for point in self.points if not point.error]
 
     @property
     def best(self) -> SweepPoint | None:
-        """The fastest point, or None when none ran."""
+        """The first of the ranking, or None when none ran."""
         return self.ranked[0] if self.ranked else None
 
 
@@ -113,23 +128,24 @@ class _Job:
         key = hashlib.sha256(identity.encode()).hexdigest()[:24]
         return cls(index, point, key, scenario.resolved(), exact, trace)
 
-    def result(self, metrics: dict[str, float | None], error: str) -> SweepPoint:
-        return SweepPoint(self.index, self.point, self.key, metrics, error)
+    def result(self, metrics: dict[str, float | None], error: str, work: dict[str, float]) -> SweepPoint:
+        return SweepPoint(self.index, self.point, self.key, metrics, error, work)
 
     def run(self) -> SweepPoint:
         try:
-            timeline = predict(from_data(self.data), exact=self.exact, trace=self.trace)
+            scenario = from_data(self.data)
+            timeline = predict(scenario, exact=self.exact, trace=self.trace)
         except GpusimError as error:
-            return self.result({}, error.message)
-        return self.result(summary(timeline), "")
+            return self.result({}, error.message, {})
+        return self.result(summary(timeline), "", work_of(scenario.program()))
 
 
 def _run(job: _Job) -> SweepPoint:
     return job.run()
 
 
-def _finished(path: Path) -> dict[str, tuple[dict[str, float | None], str]]:
-    """Metrics and error by key, from a file of JSON lines; a line cut off by a crash is skipped.
+def _finished(path: Path) -> dict[str, tuple[dict[str, float | None], str, dict[str, float]]]:
+    """Metrics, error and work by key, from a file of JSON lines; a line that is damaged, as by a crash, is skipped.
 
     Raises GpusimError if the file is another one, to which nothing should be appended.
     """
@@ -142,10 +158,18 @@ def _finished(path: Path) -> dict[str, tuple[dict[str, float | None], str]]:
         for line in text.splitlines():
             try:
                 row = json.loads(line)
-                found[row["key"]] = (row["metrics"], row["error"])
+                metrics, error, work = row["metrics"], row["error"], row["work"]
+                if isinstance(error, str) and _are_numbers(metrics) and _are_numbers(work):
+                    found[row["key"]] = (metrics, error, work)
             except (ValueError, KeyError, TypeError):
                 continue
     return found
+
+
+def _are_numbers(amounts: Any) -> bool:
+    """Whether it is numbers by name, some of which may not be known."""
+    values = amounts.values() if isinstance(amounts, dict) else ("",)
+    return all(value is None or isinstance(value, int | float) for value in values)
 
 
 _ROW = '{"key": '
@@ -171,6 +195,7 @@ class _Appender:
     def _append(self, result: SweepPoint) -> None:
         if self._stream:
             row = {"key": result.key, "point": result.point, "metrics": result.metrics, "error": result.error}
+            row["work"] = result.work
             self._stream.write(json.dumps(row) + "\n")
             self._stream.flush()
 

@@ -27,7 +27,7 @@ DEVICES: dict[str, tuple[str | bytes, list[str]]] = {
     ),
     "list for a quantity": (
         wrong("device: textbook", "device: {base: textbook, set: {sm.clock: [1, 2]}}"),
-        ["scenario.yaml:2:", "device.set.sm.clock: [1, 2] is no value (allowed: a number with its unit"],
+        ["scenario.yaml:2:", "device.set.sm.clock: expected a number with its unit, as 8 TB/s, got [1, 2]"],
     ),
     "NaN for a quantity": (
         wrong("device: textbook", "device: {base: textbook, set: {sm.clock: .nan}}"),

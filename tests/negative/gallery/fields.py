@@ -35,6 +35,14 @@ FIELDS: dict[str, tuple[str | bytes, list[str]]] = {
         ["scenario.yaml:6:", "kernel.rings.input.bytes", "KiBs", "allowed: B, kB, MB", "Did you mean 'KiB'"],
     ),
     "unit of another dimension": (wrong("16 KiB", "16 us"), ["'16 us' is a time, not a number of bytes"]),
+    "question that drives the terminal": (
+        wrong("question: How many stages?", 'question: "\\e[31mred"'),
+        ["scenario.yaml:1:1: question: has the control character '\\x1b'"],
+    ),
+    "name of a role in other letters": (
+        wrong("    consumer:", "    r\u00f4le:"),
+        ["expected a name, got 'r\u00f4le' (allowed: letters, digits and _, not a digit first)"],
+    ),
     "no stages": (wrong("stages: 3", "stages: 0"), ["scenario.yaml:6:", "stages", "0 is not possible", "at least 1"]),
     "negative tile": (wrong("16 KiB", "-16 KiB"), ["kernel.rings.input.bytes", "is negative"]),
     "empty tile": (wrong("16 KiB", "0"), ["kernel.rings.input.bytes", "more than 0"]),
@@ -60,7 +68,10 @@ FIELDS: dict[str, tuple[str | bytes, list[str]]] = {
     ),
     "question of blanks": (wrong("How many stages?", "'   '"), ["scenario.yaml:1:1: question: has nothing but blanks"]),
     "question of nothing": (wrong("How many stages?", "''"), ["scenario.yaml:1:1: question: is empty"]),
-    "list of rings": (wrong("{input: {stages: 3, bytes: 16 KiB}}", "[input]"), ["rings: ['input'] is no mapping"]),
+    "list of rings": (
+        wrong("{input: {stages: 3, bytes: 16 KiB}}", "[input]"),
+        ["rings: expected a mapping, got ['input']"],
+    ),
     "sweep of nothing": (GOOD + "sweep: {}\n", ["scenario.yaml:17:1: sweep: is empty"]),
     "sweep without a list": (GOOD + "sweep: {kernel.grid: 4}\n", ["sweep", "kernel.grid: expected a list"]),
 }

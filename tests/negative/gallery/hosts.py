@@ -10,6 +10,11 @@ HOSTS: dict[str, tuple[str | bytes, list[str]]] = {
         ["host.technique", "techniques stand under `kernel`, those of the host as well"],
     ),
     "host without threads": (GOOD + "host: {streams: 2}\n", ["scenario.yaml:17:1", "host.threads", "is missing"]),
+    "host program for a kernel": (
+        HOST.replace("acquire: ring", "launch: {kernel: k, stream: a}")
+        + "  kernels: {k: {technique: stream_pipeline}}\n",
+        ["host.kernels.k.technique: expected a kernel, got stream_pipeline, which is a host program"],
+    ),
     "kernel and host": (
         GOOD + "host: {threads: {main: {per_chunk: [{h2d: 4 MiB}]}}}\n",
         ["both kernel and host are given", "host.kernels"],
@@ -20,7 +25,7 @@ HOSTS: dict[str, tuple[str | bytes, list[str]]] = {
         [
             "nothing can go on",
             "thread 'main' waits at chunk 1 for a free slot of 'ring' (none left, of 1 at the beginning",
-            " and 0 given back); nobody ever satisfies it\n  add what is missing, or do not wait for it",
+            " and 0 given back); nobody ever satisfies it\n  put release: ring in a thread, or releases: ring in a",
         ],
     ),
     "deadlock of two streams": (

@@ -11,11 +11,17 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
     ),
     "grid that no clusters make up": (
         wrong("grid: 8", "grid: 10\n  cluster: 4"),
-        ["scenario.yaml:4:", "kernel.grid", "10 CTAs are no whole clusters of 4", "a multiple of 4"],
+        ["scenario.yaml:4:", "kernel.grid", "expected whole clusters of 4 CTAs, got 10", "a multiple of 4"],
     ),
     "cluster of a size that there is not": (
         wrong("grid: 8", "grid: 9\n  cluster: 3"),
         ["kernel.cluster", "3", "1, 2, 4 or 8"],
+    ),
+    "tiles that not all CTAs of a cluster have": (
+        wrong("grid: 8", "grid: 8\n  cluster: 2")
+        .replace("tiles_per_cta: 12", "tiles_per_cta: {total: 9}")
+        .replace("tma_load: input", "tma_load: {ring: input, multicast: true}"),
+        ["expected as many tiles for all CTAs of a cluster", "got 2, 1 in cluster 0"],
     ),
     "multicast without a cluster": (
         wrong("tma_load: input", "tma_load: {ring: input, multicast: true}"),
@@ -34,6 +40,10 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
     "ring that is not there": (
         wrong("wait: input", "wait: inputs"),
         ["scenario.yaml:14:", "there is no ring 'inputs'", "allowed: input", "Did you mean 'input'"],
+    ),
+    "phase that no barrier has": (
+        wrong("- release: input", "- mbarrier_wait: {barrier: done, phase: -1}"),
+        ["mbarrier_wait.phase: -1 is not possible (allowed: at least 0)"],
     ),
     "barrier that is not there": (
         wrong("- release: input", "- arrive: done"),
@@ -63,7 +73,7 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
     "too many CTAs in y": (wrong("grid: 8", "grid: [16, 70000]"), ["has 70000 CTAs in y", "at most 65,535 in y and z"]),
     "no list of ops": (
         wrong("[{acquire: input}, {tma_load: input}]", ""),
-        ["scenario.yaml:10:", "per_tile: None is no list (allowed: a list, also of one)"],
+        ["scenario.yaml:10:", "per_tile: expected a list, got nothing"],
     ),
     "more loads under way than there are": (
         wrong("{ffma: 512, lds: 8}", "{ffma: 512, lds: 8, loads_in_flight: 9}"),
@@ -83,7 +93,7 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
     ),
     "runs that are no list": (
         wrong("{ffma: 512, lds: 8}", "{mma: 32, lds: 8, fragments: 5}"),
-        ["scenario.yaml:15:", "compute.fragments: 5 is no list", "a list of numbers"],
+        ["scenario.yaml:15:", "compute.fragments: expected a list of numbers, or of such lists, got 5"],
     ),
     "runs of a whole kernel": (
         wrong("{ffma: 512, lds: 8}", "{mma: 4096, lds: 8, fragments: [[8, 4096, 0]]}"),

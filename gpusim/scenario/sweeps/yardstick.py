@@ -1,0 +1,64 @@
+"""By what the points of a sweep are ranked: time alone, or where they do different amounts of work, time per work.
+
+Twice the tiles take longer and are not worse for it. What a point reads is no work of its own where all have the same
+arithmetic and the same results: a larger tile of a product reads less because it is better.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+__all__ = ["Yardstick", "yardstick_of"]
+
+Work = Mapping[str, float]
+_TOLERANCE = 0.1
+"""Relative difference up to which two points do the same: instructions around a loop, sums at the end."""
+_FLOP = ("flop", "flop of tensor cores")
+_COPIES = ("h2d", "d2h", "d2d", "p2p", "memset")
+_TIMES = ("seconds of blocks", "seconds of the host")
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """``per``: the unit of work that a time is divided by, "" for none. ``differ``: in what points do."""
+
+    per: Literal["", "FLOP", "byte"] = ""
+    differ: str = ""
+
+    def cost_s(self, total_s: float, work: Work) -> float:
+        """Seconds, or seconds per unit of work."""
+        return total_s / _amount(work, self.per) if self.per else total_s
+
+
+def yardstick_of(works: Iterable[Work]) -> Yardstick:
+    """That of points which do so much work each."""
+    all_of_them = list(works)
+    if not all_of_them:
+        return Yardstick()
+    flop, moved = ([_amount(work, unit) for work in all_of_them] for unit in ("FLOP", "byte"))
+    times = [[work.get(name, 0.0) for work in all_of_them] for name in _TIMES]
+    results = [_results(work) for work in all_of_them]
+    if not _alike(flop):
+        return Yardstick("FLOP" if all(flop) else "", "FLOPs")
+    if not all(map(_alike, times)):
+        return Yardstick("", "seconds of kernels or of the host that the file states")
+    if _alike(moved) or (min(flop) > 0.0 and min(results) > 0.0 and _alike(results)):
+        return Yardstick()
+    return Yardstick("byte" if all(moved) else "", "bytes")
+
+
+def _amount(work: Work, unit: str) -> float:
+    names = _FLOP if unit == "FLOP" else ("bytes moved", *_COPIES)
+    return sum(work.get(name, 0.0) for name in names)
+
+
+def _results(work: Work) -> float:
+    """Bytes that are written, or copied to somewhere."""
+    of_kernels = work["bytes moved"] - work["bytes read"] if "bytes read" in work else work.get("bytes written", 0.0)
+    return of_kernels + sum(work.get(name, 0.0) for name in _COPIES)
+
+
+def _alike(amounts: list[float]) -> bool:
+    return max(amounts) - min(amounts) <= _TOLERANCE * max(amounts)
