@@ -225,3 +225,31 @@ def test_a_point_of_the_sweep_opens_as_a_what_if(watched):
     page.wait_for_function("location.search.includes('set=kernel.params.stages%3D2')")
     page.wait_for_selector(".ranking .here")
     assert page.locator(".panel-title").all_inner_texts() == ["What if", "Unchanged"]
+
+
+@pytest.mark.parametrize(("entry", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("html", b"<!doctype html>")])
+def test_what_is_shown_is_exported(watched, entry, begins, tmp_path):
+    page = watched.open("?scenario=ring&from=2&to=9")
+    page.click("text=Export")
+    with page.expect_download() as loading:
+        page.click(f"#export-{entry}")
+    assert loading.value.suggested_filename == f"ring.{entry}"
+    loading.value.save_as(tmp_path / "file")
+    content = (tmp_path / "file").read_bytes()
+    assert content.startswith(begins)
+    if entry == "svg":
+        assert "consumer" in content.decode()
+
+
+def test_an_exported_page_opens_without_a_network(watched, tmp_path):
+    page = watched.open("?scenario=ring&from=2&to=9")
+    page.click("text=Export")
+    with page.expect_download() as loading:
+        page.click("#export-html")
+    loading.value.save_as(tmp_path / "ring.html")
+    alone = page.context.browser.new_context(offline=True).new_page()
+    alone.goto((tmp_path / "ring.html").as_uri())
+    alone.wait_for_selector(".plotly-graph-div .main-svg")
+    shown = alone.evaluate("document.querySelector('.plotly-graph-div')._fullLayout.xaxis.range.map(Number)")
+    assert shown == pytest.approx([2, 9])
+    alone.context.close()

@@ -149,6 +149,14 @@
       history[keep](null, "", "?" + query.toString());
       return "";
     },
+    /* A file of a figure that stands for itself: plotly draws it beside the page, at twice the pixels of a screen. */
+    picture: function (wanted) {
+      if (!wanted) return same();
+      const { width, height } = wanted.figure.layout;
+      const how = { format: wanted.format, width: width, height: height, filename: wanted.name };
+      window.Plotly.downloadImage(wanted.figure, wanted.format === "png" ? { ...how, scale: 2 } : how);
+      return same();
+    },
     help: () => true,
     fold: (clicks, opened) => !opened,
     toggleTheme: (clicks, theme) => (theme === "dark" ? "light" : "dark"),

@@ -7,7 +7,7 @@ from typing import Any
 from dash import ClientsideFunction, Dash, Input, Output, State
 from dash.exceptions import PreventUpdate
 
-from gpusim.dashboard.page.address import asked_of, view_of
+from gpusim.dashboard.page.address import CONTROLS, asked_of, view_of
 from gpusim.dashboard.page.asking import register_asking, register_file
 from gpusim.dashboard.page.case import CaseError, CaseSource
 from gpusim.dashboard.page.changing import register_changing
@@ -15,13 +15,6 @@ from gpusim.dashboard.page.content import draw, show_advice, show_sweep
 from gpusim.dashboard.page.exporting import register_exporting
 
 __all__ = ["register"]
-
-_CONTROLS = {
-    "mode": ("mode", "value"), "align": ("align", "value"), "align_kind": ("align-kind", "value"),
-    "align_tile": ("align-tile", "value"), "offset": ("offset", "value"), "search": ("search", "value"),
-    "critical": ("critical", "checked"), "window": ("window", "data"), "lanes": ("lanes", "data"),
-    "selected": ("selected", "data"), "viewport": ("viewport", "data"), "theme": ("theme", "data"),
-}  # fmt: skip
 
 
 def register(app: Dash, source: CaseSource) -> None:
@@ -45,7 +38,7 @@ def _register_shown(app: Dash, source: CaseSource) -> None:
             "details": Output("details", "children"), "details_style": Output("details", "style"),
             "notice": Output("notice", "children"), "search_error": Output("search", "error"),
         },
-        inputs={"held": Input("case", "data"), "values": {k: Input(*v) for k, v in _CONTROLS.items()}},
+        inputs={"held": Input("case", "data"), "values": {k: Input(*v) for k, v in CONTROLS.items()}},
     )  # fmt: skip
     def on_view(held: dict | None, values: dict[str, Any]) -> dict[str, Any]:
         if not held or not values.get("viewport"):

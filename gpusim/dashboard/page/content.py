@@ -20,7 +20,7 @@ from gpusim.dashboard.page.panel import change_chips, field_inputs, quantity_opt
 from gpusim.dashboard.page.sweep_panel import sweep_figure, sweep_table
 from gpusim.dashboard.page.sweeps import Sweep
 
-__all__ = ["draw", "first_name", "show_advice", "show_case", "show_form", "show_sweep"]
+__all__ = ["draw", "drawing_of", "first_name", "show_advice", "show_case", "show_form", "show_sweep"]
 
 
 _FIRST = "stages"
@@ -112,10 +112,15 @@ def show_sweep(source: CaseSource, asked: Asked, theme: str) -> tuple[dict[str, 
     return sweep_figure(sweep, theme), sweep_table(sweep, asked.changes)
 
 
+def drawing_of(case: Case, view: View) -> Drawing:
+    """The timelines of a case as ``view`` shows them."""
+    critical = case.critical if view.critical else None
+    return timeline_figure(case.predicted, case.other, view, case.match, critical)
+
+
 def draw(case: Case, key: str, view: View) -> dict[str, Any]:
     """The figure of a view with lane list, legend, details and messages."""
-    critical = case.critical if view.critical else None
-    drawing = timeline_figure(case.predicted, case.other, view, case.match, critical)
+    drawing = drawing_of(case, view)
     drawing.figure["layout"]["meta"] = {
         "case": key, "home": list(drawing.home_us), "window": list(drawing.window_us),
         "theme": view.theme, "mode": view.mode,
