@@ -39,7 +39,7 @@ def read_measured(path: Path, scenario: Scenario, name: str | None = None) -> tu
     are in it and none is named, or if what is named was not measured, says no total time, or belongs to another device,
     technique or parameters than the scenario.
     """
-    name, timeline = _read(path, name)
+    name, timeline = _read(path, scenario, name)
     problem = _unusable(timeline.meta) or _foreign(timeline.meta, scenario)
     if problem:
         raise RecordingError(f"timeline {name!r} {problem}", path=path)
@@ -47,22 +47,25 @@ def read_measured(path: Path, scenario: Scenario, name: str | None = None) -> tu
     return name, timeline if device is None else timeline.with_meta(device=device_folder(str(device)))
 
 
-def _read(path: Path, name: str | None) -> tuple[str, Timeline]:
+def _read(path: Path, scenario: Scenario, name: str | None) -> tuple[str, Timeline]:
     """The timeline called ``name``, in whatever form the file has it."""
     begins = _beginning(path)
     if not begins.startswith(MAGIC) and begins.lstrip()[:1] not in _JSON:
         if begins and not begins.startswith(_ZIP):
             raise RecordingError(f"truncated or not a timeline file; expected {_EXPECTED}", path=path)
-        name = _chosen(path, list_timelines(path), name)
+        found = list_timelines(path)
+        fitting = [each for each, meta in found.items() if not (_unusable(meta) or _foreign(meta, scenario))]
+        # Of all parameters of a technique the scenario's are meant.
+        name = _chosen(path, found, name or (fitting[0] if len(fitting) == 1 else None))
         return name, load_timeline(path, name)
     try:
-        found = {"trace": from_nsys(path)} if begins.startswith(MAGIC) else from_chrome_json(path.read_bytes())
+        read = {"trace": from_nsys(path)} if begins.startswith(MAGIC) else from_chrome_json(path.read_bytes())
     except RecordingError as error:
         raise RecordingError(error.problem, path=path) from error
-    measured = [each for each, timeline in found.items() if timeline.meta.get("source") == "measured"]
+    measured = [each for each, timeline in read.items() if timeline.meta.get("source") == "measured"]
     # A file of gpusim holds the prediction, too.
-    name = _chosen(path, found, name or (measured[0] if len(measured) == 1 else None))
-    return name, found[name]
+    name = _chosen(path, read, name or (measured[0] if len(measured) == 1 else None))
+    return name, read[name]
 
 
 def _beginning(path: Path) -> bytes:

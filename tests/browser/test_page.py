@@ -253,3 +253,55 @@ def test_an_exported_page_opens_without_a_network(watched, tmp_path):
     shown = alone.evaluate("document.querySelector('.plotly-graph-div')._fullLayout.xaxis.range.map(Number)")
     assert shown == pytest.approx([2, 9])
     alone.context.close()
+
+
+DROP = """([name, text]) => {
+    const files = new DataTransfer();
+    files.items.add(new File([text], name));
+    const tell = (target, kind) =>
+        target.dispatchEvent(new DragEvent(kind, { dataTransfer: files, bubbles: true, cancelable: true }));
+    tell(document.body, "dragenter");
+    const seen = getComputedStyle(document.querySelector(".drop-zone")).display;
+    tell(document.querySelector(".drop-target"), "drop");
+    return seen;
+}"""
+
+
+def test_a_dropped_trace_is_the_measured_side_until_it_is_taken_back(watched):
+    page = watched.open("?scenario=ring")
+    assert page.evaluate(DROP, ["mine.json", "a trace"]) == "block"
+    page.wait_for_selector("#imported-mark >> text=mine.json")
+    page.wait_for_selector(".drop-zone", state="hidden")
+    page.click("[data-imported=trace]")
+    page.wait_for_selector("[data-imported=trace]", state="detached")
+    page.set_input_files("#trace input[type=file]", [{"name": "b.json", "mimeType": "", "buffer": b"x"}])
+    page.wait_for_selector("#imported-mark >> text=b.json")
+
+
+def test_a_bad_trace_is_told_and_what_is_shown_stays(watched):
+    page = watched.open("?scenario=ring")
+    page.evaluate(DROP, ["mine.json", ""])
+    page.wait_for_selector("[role=alert] >> text=mine.json: truncated or not a timeline file")
+    assert page.locator(".panel-title").all_inner_texts() == ["Predicted", "Measured"]
+    page.click("[data-imported=message]")
+    page.wait_for_selector("[role=alert]", state="detached")
+
+
+@pytest.mark.parametrize("width", [1024, 1440])
+def test_a_what_if_moves_nothing(shipped, width):
+    """Other badges, cards and advice take the room that there is."""
+    shipped.page.set_viewport_size({"width": width, "height": 900})
+    page = shipped.open("?scenario=stages")
+    page.wait_for_selector("#advice >> text=others")
+    page.keyboard.press("w")
+    page.wait_for_selector("#fields input", state="visible")
+    page.wait_for_timeout(500)  # the panel folds out
+
+    def place():
+        return page.evaluate("document.querySelector('#scroller').getBoundingClientRect().top")
+
+    before = place()
+    page.get_by_label("stages", exact=True).fill("2")
+    page.wait_for_selector(".panel-title >> text=What if")
+    page.wait_for_selector("#advice >> text=others")
+    assert place() == pytest.approx(before, abs=1)

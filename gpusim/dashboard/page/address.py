@@ -62,6 +62,7 @@ def asked_of(held: Mapping[str, Any]) -> Asked:
     return Asked(
         str(held.get("name") or ""), str(held.get("point") or OWN_POINT),
         tuple(map(str, held.get("changes") or ())), str(held.get("against") or ""),
+        str(held.get("imported") or ""),
     )  # fmt: skip
 
 

@@ -27,8 +27,11 @@ _SHOWN = {
     "fields": ("fields", "children"), "quantities": ("quantity", "data"), "chips": ("chips", "children"),
     "text": ("scenario-text", "children"), "command": ("command", "children"), "wrong": ("wrong", "children"),
     "changes": ("changes", "data"), "wrong_fields": ("wrong-fields", "data"),
+    "imported": ("imported-mark", "children"),
 }  # fmt: skip
-_AGAIN = {"advice": ("advice", "children"), "advised": ("advised", "data")}
+_AGAIN = {
+    "advice": ("advice", "children"), "advised": ("advised", "data"), "import_message": ("import-message", "children"),
+}  # fmt: skip
 """Written by other callbacks as well."""
 
 
@@ -47,7 +50,8 @@ def meant(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | Non
 def wanted(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | None) -> Asked | None:
     """What to show now that ``trigger`` has changed, or None where that is shown already (``held``).
 
-    ``picked``: the values of scenario, point, changes, against and stamp, and what was wrong with the last changes.
+    ``picked``: the values of scenario, point, changes, against, imported and stamp, and what was wrong with the last
+    changes.
     """
     name, point, changes = picked["scenario"], picked["point"], tuple((picked["changes"] or {}).get("list", ()))
     now = asked_of(held) if held else None
@@ -64,6 +68,9 @@ def wanted(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | No
         case "changes":
             same = now is not None and now.changes == changes and not picked["wrong"]
             asked = None if same else replace(before, changes=changes, against="")
+        case "imported":
+            key = (picked["imported"] or {}).get("key", "")
+            asked = None if now is None or now.imported == key else replace(now, imported=key, against="")
         case _:  # the file
             asked = replace(before, changes=changes, against="") if picked["stamp"]["changed"] else None
     return asked if name else None
@@ -87,7 +94,7 @@ def shown_after(
                 "wrong": _without_set(str(error)), "wrong_fields": list(error.fields),
                 "chips": change_chips(asked.changes),
             }  # fmt: skip
-    shown = show_case(source, asked) | {"changes": no_update, "advised": None}
+    shown = show_case(source, asked) | {"changes": no_update, "advised": None, "import_message": []}
     shown["point"] = no_update if trigger == "point" else shown["point"] or None
     if trigger != "against":
         shown |= show_form(source, asked)
@@ -106,6 +113,7 @@ def register_asking(app: Dash, source: CaseSource) -> None:
         inputs={"picked": {
             "scenario": Input("scenario", "value"), "point": Input("point", "value"),
             "changes": Input("changes", "data"), "against": Input("against", "value"), "stamp": Input("stamp", "data"),
+            "imported": Input("imported", "data"),
         }},
         state={"held": State("case", "data"), "wrong": State("wrong", "children")},
         prevent_initial_call=True,

@@ -19,6 +19,7 @@ from gpusim.dashboard.page.facts import (
     predicted_note,
     unmeasured_text,
 )
+from gpusim.dashboard.page.imports import Imported, comparison_with
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
 from gpusim.scenario import Scenario, answer
@@ -33,27 +34,34 @@ MOST_INTERVALS = 300_000
 
 
 def build_case(
-    asked: Asked, own: Scenario, scenario: Scenario, points: Mapping[str, Measurement], unchanged: Case | None = None
+    asked: Asked,
+    own: Scenario,
+    scenario: Scenario,
+    points: Mapping[str, Measurement],
+    unchanged: Case | None = None,
+    imported: Imported | None = None,
 ) -> Case:
     """Predict ``scenario``, which is ``own`` as ``asked`` for, and find what it stands against.
 
-    ``unchanged``: the case without the changes, if there are any. Raises GpusimError.
+    ``unchanged``: the case without the changes, if there are any. ``imported`` takes the place of a recording.
+    Raises GpusimError.
     """
     reply = answer(scenario, zoom=True)
     predicted = outside_of_kernels(reply.timeline)
     shown = reply.timeline if len(reply.timeline) <= MOST_INTERVALS else predicted
     measurement = measurement_of(scenario)
     program = scenario.program()
-    against = asked.against or (MEASURED if measurement is not None or unchanged is None else UNCHANGED)
-    if unchanged is None or (against == MEASURED and measurement is not None):
-        other = _measured(predicted, measurement, scenario) if measurement is not None else {}
+    known = measurement is not None or imported is not None
+    against = asked.against or (MEASURED if known or unchanged is None else UNCHANGED)
+    if unchanged is None or (against == MEASURED and known):
+        other = _measured(predicted, measurement, imported, scenario) if known else {}
         against = MEASURED
     else:
         other = _without_changes(unchanged)
     track = other.get("other")
     badges = badges_of(
         scenario, predicted, measurement, track.timeline if track and against == MEASURED else None,
-        point=asked.point != OWN_POINT, changes=asked.changes,
+        point=asked.point != OWN_POINT, changes=asked.changes, imported=imported.file if imported else "",
     )  # fmt: skip
     notes = {"predicted": predicted_note(predicted)}
     if track is not None:
@@ -68,7 +76,7 @@ def build_case(
         predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
         against=against,
         **({"other": None} | other),
-        unmeasured=unmeasured_text(scenario, asked.changes) if measurement is None else "",
+        unmeasured=unmeasured_text(scenario, asked.changes) if not known else "",
         baseline=baseline if reply.serial_s is not None else "",
         **bottleneck_text(predicted),
         **occupancy_text(predicted, scenario),
@@ -79,6 +87,7 @@ def build_case(
         point=asked.point,
         changes=asked.changes,
         recorded=measurement is not None,
+        imported=imported.file if imported else "",
         side_notes=notes,
     )
 
@@ -89,17 +98,24 @@ def _cost(program: KernelProgram | HostProgram) -> Cost | None:
     return Cost(program.shared_bytes, program.registers, program.warps)
 
 
-def _measured(predicted: Timeline, measurement: Measurement, scenario: Scenario) -> dict[str, Any]:
-    """What a case says of its recording."""
-    comparison = compare_with(predicted, measurement)
+def _measured(
+    predicted: Timeline, measurement: Measurement | None, imported: Imported | None, scenario: Scenario
+) -> dict[str, Any]:
+    """What a case says of its recording, or of the trace in its place."""
+    if imported is not None:
+        comparison = comparison_with(imported, predicted, scenario)
+    else:
+        comparison = compare_with(predicted, measurement)
     found: dict[str, Any] = {
         "band": comparison.band.worst, "hidden_band": comparison.band.hidden, "gap": comparison.gap
     }  # fmt: skip
     hidden = comparison.metric("hidden_fraction")
     if hidden is not None and comparison.unstamped_hidden is not None:
         found["stamped_hidden"] = hidden.predicted
-    measured, row = _with_tiles(comparison.measured, scenario), measurement.row
-    found["other_numbers"] = _numbers(measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
+    measured, more = _with_tiles(comparison.measured, scenario), {}
+    if imported is None:
+        more = {"spread": measurement.spread, "range_s": (measurement.row.min_s, measurement.row.max_s)}
+    found["other_numbers"] = _numbers(measured, **more)
     return found | {"other": Track(measured, "measured") if len(measured) else None}
 
 

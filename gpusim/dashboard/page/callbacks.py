@@ -13,6 +13,7 @@ from gpusim.dashboard.page.case import CaseError, CaseSource
 from gpusim.dashboard.page.changing import register_changing
 from gpusim.dashboard.page.content import draw, show_advice, show_sweep
 from gpusim.dashboard.page.exporting import register_exporting
+from gpusim.dashboard.page.importing import register_importing
 
 __all__ = ["register"]
 
@@ -23,6 +24,7 @@ def register(app: Dash, source: CaseSource) -> None:
     register_file(app, source)
     register_changing(app, source)
     register_exporting(app, source)
+    register_importing(app, source)
     _register_shown(app, source)
     _register_scripts(app)
 

@@ -72,7 +72,10 @@ def _predicted_card(case: Case) -> html.Div:
     return card(title, _us(case.predicted_numbers.total_s), _verdict(case), room="wide", why=why)
 
 
-def _measured_card(numbers: Numbers) -> html.Div:
+def _measured_card(numbers: Numbers, imported: str) -> html.Div:
+    if imported:
+        why = f"The run time that {imported} tells, or else the time from its first to its last event."
+        return card("Measured", _us(numbers.total_s), "imported", why=why)
     why = "Median of the un-instrumented runs; those of host programs are of several machines."
     return card("Measured", _us(numbers.total_s), _spread(numbers), why=why)
 
@@ -149,7 +152,9 @@ def card_row(case: Case) -> list[html.Div]:
     ours, theirs = case.predicted_numbers, case.other_numbers or Numbers()
     cards = [_predicted_card(case)]
     if case.other_numbers is not None:
-        cards.append((_unchanged_card if case.against == UNCHANGED else _measured_card)(case.other_numbers))
+        unchanged = case.against == UNCHANGED
+        other = _unchanged_card(theirs) if unchanged else _measured_card(theirs, case.imported)
+        cards.append(other)
     if ours.hidden_fraction is not None:  # there are copies
         cards += [_hidden_card(case), _exposed_card(case)]
     if ours.period_s is not None:

@@ -45,18 +45,21 @@ class Asked:
     """What somebody wants to see: a scenario, perhaps at a recorded point of its technique, perhaps changed.
 
     ``changes`` are those of a what-if, as ``--set`` of the command line has them. ``against``: `MEASURED` or
-    `UNCHANGED`, "" for the first of them that there is.
+    `UNCHANGED`, "" for the first of them that there is. ``imported``: the key of a trace that takes the place of the
+    recording, "" for none.
     """
 
     name: str
     point: str = OWN_POINT
     changes: tuple[str, ...] = ()
     against: str = ""
+    imported: str = ""
 
     @property
     def key(self) -> str:
         """Tells it from everything else that can be asked for."""
-        return "|".join((self.name, self.point, *self.changes, self.against))
+        parts = (self.name, self.point, *self.changes, self.against, self.imported)
+        return "|".join(parts[: None if self.imported else -1])
 
 
 class CaseError(Exception):
@@ -167,6 +170,8 @@ class Case:
     changes: tuple[str, ...] = ()
     recorded: bool = False
     """Whether there is a recording, whatever the prediction stands against."""
+    imported: str = ""
+    """The name of the file that takes the place of the recording, if one does."""
     side_notes: Mapping[str, str] = field(default_factory=dict)
     """A few words beside the title of a side's panel."""
 
@@ -228,6 +233,9 @@ class CaseSource(Protocol):
 
     def finder(self) -> Finder:
         """How to find recorded parameters among the scenarios as they are now."""
+
+    def import_trace(self, asked: Asked, file: str, content: bytes) -> str:
+        """Keep a trace to compare with; what `Asked` is to call it. Raises CaseError where it cannot be compared."""
 
     def save(self, asked: Asked, name: str) -> None:
         """Make it a scenario of its own, called ``name``. Raises CaseError."""

@@ -16,6 +16,7 @@ from gpusim.dashboard.page.case import MEASURED, Asked, Case, CaseError, CaseSou
 from gpusim.dashboard.page.details import details_strip
 from gpusim.dashboard.page.form import Form
 from gpusim.dashboard.page.gutter import gutter_rows
+from gpusim.dashboard.page.importing import imported_mark
 from gpusim.dashboard.page.panel import change_chips, field_inputs, quantity_options
 from gpusim.dashboard.page.sweep_panel import sweep_figure, sweep_table
 from gpusim.dashboard.page.sweeps import Sweep
@@ -40,7 +41,7 @@ def show_case(source: CaseSource, asked: Asked) -> dict[str, Any]:
     shown = {
         "question": "", "facts": "", "badges": [], "cards": [], "message": None, "work": {"display": "none"},
         "points": [], "point": "", "point_box": {"display": "none"}, "case": None, "advice": advice_pending(),
-        "against": MEASURED, "against_box": {"display": "none"},
+        "against": MEASURED, "against_box": {"display": "none"}, "imported": [],
     }  # fmt: skip
     try:
         case = source.case(asked)
@@ -63,10 +64,12 @@ def show_case(source: CaseSource, asked: Asked) -> dict[str, Any]:
         "point_box": {} if len(points) > 1 else {"display": "none"},
         "against": case.against,
         # There is a choice where a changed scenario was recorded, too.
-        "against_box": {} if case.changes and case.recorded else {"display": "none"},
+        "against_box": {} if case.changes and (case.recorded or case.imported) else {"display": "none"},
+        "imported": imported_mark(case),
         "case": {
             "name": asked.name, "point": case.point, "changes": list(case.changes), "against": case.against,
             "key": replace(asked, point=case.point, against=case.against).key, "other": bool(case.other),
+            "imported": asked.imported,
         },
     }  # fmt: skip
 

@@ -21,6 +21,7 @@ from gpusim.dashboard.page.build import build_case
 from gpusim.dashboard.page.case import OWN_POINT, Asked, Case, CaseError, Entry, Finder
 from gpusim.dashboard.page.finding import finder_among
 from gpusim.dashboard.page.form import Form, form_of
+from gpusim.dashboard.page.imports import Imports
 from gpusim.dashboard.page.sweeps import Sweep, axes_of, sweep_of, without
 from gpusim.deadlock import Deadlock
 from gpusim.errors import GpusimError, ScenarioError
@@ -48,6 +49,7 @@ class ScenarioFolder:
         self._saving = threading.Lock()
         self._advice: OrderedDict[tuple, Advice] = OrderedDict()
         self._sweeps: OrderedDict[tuple, Sweep] = OrderedDict()
+        self._imports = Imports()
         self._advising = threading.Lock()  # of its own: a zoom must not wait for a dozen predictions
 
     def _paths(self) -> dict[str, Path]:
@@ -109,6 +111,14 @@ class ScenarioFolder:
             scenario = _changed(base, without(asked.changes, axes_of(own)))
             key = (str(own.model.sweep), *map(_depends_on, (scenario, *_on_devices(own, scenario))))
             return _kept(self._sweeps, key, lambda: sweep_of(own, scenario))
+
+        return self._asked(asked.name, self._advising, made)
+
+    def import_trace(self, asked: Asked, file: str, content: bytes) -> str:
+        """Keep a trace to compare with; what `Asked` is to call it. Raises CaseError where it cannot be compared."""
+
+        def made(own: Scenario) -> str:
+            return self._imports.add(file, content, _changed(_pointed(own, asked.point), asked.changes))
 
         return self._asked(asked.name, self._advising, made)
 
@@ -181,7 +191,10 @@ class ScenarioFolder:
         # Without the changes it is asked for by itself, so that it is made once.
         unchanged = self._case(Asked(asked.name, asked.point), own) if asked.changes else None
         key = (own.name, own.question, *map(_depends_on, (own, base, scenario)))
-        case = _kept(self._cases, (*key, asked), lambda: build_case(asked, own, scenario, _points(own), unchanged))
+        imported = self._imports.find(asked.imported) if asked.imported else None
+        case = _kept(
+            self._cases, (*key, asked), lambda: build_case(asked, own, scenario, _points(own), unchanged, imported)
+        )
         # What it turned out to stand against is asked for by name from now on.
         return _kept(self._cases, (*key, replace(asked, against=case.against)), lambda: case)
 
