@@ -305,3 +305,39 @@ def test_a_what_if_moves_nothing(shipped, width):
     page.wait_for_selector(".panel-title >> text=What if")
     page.wait_for_selector("#advice >> text=others")
     assert place() == pytest.approx(before, abs=1)
+
+
+def test_sliders_and_what_is_typed_stay_in_step(shipped):
+    page = shipped.open("?scenario=stages")
+    page.keyboard.press("w")
+    stages, slider = page.get_by_label("stages", exact=True), page.get_by_role("slider", name="stages, slider")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#chips >> text=kernel.params.stages=4")
+    assert stages.input_value() == "4"
+    stages.fill("6")
+    page.wait_for_selector("#chips >> text=kernel.params.stages=6")
+    page.wait_for_function("document.querySelector('[aria-label=\"stages, slider\"]').ariaValueNow === '5'")
+    tile, bytes_slider = page.get_by_label("tile bytes"), page.get_by_role("slider", name="tile bytes, slider")
+    before = int(bytes_slider.get_attribute("aria-valuenow"))
+    tile.first.fill("20 KiB")  # between two stops: what is typed counts
+    page.wait_for_selector("#chips >> text=kernel.params.tile_bytes=20 KiB")
+    assert int(bytes_slider.get_attribute("aria-valuenow")) in (before, before + 1)
+    assert tile.first.input_value() == "20 KiB"
+    page.click("#reset")
+    page.wait_for_selector("#chips >> text=nothing changed yet")
+    page.wait_for_function("document.querySelector('[aria-label=\"stages, slider\"]').ariaValueNow === '2'")
+
+
+def test_a_dragged_slider_asks_when_it_rests(shipped):
+    page = shipped.open("?scenario=stages")
+    page.keyboard.press("w")
+    page.wait_for_timeout(500)  # the panel folds out
+    track = page.locator("#fields .slider").nth(1).bounding_box()
+    middle = track["y"] + track["height"] / 2
+    page.mouse.move(track["x"] + 2, middle)
+    page.mouse.down()
+    page.mouse.move(track["x"] + track["width"], middle, steps=12)
+    page.wait_for_selector("#chips >> text=kernel.params.stages=8")
+    page.mouse.up()
+    assert page.get_by_label("stages", exact=True).input_value() == "8"

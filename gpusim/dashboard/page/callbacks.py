@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State
+from dash import MATCH, ClientsideFunction, Dash, Input, Output, State
 from dash.exceptions import PreventUpdate
 
 from gpusim.dashboard.page.address import CONTROLS, asked_of, view_of
@@ -14,6 +14,7 @@ from gpusim.dashboard.page.changing import register_changing
 from gpusim.dashboard.page.content import draw, show_advice, show_sweep
 from gpusim.dashboard.page.exporting import register_exporting
 from gpusim.dashboard.page.importing import register_importing
+from gpusim.dashboard.page.panel import FIELD, SLIDER
 
 __all__ = ["register"]
 
@@ -81,6 +82,15 @@ _ON_REQUEST = ("help", "fold", "toggleTheme", "zoomIn", "zoomOut", "zoomHome")
 
 def _register_scripts(app: Dash) -> None:
     """Bind the scripts in ``assets/`` that answer without the server."""
+    field, slider = ({"type": kind, "path": MATCH} for kind in (FIELD, SLIDER))
+    # From a slider to its input by the script itself: as an output it would close a circle.
+    for output, inputs, function in (
+        (Output(slider, "value"), [Input(field, "value"), State(slider, "label"), State(slider, "value")], "slide"),
+        (Output(slider, "title"), [Input(slider, "value"), State(slider, "label"), State(field, "value"),
+                                   State(field, "id")], "typed"),
+    ):  # fmt: skip
+        script = ClientsideFunction("gpusimSliders", function)
+        app.clientside_callback(script, output, *inputs, prevent_initial_call=True)
     for output, inputs, function in (
         (Output("graph", "figure"), [Input("drawn", "data")], "place"),
         (Output("advised", "data"), [Input("drawn", "data"), State("advised", "data")], "advisable"),
