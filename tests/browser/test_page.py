@@ -184,7 +184,7 @@ def test_a_what_if_is_shown_beside_what_was_and_can_be_taken_back(watched):
     stages.fill("99")
     page.wait_for_selector("#wrong >> text=99 is not possible")
     assert page.locator("#wrong").inner_text().startswith("kernel.params.stages: 99")
-    page.wait_for_selector("#fields input[aria-invalid='true']")
+    page.wait_for_selector("#fields .field.changed input[aria-invalid='true']")
     page.click("#undo")
     page.wait_for_function("document.querySelector('#fields input').value === '5'")
     assert page.locator("#wrong").inner_text() == ""

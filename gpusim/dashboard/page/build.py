@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from gpusim.dashboard.figure.recorded import tiles_kept
@@ -40,13 +40,14 @@ def build_case(
     points: Mapping[str, Measurement],
     unchanged: Case | None = None,
     imported: Imported | None = None,
+    serial: Callable[[Scenario], float] | None = None,
 ) -> Case:
     """Predict ``scenario``, which is ``own`` as ``asked`` for, and find what it stands against.
 
-    ``unchanged``: the case without the changes, if there are any. ``imported`` takes the place of a recording.
-    Raises GpusimError.
+    ``unchanged``: the case without the changes, if there are any. ``imported`` takes the place of a recording,
+    ``serial`` is that of `answer`. Raises GpusimError.
     """
-    reply = answer(scenario, zoom=True)
+    reply = answer(scenario, zoom=True, serial=serial)
     predicted = outside_of_kernels(reply.timeline)
     shown = reply.timeline if len(reply.timeline) <= MOST_INTERVALS else predicted
     measurement = measurement_of(scenario)

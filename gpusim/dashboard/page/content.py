@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +11,7 @@ from dash import html
 from gpusim.dashboard.figure.align import alignment_shift
 from gpusim.dashboard.figure.figures import Drawing, timeline_figure
 from gpusim.dashboard.figure.view import View
+from gpusim.dashboard.page.address import asked_of, view_of
 from gpusim.dashboard.page.advice import advice_line, advice_missing, advice_pending
 from gpusim.dashboard.page.cards import badge_row, card_row, distortion_banner, message_panel
 from gpusim.dashboard.page.case import MEASURED, Asked, Case, CaseError, CaseSource
@@ -21,9 +23,17 @@ from gpusim.dashboard.page.panel import change_chips, field_inputs, quantity_opt
 from gpusim.dashboard.page.sweep_panel import sweep_figure, sweep_table
 from gpusim.dashboard.page.sweeps import Sweep
 
-__all__ = ["draw", "drawing_of", "first_name", "show_advice", "show_case", "show_form", "show_sweep"]
+__all__ = [
+    "DRAWN", "draw", "drawing_of", "first_name", "show_advice", "show_case", "show_drawn", "show_form", "show_sweep",
+]  # fmt: skip
 
 
+DRAWN = {
+    "figure": ("drawn", "data"), "gutter": ("gutter", "children"), "height": ("canvas", "style"),
+    "legend": ("legend", "children"), "count": ("count", "children"), "details": ("details", "children"),
+    "details_style": ("details", "style"), "notice": ("notice", "children"), "search_error": ("search", "error"),
+}  # fmt: skip
+"""Where what `draw` gives is shown: id and property."""
 _FIRST = "stages"
 """The shipped scenario that shows the main question; taken where it is there."""
 
@@ -81,6 +91,16 @@ def _facts(case: Case) -> html.Span:
         shown += [html.Span(" · ", className="sep")] * bool(place) + [html.Span(fact)]
     shown += [html.Span(f" {note}", className="note") for note in case.notes]
     return html.Span(shown, title=" · ".join((*case.facts, *case.notes)))
+
+
+def show_drawn(source: CaseSource, held: dict[str, Any] | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What is drawn of the case that is ``held`` for the controls' ``values``; nothing while their room is unknown."""
+    if not held or not values.get("viewport"):
+        return {}
+    try:
+        return draw(source.case(asked_of(held)), held["key"], view_of(held["key"], values))
+    except CaseError:
+        return {}
 
 
 def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:

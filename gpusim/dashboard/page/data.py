@@ -26,7 +26,7 @@ from gpusim.dashboard.page.sweeps import Sweep, axes_of, sweep_of, without
 from gpusim.deadlock import Deadlock
 from gpusim.errors import GpusimError, ScenarioError
 from gpusim.files import write_atomically
-from gpusim.scenario import Advice, Scenario, advise, from_data, load, with_overrides
+from gpusim.scenario import Advice, Scenario, advise, from_data, load, predict, with_overrides
 from gpusim.scenario.overrides import grid_points, parse_assignments
 from gpusim.validation import Measurement, measurement_of, measurements, recordings_stamp
 
@@ -48,6 +48,7 @@ class ScenarioFolder:
         self._busy = threading.Lock()
         self._saving = threading.Lock()
         self._advice: OrderedDict[tuple, Advice] = OrderedDict()
+        self._serials: OrderedDict[tuple, float] = OrderedDict()
         self._sweeps: OrderedDict[tuple, Sweep] = OrderedDict()
         self._imports = Imports()
         self._advising = threading.Lock()  # of its own: a zoom must not wait for a dozen predictions
@@ -193,10 +194,15 @@ class ScenarioFolder:
         key = (own.name, own.question, *map(_depends_on, (own, base, scenario)))
         imported = self._imports.find(asked.imported) if asked.imported else None
         case = _kept(
-            self._cases, (*key, asked), lambda: build_case(asked, own, scenario, _points(own), unchanged, imported)
-        )
+            self._cases, (*key, asked),
+            lambda: build_case(asked, own, scenario, _points(own), unchanged, imported, self._serial),
+        )  # fmt: skip
         # What it turned out to stand against is asked for by name from now on.
         return _kept(self._cases, (*key, replace(asked, against=case.against)), lambda: case)
+
+    def _serial(self, baseline: Scenario) -> float:
+        """Seconds of a baseline without overlap, which many changes of a scenario share."""
+        return _kept(self._serials, baseline.identity, lambda: predict(baseline, trace=False).total_s)
 
 
 def _pointed(own: Scenario, point: str) -> Scenario:
@@ -263,8 +269,8 @@ def _points(scenario: Scenario) -> dict[str, Measurement]:
     if technique is None or scenario.model.device.set:
         return {}
     found = [
-        m for m in measurements()
-        if m.technique.name == technique.name and m.device == scenario.recorded_device and m.has_timeline
+        m for m in measurements(technique.name)
+        if m.device == scenario.recorded_device and m.has_timeline
     ]  # fmt: skip
     return {",".join(f"{k}={v}" for k, v in _distinct(m, found).items()) or f"p{i}": m for i, m in enumerate(found)}
 

@@ -26,7 +26,7 @@ FIELD, DROP, SLIDER = "field", "drop", "slider"
 """Types of the ids of inputs, of the buttons that take a change back, and of sliders."""
 PLAIN_CLASS, CHANGED_CLASS = "field", "field changed"
 """Classes of inputs."""
-WAIT_MS = 250
+WAIT_MS = 100
 """Milliseconds from the last key to asking for a prediction."""
 
 

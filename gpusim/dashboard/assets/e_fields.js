@@ -1,4 +1,5 @@
-/* Sliders of a what-if in step with what is typed: a slider has stops, the input beside it takes any value. */
+/* Fields of a what-if: which are changed or wrong, and sliders in step with what is typed. A slider has stops, the
+   input beside it takes any value. */
 (function () {
   "use strict";
   const UNITS = { B: 1, KB: 1e3, kB: 1e3, MB: 1e6, GB: 1e9, KiB: 1024, MiB: 1048576, GiB: 1073741824,
@@ -23,12 +24,18 @@
   }
 
   window.dash_clientside = window.dash_clientside || {};
-  window.dash_clientside.gpusimSliders = {
+  window.dash_clientside.gpusimFields = {
+    /* Classes are those of panel.py. */
+    mark: function (wrong, known, ids) {
+      const changed = new Set(known.list.map((change) => change.split("=")[0]));
+      return [ids.map((id) => (wrong || []).includes(id.path)),
+              ids.map((id) => (changed.has(id.path) ? "field changed" : "field"))];
+    },
     slide: function (text, label, at) {
       const place = nearest(label.options, text);
       return place < 0 || place === at ? nothing() : place;
     },
-    typed: function (at, label, text, id) {
+    type: function (at, label, text, id) {
       const key = JSON.stringify(id), stops = label.options;
       clearTimeout(waiting.get(key));
       if (nearest(stops, text) === at) return nothing();
