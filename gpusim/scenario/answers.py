@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -48,20 +47,12 @@ class Answer:
         }
 
 
-def answer(
-    scenario: Scenario, *, exact: bool = False, zoom: bool = False, serial: Callable[[Scenario], float] | None = None
-) -> Answer:
-    """Predict ``scenario`` and its baseline without overlap; ``zoom`` and what is raised as in `predict`.
-
-    ``serial``: seconds of a baseline, for whoever keeps them: scenarios that differ in their stages have the same.
-    """
+def answer(scenario: Scenario, *, exact: bool = False, zoom: bool = False) -> Answer:
+    """Predict ``scenario`` and its baseline without overlap; ``zoom`` and what is raised as in `predict`."""
     timeline = predict(scenario, exact=exact, zoom=zoom)
     try:
         baseline = serial_baseline(scenario)
-        if baseline is None:
-            serial_s = None
-        else:
-            serial_s = serial(baseline) if serial else predict(baseline, exact=exact, trace=False).total_s
+        serial_s = None if baseline is None else predict(baseline, exact=exact, trace=False).total_s
     except GpusimError:
         serial_s = None
     return Answer(scenario, timeline, serial_s)

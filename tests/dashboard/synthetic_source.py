@@ -81,7 +81,7 @@ class Synthetic:
         """One entry per maker."""
         return [Entry(name, f"Question of {name}?", "unreadable" if name == "bad" else "") for name in self.makers]
 
-    def case(self, asked: Asked) -> Case:
+    def case(self, asked: Asked, *, quick: bool = False) -> Case:
         """The case asked for; changes make its copies longer by the new number of stages. Raises CaseError."""
         if asked.name not in self.makers:
             raise CaseError(f"There is no scenario called {asked.name!r}.", "Unknown scenario")

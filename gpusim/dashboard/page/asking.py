@@ -92,13 +92,17 @@ def shown_after(
     if trigger == "changes" and held:
         # A change that cannot be is told beside the fields; what is shown stays.
         try:
-            source.case(asked)
+            source.case(asked, quick=True)
         except CaseError as error:
             return kept | {
                 "wrong": _without_set(str(error)), "wrong_fields": list(error.fields),
                 "chips": change_chips(asked.changes),
             }  # fmt: skip
-    shown = show_case(source, asked) | {"changes": no_update, "advised": None, "import_message": []}
+    shown = show_case(source, asked, quick=trigger == "changes") | {
+        "changes": no_update,
+        "advised": None,
+        "import_message": [],
+    }
     shown["point"] = no_update if trigger == "point" else shown["point"] or None
     if trigger != "against":
         shown |= show_form(source, asked)

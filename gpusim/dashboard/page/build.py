@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from gpusim.dashboard.figure.recorded import tiles_kept
@@ -20,14 +20,16 @@ from gpusim.dashboard.page.facts import (
     unmeasured_text,
 )
 from gpusim.dashboard.page.imports import Imported, comparison_with
+from gpusim.errors import GpusimError
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
-from gpusim.scenario import Scenario, answer
+from gpusim.scenario import Scenario, predict
+from gpusim.scenario.prediction import serial_baseline
 from gpusim.timeline import Timeline
 from gpusim.timeline.metrics import outside_of_kernels, summary
 from gpusim.validation import Measurement, compare_with, measurement_of
 
-__all__ = ["build_case"]
+__all__ = ["baseline_of", "build_case", "serial_seconds", "with_speedup"]
 
 MOST_INTERVALS = 300_000
 """So many are drawn without a thought; a host program with more of them shows kernels as bars alone."""
@@ -40,16 +42,17 @@ def build_case(
     points: Mapping[str, Measurement],
     unchanged: Case | None = None,
     imported: Imported | None = None,
-    serial: Callable[[Scenario], float] | None = None,
+    baseline: bool = False,
 ) -> Case:
     """Predict ``scenario``, which is ``own`` as ``asked`` for, and find what it stands against.
 
     ``unchanged``: the case without the changes, if there are any. ``imported`` takes the place of a recording,
-    ``serial`` is that of `answer`. Raises GpusimError.
+    ``baseline``: there is one without overlap, over which
+    `with_speedup` tells the gain. Raises GpusimError.
     """
-    reply = answer(scenario, zoom=True, serial=serial)
-    predicted = outside_of_kernels(reply.timeline)
-    shown = reply.timeline if len(reply.timeline) <= MOST_INTERVALS else predicted
+    whole = predict(scenario, zoom=True)
+    predicted = outside_of_kernels(whole)
+    shown = whole if len(whole) <= MOST_INTERVALS else predicted
     measurement = measurement_of(scenario)
     program = scenario.program()
     known = measurement is not None or imported is not None
@@ -68,17 +71,17 @@ def build_case(
     if track is not None:
         notes["measured"] = measured_note(track.timeline) if against == MEASURED else unchanged.side_notes["predicted"]
     # What the same work without overlap has one of.
-    baseline = "one stage" if isinstance(program, KernelProgram) else "one stream"
+    single = "one stage" if isinstance(program, KernelProgram) else "one stream"
     return Case(
         name=own.name,
         question=own.question,
         facts=facts_of(scenario),
         predicted=Track(shown, "predicted", "what if" if asked.changes else ""),
-        predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
+        predicted_numbers=_numbers(predicted),
         against=against,
         **({"other": None} | other),
         unmeasured=unmeasured_text(scenario, asked.changes) if not known else "",
-        baseline=baseline if reply.serial_s is not None else "",
+        baseline=single if baseline else "",
         **bottleneck_text(predicted),
         **occupancy_text(predicted, scenario),
         warps={role.name: role.warps for role in program.roles} if isinstance(program, KernelProgram) else {},
@@ -91,6 +94,30 @@ def build_case(
         imported=imported.file if imported else "",
         side_notes=notes,
     )
+
+
+def baseline_of(scenario: Scenario) -> Scenario | None:
+    """Its work without overlap; None where there is no such thing."""
+    try:
+        return serial_baseline(scenario)
+    except GpusimError:
+        return None
+
+
+def serial_seconds(baseline: Scenario) -> float | None:
+    """Seconds of it; None where it cannot run: what needs two stages waits for ever with one."""
+    try:
+        return predict(baseline, trace=False).total_s
+    except GpusimError:
+        return None
+
+
+def with_speedup(case: Case, serial_s: float | None) -> Case:
+    """``case`` with its gain over the same work without overlap, which takes ``serial_s``; None: that cannot run."""
+    if serial_s is None:
+        return dataclasses.replace(case, baseline="")
+    numbers = dataclasses.replace(case.predicted_numbers, speedup=serial_s / case.predicted.timeline.total_s)
+    return dataclasses.replace(case, predicted_numbers=numbers)
 
 
 def _cost(program: KernelProgram | HostProgram) -> Cost | None:

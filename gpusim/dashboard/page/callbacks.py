@@ -11,7 +11,7 @@ from gpusim.dashboard.page.address import CONTROLS, asked_of
 from gpusim.dashboard.page.asking import register_asking, register_file
 from gpusim.dashboard.page.case import CaseSource
 from gpusim.dashboard.page.changing import register_changing
-from gpusim.dashboard.page.content import DRAWN, show_advice, show_drawn, show_sweep
+from gpusim.dashboard.page.content import DRAWN, show_advice, show_cards, show_drawn, show_sweep
 from gpusim.dashboard.page.exporting import register_exporting
 from gpusim.dashboard.page.importing import register_importing
 from gpusim.dashboard.page.panel import FIELD, SLIDER
@@ -54,6 +54,16 @@ def _register_shown(app: Dash, source: CaseSource) -> None:
         if not held or held["key"] != key:
             raise PreventUpdate
         return show_advice(source, asked_of(held))
+
+    @app.callback(
+        Output("cards", "children", allow_duplicate=True), Input("advised", "data"), State("case", "data"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    def on_rest(key: str | None, held: dict | None) -> list[Any]:
+        cards = show_cards(source, asked_of(held)) if held and held["key"] == key else []
+        if not cards:
+            raise PreventUpdate
+        return cards
 
     @app.callback(
         Output("sweep-graph", "figure"), Output("sweep-table", "children"),

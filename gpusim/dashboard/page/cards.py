@@ -131,8 +131,8 @@ def _exposed_card(case: Case) -> html.Div:
                 why="Time per SM in which a copy is in flight and nothing computes.")  # fmt: skip
 
 
-def _speedup_card(speedup: float, baseline: str) -> html.Div:
-    return card("Speed-up", f"{speedup:.2f}×", f"over {baseline}", room="narrow",
+def _speedup_card(speedup: float | None, baseline: str) -> html.Div:
+    return card("Speed-up", f"{speedup:.2f}×" if speedup else "…", f"over {baseline}", room="narrow",
                 why=f"Predicted duration of the same work with {baseline}, over this one.")  # fmt: skip
 
 
@@ -160,7 +160,7 @@ def card_row(case: Case) -> list[html.Div]:
     if ours.period_s is not None:
         cards.append(card("Per tile", _us(ours.period_s, 3), _pair(_us(theirs.period_s, 3), case), room="narrow",
                           why="Steady-state time between two tiles of a CTA."))  # fmt: skip
-    if ours.speedup:
+    if case.baseline:
         cards.append(_speedup_card(ours.speedup, case.baseline))
     if case.bottleneck:
         cards.append(_bottleneck_card(case))

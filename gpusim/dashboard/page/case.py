@@ -154,7 +154,7 @@ class Case:
     gap: str = ""
     """Why the case is known to be outside its band, if it is."""
     baseline: str = ""
-    """What the speed-up is over, "" where nothing can be serialised."""
+    """What the speed-up is over, "" where nothing can be serialised; there may be no speed-up yet."""
     bottleneck: str = ""
     lever: str = ""
     occupancy: str = ""
@@ -219,8 +219,11 @@ class CaseSource(Protocol):
     def entries(self) -> list[Entry]:
         """All scenarios, readable or not, in display order."""
 
-    def case(self, asked: Asked) -> Case:
-        """What is asked for, predicted and measured. Raises CaseError."""
+    def case(self, asked: Asked, *, quick: bool = False) -> Case:
+        """What is asked for, predicted and measured; ``quick`` without a speed-up that is not known yet.
+
+        Raises CaseError.
+        """
 
     def advice(self, asked: Asked) -> Advice:
         """What changes of it would gain; takes as long as a dozen predictions. Raises CaseError."""

@@ -24,7 +24,8 @@ from gpusim.dashboard.page.sweep_panel import sweep_figure, sweep_table
 from gpusim.dashboard.page.sweeps import Sweep
 
 __all__ = [
-    "DRAWN", "draw", "drawing_of", "first_name", "show_advice", "show_case", "show_drawn", "show_form", "show_sweep",
+    "DRAWN", "draw", "drawing_of", "first_name", "show_advice", "show_cards", "show_case", "show_drawn", "show_form",
+    "show_sweep",
 ]  # fmt: skip
 
 
@@ -46,15 +47,18 @@ def first_name(source: CaseSource) -> str:
     return best.name if best else ""
 
 
-def show_case(source: CaseSource, asked: Asked) -> dict[str, Any]:
-    """Everything above the timelines for a scenario, or the message that stands in its place."""
+def show_case(source: CaseSource, asked: Asked, *, quick: bool = False) -> dict[str, Any]:
+    """Everything above the timelines for a scenario, or the message that stands in its place.
+
+    ``quick`` as in `CaseSource.case`; `show_cards` then tells the rest.
+    """
     shown = {
         "question": "", "facts": "", "badges": [], "cards": [], "message": None, "work": {"display": "none"},
         "points": [], "point": "", "point_box": {"display": "none"}, "case": None, "advice": advice_pending(),
         "against": MEASURED, "against_box": {"display": "none"}, "imported": [],
     }  # fmt: skip
     try:
-        case = source.case(asked)
+        case = source.case(asked, quick=quick)
     except CaseError as error:
         return shown | {
             "message": message_panel(error.title, str(error), bool(asked.changes)),
@@ -98,7 +102,7 @@ def show_drawn(source: CaseSource, held: dict[str, Any] | None, values: Mapping[
     if not held or not values.get("viewport"):
         return {}
     try:
-        return draw(source.case(asked_of(held)), held["key"], view_of(held["key"], values))
+        return draw(source.case(asked_of(held), quick=True), held["key"], view_of(held["key"], values))
     except CaseError:
         return {}
 
@@ -114,6 +118,16 @@ def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:
         "text": form.text, "command": form.command, "wrong": "",
         "wrong_fields": [],
     }  # fmt: skip
+
+
+def show_cards(source: CaseSource, asked: Asked) -> list[Any]:
+    """All cards of a scenario that was shown before its speed-up was known; none for one that has them all."""
+    try:
+        case = source.case(asked, quick=True)
+        waiting = bool(case.baseline) and case.predicted_numbers.speedup is None
+        return card_row(source.case(asked)) if waiting else []
+    except CaseError:
+        return []
 
 
 def show_advice(source: CaseSource, asked: Asked) -> list[Any]:

@@ -17,7 +17,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpusim.dashboard.page.build import build_case
+from gpusim.dashboard.page.build import baseline_of, build_case, serial_seconds, with_speedup
 from gpusim.dashboard.page.case import OWN_POINT, Asked, Case, CaseError, Entry, Finder
 from gpusim.dashboard.page.finding import finder_among
 from gpusim.dashboard.page.form import Form, form_of
@@ -26,13 +26,13 @@ from gpusim.dashboard.page.sweeps import Sweep, axes_of, sweep_of, without
 from gpusim.deadlock import Deadlock
 from gpusim.errors import GpusimError, ScenarioError
 from gpusim.files import write_atomically
-from gpusim.scenario import Advice, Scenario, advise, from_data, load, predict, with_overrides
+from gpusim.scenario import Advice, Scenario, advise, from_data, load, with_overrides
 from gpusim.scenario.overrides import grid_points, parse_assignments
 from gpusim.validation import Measurement, measurement_of, measurements, recordings_stamp
 
 __all__ = ["ScenarioFolder"]
 
-MOST_CASES = 24
+MOST_CASES = 48
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 Made = TypeVar("Made")
 _LOG = logging.getLogger(__name__)
@@ -48,7 +48,7 @@ class ScenarioFolder:
         self._busy = threading.Lock()
         self._saving = threading.Lock()
         self._advice: OrderedDict[tuple, Advice] = OrderedDict()
-        self._serials: OrderedDict[tuple, float] = OrderedDict()
+        self._serials: OrderedDict[tuple, float | None] = OrderedDict()
         self._sweeps: OrderedDict[tuple, Sweep] = OrderedDict()
         self._imports = Imports()
         self._advising = threading.Lock()  # of its own: a zoom must not wait for a dozen predictions
@@ -80,13 +80,13 @@ class ScenarioFolder:
             known = self._loaded[path] = (changed, load(path))
         return known[1]
 
-    def case(self, asked: Asked) -> Case:
+    def case(self, asked: Asked, *, quick: bool = False) -> Case:
         """The scenario, perhaps at a recorded point of its technique, perhaps changed. Raises CaseError."""
-        return self._asked(asked.name, self._busy, lambda own: self._case(asked, own))
+        return self._asked(asked.name, self._busy, lambda own: self._case(asked, own, quick))
 
     def advice(self, asked: Asked) -> Advice:
         """What changes of it would gain. Raises CaseError."""
-        timeline = self.case(asked).predicted.timeline
+        timeline = self.case(asked, quick=True).predicted.timeline
 
         def advised(own: Scenario) -> Advice:
             scenario = _changed(_pointed(own, asked.point), asked.changes)
@@ -186,23 +186,26 @@ class ScenarioFolder:
             _LOG.exception("scenario %s", name)
             raise CaseError(f"{type(error).__name__}: {error}", f"{name}: an error inside gpusim") from error
 
-    def _case(self, asked: Asked, own: Scenario) -> Case:
+    def _case(self, asked: Asked, own: Scenario, quick: bool) -> Case:
         base = _pointed(own, asked.point)
         scenario = _changed(base, asked.changes)
         # Without the changes it is asked for by itself, so that it is made once.
-        unchanged = self._case(Asked(asked.name, asked.point), own) if asked.changes else None
+        unchanged = self._case(Asked(asked.name, asked.point), own, quick=True) if asked.changes else None
         key = (own.name, own.question, *map(_depends_on, (own, base, scenario)))
         imported = self._imports.find(asked.imported) if asked.imported else None
+        serial = baseline_of(scenario)
         case = _kept(
             self._cases, (*key, asked),
-            lambda: build_case(asked, own, scenario, _points(own), unchanged, imported, self._serial),
+            lambda: build_case(asked, own, scenario, _points(own), unchanged, imported, serial is not None),
         )  # fmt: skip
         # What it turned out to stand against is asked for by name from now on.
-        return _kept(self._cases, (*key, replace(asked, against=case.against)), lambda: case)
-
-    def _serial(self, baseline: Scenario) -> float:
-        """Seconds of a baseline without overlap, which many changes of a scenario share."""
-        return _kept(self._serials, baseline.identity, lambda: predict(baseline, trace=False).total_s)
+        named = (*key, replace(asked, against=case.against))
+        case = _kept(self._cases, named, lambda: case)
+        # Many changes of a scenario share a baseline: then there is nothing to wait for.
+        if serial is None or (quick and serial.identity not in self._serials):
+            return case
+        serial_s = _kept(self._serials, serial.identity, lambda: serial_seconds(serial))
+        return _kept(self._cases, (*named, "with speed-up"), lambda: with_speedup(case, serial_s))
 
 
 def _pointed(own: Scenario, point: str) -> Scenario:
