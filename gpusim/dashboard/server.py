@@ -20,6 +20,7 @@ from gpusim.dashboard.page.callbacks import register
 from gpusim.dashboard.page.case import CaseSource
 from gpusim.dashboard.page.content import first_name, show_case, show_form
 from gpusim.dashboard.page.data import ScenarioFolder
+from gpusim.dashboard.page.imports import MOST_BYTES
 from gpusim.dashboard.page.layout import page
 from gpusim.dashboard.pages.accuracy import register_accuracy
 from gpusim.dashboard.pages.device import register_device
@@ -28,6 +29,10 @@ from gpusim.dashboard.ports import HOST, LAST_PORT, PORT
 from gpusim.errors import GpusimError
 
 __all__ = ["build_app", "serve"]
+
+
+MOST_SENT = MOST_BYTES * 3 // 2
+"""Bytes of a request; a browser sends a trace as text."""
 
 
 def build_app(source: CaseSource) -> Dash:
@@ -41,6 +46,7 @@ def build_app(source: CaseSource) -> Dash:
         assets_ignore=r"^pages",
         suppress_callback_exceptions=True,
     )
+    app.server.config["MAX_CONTENT_LENGTH"] = MOST_SENT
     app.server.before_request(_only_this_machine)
     app.server.after_request(_no_layout_twice)
     app.layout = lambda: _opening(source)

@@ -101,11 +101,15 @@ def _timeline_params(path: Path, _modified: int) -> tuple[tuple[str, dict[str, A
     return tuple((name, meta.get("params", {})) for name, meta in list_timelines(path).items())
 
 
-def measurements() -> list[Measurement]:
-    """Everything recorded for every installed technique. Raises RecordingError for a broken file."""
+def measurements(name: str | None = None) -> list[Measurement]:
+    """Everything recorded for every installed technique, or for the one called ``name``.
+
+    Raises RecordingError for a broken file.
+    """
     return [
         Measurement(technique, device, row)
         for technique in techniques().values()
+        if name in (None, technique.name)
         for device in recorded_devices(technique)
         if (path := recordings_folder(technique) / device / TOTALS).exists()
         for row in Totals.load(path).rows

@@ -1,7 +1,8 @@
 """A measured timeline from a file of one's own, to be compared with a scenario.
 
 Such a file is what `gpusim.validation.recording.save_timeline` writes: of a kernel with the probe in it, or
-``recorded/<device>/timelines.npz`` of a technique.
+``recorded/<device>/timelines.npz`` of a technique. Or it is the trace of another tool: Chrome JSON, such as the PyTorch
+profiler and gpusim itself write, or the SQLite export of Nsight Systems.
 """
 
 from __future__ import annotations
@@ -15,10 +16,15 @@ from typing import Any
 from gpusim.errors import RecordingError, listing, nearest
 from gpusim.scenario import Scenario
 from gpusim.timeline import Timeline
+from gpusim.timeline.chrome_import import from_chrome_json
+from gpusim.timeline.nsys_import import MAGIC, from_nsys
 from gpusim.validation.recording import device_folder, list_timelines, load_timeline
 
 __all__ = ["read_measured"]
 
+_JSON = (b"{", b"[")
+_GZIP, _ZIP = b"\x1f\x8b", b"PK"
+_EXPECTED = "an .npz as docs/probe.md makes it, Chrome JSON (.json), or the SQLite export of Nsight Systems (.sqlite)"
 _NUMBERS = (
     "overhead", "period_s", "hidden_fraction", "bytes_read", "bytes_written", "flop", "peak_bytes_per_s",
     "peak_flop_per_s", "hbm_busy", "launch_s",
@@ -33,14 +39,45 @@ def read_measured(path: Path, scenario: Scenario, name: str | None = None) -> tu
     are in it and none is named, or if what is named was not measured, says no total time, or belongs to another device,
     technique or parameters than the scenario.
     """
-    found = list_timelines(path)
-    name = _chosen(path, found, name)
-    timeline = load_timeline(path, name)
+    name, timeline = _read(path, scenario, name)
     problem = _unusable(timeline.meta) or _foreign(timeline.meta, scenario)
     if problem:
         raise RecordingError(f"timeline {name!r} {problem}", path=path)
     device = timeline.meta.get("device")
     return name, timeline if device is None else timeline.with_meta(device=device_folder(str(device)))
+
+
+def _read(path: Path, scenario: Scenario, name: str | None) -> tuple[str, Timeline]:
+    """The timeline called ``name``, in whatever form the file has it."""
+    begins = _beginning(path)
+    if not begins.startswith(MAGIC) and begins.lstrip()[:1] not in _JSON:
+        if begins and not begins.startswith(_ZIP):
+            raise RecordingError(f"truncated or not a timeline file; expected {_EXPECTED}", path=path)
+        found = list_timelines(path)
+        fitting = [each for each, meta in found.items() if not (_unusable(meta) or _foreign(meta, scenario))]
+        # Of all parameters of a technique the scenario's are meant.
+        name = _chosen(path, found, name or (fitting[0] if len(fitting) == 1 else None))
+        return name, load_timeline(path, name)
+    try:
+        read = {"trace": from_nsys(path)} if begins.startswith(MAGIC) else from_chrome_json(path.read_bytes())
+    except RecordingError as error:
+        raise RecordingError(error.problem, path=path) from error
+    measured = [each for each, timeline in read.items() if timeline.meta.get("source") == "measured"]
+    # A file of gpusim holds the prediction, too.
+    name = _chosen(path, read, name or (measured[0] if len(measured) == 1 else None))
+    return name, read[name]
+
+
+def _beginning(path: Path) -> bytes:
+    """The first bytes of a file; none where it cannot be read, which `list_timelines` tells."""
+    try:
+        with path.open("rb") as stream:
+            begins = stream.read(64)
+    except OSError:
+        return b""
+    if begins.startswith(_GZIP):
+        raise RecordingError("is compressed; unpack it first (gunzip)", path=path)
+    return begins
 
 
 def _chosen(path: Path, found: Mapping[str, Any], name: str | None) -> str:

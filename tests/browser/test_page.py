@@ -184,7 +184,7 @@ def test_a_what_if_is_shown_beside_what_was_and_can_be_taken_back(watched):
     stages.fill("99")
     page.wait_for_selector("#wrong >> text=99 is not possible")
     assert page.locator("#wrong").inner_text().startswith("kernel.params.stages: 99")
-    page.wait_for_selector("#fields input[aria-invalid='true']")
+    page.wait_for_selector("#fields .field.changed input[aria-invalid='true']")
     page.click("#undo")
     page.wait_for_function("document.querySelector('#fields input').value === '5'")
     assert page.locator("#wrong").inner_text() == ""
@@ -225,3 +225,119 @@ def test_a_point_of_the_sweep_opens_as_a_what_if(watched):
     page.wait_for_function("location.search.includes('set=kernel.params.stages%3D2')")
     page.wait_for_selector(".ranking .here")
     assert page.locator(".panel-title").all_inner_texts() == ["What if", "Unchanged"]
+
+
+@pytest.mark.parametrize(("entry", "begins"), [("png", b"\x89PNG"), ("svg", b"<svg"), ("html", b"<!doctype html>")])
+def test_what_is_shown_is_exported(watched, entry, begins, tmp_path):
+    page = watched.open("?scenario=ring&from=2&to=9")
+    page.click("text=Export")
+    with page.expect_download() as loading:
+        page.click(f"#export-{entry}")
+    assert loading.value.suggested_filename == f"ring.{entry}"
+    loading.value.save_as(tmp_path / "file")
+    content = (tmp_path / "file").read_bytes()
+    assert content.startswith(begins)
+    if entry == "svg":
+        assert "consumer" in content.decode()
+
+
+def test_an_exported_page_opens_without_a_network(watched, tmp_path):
+    page = watched.open("?scenario=ring&from=2&to=9")
+    page.click("text=Export")
+    with page.expect_download() as loading:
+        page.click("#export-html")
+    loading.value.save_as(tmp_path / "ring.html")
+    alone = page.context.browser.new_context(offline=True).new_page()
+    alone.goto((tmp_path / "ring.html").as_uri())
+    alone.wait_for_selector(".plotly-graph-div .main-svg")
+    shown = alone.evaluate("document.querySelector('.plotly-graph-div')._fullLayout.xaxis.range.map(Number)")
+    assert shown == pytest.approx([2, 9])
+    alone.context.close()
+
+
+DROP = """([name, text]) => {
+    const files = new DataTransfer();
+    files.items.add(new File([text], name));
+    const tell = (target, kind) =>
+        target.dispatchEvent(new DragEvent(kind, { dataTransfer: files, bubbles: true, cancelable: true }));
+    tell(document.body, "dragenter");
+    const seen = getComputedStyle(document.querySelector(".drop-zone")).display;
+    tell(document.querySelector(".drop-target"), "drop");
+    return seen;
+}"""
+
+
+def test_a_dropped_trace_is_the_measured_side_until_it_is_taken_back(watched):
+    page = watched.open("?scenario=ring")
+    assert page.evaluate(DROP, ["mine.json", "a trace"]) == "block"
+    page.wait_for_selector("#imported-mark >> text=mine.json")
+    page.wait_for_selector(".drop-zone", state="hidden")
+    page.click("[data-imported=trace]")
+    page.wait_for_selector("[data-imported=trace]", state="detached")
+    page.set_input_files("#trace input[type=file]", [{"name": "b.json", "mimeType": "", "buffer": b"x"}])
+    page.wait_for_selector("#imported-mark >> text=b.json")
+
+
+def test_a_bad_trace_is_told_and_what_is_shown_stays(watched):
+    page = watched.open("?scenario=ring")
+    page.evaluate(DROP, ["mine.json", ""])
+    page.wait_for_selector("[role=alert] >> text=mine.json: truncated or not a timeline file")
+    assert page.locator(".panel-title").all_inner_texts() == ["Predicted", "Measured"]
+    page.click("[data-imported=message]")
+    page.wait_for_selector("[role=alert]", state="detached")
+
+
+@pytest.mark.parametrize("width", [1024, 1440])
+def test_a_what_if_moves_nothing(shipped, width):
+    """Other badges, cards and advice take the room that there is."""
+    shipped.page.set_viewport_size({"width": width, "height": 900})
+    page = shipped.open("?scenario=stages")
+    page.wait_for_selector("#advice >> text=others")
+    page.keyboard.press("w")
+    page.wait_for_selector("#fields input", state="visible")
+    page.wait_for_timeout(500)  # the panel folds out
+
+    def place():
+        return page.evaluate("document.querySelector('#scroller').getBoundingClientRect().top")
+
+    before = place()
+    page.get_by_label("stages", exact=True).fill("2")
+    page.wait_for_selector(".panel-title >> text=What if")
+    page.wait_for_selector("#advice >> text=others")
+    assert place() == pytest.approx(before, abs=1)
+
+
+def test_sliders_and_what_is_typed_stay_in_step(shipped):
+    page = shipped.open("?scenario=stages")
+    page.keyboard.press("w")
+    stages, slider = page.get_by_label("stages", exact=True), page.get_by_role("slider", name="stages, slider")
+    slider.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_selector("#chips >> text=kernel.params.stages=4")
+    assert stages.input_value() == "4"
+    stages.fill("6")
+    page.wait_for_selector("#chips >> text=kernel.params.stages=6")
+    page.wait_for_function("document.querySelector('[aria-label=\"stages, slider\"]').ariaValueNow === '5'")
+    tile, bytes_slider = page.get_by_label("tile bytes"), page.get_by_role("slider", name="tile bytes, slider")
+    before = int(bytes_slider.get_attribute("aria-valuenow"))
+    tile.first.fill("20 KiB")  # between two stops: what is typed counts
+    page.wait_for_selector("#chips >> text=kernel.params.tile_bytes=20 KiB")
+    assert int(bytes_slider.get_attribute("aria-valuenow")) in (before, before + 1)
+    assert tile.first.input_value() == "20 KiB"
+    page.click("#reset")
+    page.wait_for_selector("#chips >> text=nothing changed yet")
+    page.wait_for_function("document.querySelector('[aria-label=\"stages, slider\"]').ariaValueNow === '2'")
+
+
+def test_a_dragged_slider_asks_when_it_rests(shipped):
+    page = shipped.open("?scenario=stages")
+    page.keyboard.press("w")
+    page.wait_for_timeout(500)  # the panel folds out
+    track = page.locator("#fields .slider").nth(1).bounding_box()
+    middle = track["y"] + track["height"] / 2
+    page.mouse.move(track["x"] + 2, middle)
+    page.mouse.down()
+    page.mouse.move(track["x"] + track["width"], middle, steps=12)
+    page.wait_for_selector("#chips >> text=kernel.params.stages=8")
+    page.mouse.up()
+    assert page.get_by_label("stages", exact=True).input_value() == "8"

@@ -163,12 +163,14 @@ def test_truncated_file(refused, measure, kept):
 
 
 def test_foreign_files(refused, tmp_path):
-    """Text, and arrays of somebody else."""
-    text, arrays = tmp_path / "trace.json", tmp_path / "arrays.npz"
-    text.write_text("{}")
+    """Text, JSON and arrays of somebody else."""
+    text, other, arrays = (tmp_path / name for name in ("notes.txt", "trace.json", "arrays.npz"))
+    text.write_text("a few words")
+    other.write_text("{}")
     np.savez(arrays, a=np.arange(3))
     assert "truncated or not a timeline file" in refused(text)
     assert "lacks part 'meta', which names its timelines" in refused(arrays)
+    assert 'expected an object with a list "traceEvents"' in refused(other)
 
 
 @pytest.mark.parametrize(

@@ -81,13 +81,16 @@ class Synthetic:
         """One entry per maker."""
         return [Entry(name, f"Question of {name}?", "unreadable" if name == "bad" else "") for name in self.makers]
 
-    def case(self, asked: Asked) -> Case:
+    def case(self, asked: Asked, *, quick: bool = False) -> Case:
         """The case asked for; changes make its copies longer by the new number of stages. Raises CaseError."""
         if asked.name not in self.makers:
             raise CaseError(f"There is no scenario called {asked.name!r}.", "Unknown scenario")
         if asked.name not in self._made:
             self._made[asked.name] = self.makers[asked.name]()
         case = self._made[asked.name]
+        if asked.imported:
+            other = Track(pipeline(ctas=2, copy_us=0.5, source="measured"), "measured")
+            case = replace(case, other=other, imported=asked.imported)
         if not asked.changes:
             return case
         (change,) = asked.changes
@@ -120,6 +123,12 @@ class Synthetic:
     def finder(self) -> Finder:
         """No made-up case is of a technique."""
         return lambda technique, device, params: None
+
+    def import_trace(self, asked: Asked, file: str, content: bytes) -> str:
+        """A made-up timeline, called as the file; a file must hold something. Raises CaseError."""
+        if not content:
+            raise CaseError(f"{file}: truncated or not a timeline file")
+        return file
 
     def save(self, asked: Asked, name: str) -> None:
         """Keep it as a scenario of its own. Raises CaseError for a name that is taken."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpusim.dashboard.figure.view import View
 from gpusim.dashboard.page.case import Asked
 from gpusim.dashboard.page.data import ScenarioFolder
 from gpusim.dashboard.page.exporting import export_menu, exported
@@ -40,5 +41,16 @@ def test_a_what_if_is_told_from_what_it_stands_against():
 
 def test_every_entry_of_the_menu_writes_something(case):
     ids = [part.id for part in export_menu()._traverse() if str(getattr(part, "id", "")).startswith("export-")]
-    assert len(ids) == 2
-    assert all(exported(case, entry)[1] for entry in ids)
+    drawn_by_the_browser = {"export-png", "export-svg"}
+    assert set(ids) == drawn_by_the_browser | {"export-html", "export-json", "export-csv"}
+    assert all(exported(case, entry)[1] for entry in ids if entry not in drawn_by_the_browser)
+
+
+def test_a_page_holds_what_is_shown_and_all_that_it_needs(case):
+    """It opens without a network: plotly itself is in it, and nothing is fetched."""
+    name, text = exported(case, "export-html", View(window_us=(1.0, 9.0)))
+    assert name == "stages.html"
+    assert len(text) > 3_000_000
+    assert "<script src=" not in text
+    assert '"range":[1.0,9.0]' in text
+    assert case.question in text

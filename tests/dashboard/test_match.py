@@ -52,6 +52,37 @@ def test_a_tile_in_pieces_is_paired_by_its_stage_and_length_however_late_the_oth
     assert match_events(unnumbered, without).of_measured.tolist() == [0]
 
 
+PARTS = [("a", "compute", 1, 2, 4, 0), ("a", "barrier", 2, 2.1, 4), ("a", "compute", 2.1, 4.1, 4)]
+
+
+def test_parts_of_what_the_other_side_tells_as_a_whole_are_one_event():
+    """Whichever side has them; a step of another tile in between is none of theirs."""
+    parts = timeline([*PARTS, ("a", "compute", 4.1, 4.3, 5), ("a", "compute", 4.3, 5.0, 4)])
+    whole = timeline([("a", "compute", 1.5, 5.6, 4, 0)])
+    match = match_events(parts, whole)
+    assert match.of_predicted.tolist() == [0, -1, 0, -1, 0]
+    assert match.duration_delta_us[[0, 2, 4]] == pytest.approx([0.1] * 3)
+    assert match.of("predicted", 2) == match.of("measured", 0) == Pair(pytest.approx(0.5), pytest.approx(0.1), 3)
+    assert match.beginning(np.arange(5)).tolist() == [0]
+    other = match_events(whole, parts)
+    assert other.of_measured.tolist() == [0, -1, 0, -1, 0]
+    assert other.of("measured", 4) == Pair(pytest.approx(-0.5), pytest.approx(-0.1), 3)
+
+
+def test_a_wait_parts_events():
+    """What comes before it is not of what comes behind it."""
+    ours = timeline([("a", "compute", 0, 0.02, 4), ("a", "wait", 0.02, 1, 4), *PARTS])
+    match = match_events(ours, timeline([("a", "compute", 1.5, 4.6, 4, 0)]))
+    assert match.of_predicted.tolist() == [-1, -1, 0, -1, 0]
+
+
+def test_a_part_that_is_as_long_as_the_whole_is_it():
+    """The rest has no partner."""
+    ours = timeline([("a", "compute", 0, 3, 4), ("a", "compute", 3, 4, 4)])
+    match = match_events(ours, timeline([("a", "compute", 0.2, 3.3, 4)]))
+    assert match.of_predicted.tolist() == [0, -1]
+
+
 def test_a_long_wait_is_not_paired_with_a_short_one_before_it():
     ours = timeline([("host", "wait", 197, 5929, -1)])
     theirs = timeline([("host", "wait", 0, 0.1, -1), ("host", "wait", 601, 6126, -1), ("host", "wait", 6145, 6156, -1)])

@@ -5,9 +5,9 @@ from dash import no_update
 
 from gpusim.dashboard.page.asking import meant, shown_after, wanted
 from gpusim.dashboard.page.case import UNCHANGED, Asked
-from gpusim.dashboard.page.changing import NOTHING, changed_list, changes_after, field_states
+from gpusim.dashboard.page.changing import NOTHING, changed_list, changes_after
 from gpusim.dashboard.page.content import show_case, show_form
-from gpusim.dashboard.page.panel import CHANGED_CLASS, DROP, FIELD, PLAIN_CLASS
+from gpusim.dashboard.page.panel import DROP, FIELD
 from gpusim.dashboard.page.sweep_panel import PICK
 
 STAGES = "kernel.params.stages"
@@ -164,16 +164,6 @@ def test_fields_keep_the_changes_that_are_none_of_theirs(source):
 
 def test_fields_of_what_cannot_be_shown_change_nothing(source):
     assert changed(source, {"type": FIELD, "path": STAGES}, 7, NOTHING, {STAGES: 7}, name="bad") is None
-
-
-def test_a_field_is_wrong_by_its_whole_path():
-    """Not because a message, or the path of another field, has its path in it."""
-    paths = ["device", STAGES, f"{STAGES}_out"]
-    known = {"list": [f"{STAGES}=4"], "history": [], "typed": True}
-    wrong, classes = field_states(["device.set.hbm.read_bandwidth", f"{STAGES}_out"], known, paths)
-    assert wrong == [False, False, True]
-    assert classes == [PLAIN_CLASS, CHANGED_CLASS, PLAIN_CLASS]
-    assert field_states((), NOTHING, paths)[0] == [False] * 3
 
 
 def test_a_change_that_cannot_be_is_told_with_its_field_and_what_is_shown_stays(source):

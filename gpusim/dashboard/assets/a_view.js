@@ -36,7 +36,8 @@
 
   /* A single step is told to the server at once and the old picture is stretched while the
      server works; in a burst (wheel, held key) only the last step is told. */
-  let pending = null, last = 0, stretch = null;
+  let pending = null, last = 0, stretch = null, advising = null;
+  const ADVICE_MS = 400;
   function push() {
     clearTimeout(pending);
     const now = performance.now(), burst = now - last < 250;
@@ -110,20 +111,28 @@
 
   window.dash_clientside = window.dash_clientside || {};
   window.dash_clientside.gpusim = {
-    /* The server's figure, at the window where the user is by now. */
-    place: function (figure) {
+    /* The server's figure, at the window where the user is by now. One of a case that was left while it was drawn
+       is drawn anew. */
+    place: function (figure, held, viewport) {
       if (!figure || !figure.layout) return same();
       const info = figure.layout.meta;
+      if (held && held.key !== info.case) {
+        send("viewport", { data: { ...viewport } });
+        return same();
+      }
       if (state.live && state.live.case === info.case) figure.layout.xaxis.range = [state.live.low, state.live.high];
       const range = figure.layout.xaxis.range;
       showRange(range[0], range[1]);
       setTimeout(window.gpusimBind, 0);
       return { data: figure.data, layout: figure.layout };
     },
-    /* The case of the first picture of it, whose advice may be asked for now. */
+    /* The case of the first picture of it, whose advice may be asked for once nothing else is changed: its dozen
+       predictions would hold up the next picture. */
     advisable: function (figure, known) {
       const key = figure && figure.layout && figure.layout.meta.case;
-      return !key || key === known ? same() : key;
+      clearTimeout(advising);
+      if (key && key !== known) advising = setTimeout(() => send("advised", { data: key }), ADVICE_MS);
+      return same();
     },
     remember: function (held, area, mode) {
       if (!held) return same();
@@ -148,6 +157,14 @@
       const keep = before && before !== held.name ? "pushState" : "replaceState";
       history[keep](null, "", "?" + query.toString());
       return "";
+    },
+    /* A file of a figure that stands for itself: plotly draws it beside the page, at twice the pixels of a screen. */
+    picture: function (wanted) {
+      if (!wanted) return same();
+      const { width, height } = wanted.figure.layout;
+      const how = { format: wanted.format, width: width, height: height, filename: wanted.name };
+      window.Plotly.downloadImage(wanted.figure, wanted.format === "png" ? { ...how, scale: 2 } : how);
+      return same();
     },
     help: () => true,
     fold: (clicks, opened) => !opened,

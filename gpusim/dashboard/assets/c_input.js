@@ -64,7 +64,8 @@
       else view.select(null);
       return;
     }
-    if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    const sliding = target.closest && target.closest("[role=slider]");
+    if (typing || sliding || event.ctrlKey || event.metaKey || event.altKey) return;
     const act = keys[event.key];
     if (!act) return;
     event.preventDefault();

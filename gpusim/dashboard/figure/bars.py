@@ -35,7 +35,8 @@ def partner_line(track: Track, index: int, match: Match | None, shift_us: float)
     pair = match.of(track.side, index, shift_us)
     if pair is None:
         return "no matching event on the other side"
-    return f"{match.difference}: start {delta_text(pair.start_us)}, duration {delta_text(pair.duration_us)}"
+    together = f", {pair.parts} parts taken together" if pair.parts > 1 else ""
+    return f"{match.difference}: start {delta_text(pair.start_us)}, duration {delta_text(pair.duration_us)}{together}"
 
 
 def hover_text(track: Track, index: int, match: Match | None = None, shift_us: float = 0.0) -> str:

@@ -115,7 +115,7 @@ def drift_traces(
     track: Track, index: np.ndarray, match: Match, axis: str, *, shift_us: float, theme: str
 ) -> list[dict[str, Any]]:
     """Start difference over time, one colour per category; thinned to extremes when dense."""
-    index = match.paired(index)
+    index = match.beginning(index)
     category = track.category[index]
     traces = []
     codes = np.unique(category).tolist()

@@ -10,8 +10,15 @@ from urllib.parse import parse_qs, urlencode
 from gpusim.dashboard.figure.view import MODES, Selection, View
 from gpusim.dashboard.page.case import MEASURED, OWN_POINT, UNCHANGED, Asked
 
-__all__ = ["address_of", "asked_of", "query_of", "view_of"]
+__all__ = ["CONTROLS", "address_of", "asked_of", "query_of", "view_of"]
 
+CONTROLS = {
+    "mode": ("mode", "value"), "align": ("align", "value"), "align_kind": ("align-kind", "value"),
+    "align_tile": ("align-tile", "value"), "offset": ("offset", "value"), "search": ("search", "value"),
+    "critical": ("critical", "checked"), "window": ("window", "data"), "lanes": ("lanes", "data"),
+    "selected": ("selected", "data"), "viewport": ("viewport", "data"), "theme": ("theme", "data"),
+}  # fmt: skip
+"""The controls that a view depends on, by what `view_of` calls them: id and property."""
 MOST_LETTERS = 4000
 """What of a longer address goes beyond is left out, with all of the entry in which it ends."""
 
@@ -55,11 +62,12 @@ def asked_of(held: Mapping[str, Any]) -> Asked:
     return Asked(
         str(held.get("name") or ""), str(held.get("point") or OWN_POINT),
         tuple(map(str, held.get("changes") or ())), str(held.get("against") or ""),
+        str(held.get("imported") or ""),
     )  # fmt: skip
 
 
 def view_of(key: str, values: Mapping[str, Any]) -> View:
-    """The view that the page's controls describe. Window, lanes and selection of another case are dropped."""
+    """The view that the page's `CONTROLS` describe. Window, lanes and selection of another case are dropped."""
 
     def own(name: str) -> dict[str, Any]:
         held = values.get(name)

@@ -10,10 +10,10 @@ from typing import Any
 from dash import Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
-from gpusim.dashboard.page.address import asked_of
+from gpusim.dashboard.page.address import CONTROLS, asked_of
 from gpusim.dashboard.page.case import OWN_POINT, Asked, CaseError, CaseSource
 from gpusim.dashboard.page.changing import NOTHING
-from gpusim.dashboard.page.content import show_case, show_form
+from gpusim.dashboard.page.content import DRAWN, show_case, show_drawn, show_form
 from gpusim.dashboard.page.layout import scenario_options
 from gpusim.dashboard.page.panel import change_chips
 
@@ -27,8 +27,11 @@ _SHOWN = {
     "fields": ("fields", "children"), "quantities": ("quantity", "data"), "chips": ("chips", "children"),
     "text": ("scenario-text", "children"), "command": ("command", "children"), "wrong": ("wrong", "children"),
     "changes": ("changes", "data"), "wrong_fields": ("wrong-fields", "data"),
+    "imported": ("imported-mark", "children"),
 }  # fmt: skip
-_AGAIN = {"advice": ("advice", "children"), "advised": ("advised", "data")}
+_AGAIN = {
+    "advice": ("advice", "children"), "advised": ("advised", "data"), "import_message": ("import-message", "children"),
+}  # fmt: skip
 """Written by other callbacks as well."""
 
 
@@ -47,7 +50,8 @@ def meant(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | Non
 def wanted(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | None) -> Asked | None:
     """What to show now that ``trigger`` has changed, or None where that is shown already (``held``).
 
-    ``picked``: the values of scenario, point, changes, against and stamp, and what was wrong with the last changes.
+    ``picked``: the values of scenario, point, changes, against, imported and stamp, and what was wrong with the last
+    changes.
     """
     name, point, changes = picked["scenario"], picked["point"], tuple((picked["changes"] or {}).get("list", ()))
     now = asked_of(held) if held else None
@@ -64,30 +68,41 @@ def wanted(trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | No
         case "changes":
             same = now is not None and now.changes == changes and not picked["wrong"]
             asked = None if same else replace(before, changes=changes, against="")
+        case "imported":
+            key = (picked["imported"] or {}).get("key", "")
+            asked = None if now is None or now.imported == key else replace(now, imported=key, against="")
         case _:  # the file
             asked = replace(before, changes=changes, against="") if picked["stamp"]["changed"] else None
     return asked if name else None
 
 
 def shown_after(
-    source: CaseSource, trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | None
-) -> dict[str, Any] | None:
-    """What the page shows now that ``trigger`` has changed, or None where nothing does; see `wanted`."""
+    source: CaseSource, trigger: str, picked: Mapping[str, Any], held: Mapping[str, Any] | None,
+    values: Mapping[str, Any] | None = None,
+) -> dict[str, Any] | None:  # fmt: skip
+    """What the page shows now that ``trigger`` has changed, or None where nothing does; see `wanted`.
+
+    ``values`` are those of the controls of the view: the timelines come with the answer, not after another question.
+    """
     trigger = meant(trigger, picked, held)
     asked = wanted(trigger, picked, held)
     if asked is None:
         return None
-    kept = dict.fromkeys([*_SHOWN, *_AGAIN], no_update)
+    kept = dict.fromkeys([*_SHOWN, *_AGAIN, *DRAWN], no_update)
     if trigger == "changes" and held:
         # A change that cannot be is told beside the fields; what is shown stays.
         try:
-            source.case(asked)
+            source.case(asked, quick=True)
         except CaseError as error:
             return kept | {
                 "wrong": _without_set(str(error)), "wrong_fields": list(error.fields),
                 "chips": change_chips(asked.changes),
             }  # fmt: skip
-    shown = show_case(source, asked) | {"changes": no_update, "advised": None}
+    shown = show_case(source, asked, quick=trigger == "changes") | {
+        "changes": no_update,
+        "advised": None,
+        "import_message": [],
+    }
     shown["point"] = no_update if trigger == "point" else shown["point"] or None
     if trigger != "against":
         shown |= show_form(source, asked)
@@ -95,26 +110,44 @@ def shown_after(
         shown["fields"] = no_update  # who is typing keeps the cursor
     if trigger in ("scenario", "point"):
         shown["changes"] = NOTHING
-    return kept | shown
+    elif held and trigger != "stamp":
+        # Long lists, which are the same: a browser takes a while to put them up again.
+        shown |= dict.fromkeys(("points", "point", "point_box"), no_update)
+        if _of_device(asked_of(held)) == _of_device(asked):
+            shown["quantities"] = no_update
+    return kept | shown | show_drawn(source, shown["case"], values or {})
 
 
 def register_asking(app: Dash, source: CaseSource) -> None:
     """Bind what can be picked to what is shown."""
 
     @app.callback(
-        output={key: Output(*of, allow_duplicate=key in _AGAIN) for key, of in (_SHOWN | _AGAIN).items()},
+        output={
+            key: Output(*of, allow_duplicate=key not in _SHOWN) for key, of in (_SHOWN | _AGAIN | DRAWN).items()
+        },
         inputs={"picked": {
             "scenario": Input("scenario", "value"), "point": Input("point", "value"),
             "changes": Input("changes", "data"), "against": Input("against", "value"), "stamp": Input("stamp", "data"),
+            "imported": Input("imported", "data"),
         }},
-        state={"held": State("case", "data"), "wrong": State("wrong", "children")},
+        state={
+            "held": State("case", "data"), "wrong": State("wrong", "children"),
+            "values": {k: State(*v) for k, v in CONTROLS.items()},
+        },
         prevent_initial_call=True,
     )  # fmt: skip
-    def on_asked(picked: dict[str, Any], held: dict | None, wrong: str | None) -> dict[str, Any]:
-        shown = shown_after(source, ctx.triggered_id, picked | {"wrong": wrong}, held)
+    def on_asked(
+        picked: dict[str, Any], held: dict | None, wrong: str | None, values: dict[str, Any]
+    ) -> dict[str, Any]:
+        shown = shown_after(source, ctx.triggered_id, picked | {"wrong": wrong}, held, values)
         if shown is None:
             raise PreventUpdate
         return shown
+
+
+def _of_device(asked: Asked) -> list[str]:
+    """The changes that are of the device."""
+    return [change for change in asked.changes if change.startswith("device")]
 
 
 def _without_set(message: str) -> str:

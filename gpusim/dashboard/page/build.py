@@ -19,57 +19,69 @@ from gpusim.dashboard.page.facts import (
     predicted_note,
     unmeasured_text,
 )
+from gpusim.dashboard.page.imports import Imported, comparison_with
+from gpusim.errors import GpusimError
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
-from gpusim.scenario import Scenario, answer
+from gpusim.scenario import Scenario, predict
+from gpusim.scenario.prediction import serial_baseline
 from gpusim.timeline import Timeline
 from gpusim.timeline.metrics import outside_of_kernels, summary
 from gpusim.validation import Measurement, compare_with, measurement_of
 
-__all__ = ["build_case"]
+__all__ = ["baseline_of", "build_case", "serial_seconds", "with_speedup"]
 
 MOST_INTERVALS = 300_000
 """So many are drawn without a thought; a host program with more of them shows kernels as bars alone."""
 
 
 def build_case(
-    asked: Asked, own: Scenario, scenario: Scenario, points: Mapping[str, Measurement], unchanged: Case | None = None
+    asked: Asked,
+    own: Scenario,
+    scenario: Scenario,
+    points: Mapping[str, Measurement],
+    unchanged: Case | None = None,
+    imported: Imported | None = None,
+    baseline: bool = False,
 ) -> Case:
     """Predict ``scenario``, which is ``own`` as ``asked`` for, and find what it stands against.
 
-    ``unchanged``: the case without the changes, if there are any. Raises GpusimError.
+    ``unchanged``: the case without the changes, if there are any. ``imported`` takes the place of a recording,
+    ``baseline``: there is one without overlap, over which
+    `with_speedup` tells the gain. Raises GpusimError.
     """
-    reply = answer(scenario, zoom=True)
-    predicted = outside_of_kernels(reply.timeline)
-    shown = reply.timeline if len(reply.timeline) <= MOST_INTERVALS else predicted
+    whole = predict(scenario, zoom=True)
+    predicted = outside_of_kernels(whole)
+    shown = whole if len(whole) <= MOST_INTERVALS else predicted
     measurement = measurement_of(scenario)
     program = scenario.program()
-    against = asked.against or (MEASURED if measurement is not None or unchanged is None else UNCHANGED)
-    if unchanged is None or (against == MEASURED and measurement is not None):
-        other = _measured(predicted, measurement, scenario) if measurement is not None else {}
+    known = measurement is not None or imported is not None
+    against = asked.against or (MEASURED if known or unchanged is None else UNCHANGED)
+    if unchanged is None or (against == MEASURED and known):
+        other = _measured(predicted, measurement, imported, scenario) if known else {}
         against = MEASURED
     else:
         other = _without_changes(unchanged)
     track = other.get("other")
     badges = badges_of(
         scenario, predicted, measurement, track.timeline if track and against == MEASURED else None,
-        point=asked.point != OWN_POINT, changes=asked.changes,
+        point=asked.point != OWN_POINT, changes=asked.changes, imported=imported.file if imported else "",
     )  # fmt: skip
     notes = {"predicted": predicted_note(predicted)}
     if track is not None:
         notes["measured"] = measured_note(track.timeline) if against == MEASURED else unchanged.side_notes["predicted"]
     # What the same work without overlap has one of.
-    baseline = "one stage" if isinstance(program, KernelProgram) else "one stream"
+    single = "one stage" if isinstance(program, KernelProgram) else "one stream"
     return Case(
         name=own.name,
         question=own.question,
         facts=facts_of(scenario),
         predicted=Track(shown, "predicted", "what if" if asked.changes else ""),
-        predicted_numbers=_numbers(predicted, speedup=reply.speedup_vs_serial),
+        predicted_numbers=_numbers(predicted),
         against=against,
         **({"other": None} | other),
-        unmeasured=unmeasured_text(scenario, asked.changes) if measurement is None else "",
-        baseline=baseline if reply.serial_s is not None else "",
+        unmeasured=unmeasured_text(scenario, asked.changes) if not known else "",
+        baseline=single if baseline else "",
         **bottleneck_text(predicted),
         **occupancy_text(predicted, scenario),
         warps={role.name: role.warps for role in program.roles} if isinstance(program, KernelProgram) else {},
@@ -79,8 +91,33 @@ def build_case(
         point=asked.point,
         changes=asked.changes,
         recorded=measurement is not None,
+        imported=imported.file if imported else "",
         side_notes=notes,
     )
+
+
+def baseline_of(scenario: Scenario) -> Scenario | None:
+    """Its work without overlap; None where there is no such thing."""
+    try:
+        return serial_baseline(scenario)
+    except GpusimError:
+        return None
+
+
+def serial_seconds(baseline: Scenario) -> float | None:
+    """Seconds of it; None where it cannot run: what needs two stages waits for ever with one."""
+    try:
+        return predict(baseline, trace=False).total_s
+    except GpusimError:
+        return None
+
+
+def with_speedup(case: Case, serial_s: float | None) -> Case:
+    """``case`` with its gain over the same work without overlap, which takes ``serial_s``; None: that cannot run."""
+    if serial_s is None:
+        return dataclasses.replace(case, baseline="")
+    numbers = dataclasses.replace(case.predicted_numbers, speedup=serial_s / case.predicted.timeline.total_s)
+    return dataclasses.replace(case, predicted_numbers=numbers)
 
 
 def _cost(program: KernelProgram | HostProgram) -> Cost | None:
@@ -89,17 +126,24 @@ def _cost(program: KernelProgram | HostProgram) -> Cost | None:
     return Cost(program.shared_bytes, program.registers, program.warps)
 
 
-def _measured(predicted: Timeline, measurement: Measurement, scenario: Scenario) -> dict[str, Any]:
-    """What a case says of its recording."""
-    comparison = compare_with(predicted, measurement)
+def _measured(
+    predicted: Timeline, measurement: Measurement | None, imported: Imported | None, scenario: Scenario
+) -> dict[str, Any]:
+    """What a case says of its recording, or of the trace in its place."""
+    if imported is not None:
+        comparison = comparison_with(imported, predicted, scenario)
+    else:
+        comparison = compare_with(predicted, measurement)
     found: dict[str, Any] = {
         "band": comparison.band.worst, "hidden_band": comparison.band.hidden, "gap": comparison.gap
     }  # fmt: skip
     hidden = comparison.metric("hidden_fraction")
     if hidden is not None and comparison.unstamped_hidden is not None:
         found["stamped_hidden"] = hidden.predicted
-    measured, row = _with_tiles(comparison.measured, scenario), measurement.row
-    found["other_numbers"] = _numbers(measured, spread=measurement.spread, range_s=(row.min_s, row.max_s))
+    measured, more = _with_tiles(comparison.measured, scenario), {}
+    if imported is None:
+        more = {"spread": measurement.spread, "range_s": (measurement.row.min_s, measurement.row.max_s)}
+    found["other_numbers"] = _numbers(measured, **more)
     return found | {"other": Track(measured, "measured") if len(measured) else None}
 
 

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from dash import ClientsideFunction, Dash, Input, Output, State
+from dash import ALL, MATCH, ClientsideFunction, Dash, Input, Output, State
 from dash.exceptions import PreventUpdate
 
-from gpusim.dashboard.page.address import asked_of, view_of
+from gpusim.dashboard.page.address import CONTROLS, asked_of
 from gpusim.dashboard.page.asking import register_asking, register_file
-from gpusim.dashboard.page.case import CaseError, CaseSource
+from gpusim.dashboard.page.case import CaseSource
 from gpusim.dashboard.page.changing import register_changing
-from gpusim.dashboard.page.content import draw, show_advice, show_sweep
+from gpusim.dashboard.page.content import DRAWN, show_advice, show_cards, show_drawn, show_sweep
 from gpusim.dashboard.page.exporting import register_exporting
+from gpusim.dashboard.page.importing import register_importing
+from gpusim.dashboard.page.panel import FIELD, SLIDER
 
 __all__ = ["register"]
-
-_CONTROLS = {
-    "mode": ("mode", "value"), "align": ("align", "value"), "align_kind": ("align-kind", "value"),
-    "align_tile": ("align-tile", "value"), "offset": ("offset", "value"), "search": ("search", "value"),
-    "critical": ("critical", "checked"), "window": ("window", "data"), "lanes": ("lanes", "data"),
-    "selected": ("selected", "data"), "viewport": ("viewport", "data"), "theme": ("theme", "data"),
-}  # fmt: skip
 
 
 def register(app: Dash, source: CaseSource) -> None:
@@ -30,31 +25,26 @@ def register(app: Dash, source: CaseSource) -> None:
     register_file(app, source)
     register_changing(app, source)
     register_exporting(app, source)
+    register_importing(app, source)
     _register_shown(app, source)
     _register_scripts(app)
+    _register_fields(app)
 
 
 def _register_shown(app: Dash, source: CaseSource) -> None:
     """Bind what is drawn of a case to the case and to the controls of the page."""
 
+    # A case comes with its timelines (`shown_after`): this is for all else that changes them.
     @app.callback(
-        output={
-            "figure": Output("drawn", "data"), "gutter": Output("gutter", "children"),
-            "height": Output("canvas", "style"), "legend": Output("legend", "children"),
-            "count": Output("count", "children"),
-            "details": Output("details", "children"), "details_style": Output("details", "style"),
-            "notice": Output("notice", "children"), "search_error": Output("search", "error"),
-        },
-        inputs={"held": Input("case", "data"), "values": {k: Input(*v) for k, v in _CONTROLS.items()}},
-    )  # fmt: skip
-    def on_view(held: dict | None, values: dict[str, Any]) -> dict[str, Any]:
-        if not held or not values.get("viewport"):
+        output={key: Output(*of) for key, of in DRAWN.items()},
+        inputs={"values": {k: Input(*v) for k, v in CONTROLS.items()}},
+        state={"held": State("case", "data")},
+    )
+    def on_view(values: dict[str, Any], held: dict | None) -> dict[str, Any]:
+        shown = show_drawn(source, held, values)
+        if not shown:
             raise PreventUpdate
-        try:
-            case = source.case(asked_of(held))
-        except CaseError:
-            raise PreventUpdate from None
-        return draw(case, held["key"], view_of(held["key"], values))
+        return shown
 
     # Behind the first picture, which `advisable` announces: a dozen predictions must not hold it up.
     @app.callback(
@@ -64,6 +54,16 @@ def _register_shown(app: Dash, source: CaseSource) -> None:
         if not held or held["key"] != key:
             raise PreventUpdate
         return show_advice(source, asked_of(held))
+
+    @app.callback(
+        Output("cards", "children", allow_duplicate=True), Input("advised", "data"), State("case", "data"),
+        prevent_initial_call=True,
+    )  # fmt: skip
+    def on_rest(key: str | None, held: dict | None) -> list[Any]:
+        cards = show_cards(source, asked_of(held)) if held and held["key"] == key else []
+        if not cards:
+            raise PreventUpdate
+        return cards
 
     @app.callback(
         Output("sweep-graph", "figure"), Output("sweep-table", "children"),
@@ -87,7 +87,11 @@ _ON_REQUEST = ("help", "fold", "toggleTheme", "zoomIn", "zoomOut", "zoomHome")
 def _register_scripts(app: Dash) -> None:
     """Bind the scripts in ``assets/`` that answer without the server."""
     for output, inputs, function in (
-        (Output("graph", "figure"), [Input("drawn", "data")], "place"),
+        (
+            Output("graph", "figure"),
+            [Input("drawn", "data"), State("case", "data"), State("viewport", "data")],
+            "place",
+        ),
         (Output("advised", "data"), [Input("drawn", "data"), State("advised", "data")], "advisable"),
         (
             Output("range", "title"),
@@ -105,3 +109,19 @@ def _register_scripts(app: Dash) -> None:
     ):
         script = ClientsideFunction("gpusim", function)
         app.clientside_callback(script, output, *inputs, prevent_initial_call=function in _ON_REQUEST)
+
+
+def _register_fields(app: Dash) -> None:
+    """Bind the scripts that mark the fields of a what-if, and keep sliders in step with what is typed."""
+    every, field, slider = ({"type": kind, "path": which} for kind, which in
+                            ((FIELD, ALL), (FIELD, MATCH), (SLIDER, MATCH)))  # fmt: skip
+    # From a slider to its input by the script itself: as an output it would close a circle.
+    for outputs, inputs, function in (
+        ([Output(every, "error"), Output(every, "className")],
+         [Input("wrong-fields", "data"), Input("changes", "data"), State(every, "id")], "mark"),
+        ([Output(slider, "value")], [Input(field, "value"), State(slider, "label"), State(slider, "value")], "slide"),
+        ([Output(slider, "title")],
+         [Input(slider, "value"), State(slider, "label"), State(field, "value"), State(field, "id")], "type"),
+    ):  # fmt: skip
+        script = ClientsideFunction("gpusimFields", function)
+        app.clientside_callback(script, *outputs, *inputs, prevent_initial_call=True)

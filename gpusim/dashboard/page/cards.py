@@ -72,7 +72,10 @@ def _predicted_card(case: Case) -> html.Div:
     return card(title, _us(case.predicted_numbers.total_s), _verdict(case), room="wide", why=why)
 
 
-def _measured_card(numbers: Numbers) -> html.Div:
+def _measured_card(numbers: Numbers, imported: str) -> html.Div:
+    if imported:
+        why = f"The run time that {imported} tells, or else the time from its first to its last event."
+        return card("Measured", _us(numbers.total_s), "imported", why=why)
     why = "Median of the un-instrumented runs; those of host programs are of several machines."
     return card("Measured", _us(numbers.total_s), _spread(numbers), why=why)
 
@@ -128,8 +131,8 @@ def _exposed_card(case: Case) -> html.Div:
                 why="Time per SM in which a copy is in flight and nothing computes.")  # fmt: skip
 
 
-def _speedup_card(speedup: float, baseline: str) -> html.Div:
-    return card("Speed-up", f"{speedup:.2f}×", f"over {baseline}", room="narrow",
+def _speedup_card(speedup: float | None, baseline: str) -> html.Div:
+    return card("Speed-up", f"{speedup:.2f}×" if speedup else "…", f"over {baseline}", room="narrow",
                 why=f"Predicted duration of the same work with {baseline}, over this one.")  # fmt: skip
 
 
@@ -149,13 +152,15 @@ def card_row(case: Case) -> list[html.Div]:
     ours, theirs = case.predicted_numbers, case.other_numbers or Numbers()
     cards = [_predicted_card(case)]
     if case.other_numbers is not None:
-        cards.append((_unchanged_card if case.against == UNCHANGED else _measured_card)(case.other_numbers))
+        unchanged = case.against == UNCHANGED
+        other = _unchanged_card(theirs) if unchanged else _measured_card(theirs, case.imported)
+        cards.append(other)
     if ours.hidden_fraction is not None:  # there are copies
         cards += [_hidden_card(case), _exposed_card(case)]
     if ours.period_s is not None:
         cards.append(card("Per tile", _us(ours.period_s, 3), _pair(_us(theirs.period_s, 3), case), room="narrow",
                           why="Steady-state time between two tiles of a CTA."))  # fmt: skip
-    if ours.speedup:
+    if case.baseline:
         cards.append(_speedup_card(ours.speedup, case.baseline))
     if case.bottleneck:
         cards.append(_bottleneck_card(case))

@@ -45,18 +45,21 @@ class Asked:
     """What somebody wants to see: a scenario, perhaps at a recorded point of its technique, perhaps changed.
 
     ``changes`` are those of a what-if, as ``--set`` of the command line has them. ``against``: `MEASURED` or
-    `UNCHANGED`, "" for the first of them that there is.
+    `UNCHANGED`, "" for the first of them that there is. ``imported``: the key of a trace that takes the place of the
+    recording, "" for none.
     """
 
     name: str
     point: str = OWN_POINT
     changes: tuple[str, ...] = ()
     against: str = ""
+    imported: str = ""
 
     @property
     def key(self) -> str:
         """Tells it from everything else that can be asked for."""
-        return "|".join((self.name, self.point, *self.changes, self.against))
+        parts = (self.name, self.point, *self.changes, self.against, self.imported)
+        return "|".join(parts[: None if self.imported else -1])
 
 
 class CaseError(Exception):
@@ -151,7 +154,7 @@ class Case:
     gap: str = ""
     """Why the case is known to be outside its band, if it is."""
     baseline: str = ""
-    """What the speed-up is over, "" where nothing can be serialised."""
+    """What the speed-up is over, "" where nothing can be serialised; there may be no speed-up yet."""
     bottleneck: str = ""
     lever: str = ""
     occupancy: str = ""
@@ -167,6 +170,8 @@ class Case:
     changes: tuple[str, ...] = ()
     recorded: bool = False
     """Whether there is a recording, whatever the prediction stands against."""
+    imported: str = ""
+    """The name of the file that takes the place of the recording, if one does."""
     side_notes: Mapping[str, str] = field(default_factory=dict)
     """A few words beside the title of a side's panel."""
 
@@ -214,8 +219,11 @@ class CaseSource(Protocol):
     def entries(self) -> list[Entry]:
         """All scenarios, readable or not, in display order."""
 
-    def case(self, asked: Asked) -> Case:
-        """What is asked for, predicted and measured. Raises CaseError."""
+    def case(self, asked: Asked, *, quick: bool = False) -> Case:
+        """What is asked for, predicted and measured; ``quick`` without a speed-up that is not known yet.
+
+        Raises CaseError.
+        """
 
     def advice(self, asked: Asked) -> Advice:
         """What changes of it would gain; takes as long as a dozen predictions. Raises CaseError."""
@@ -228,6 +236,9 @@ class CaseSource(Protocol):
 
     def finder(self) -> Finder:
         """How to find recorded parameters among the scenarios as they are now."""
+
+    def import_trace(self, asked: Asked, file: str, content: bytes) -> str:
+        """Keep a trace to compare with; what `Asked` is to call it. Raises CaseError where it cannot be compared."""
 
     def save(self, asked: Asked, name: str) -> None:
         """Make it a scenario of its own, called ``name``. Raises CaseError."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, no_update
@@ -10,10 +10,10 @@ from dash.exceptions import PreventUpdate
 
 from gpusim.dashboard.page.case import OWN_POINT, Asked, CaseError, CaseSource
 from gpusim.dashboard.page.form import changes_of
-from gpusim.dashboard.page.panel import CHANGED_CLASS, DROP, FIELD, PLAIN_CLASS
+from gpusim.dashboard.page.panel import DROP, FIELD
 from gpusim.dashboard.page.sweep_panel import PICK
 
-__all__ = ["NOTHING", "changed_list", "changes_after", "field_states", "register_changing"]
+__all__ = ["NOTHING", "changed_list", "changes_after", "register_changing"]
 
 NOTHING: Mapping[str, Any] = {"list": [], "history": [], "typed": False}
 """No changes, none before them; ``typed`` says that the list is that of the fields, which need not be told."""
@@ -85,15 +85,6 @@ def _clicked(value: Mapping[str, Any] | None) -> str:
     return points[0].get("customdata") or ""
 
 
-def field_states(
-    wrong: Collection[str], known: Mapping[str, Any], paths: Sequence[str]
-) -> tuple[list[bool], list[str]]:
-    """Which of the fields at ``paths`` are ``wrong``, and the class of each."""
-    changed = {change.partition("=")[0] for change in known["list"]}
-    names = [CHANGED_CLASS if path in changed else PLAIN_CLASS for path in paths]
-    return [path in wrong for path in paths], names
-
-
 def register_changing(app: Dash, source: CaseSource) -> None:
     """Bind the panel's fields and buttons to the list of changes."""
 
@@ -121,11 +112,3 @@ def register_changing(app: Dash, source: CaseSource) -> None:
         if after is None:
             raise PreventUpdate
         return {"changes": after, "value": "" if ctx.triggered_id == "quantity-value" else no_update}
-
-    @app.callback(
-        Output({"type": FIELD, "path": ALL}, "error"), Output({"type": FIELD, "path": ALL}, "className"),
-        Input("wrong-fields", "data"), Input("changes", "data"),
-        State({"type": FIELD, "path": ALL}, "id"), prevent_initial_call=True,
-    )  # fmt: skip
-    def on_state(wrong: list[str] | None, known: dict, ids: list[dict]) -> tuple[list[bool], list[str]]:
-        return field_states(wrong or (), known, [of["path"] for of in ids])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -10,19 +11,30 @@ from dash import html
 from gpusim.dashboard.figure.align import alignment_shift
 from gpusim.dashboard.figure.figures import Drawing, timeline_figure
 from gpusim.dashboard.figure.view import View
+from gpusim.dashboard.page.address import asked_of, view_of
 from gpusim.dashboard.page.advice import advice_line, advice_missing, advice_pending
 from gpusim.dashboard.page.cards import badge_row, card_row, distortion_banner, message_panel
 from gpusim.dashboard.page.case import MEASURED, Asked, Case, CaseError, CaseSource
 from gpusim.dashboard.page.details import details_strip
 from gpusim.dashboard.page.form import Form
 from gpusim.dashboard.page.gutter import gutter_rows
+from gpusim.dashboard.page.importing import imported_mark
 from gpusim.dashboard.page.panel import change_chips, field_inputs, quantity_options
 from gpusim.dashboard.page.sweep_panel import sweep_figure, sweep_table
 from gpusim.dashboard.page.sweeps import Sweep
 
-__all__ = ["draw", "first_name", "show_advice", "show_case", "show_form", "show_sweep"]
+__all__ = [
+    "DRAWN", "draw", "drawing_of", "first_name", "show_advice", "show_cards", "show_case", "show_drawn", "show_form",
+    "show_sweep",
+]  # fmt: skip
 
 
+DRAWN = {
+    "figure": ("drawn", "data"), "gutter": ("gutter", "children"), "height": ("canvas", "style"),
+    "legend": ("legend", "children"), "count": ("count", "children"), "details": ("details", "children"),
+    "details_style": ("details", "style"), "notice": ("notice", "children"), "search_error": ("search", "error"),
+}  # fmt: skip
+"""Where what `draw` gives is shown: id and property."""
 _FIRST = "stages"
 """The shipped scenario that shows the main question; taken where it is there."""
 
@@ -35,15 +47,18 @@ def first_name(source: CaseSource) -> str:
     return best.name if best else ""
 
 
-def show_case(source: CaseSource, asked: Asked) -> dict[str, Any]:
-    """Everything above the timelines for a scenario, or the message that stands in its place."""
+def show_case(source: CaseSource, asked: Asked, *, quick: bool = False) -> dict[str, Any]:
+    """Everything above the timelines for a scenario, or the message that stands in its place.
+
+    ``quick`` as in `CaseSource.case`; `show_cards` then tells the rest.
+    """
     shown = {
         "question": "", "facts": "", "badges": [], "cards": [], "message": None, "work": {"display": "none"},
         "points": [], "point": "", "point_box": {"display": "none"}, "case": None, "advice": advice_pending(),
-        "against": MEASURED, "against_box": {"display": "none"},
+        "against": MEASURED, "against_box": {"display": "none"}, "imported": [],
     }  # fmt: skip
     try:
-        case = source.case(asked)
+        case = source.case(asked, quick=quick)
     except CaseError as error:
         return shown | {
             "message": message_panel(error.title, str(error), bool(asked.changes)),
@@ -63,10 +78,12 @@ def show_case(source: CaseSource, asked: Asked) -> dict[str, Any]:
         "point_box": {} if len(points) > 1 else {"display": "none"},
         "against": case.against,
         # There is a choice where a changed scenario was recorded, too.
-        "against_box": {} if case.changes and case.recorded else {"display": "none"},
+        "against_box": {} if case.changes and (case.recorded or case.imported) else {"display": "none"},
+        "imported": imported_mark(case),
         "case": {
             "name": asked.name, "point": case.point, "changes": list(case.changes), "against": case.against,
             "key": replace(asked, point=case.point, against=case.against).key, "other": bool(case.other),
+            "imported": asked.imported,
         },
     }  # fmt: skip
 
@@ -80,6 +97,16 @@ def _facts(case: Case) -> html.Span:
     return html.Span(shown, title=" · ".join((*case.facts, *case.notes)))
 
 
+def show_drawn(source: CaseSource, held: dict[str, Any] | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """What is drawn of the case that is ``held`` for the controls' ``values``; nothing while their room is unknown."""
+    if not held or not values.get("viewport"):
+        return {}
+    try:
+        return draw(source.case(asked_of(held), quick=True), held["key"], view_of(held["key"], values))
+    except CaseError:
+        return {}
+
+
 def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:
     """The parts of the panel of a what-if; empty for a scenario that cannot be read."""
     try:
@@ -91,6 +118,16 @@ def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:
         "text": form.text, "command": form.command, "wrong": "",
         "wrong_fields": [],
     }  # fmt: skip
+
+
+def show_cards(source: CaseSource, asked: Asked) -> list[Any]:
+    """All cards of a scenario that was shown before its speed-up was known; none for one that has them all."""
+    try:
+        case = source.case(asked, quick=True)
+        waiting = bool(case.baseline) and case.predicted_numbers.speedup is None
+        return card_row(source.case(asked)) if waiting else []
+    except CaseError:
+        return []
 
 
 def show_advice(source: CaseSource, asked: Asked) -> list[Any]:
@@ -112,10 +149,15 @@ def show_sweep(source: CaseSource, asked: Asked, theme: str) -> tuple[dict[str, 
     return sweep_figure(sweep, theme), sweep_table(sweep, asked.changes)
 
 
+def drawing_of(case: Case, view: View) -> Drawing:
+    """The timelines of a case as ``view`` shows them."""
+    critical = case.critical if view.critical else None
+    return timeline_figure(case.predicted, case.other, view, case.match, critical)
+
+
 def draw(case: Case, key: str, view: View) -> dict[str, Any]:
     """The figure of a view with lane list, legend, details and messages."""
-    critical = case.critical if view.critical else None
-    drawing = timeline_figure(case.predicted, case.other, view, case.match, critical)
+    drawing = drawing_of(case, view)
     drawing.figure["layout"]["meta"] = {
         "case": key, "home": list(drawing.home_us), "window": list(drawing.window_us),
         "theme": view.theme, "mode": view.mode,

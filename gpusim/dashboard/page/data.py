@@ -17,10 +17,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from gpusim.dashboard.page.build import build_case
+from gpusim.dashboard.page.build import baseline_of, build_case, serial_seconds, with_speedup
 from gpusim.dashboard.page.case import OWN_POINT, Asked, Case, CaseError, Entry, Finder
 from gpusim.dashboard.page.finding import finder_among
 from gpusim.dashboard.page.form import Form, form_of
+from gpusim.dashboard.page.imports import Imports
 from gpusim.dashboard.page.sweeps import Sweep, axes_of, sweep_of, without
 from gpusim.deadlock import Deadlock
 from gpusim.errors import GpusimError, ScenarioError
@@ -31,7 +32,7 @@ from gpusim.validation import Measurement, measurement_of, measurements, recordi
 
 __all__ = ["ScenarioFolder"]
 
-MOST_CASES = 24
+MOST_CASES = 48
 _FILE_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,79}")
 Made = TypeVar("Made")
 _LOG = logging.getLogger(__name__)
@@ -47,7 +48,9 @@ class ScenarioFolder:
         self._busy = threading.Lock()
         self._saving = threading.Lock()
         self._advice: OrderedDict[tuple, Advice] = OrderedDict()
+        self._serials: OrderedDict[tuple, float | None] = OrderedDict()
         self._sweeps: OrderedDict[tuple, Sweep] = OrderedDict()
+        self._imports = Imports()
         self._advising = threading.Lock()  # of its own: a zoom must not wait for a dozen predictions
 
     def _paths(self) -> dict[str, Path]:
@@ -77,13 +80,13 @@ class ScenarioFolder:
             known = self._loaded[path] = (changed, load(path))
         return known[1]
 
-    def case(self, asked: Asked) -> Case:
+    def case(self, asked: Asked, *, quick: bool = False) -> Case:
         """The scenario, perhaps at a recorded point of its technique, perhaps changed. Raises CaseError."""
-        return self._asked(asked.name, self._busy, lambda own: self._case(asked, own))
+        return self._asked(asked.name, self._busy, lambda own: self._case(asked, own, quick))
 
     def advice(self, asked: Asked) -> Advice:
         """What changes of it would gain. Raises CaseError."""
-        timeline = self.case(asked).predicted.timeline
+        timeline = self.case(asked, quick=True).predicted.timeline
 
         def advised(own: Scenario) -> Advice:
             scenario = _changed(_pointed(own, asked.point), asked.changes)
@@ -109,6 +112,14 @@ class ScenarioFolder:
             scenario = _changed(base, without(asked.changes, axes_of(own)))
             key = (str(own.model.sweep), *map(_depends_on, (scenario, *_on_devices(own, scenario))))
             return _kept(self._sweeps, key, lambda: sweep_of(own, scenario))
+
+        return self._asked(asked.name, self._advising, made)
+
+    def import_trace(self, asked: Asked, file: str, content: bytes) -> str:
+        """Keep a trace to compare with; what `Asked` is to call it. Raises CaseError where it cannot be compared."""
+
+        def made(own: Scenario) -> str:
+            return self._imports.add(file, content, _changed(_pointed(own, asked.point), asked.changes))
 
         return self._asked(asked.name, self._advising, made)
 
@@ -175,15 +186,26 @@ class ScenarioFolder:
             _LOG.exception("scenario %s", name)
             raise CaseError(f"{type(error).__name__}: {error}", f"{name}: an error inside gpusim") from error
 
-    def _case(self, asked: Asked, own: Scenario) -> Case:
+    def _case(self, asked: Asked, own: Scenario, quick: bool) -> Case:
         base = _pointed(own, asked.point)
         scenario = _changed(base, asked.changes)
         # Without the changes it is asked for by itself, so that it is made once.
-        unchanged = self._case(Asked(asked.name, asked.point), own) if asked.changes else None
+        unchanged = self._case(Asked(asked.name, asked.point), own, quick=True) if asked.changes else None
         key = (own.name, own.question, *map(_depends_on, (own, base, scenario)))
-        case = _kept(self._cases, (*key, asked), lambda: build_case(asked, own, scenario, _points(own), unchanged))
+        imported = self._imports.find(asked.imported) if asked.imported else None
+        serial = baseline_of(scenario)
+        case = _kept(
+            self._cases, (*key, asked),
+            lambda: build_case(asked, own, scenario, _points(own), unchanged, imported, serial is not None),
+        )  # fmt: skip
         # What it turned out to stand against is asked for by name from now on.
-        return _kept(self._cases, (*key, replace(asked, against=case.against)), lambda: case)
+        named = (*key, replace(asked, against=case.against))
+        case = _kept(self._cases, named, lambda: case)
+        # Many changes of a scenario share a baseline: then there is nothing to wait for.
+        if serial is None or (quick and serial.identity not in self._serials):
+            return case
+        serial_s = _kept(self._serials, serial.identity, lambda: serial_seconds(serial))
+        return _kept(self._cases, (*named, "with speed-up"), lambda: with_speedup(case, serial_s))
 
 
 def _pointed(own: Scenario, point: str) -> Scenario:
@@ -250,8 +272,8 @@ def _points(scenario: Scenario) -> dict[str, Measurement]:
     if technique is None or scenario.model.device.set:
         return {}
     found = [
-        m for m in measurements()
-        if m.technique.name == technique.name and m.device == scenario.recorded_device and m.has_timeline
+        m for m in measurements(technique.name)
+        if m.device == scenario.recorded_device and m.has_timeline
     ]  # fmt: skip
     return {",".join(f"{k}={v}" for k, v in _distinct(m, found).items()) or f"p{i}": m for i, m in enumerate(found)}
 

@@ -81,7 +81,8 @@ def _partner(case: Case, selected: Selection, shift_us: float) -> list[html.Div]
     if pair is None:
         return [_fact(match.difference.capitalize(), "–", "no matching event")]
     long, starts = delta_text(pair.duration_us), delta_text(pair.start_us)
-    return [_fact(match.difference.capitalize(), f"{long} long", f"starts {starts}")]
+    together = f", {pair.parts} parts together" if pair.parts > 1 else ""
+    return [_fact(match.difference.capitalize(), f"{long} long", f"starts {starts}{together}")]
 
 
 def _cause(track: Track, index: int, shift: float) -> html.Div:

@@ -19,6 +19,8 @@ from gpusim.timeline.bottleneck import bottleneck
 from gpusim.validation import Measurement
 
 NO_BREAK = "\u00a0"
+LONG_NAME = 24
+"""Letters of a file's name on a badge."""
 
 __all__ = ["badges_of", "bottleneck_text", "facts_of", "measured_note", "occupancy_text", "parameter_text",
            "predicted_note", "unmeasured_text"]  # fmt: skip
@@ -99,6 +101,7 @@ def badges_of(
     *,
     point: bool = False,
     changes: Sequence[str] = (),
+    imported: str = "",
 ) -> tuple[Badge, ...]:
     """Provenance at a glance: recorded or not, changed, device, stale, overhead, assumptions."""
     badges: list[Badge] = []
@@ -106,7 +109,7 @@ def badges_of(
         badges.append(Badge("other parameters", "warn", "A recorded point of the technique, not the scenario's own."))
     if changes:
         badges.append(Badge(counted(len(changes), "change"), "warn", "What if " + ", ".join(changes)))
-    badges += _recording_badges(measurement, measured)
+    badges += [_imported_badge(imported, measured)] if imported else _recording_badges(measurement, measured)
     other = scenario.model.device.set
     if other:
         text = ", ".join(f"{name} = {value}" for name, value in other.items())
@@ -125,6 +128,14 @@ def badges_of(
         count = counted(len(assumed), "assumed quantity")
         badges.append(Badge(count, "plain", "Not measured on this device, assumed: " + ", ".join(map(str, assumed))))
     return tuple(badges)
+
+
+def _imported_badge(file: str, measured: Timeline | None) -> Badge:
+    """That the measured side is the user's own."""
+    skipped = measured.meta.get("skipped") if measured is not None else 0
+    left_out = f" {skipped:,} events of no known category are left out." if skipped else ""
+    name = file if len(file) <= LONG_NAME else f"{file[: LONG_NAME - 1]}…"
+    return Badge(f"imported {name}", "warn", f"The measured side is of {file}, not of a recording.{left_out}")
 
 
 def _recording_badges(measurement: Measurement | None, measured: Timeline | None) -> list[Badge]:

@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from gpusim.dashboard.figure.text import bytes_text
+from gpusim.dashboard.page.stops import stops_of
 from gpusim.hardware import profile_names
 from gpusim.scenario import Scenario
 from gpusim.scenario.overrides import assignment
@@ -31,6 +32,7 @@ class Field:
     """One number or word of a scenario: ``value`` as it is now, ``base`` without the changes, both as people type it.
 
     ``path`` is what ``--set`` would name. ``choices`` for one of a few; ``whole`` for whole numbers without a unit.
+    ``stops``: values for a slider, ascending, with what one types for each; empty for what is not bounded.
     """
 
     path: str
@@ -43,6 +45,7 @@ class Field:
     least: float | None = None
     most: float | None = None
     step: float | None = None
+    stops: tuple[tuple[float, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -104,15 +107,19 @@ def _fields(base: Scenario, now: Scenario) -> Iterator[Field]:
 def _parameters(base: Scenario, now: Scenario) -> Iterator[Field]:
     for one in dataclasses.fields(now.params):
         limits = one.metadata or {}
-        value, before = (_typed(getattr(each.params, one.name), limits.get("unit")) for each in (now, base))
+        unit, kept = limits.get("unit"), getattr(base.params, one.name)
+        value, before = (_typed(getattr(each.params, one.name), unit) for each in (now, base))
         choices = tuple(map(str, limits.get("choices") or ()))
-        if isinstance(getattr(base.params, one.name), bool):
+        if isinstance(kept, bool):
             choices = ("true", "false")
+        bounds = (limits.get("ge"), limits.get("le"), limits.get("multiple_of"))
+        stops = () if choices or isinstance(kept, str) else stops_of(kept, *bounds)
         label = one.name.replace("_", " ").replace("ctas", "CTAs").replace("fma", "FMA")
         yield Field(
             f"kernel.params.{one.name}", label, value, before, limits.get("doc") or "", choices,
-            whole=not choices and value.isdecimal() and limits.get("unit") is None,
+            whole=not choices and value.isdecimal() and unit is None,
             least=limits.get("ge"), most=limits.get("le"), step=limits.get("multiple_of"),
+            stops=tuple((stop, _typed(stop, unit)) for stop in stops),
         )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from gpusim.dashboard.figure.palette import FONT
 from gpusim.dashboard.figure.view import MODES
 from gpusim.dashboard.page.case import MEASURED, UNCHANGED, Entry
 from gpusim.dashboard.page.exporting import export_menu
+from gpusim.dashboard.page.importing import drop_zone, import_button
 from gpusim.dashboard.page.panel import what_if_panel
 from gpusim.dashboard.page.sweep_panel import sweep_panel
 from gpusim.timeline import KINDS
@@ -93,7 +94,8 @@ def _header(entries: Sequence[Entry], name: str | None, shown: Mapping[str, Any]
             dmc.Button("Sweep", id="sweep-open", size="compact-sm", variant="default",
                        **{"aria-label": "Every point of the scenario's sweep"}),
             export_menu(),
-            html.Div(shown["badges"], id="badges", className="badges"),
+            import_button(),
+            html.Div(className="grow"),
             dmc.ActionIcon("◐", id="theme-toggle", variant="subtle", color="gray", **{"aria-label": "Light or dark"}),
             dmc.ActionIcon("?", id="help-open", variant="subtle", color="gray", **{"aria-label": "Keyboard help"}),
         ],
@@ -127,6 +129,7 @@ def _toolbar(mode: str, shown: Mapping[str, Any]) -> html.Div:
                      id="against-box", style=shown["against_box"], title="What the changed scenario stands against"),
             html.Div(sides, className="sides"),
             dmc.Switch(id="critical", label="Critical path", size="xs", checked=False),
+            html.Div(shown["imported"], id="imported-mark", className="imported-mark"),
             html.Div(id="notice", className="notice"),
             html.Div(className="grow"),
             html.Span(id="count", className="range"),
@@ -194,13 +197,19 @@ def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[st
         dcc.Store(id="viewport"),
         dcc.Store(id="theme", storage_type="local"),
         dcc.Store(id="wrong-fields"),
+        dcc.Store(id="imported"),
         dcc.Store(id="changes", data={"list": address["changes"], "history": [], "typed": False}),
         dcc.Store(id="stamp", data={"name": address["scenario"], "stamp": shown["stamp"], "changed": False}),
         dcc.Interval(id="tick", interval=WATCH_MS),
     ]
+    # Badges share a line that is cut where there is no room: however many there are, nothing moves.
+    about = [
+        html.Div(shown["facts"], id="facts", className="facts"),
+        html.Div(shown["badges"], id="badges", className="badges"),
+    ]
     headline = [
         html.H1(shown["question"], id="question", className="question"),
-        html.Div(shown["facts"], id="facts", className="facts"),
+        html.Div(about, className="about-row"),
     ]
     work = [_toolbar(address["mode"] or "stacked", shown), _timeline()]
     body = html.Div(
@@ -208,6 +217,7 @@ def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[st
             *stores,
             _header(entries, address["scenario"], shown),
             html.Div(headline, className="headline"),
+            html.Div(id="import-message"),
             what_if_panel(shown, opened=bool(address["changes"])),
             sweep_panel(),
             html.Div(shown["cards"], id="cards", className="cards"),
@@ -215,6 +225,7 @@ def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[st
             html.Div(shown["message"], id="message"),
             html.Div(work, id="work", className="work", style=shown["work"]),
             _help(),
+            drop_zone(),
         ],
         className="app",
         id="app",

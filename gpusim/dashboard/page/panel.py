@@ -15,17 +15,18 @@ __all__ = [
     "DROP",
     "FIELD",
     "PLAIN_CLASS",
+    "SLIDER",
     "change_chips",
     "field_inputs",
     "quantity_options",
     "what_if_panel",
 ]
 
-FIELD, DROP = "field", "drop"
-"""Types of the ids of inputs and of the buttons that take a change back."""
+FIELD, DROP, SLIDER = "field", "drop", "slider"
+"""Types of the ids of inputs, of the buttons that take a change back, and of sliders."""
 PLAIN_CLASS, CHANGED_CLASS = "field", "field changed"
 """Classes of inputs."""
-WAIT_MS = 250
+WAIT_MS = 100
 """Milliseconds from the last key to asking for a prediction."""
 
 
@@ -45,9 +46,31 @@ def _input(one: Field) -> Any:
     return dmc.TextInput(**shared, debounce=WAIT_MS)
 
 
+def _slider(one: Field) -> list[dmc.Slider]:
+    """Under the input of a field that has stops; a dot marks the value without changes.
+
+    The page's script keeps slider and input in step: any value can be typed, the slider is at the nearest of its own.
+    """
+    if not one.stops:
+        return []
+    values, texts = zip(*one.stops, strict=True)
+    at = texts.index(one.value) if one.value in texts else texts.index(one.base)
+    stops = {"values": list(values), "texts": list(texts), "whole": one.whole}
+    return [
+        dmc.Slider(
+            id={"type": SLIDER, "path": one.path}, min=0, max=len(values) - 1, value=at, updatemode="drag",
+            size=3, thumbSize=11, label={"function": "sliderStop", "options": stops},
+            marks=[{"value": texts.index(one.base)}], thumbLabel=f"{one.label}, slider", className="slider",
+        )
+    ]  # fmt: skip
+
+
 def field_inputs(form: Form) -> list[html.Div]:
-    """One input for each field, with its meaning on hover."""
-    return [html.Div(_input(one), title=f"{one.path}: {one.why}" if one.why else one.path) for one in form.fields]
+    """One input for each field, with its meaning on hover, and a slider for what is bounded."""
+    return [
+        html.Div([_input(one), *_slider(one)], title=f"{one.path}: {one.why}" if one.why else one.path)
+        for one in form.fields
+    ]
 
 
 def change_chips(changes: Sequence[str]) -> list[Any]:
