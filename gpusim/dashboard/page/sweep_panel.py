@@ -99,25 +99,34 @@ def _layout(title: str, others: Sequence[str], unit: str, theme: str) -> dict[st
 
 def sweep_table(sweep: Sweep, changes: Sequence[str]) -> html.Table:
     """The ranking; a row that is clicked opens its timelines. Points that cannot run come last, with the reason."""
-    best = sweep.ranked[0].predicted_s if sweep.ranked else None
-    head = [*sweep.labels, "predicted", "of best", "measured", "error"]
-    body = [_row(row, best, sweep.measured_best, set(changes)) for row in sweep.ranked]
+    least_s = sweep.cost_s(sweep.ranked[0]) if sweep.ranked else 1.0
+    per = sweep.yardstick.per
+    head = [*sweep.labels, "predicted", f"of best, per {per}" if per else "of best", "measured", "error"]
+    body = [_row(row, sweep.cost_s(row) / least_s, sweep.measured_best, set(changes)) for row in sweep.ranked]
     body += [
         html.Tr([*map(html.Td, row.values), html.Td(row.error, colSpan=4, className="bad", title=row.error)])
         for row in sweep.rows
         if row.error
     ]
-    return html.Table([html.Thead(html.Tr([html.Th(word) for word in head])), html.Tbody(body)], className="ranking")
+    differ = sweep.yardstick.differ
+    note = f"Not the same work: {differ} differ; ranked by {f'time per {per}' if per else 'time alone'}."
+    return html.Table(
+        [
+            *([html.Caption(note)] if differ else []),
+            html.Thead(html.Tr([html.Th(word) for word in head])),
+            html.Tbody(body),
+        ],
+        className="ranking",
+    )
 
 
-def _row(row: SweepRow, best: float | None, measured_best: SweepRow | None, changes: set[str]) -> html.Tr:
+def _row(row: SweepRow, of_best: float, measured_best: SweepRow | None, changes: set[str]) -> html.Tr:
     cells = [
-        *row.values, _time(row.predicted_s), f"{row.predicted_s / best:.3f}×" if best else "",
-        _time(row.measured_s), _error(row).removeprefix(", "),
+        *row.values, _time(row.predicted_s), f"{of_best:.3f}×", _time(row.measured_s), _error(row).removeprefix(", "),
     ]  # fmt: skip
     shown = [html.Td(cell) for cell in cells]
     if row is measured_best:
-        shown[-2] = html.Td(html.B(cells[-2], title="the fastest measured"))
+        shown[-2] = html.Td(html.B(cells[-2], title="the best measured"))
     here = " here" if set(row.changes) <= changes else ""
     return html.Tr(shown, id={"type": PICK, "changes": "\n".join(row.changes)}, className=f"pick{here}", n_clicks=0)
 

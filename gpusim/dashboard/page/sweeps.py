@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from gpusim.errors import GpusimError
 from gpusim.scenario import Scenario, with_overrides
 from gpusim.scenario import sweep as run_sweep
 from gpusim.scenario.overrides import assignment, grid_points
+from gpusim.scenario.sweeps.yardstick import Yardstick
 from gpusim.validation import measurement_of
 
 __all__ = ["MOST_POINTS", "Sweep", "SweepRow", "axes_of", "sweep_of", "without"]
@@ -19,34 +20,43 @@ MOST_POINTS = 200
 
 @dataclass(frozen=True, slots=True)
 class SweepRow:
-    """One point: its values in the order of the axes, the changes that make it, seconds; ``error`` if it cannot run."""
+    """One point: its values in the order of the axes, the changes that make it, seconds; ``error`` if it cannot run.
+
+    ``work``: how much it does, as a `Yardstick` takes it.
+    """
 
     values: tuple[str, ...]
     changes: tuple[str, ...]
     predicted_s: float | None
     measured_s: float | None = None
     error: str = ""
+    work: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """All points of a sweep. ``axes``: the paths that are set, and what to call them."""
+    """All points of a sweep. ``axes``: the paths that are set, and what to call them; ``yardstick``: what ranks them."""
 
     axes: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     rows: tuple[SweepRow, ...] = ()
+    yardstick: Yardstick = Yardstick()
+
+    def cost_s(self, row: SweepRow) -> float:
+        """Predicted seconds of a point that ran, or seconds per unit of work where points do unlike work."""
+        return self.yardstick.cost_s(row.predicted_s, row.work)
 
     @property
     def ranked(self) -> list[SweepRow]:
-        """Points that ran, the fastest prediction first; times that agree to nine digits are a tie."""
-        return sorted(
-            (row for row in self.rows if row.predicted_s is not None), key=lambda row: float(f"{row.predicted_s:.9g}")
-        )
+        """Points that ran, the best prediction first; costs that agree to nine digits are a tie."""
+        ran = (row for row in self.rows if row.predicted_s is not None)
+        return sorted(ran, key=lambda row: float(f"{self.cost_s(row):.9g}"))
 
     @property
     def measured_best(self) -> SweepRow | None:
-        """The fastest of those that were measured."""
-        return min((row for row in self.rows if row.measured_s), key=lambda row: row.measured_s, default=None)
+        """The best of those that were measured."""
+        measured = (row for row in self.rows if row.measured_s and row.predicted_s is not None)
+        return min(measured, key=lambda row: self.yardstick.cost_s(row.measured_s, row.work), default=None)
 
 
 def axes_of(scenario: Scenario) -> tuple[str, ...]:
@@ -60,21 +70,24 @@ def sweep_of(own: Scenario, scenario: Scenario) -> Sweep:
     if len(points) > MOST_POINTS:
         raise GpusimError(f"{len(points):,} points are too many for a page; run gpusim sweep {own.source.name}")
     axes = axes_of(own)
+    if not points:
+        return Sweep()
     # In place: a server's threads have no processes to give away.
-    found = run_sweep(scenario, points, workers=1).points if points else ()
+    result = run_sweep(scenario, points, workers=1)
     rows = []
-    for point, result in zip(points, found, strict=True):
+    for point, found in zip(points, result.points, strict=True):
         measurement = measurement_of(with_overrides(scenario, point))
         rows.append(
             SweepRow(
                 tuple("as it is" if path not in point else _value(point[path]) for path in axes),
                 tuple(assignment(path, value) for path, value in point.items()),
-                None if result.error else result.total_s,
+                None if found.error else found.total_s,
                 measurement.row.total_s if measurement is not None else None,
-                result.error,
+                found.error,
+                found.work,
             )
         )
-    return Sweep(axes, tuple(map(_label, axes)), tuple(rows))
+    return Sweep(axes, tuple(map(_label, axes)), tuple(rows), result.yardstick)
 
 
 def _value(value: object) -> str:
