@@ -106,7 +106,7 @@ def test_the_ranking_marks_the_point_that_is_shown(source):
 def test_points_of_unlike_work_are_ranked_by_time_per_work_and_the_table_says_so(folder):
     """Twice the FFMAs take longer than one time, but not twice as long: both of two stages are behind that."""
     sweep = folder.sweep(Asked("s"))
-    assert [row.values[1] for row in sweep.ranked][0] == "128"
+    assert sweep.ranked[0].values[1] == "128"
     assert sweep.ranked[0].predicted_s > min(row.predicted_s for row in sweep.rows if not row.error)
     assert "FLOPs differ; ranked by time per FLOP" in texts(sweep_table(sweep, ()))
     assert "Not the same work" not in texts(sweep_table(Sweep(rows=(SweepRow(("1",), ("a=1",), 1.0),)), ()))

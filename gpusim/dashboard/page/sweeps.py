@@ -35,12 +35,12 @@ class SweepRow:
 
 @dataclass(frozen=True)
 class Sweep:
-    """All points of a sweep. ``axes``: the paths that are set, and what to call them; ``yardstick``: what ranks them."""
+    """All points of a sweep. ``axes``: paths that are set, and what to call them; ``yardstick``: what ranks them."""
 
     axes: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     rows: tuple[SweepRow, ...] = ()
-    yardstick: Yardstick = Yardstick()
+    yardstick: Yardstick = field(default_factory=Yardstick)
 
     def cost_s(self, row: SweepRow) -> float:
         """Predicted seconds of a point that ran, or seconds per unit of work where points do unlike work."""
