@@ -78,7 +78,7 @@ def compare(
     json: Json = False,
     exact: Exact = False,
     measured: Annotated[
-        Path | None, typer.Option("--measured", help="File with a timeline of your own kernel (docs/probe.md).")
+        Path | None, typer.Option("--measured", help="Timeline of your own: of the probe (docs/probe.md), or a trace.")
     ] = None,
     timeline: Annotated[
         str | None, typer.Option("--timeline", help="Which timeline of --measured, if it holds several.")

@@ -1,6 +1,8 @@
 """Timelines out of Chrome JSON: gpusim's own, a profiler's, and files that are none."""
 
 import json
+from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +88,14 @@ def test_a_file_that_is_none_is_told_where(content, told):
     with pytest.raises(RecordingError) as caught:
         from_chrome_json(content)
     assert told in str(caught.value)
+
+
+def test_a_trace_of_the_pytorch_profiler():
+    """Recorded on an H200 (PyTorch 2.11): eight chunks of 4 MiB over two streams, in, two kernels, out."""
+    trace = Path(__file__).with_name("pytorch_trace.json").read_bytes()
+    (line,) = from_chrome_json(trace).values()
+    found = Counter((one.lane, one.kind) for one in line)
+    on_streams = {(f"stream[{number}]", kind): 8 for number in (0, 1) for kind in ("copy", "kernel")}
+    assert found >= Counter(on_streams | {(f"copy_engine[{way}]", "transfer"): 8 for way in ("h2d", "d2h")})
+    assert {one.bytes for one in line if one.kind == "transfer"} == {4 << 20}
+    assert line.total_s == pytest.approx(1.384e-3, rel=1e-3)
