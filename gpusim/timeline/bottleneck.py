@@ -22,6 +22,8 @@ BOUND = 0.8
 """Share of a peak from which the peak itself is what holds a kernel back."""
 L2_FULL = 0.9
 """Share of the time from which L2 is what holds a kernel back: one that is less busy keeps nobody waiting for long."""
+LOST = 0.05
+"""Part of the bandwidth of memory from which what is lost on the way is the thing to save."""
 WORTH_NAMING = 0.5
 """Share of the time below which neither a unit nor the launch is what holds a program back."""
 
@@ -55,6 +57,7 @@ _BY_FRAGMENTS = (
 _LESS = {FP32: "compute less, or on the tensor cores", TENSOR_CORES: "compute less, or in a narrower type"}
 
 
+_ON_A_LINE = "tiles that start on 128-byte lines, if need be padded: L2 holds up bulk copies off a line"
 _THROUGH_IT = "copy fewer bytes; let threads store, or load, what need not pass the copy unit"
 _READ_LESS = "read less often, in whole lines: larger tiles, or keep what is read again in shared memory"
 _APART = "larger tiles, or clusters that copy for each other: SMs that wait for L2 no longer read together"
@@ -64,9 +67,9 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     """The peak that is reached (the larger share of two), else the kind with the largest share of the critical path.
 
     Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``, ``l2_busy``, ``copy_unit_busy``) where it
-    has them. For streams and copies it is the unit that works most of the time: a copy engine, the kernels, or a thread
-    of the host; where none does, ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a timeline
-    without intervals that reaches no peak.
+    has them; so is the part of the first that is lost (``off_line_loss``). For streams and copies it is the unit that
+    works most of the time: a copy engine, the kernels, or a thread of the host; where none does, ``waits_in_chunks`` of
+    ``meta`` tells whether the host is why. None for a timeline without intervals that reaches no peak.
     """
     peak = _peak(timeline)
     if peak is not None:
@@ -93,6 +96,9 @@ def _peak(timeline: Timeline) -> Bottleneck | None:
     """The peak of memory, arithmetic, L2 or the copy unit that is reached, if any."""
     taken, used = memory_share(timeline), achieved_bandwidth(timeline) / timeline.meta.get("peak_bytes_per_s", inf)
     reached = achieved_flop_rate(timeline) / timeline.meta.get("peak_flop_per_s", inf)
+    lost = timeline.meta.get("off_line_loss", 0.0)
+    if lost >= LOST and taken + lost >= BOUND and not reached > taken:
+        return Bottleneck("memory bandwidth", taken, _ON_A_LINE)
     if taken >= BOUND and not reached > taken:  # NaN compares false
         fewer = "move fewer bytes: fuse, reuse, compress"
         denser = "use all that is fetched: neighbouring lanes side by side, wider vectors"

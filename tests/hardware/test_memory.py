@@ -190,6 +190,8 @@ def test_copies_off_a_line_are_held_up_between_the_halves_of_l2(count, few, crow
     ring = Ring(RING, count, SIZE)
     program = kernel(Role("worker", 1, lambda _tiles: iter(body)), tiles=count, grid=132, rings=(ring,))
     assert total_ns(program, device) == pytest.approx(count * SIZE / rate, rel=1e-5)
+    lost = simulate_kernel(program, device).meta["off_line_loss"]
+    assert lost == pytest.approx(1.0 - rate, rel=1e-5, abs=1e-9)
 
 
 @pytest.mark.parametrize(

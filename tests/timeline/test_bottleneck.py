@@ -53,6 +53,15 @@ def test_memory_that_is_busy_with_what_nobody_wants_is_the_bottleneck():
     assert "fewer bytes" in dense.lever
 
 
+def test_bandwidth_that_is_lost_on_the_way_is_what_to_save():
+    """0.7 of the peak is used, 0.2 lost to copies off a line: both together are all that there is."""
+    held_up = computing().with_meta(peak_bytes_per_s=1e11 / 0.7, off_line_loss=0.2)
+    assert bottleneck(held_up).name == "memory bandwidth"
+    assert bottleneck(held_up).share == pytest.approx(0.7)
+    assert "128-byte lines" in bottleneck(held_up).lever
+    assert bottleneck(held_up.with_meta(off_line_loss=0.0)).name == "instruction issue"
+
+
 def test_l2_that_is_full_is_the_bottleneck():
     """Unless a peak is reached; where SMs move apart for it, there is more to do than to read less."""
     full = computing().with_meta(l2_busy=0.95)

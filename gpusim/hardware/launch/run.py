@@ -71,6 +71,8 @@ class Run:
     """Part of the time, 0..1, that L2 was, with what it gives or with what it takes in."""
     copy_unit_busy: float
     """Part of the time that the busiest SM's copy unit was, with bulk loads and stores."""
+    off_line_loss: float
+    """Part of HBM's bandwidth that bulk loads off a line have lost on their way."""
     moving_apart: float
     """Part of the time in which SMs that read the same moved apart."""
     builder: TimelineBuilder | None
@@ -116,7 +118,16 @@ def run_once(
     copy_units = (sm.memory.copy_unit for sm in simulated)
     units_s = *memory.busy_s(), max(unit.used_total / unit.limit for unit in copy_units)
     hbm_busy, l2_busy, copy_unit_busy = (min(busy_s / end_s, 1.0) if end_s else 0.0 for busy_s in units_s)
-    return Run(launch, simulated, hbm_busy, l2_busy, copy_unit_busy, memory.gpc_sharing.moving_apart, builder)
+    return Run(
+        launch,
+        simulated,
+        hbm_busy,
+        l2_busy,
+        copy_unit_busy,
+        memory.off_line_loss,
+        memory.gpc_sharing.moving_apart,
+        builder,
+    )
 
 
 def _check_size(classes: Sequence[SmClass]) -> None:

@@ -58,6 +58,8 @@ class Memory:
         self._strided_block_share = profile.value("hbm.read_block_share_strided")
         self._off_line = 0.0
         """Bytes of bulk loads off a line that are under way."""
+        self._off_line_all, self._off_line_lost = 0.0, 0.0
+        """Those that there have been, and what HBM could have read besides."""
         self._off_line_few, self._off_line_crowd, self._off_line_many = (
             profile.value(f"tma.off_line_{amount}_under_way") for amount in ("few", "crowd", "many")
         )
@@ -173,6 +175,15 @@ class Memory:
     def add_off_line(self, amount: float) -> None:
         """Bulk loads of ``amount`` bytes that start off a line are under way from now, or have arrived if negative."""
         self._off_line += amount
+        if amount > 0.0:
+            self._off_line_all += amount
+            most = min(self._read_bytes_per_s, self._l2_bytes_per_s)
+            self._off_line_lost += amount * max(1.0 - self._fabric_limit(()) / most, 0.0)
+
+    @property
+    def off_line_loss(self) -> float:
+        """Part of HBM's bandwidth that bulk loads off a line have lost between the halves of L2, on average."""
+        return self._off_line_lost / self._off_line_all if self._off_line_all else 0.0
 
     def _fabric_limit(self, _flows: Collection[Flow]) -> float:
         """Bytes per second of bulk loads off a line that pass between the halves of L2, by how many are under way."""
