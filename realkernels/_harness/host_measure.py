@@ -117,6 +117,9 @@ def _worker(options: argparse.Namespace) -> int:
     }  # fmt: skip
     design = design_of(technique)
     chosen, traced = (_possible(technique, given)[: options.limit] for given in (design.points(), design.traced))
+    if not chosen + traced:
+        print(f"{name}: every configuration needs more GPUs than there are")
+        return 0
     reserve(max(memory_needed(technique.build(params)) for params in chosen + traced))
     # Threads that a bound one starts would be bound to the same core.
     if all(len(technique.build(params).threads) == 1 for params in chosen):
