@@ -1,6 +1,10 @@
 """``sweep``: the ranking of the points, and the file they go into."""
 
+from pathlib import Path
+
 import pytest
+
+FUSED = Path(__file__).resolve().parents[2] / "scenarios" / "fused_softmax.yaml"
 
 
 def test_sweep_ranks(answer, path):
@@ -90,3 +94,11 @@ def test_sweep_writes_into_no_file_of_something_else(gpusim, path, tmp_path):
         other.write_bytes(begun)
         assert gpusim("sweep", path, "-o", other)[0] == 0
         assert len(other.read_bytes().splitlines()) == 3 + bool(begun)
+
+
+def test_kernels_that_are_fused_are_compared_by_time(answer):
+    """What separate kernels write and read again is no work: they take as many times as long as they take longer."""
+    axes = "kernel.params.rows_per_cta=4,16", "kernel.params.variant=fused,separate"
+    found = answer("sweep", FUSED, "--set", axes[0], "--set", axes[1])
+    works = {tuple(point["work"].items()) for point in found["points"]}
+    assert len(found["points"]) == 2 * len(works) == 4

@@ -6,6 +6,7 @@ under a key of scenario, device numbers and version; what is in the file is not 
 
 from __future__ import annotations
 
+import dataclasses
 import hashlib
 import json
 from collections.abc import Callable
@@ -14,12 +15,15 @@ from pathlib import Path
 from typing import Any
 
 from gpusim.errors import GpusimError
+from gpusim.scenario.lever_kinds import levers_of
 from gpusim.scenario.loader import from_data
 from gpusim.scenario.prediction import predict
 from gpusim.scenario.scenario import Scenario
+from gpusim.scenario.schema import TechniqueKernel
 from gpusim.scenario.sweeps.parallel import Progress, run_parallel
 from gpusim.scenario.sweeps.points import Axes, sweep_points
 from gpusim.scenario.sweeps.yardstick import Yardstick, yardstick_of
+from gpusim.scenario.technique import technique
 from gpusim.scenario.work import work_of
 from gpusim.timeline.metrics import summary
 from gpusim.version import __version__
@@ -31,7 +35,7 @@ __all__ = ["SweepPoint", "SweepResult", "sweep"]
 class SweepPoint:
     """One point: what was set, and the metrics (see `gpusim.timeline.metrics.summary`) or the error.
 
-    ``work``: how much it does, as `work_of` has it.
+    ``work``: how much it does, as `work_of` has it; without what fusing kernels would spare.
     """
 
     index: int
@@ -110,7 +114,31 @@ def sweep(
             append(result)
             if progress:
                 progress(len(results), len(jobs))
-    return SweepResult(tuple(results[index] for index in sorted(results)))
+    return SweepResult(_fused(tuple(results[index] for index in sorted(results)), _fusing(scenario)))
+
+
+def _fusing(scenario: Scenario) -> frozenset[str]:
+    """Paths of parameters that only fuse kernels: the technique vouches that the result is the same."""
+    kernel = scenario.model.kernel
+    if not isinstance(kernel, TechniqueKernel):
+        return frozenset()
+    fields = {field.name: field for field in dataclasses.fields(technique(kernel.technique).params)}
+    return frozenset(f"kernel.params.{name}" for name, lever in levers_of(fields).items() if lever.fuses)
+
+
+def _fused(points: tuple[SweepPoint, ...], fusing: frozenset[str]) -> tuple[SweepPoint, ...]:
+    """``points`` with the work of the leanest of those that differ only in what is fused: the rest is no work."""
+
+    def rest(point: SweepPoint) -> str:
+        return json.dumps({path: value for path, value in point.point.items() if path not in fusing}, default=str)
+
+    if not fusing:
+        return points
+    leanest: dict[str, dict[str, float]] = {}
+    for point in sorted(points, key=lambda point: point.work.get("bytes moved", 0.0)):
+        if not point.error:
+            leanest.setdefault(rest(point), point.work)
+    return tuple(dataclasses.replace(point, work=leanest.get(rest(point), point.work)) for point in points)
 
 
 @dataclass(frozen=True)
