@@ -19,11 +19,11 @@ from gpusim.units import format_quantity, parse
 from gpusim.validation import (
     Comparison,
     MetricError,
+    compare_own,
     compare_timelines,
     compare_with,
     measurement_of,
     read_measured,
-    steps_told,
 )
 
 __all__ = ["Measured", "compare", "run"]
@@ -220,10 +220,9 @@ def _compared(scenario: Scenario, exact: bool, given: Measured) -> tuple[Compari
         recording = measurement_of(scenario, required=True)
         return compare_with(predict(scenario, exact=exact), recording), {}
     name, timeline = read_measured(given.file, scenario, given.timeline)
-    stamps = steps_told(timeline)
-    stamped = predict(scenario, exact=exact, stamps=stamps) if stamps else None
     about = {"file": str(given.file), "timeline": name, "overhead": timeline.meta.get("overhead")}
-    return compare_timelines(predict(scenario, exact=exact), timeline, stamped=stamped), {"measured": about}
+    comparison = compare_own(scenario, predict(scenario, exact=exact), timeline, exact=exact)
+    return comparison, {"measured": about}
 
 
 def _total_s(text: str) -> float:

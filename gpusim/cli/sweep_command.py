@@ -62,9 +62,8 @@ def sweep(
     head = [*(_short(name) for name in names), "total", *rate, "of best", *(["hidden"] if overlap else [])]
     rows = [[*_values(point, names), *_results(point, best, yardstick, overlap)] for point in result.ranked[:top]]
     print_table(scenario.question, head, rows)
-    if yardstick.differ:
-        by = f"time per {yardstick.per}" if yardstick.per else "time alone"
-        console().print(f"not the same work: {yardstick.differ} differ; ranked by {by}")
+    if yardstick.told:
+        console().print(yardstick.told)
     hidden = len(result.ranked) - len(rows)
     if hidden > 0:
         console().print(f"… and {hidden} more (--top)")

@@ -10,7 +10,10 @@ from gpusim.errors import RecordingError
 from gpusim.timeline.timeline import Timeline, TimelineBuilder
 from gpusim.timeline.vocabulary import Kind, Reason
 
-__all__ = ["Activity", "from_activities"]
+__all__ = ["MOST_RECORDS", "Activity", "from_activities"]
+
+MOST_RECORDS = 2_000_000
+"""Of one kind in a trace; a longer one is asked for in a shorter run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from gpusim.errors import RecordingError, listing
-from gpusim.timeline.activities import Activity, from_activities
+from gpusim.timeline.activities import MOST_RECORDS, Activity, from_activities
 from gpusim.timeline.timeline import Timeline, TimelineBuilder
 from gpusim.timeline.vocabulary import KINDS, REASONS
 
@@ -22,7 +22,6 @@ _MICRO = 1e-6
 """Seconds of the unit of ``ts`` and ``dur``."""
 _ENDLESS_US = 1e17
 """A few thousand years: no clock counts further."""
-MOST_EVENTS = 2_000_000
 
 
 def from_chrome_json(content: bytes) -> dict[str, Timeline]:
@@ -37,8 +36,8 @@ def from_chrome_json(content: bytes) -> dict[str, Timeline]:
     events = data if isinstance(data, list) else data.get("traceEvents")
     if not isinstance(events, list):
         raise RecordingError('is JSON, but no trace: expected an object with a list "traceEvents", or such a list')
-    if len(events) > MOST_EVENTS:
-        raise RecordingError(f"holds {len(events):,} events, at most {MOST_EVENTS:,} are read; trace a shorter run")
+    if len(events) > MOST_RECORDS:
+        raise RecordingError(f"holds {len(events):,} events, at most {MOST_RECORDS:,} are read; trace a shorter run")
     complete = list(_complete(events))
     first_us = min((event["ts"] for event in complete), default=0.0)
     if any(_is_cuda(event) for event in complete):

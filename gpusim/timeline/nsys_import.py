@@ -8,7 +8,7 @@ from contextlib import closing
 from pathlib import Path
 
 from gpusim.errors import RecordingError
-from gpusim.timeline.activities import Activity, from_activities
+from gpusim.timeline.activities import MOST_RECORDS, Activity, from_activities
 from gpusim.timeline.timeline import Timeline
 
 __all__ = ["MAGIC", "from_nsys"]
@@ -25,7 +25,6 @@ _COLUMNS = {
     _SETS: ("start", "end", "deviceId", "streamId", "bytes"),
     _CALLS: ("start", "end", "globalTid", "nameId"),
 }
-MOST_ROWS = 2_000_000
 
 
 def from_nsys(path: Path) -> Timeline:
@@ -80,8 +79,10 @@ def _rows(base: sqlite3.Connection, table: str, columns: tuple[str, ...]) -> Ite
         raise RecordingError(f"table {table} lacks {', '.join(missing)}: of a version of nsys that is not known")
     # Names are those of this module: none comes from the file.
     count = base.execute(f'SELECT COUNT(*) FROM "{table}"').fetchone()[0]  # noqa: S608
-    if count > MOST_ROWS:
-        raise RecordingError(f"table {table} has {count:,} rows, at most {MOST_ROWS:,} are read; trace a shorter run")
+    if count > MOST_RECORDS:
+        raise RecordingError(
+            f"table {table} has {count:,} rows, at most {MOST_RECORDS:,} are read; trace a shorter run"
+        )
     named = ", ".join(f'"{column}"' for column in columns)
     yield from base.execute(f'SELECT {named} FROM "{table}"')  # noqa: S608
 

@@ -13,6 +13,7 @@ _HOME = {
     "accuracy": "gpusim.validation.report",
     "all_cases": "gpusim.validation.cases",
     "compare": "gpusim.validation.cases",
+    "compare_own": "gpusim.validation.cases",
     "compare_timelines": "gpusim.validation.comparison",
     "compare_with": "gpusim.validation.cases",
     "kept_cases": "gpusim.validation.predicted_file",

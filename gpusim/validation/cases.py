@@ -35,8 +35,8 @@ from gpusim.validation.recording import (
 from gpusim.validation.report import RecordedCase
 
 __all__ = [
-    "Measurement", "all_cases", "compare", "compare_with", "measurement_of", "measurements", "recordings_stamp",
-    "steps_told",
+    "Measurement", "all_cases", "compare", "compare_own", "compare_with", "measurement_of", "measurements",
+    "recordings_stamp", "steps_told",
 ]  # fmt: skip
 
 
@@ -184,6 +184,13 @@ def compare_with(predicted: Timeline, measurement: Measurement, *, band: Band = 
         params = technique.make_params(dict(measurement.params))
         stamped = predict_params(technique, params, measurement.device, stamps=stamps)
     return compare_timelines(predicted, measured, stamped=stamped, band=band, gap=reason)
+
+
+def compare_own(scenario: Scenario, predicted: Timeline, measured: Timeline, *, exact: bool = False) -> Comparison:
+    """Compare ``predicted``, that of ``scenario``, with a timeline of the user's own, which may have taken stamps."""
+    stamps = steps_told(measured)
+    stamped = predict(scenario, exact=exact, stamps=stamps) if stamps else None
+    return compare_timelines(predicted, measured, stamped=stamped)
 
 
 def steps_told(measured: Timeline) -> frozenset[str]:

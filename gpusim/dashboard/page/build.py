@@ -19,7 +19,7 @@ from gpusim.dashboard.page.facts import (
     predicted_note,
     unmeasured_text,
 )
-from gpusim.dashboard.page.imports import Imported, comparison_with
+from gpusim.dashboard.page.imports import Imported
 from gpusim.errors import GpusimError
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
@@ -27,7 +27,7 @@ from gpusim.scenario import Scenario, predict
 from gpusim.scenario.prediction import serial_baseline
 from gpusim.timeline import Timeline
 from gpusim.timeline.metrics import outside_of_kernels, summary
-from gpusim.validation import Measurement, compare_with, measurement_of
+from gpusim.validation import Measurement, compare_own, compare_with, measurement_of
 
 __all__ = ["baseline_of", "build_case", "serial_seconds", "with_speedup"]
 
@@ -46,9 +46,8 @@ def build_case(
 ) -> Case:
     """Predict ``scenario``, which is ``own`` as ``asked`` for, and find what it stands against.
 
-    ``unchanged``: the case without the changes, if there are any. ``imported`` takes the place of a recording,
-    ``baseline``: there is one without overlap, over which
-    `with_speedup` tells the gain. Raises GpusimError.
+    ``unchanged``: the case without the changes, if there are any. ``imported`` takes the place of a recording.
+    ``baseline``: there is one without overlap, over which `with_speedup` tells the gain. Raises GpusimError.
     """
     whole = predict(scenario, zoom=True)
     predicted = outside_of_kernels(whole)
@@ -131,7 +130,7 @@ def _measured(
 ) -> dict[str, Any]:
     """What a case says of its recording, or of the trace in its place."""
     if imported is not None:
-        comparison = comparison_with(imported, predicted, scenario)
+        comparison = compare_own(scenario, predicted, imported.timeline)
     else:
         comparison = compare_with(predicted, measurement)
     found: dict[str, Any] = {

@@ -11,11 +11,11 @@ from pathlib import Path
 
 from gpusim.dashboard.page.case import CaseError
 from gpusim.errors import RecordingError
-from gpusim.scenario import Scenario, predict
+from gpusim.scenario import Scenario
 from gpusim.timeline import Timeline
-from gpusim.validation import Comparison, compare_timelines, read_measured, steps_told
+from gpusim.validation import read_measured
 
-__all__ = ["MOST_BYTES", "Imported", "Imports", "comparison_with"]
+__all__ = ["MOST_BYTES", "Imported", "Imports"]
 
 MOST_BYTES = 64 << 20
 """Size of a file; a browser sends it as text that is a third longer."""
@@ -68,10 +68,3 @@ class Imports:
             if key not in self._kept:
                 raise CaseError("The imported trace is not held any more; drop its file on the page again.")
             return self._kept[key]
-
-
-def comparison_with(imported: Imported, predicted: Timeline, scenario: Scenario) -> Comparison:
-    """``scenario``, which is ``predicted``, against a trace; with time stamps where the traced kernel took some."""
-    stamps = steps_told(imported.timeline)
-    stamped = predict(scenario, stamps=stamps) if stamps else None
-    return compare_timelines(predicted, imported.timeline, stamped=stamped)

@@ -108,11 +108,10 @@ def sweep_table(sweep: Sweep, changes: Sequence[str]) -> html.Table:
         for row in sweep.rows
         if row.error
     ]
-    differ = sweep.yardstick.differ
-    note = f"Not the same work: {differ} differ; ranked by {f'time per {per}' if per else 'time alone'}."
+    note = sweep.yardstick.told
     return html.Table(
         [
-            *([html.Caption(note)] if differ else []),
+            *([html.Caption(note)] if note else []),
             html.Thead(html.Tr([html.Th(word) for word in head])),
             html.Tbody(body),
         ],

@@ -48,9 +48,9 @@ class Sweep:
 
     @property
     def ranked(self) -> list[SweepRow]:
-        """Points that ran, the best prediction first; costs that agree to nine digits are a tie."""
+        """Points that ran, the best prediction first."""
         ran = (row for row in self.rows if row.predicted_s is not None)
-        return sorted(ran, key=lambda row: float(f"{self.cost_s(row):.9g}"))
+        return sorted(ran, key=lambda row: self.yardstick.place(row.predicted_s, row.work))
 
     @property
     def measured_best(self) -> SweepRow | None:

@@ -60,12 +60,9 @@ class SweepResult:
 
     @property
     def ranked(self) -> tuple[SweepPoint, ...]:
-        """The points that ran, the best by the `yardstick` first; ties keep the order of the sweep.
-
-        Times that agree to nine digits are a tie: what differs beyond is rounding.
-        """
-        cost_s = self.yardstick.cost_s
-        return tuple(sorted(self._ran, key=lambda point: float(f"{cost_s(point.total_s, point.work):.9g}")))
+        """The points that ran, the best by the `yardstick` first; ties keep the order of the sweep."""
+        place = self.yardstick.place
+        return tuple(sorted(self._ran, key=lambda point: place(point.total_s, point.work)))
 
     @property
     def yardstick(self) -> Yardstick:

@@ -31,6 +31,16 @@ class Yardstick:
         """Seconds, or seconds per unit of work."""
         return total_s / _amount(work, self.per) if self.per else total_s
 
+    def place(self, total_s: float, work: Work) -> float:
+        """What points are sorted by: costs that agree to nine digits are a tie, what differs beyond is rounding."""
+        return float(f"{self.cost_s(total_s, work):.9g}")
+
+    @property
+    def told(self) -> str:
+        """That points do unlike work and what ranks them, or nothing."""
+        by = f"time per {self.per}" if self.per else "time alone"
+        return f"not the same work: {self.differ} differ; ranked by {by}" if self.differ else ""
+
 
 def yardstick_of(works: Iterable[Work]) -> Yardstick:
     """That of points which do so much work each."""
