@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
+from math import ceil
 
 from gpusim.program import (
     WARP_SIZE,
@@ -33,6 +34,7 @@ from gpusim.program import (
     WaitFull,
     WaitLoads,
 )
+from gpusim.program.registers import MOST_REGISTERS
 from realkernels._parts.l2 import rewritten_hits
 from realkernels._parts.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares_apart, tile_mix
 from realkernels.register_split import PRODUCER_WARPS, Params
@@ -74,8 +76,8 @@ their two constants and a copy of the vector; with rolled FMAs the counters."""
 SPILLED_END = 2
 """Per vector of a spilling consumer with one stage: computing where the stage ends (with more it is loaded)."""
 PIECES = 4
-"""A tile is taken in so many pieces, so that what is swapped passes beside arithmetic and waits; the kernel swaps a few
-sums after the other."""
+"""A tile is taken in so many pieces or more, so that what is swapped passes beside arithmetic and waits; the kernel
+swaps a few sums after the other."""
 
 
 def build(params: Params) -> KernelProgram:
@@ -167,7 +169,7 @@ def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     if params.mode == "split":
         yield SetMaxNReg(params.consumer_registers)
     ahead_cycles = AHEAD_CYCLES_SPILLED if spills(params) else AHEAD_CYCLES
-    pieces = PIECES if spills(params) and part.iterations else 1
+    pieces = _pieces(params, part)
     for tile in range(tiles):
         yield Compute(Mix(setup=tile_ahead(params), alone=ahead_cycles), tile=tile)
         yield WaitFull(RING, tile=tile)
@@ -177,6 +179,14 @@ def _consumer(params: Params, part: Share, tiles: int) -> Iterator[Op]:
     yield Compute(EPILOGUE)
     yield Compute(Mix(ffma=float(params.accumulators - 4), ilp=4.0))
     yield Store(4 * part.warps, width=4)
+
+
+def _pieces(params: Params, part: Share) -> int:
+    """Of one tile: `PIECES`, or as many as leave each no more to load than a thread has registers."""
+    if not (spills(params) and part.iterations):
+        return 1
+    room = MOST_REGISTERS - tile_local(params)[0]
+    return max(PIECES, ceil(part.iterations * vector_loads(params) / room))
 
 
 def _piece(params: Params, part: Share, vectors: float, tile: int, *, first: bool) -> Iterator[Op]:
