@@ -1,8 +1,9 @@
 """Products on the tensor cores that a group of warps asks for and waits for later (wgmma).
 
-Models: the instructions that issue a group, the tensor cores that work it off beside them, and the wait for it.
-Omits: that accumulators must not be touched in between; the depth of the queue, which is longer than 16 wgmma.
-Source: PTX ISA (wgmma); realkernels.microbench (wgmma).
+Models: the instructions that issue a group, for which there must be room in the tensor cores' queue, the tensor cores
+  that work it off beside them, and the wait for it.
+Omits: that accumulators must not be touched in between.
+Source: PTX ISA (wgmma); realkernels.microbench (wgmma, waiting_products).
 """
 
 from __future__ import annotations
@@ -57,6 +58,8 @@ def wgmma(lane: WarpLane, op: Wgmma) -> Generator:
     lane.products.append(products)
     if op.count > 1:
         yield lane.issue_code((op.count - 1) * cost.wgmma_issue_slots)
+    if (room := lane.sm.tensor_cores.room(lane.group)) is not None:
+        yield from sim.wait(room, lane.lane, "tensor_core_busy", products, op.tile)
     lane.mark("compute", start, op.tile, stage)
 
 
