@@ -86,7 +86,6 @@ BENCHES = (
     "far",
     "sharing",
     "moving_apart",
-    "abreast",
     "cluster",
     "sweeps",
     "hits",
