@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,12 +20,13 @@ from gpusim.dashboard.page.form import Form
 from gpusim.dashboard.page.gutter import gutter_rows
 from gpusim.dashboard.page.importing import imported_mark
 from gpusim.dashboard.page.panel import change_chips, field_inputs, quantity_options
+from gpusim.dashboard.page.scenario_text import path_of, text_lines, with_changes
 from gpusim.dashboard.page.sweep_panel import sweep_figure, sweep_table
 from gpusim.dashboard.page.sweeps import Sweep
 
 __all__ = [
     "DRAWN", "draw", "drawing_of", "first_name", "show_advice", "show_cards", "show_case", "show_drawn", "show_form",
-    "show_sweep",
+    "show_sweep", "show_wrong",
 ]  # fmt: skip
 
 
@@ -115,9 +116,18 @@ def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:
         form = Form()
     return {
         "fields": field_inputs(form), "chips": change_chips(asked.changes), "quantities": quantity_options(form),
-        "text": form.text, "command": form.command, "wrong": "",
-        "wrong_fields": [],
+        "text": text_lines(form.text, [path_of(change) for change in asked.changes]), "command": form.command,
+        "wrong": "", "wrong_fields": [],
     }  # fmt: skip
+
+
+def show_wrong(source: CaseSource, asked: Asked, fields: Sequence[str]) -> list[Any]:
+    """The scenario's text with changes that cannot be, and the lines of the ``fields`` that are wrong."""
+    try:
+        text = source.form(replace(asked, changes=())).text
+    except CaseError:
+        return []
+    return text_lines(with_changes(text, asked.changes), [path_of(change) for change in asked.changes], fields)
 
 
 def show_cards(source: CaseSource, asked: Asked) -> list[Any]:
