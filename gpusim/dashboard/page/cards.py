@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import dash_mantine_components as dmc
@@ -20,11 +21,17 @@ FAR_APART = 0.2
 """Spread of repeated measurements, relative to their median, from which on the card says from where to where."""
 TIMES = 9.0
 """Relative difference from which on a change is told as a multiple."""
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|[nµm]?s\b)")
 _TONES = {"good": "teal", "plain": "gray", "warn": "orange"}
 
 
 def _us(seconds: float | None, digits: int = 4) -> str:
     return even_text(None if seconds is None else seconds * MICRO, digits)
+
+
+def _whole(text: str) -> str:
+    """``text`` whose numbers keep their units where a narrow card breaks it into lines."""
+    return _BEFORE_UNIT.sub("\u00a0", text)
 
 
 def card(
@@ -34,7 +41,7 @@ def card(
     body = [
         html.Div(title, className="card-title"),
         html.Div(value, className=f"card-value {tone}".strip()),
-        html.Div(detail or "\u00a0", className="card-detail"),
+        html.Div((_whole(detail) if isinstance(detail, str) else detail) or "\u00a0", className="card-detail"),
     ]
     return html.Div(body, className=f"card {room}".strip(), title=why or None)
 
@@ -55,7 +62,7 @@ def _verdict(case: Case) -> html.Span | str:
     tone = "good" if inside else "bad"
     band = f"{100 * case.band:g}"
     text = f"{signed_percent(case.error)}, {'within' if inside else 'outside'} ±{band} %"
-    return html.Span(text, className=f"{tone} strong")
+    return html.Span(_whole(text), className=f"{tone} strong")
 
 
 def _predicted_card(case: Case) -> html.Div:
@@ -108,17 +115,17 @@ def _hidden_card(case: Case) -> html.Div:
         tone = "good" if inside else "bad"
         # What the difference is of stands right above it.
         stamped = case.stamped_hidden
-        lines = [f"{detail}:"] if stamped is None else [f"{detail},", f"with stamps predicted {percent(stamped)}:"]
+        lines = [f"{detail}:"] if stamped is None else [f"with stamps {percent(stamped)},", f"{detail}:"]
         detail = html.Span(
             [
-                *(part for line in lines for part in (line, html.Br())),
+                *(part for line in lines for part in (_whole(line), html.Br())),
                 html.Span(apart, className=f"{tone} strong", title=case.gap or None),
             ]
         )
     why = (
         "Part of the copy time that lies under computing: |copy ∩ compute| / |copy|. "
         "The difference is predicted − measured, beside the one that is claimed at most. The measured kernel took "
-        "time stamps, which lengthen its computing: it is compared with what is predicted with stamps."
+        "time stamps, which lengthen its computing: it is compared with what is predicted with stamps, too."
     )
     return card("Hidden copy time", percent(case.predicted_numbers.hidden_fraction), detail, why=why, room="wide")
 

@@ -38,6 +38,8 @@ DRAWN = {
 """Where what `draw` gives is shown: id and property."""
 _FIRST = "stages"
 """The shipped scenario that shows the main question; taken where it is there."""
+_WAIT = "wait: "
+"""What the labels of waits begin with."""
 
 
 def first_name(source: CaseSource) -> str:
@@ -187,20 +189,26 @@ def draw(case: Case, key: str, view: View) -> dict[str, Any]:
     }
 
 
-def _legend(drawing: Drawing) -> list[html.Button]:
+def _legend(drawing: Drawing) -> list[Any]:
+    """A button for each colour; waits, which come one behind the other, share the word that they begin with."""
     chips: list[Any] = []
     part = ""
     for entry in drawing.legend:
-        if entry.of != part:
-            part = entry.of
-            chips.append(html.Span(part, className="legend-part"))
+        wait = not entry.of and entry.label.startswith(_WAIT)
+        of = _WAIT if wait else entry.of
+        classes = ["chip", *(["off"] if not entry.shown else []), *(["fixed"] if entry.category < 0 else [])]
+        if of != part:
+            if of:
+                chips.append(html.Span(of, className="legend-part"))
+            else:
+                classes.append("apart")
+            part = of
         swatch = html.Span(className="swatch", style={"background": entry.colour})
-        state = "" if entry.shown else " off"
-        fixed = entry.category < 0
+        pressed = {"data-category": str(entry.category), "aria-pressed": str(entry.shown).lower()}
         chips.append(
             html.Button(
-                [swatch, entry.label], className=f"chip{state}{' fixed' if fixed else ''}", title=entry.meaning,
-                **({} if fixed else {"data-category": str(entry.category), "aria-pressed": str(entry.shown).lower()}),
+                [swatch, entry.label.removeprefix(_WAIT) if wait else entry.label], className=" ".join(classes),
+                title=entry.meaning, **(pressed if entry.category >= 0 else {}),
             )
         )  # fmt: skip
     return chips

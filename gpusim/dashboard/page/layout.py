@@ -146,13 +146,16 @@ def _toolbar(mode: str, shown: Mapping[str, Any]) -> html.Div:
 
 
 def _timeline() -> html.Div:
-    search = dmc.TextInput(id="search", placeholder="Search lanes (regex)", size="xs", debounce=250,
+    search = dmc.TextInput(id="search", placeholder="Search lanes", size="xs", debounce=250,
                            **{"aria-label": "Search lanes by regular expression"})  # fmt: skip
     graph = dcc.Graph(id="graph", config=GRAPH_CONFIG, figure={"data": [], "layout": {"height": 10}}, responsive=False)
     return html.Div(
         [
-            html.Div([html.Div(search, className="search"), html.Div(id="legend", className="legend")],
-                     className="legend-row"),
+            html.Div(
+                [html.Div(search, className="search", title="A regular expression (key /)"),
+                 html.Div(id="legend", className="legend")],
+                className="legend-row",
+            ),
             html.Div(
                 html.Div(
                     [html.Div(id="gutter", className="gutter"), html.Div(graph, className="graph", id="graph-box"),

@@ -98,7 +98,7 @@ def what_if_panel(shown: dict[str, Any], *, opened: bool) -> html.Section:
     quantity = [
         dmc.Select(id="quantity", data=shown["quantities"], placeholder="a quantity of the device", searchable=True,
                    clearable=True, size="xs", className="grow", **{"aria-label": "Quantity of the device"}),
-        dmc.TextInput(id="quantity-value", placeholder="value, Enter", size="xs", w=104, value="",
+        dmc.TextInput(id="quantity-value", placeholder="value, Enter", size="xs", w=112, value="",
                       **{"aria-label": "Value of the quantity"}),
     ]  # fmt: skip
     changed = [

@@ -57,7 +57,7 @@ def text_lines(text: str, changed: Sequence[str] = (), wrong: Sequence[str] = ()
     if not text:
         return []
     _, source = parse_yaml(text, "scenario")
-    lines = {".".join(map(str, place)): line for place, (line, _) in source.marks.items()}
+    lines = {".".join(map(str, place)): line for place, (line, _) in source.marks.items() if place}
     marks = {_line(path, lines): "changed" for path in changed} | {_line(path, lines): "wrong-line" for path in wrong}
     return [
         html.Div(line, className=f"line {marks[number]}" if number in marks else "line")

@@ -19,7 +19,7 @@ __all__ = ["PICK", "sweep_figure", "sweep_panel", "sweep_table"]
 
 PICK = "pick"
 """Type of the ids of table rows; their ``changes`` are those of the point, one a line."""
-HEIGHT = 214
+HEIGHT = 186
 _MARKS = ("● predicted", "○ measured", "★ best")
 """What the marks are, beside the axis: a legend would take the width of the lines."""
 
