@@ -13,7 +13,7 @@ from gpusim.dashboard.figure.text import even_text, percent, signed_percent, sig
 from gpusim.dashboard.figure.track import MICRO
 from gpusim.dashboard.page.case import OWN_POINT, UNCHANGED, Badge, Case, Numbers
 
-__all__ = ["badge_row", "card_row", "distortion_banner", "message_panel"]
+__all__ = ["badge_row", "banners", "card_row", "message_panel"]
 
 _WAY_OUT = "Choose another scenario above, or correct the file: it is shown again as soon as it is saved."
 _WAY_BACK = "Take the change back (Undo or Reset), or choose another scenario above."
@@ -56,6 +56,9 @@ def _verdict(case: Case) -> html.Span | str:
         return html.Span(f"{told} against unchanged", className="strong")
     if case.band is None:
         return f"error {signed_percent(case.error)}"
+    if case.unlike:
+        return html.Span([_whole(signed_percent(case.error)), ", not the same work"], className="bad strong",
+                         title=case.unlike)  # fmt: skip
     if case.gap:
         return html.Span(f"{signed_percent(case.error)}, known gap", className="bad strong", title=case.gap)
     inside = abs(case.error) <= case.band
@@ -108,7 +111,7 @@ def _hidden_card(case: Case) -> html.Div:
     detail: str | html.Span = _pair(percent(theirs), case)
     if not detail and case.predicted_numbers.hidden_fraction == 0.0:
         detail = "nothing computes beside a copy"
-    if case.hidden_error is not None and case.hidden_band is not None:
+    if case.hidden_error is not None and case.hidden_band is not None and not case.unlike:
         inside = abs(case.hidden_error) <= case.hidden_band
         held = "within" if inside else "known gap, outside" if case.gap else "outside"
         apart = f"{signed_points(case.hidden_error)}, {held} ±{100 * case.hidden_band:g}"
@@ -176,18 +179,22 @@ def card_row(case: Case) -> list[html.Div]:
     return cards
 
 
-def distortion_banner(case: Case) -> html.Div | None:
-    """A warning above lanes of a run that took much longer than the plain ones; None where it did not."""
+def banners(case: Case) -> list[html.Div]:
+    """Warnings above the lanes: of a trace of other work, and of a run that took much longer than the plain ones."""
+    told = [_sentence(case.unlike) + " The differences say nothing of the prediction."] if case.unlike else []
     overhead = overhead_of(case.other.timeline) if case.other else None
-    if overhead is None or overhead <= DISTORTED:
-        return None
-    line = case.other.timeline
-    took, plain = (_us(seconds) for seconds in (line.meta["instrumented_total_s"], line.total_s))
-    text = (
-        f"The {run_name(line)} took {took}, {percent(overhead, 0)} longer than the plain run of {plain}: "
-        "the measured lanes show the order of events, not how long they take."
-    )
-    return html.Div(text, className="banner", role="note")
+    if overhead is not None and overhead > DISTORTED:
+        line = case.other.timeline
+        took, plain = (_us(seconds) for seconds in (line.meta["instrumented_total_s"], line.total_s))
+        told.append(
+            f"The {run_name(line)} took {took}, {percent(overhead, 0)} longer than the plain run of {plain}: "
+            "the measured lanes show the order of events, not how long they take."
+        )
+    return [html.Div(text, className="banner", role="note") for text in told]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def badge_row(badges: Sequence[Badge]) -> list[dmc.Tooltip]:

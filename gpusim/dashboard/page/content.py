@@ -13,7 +13,7 @@ from gpusim.dashboard.figure.figures import Drawing, timeline_figure
 from gpusim.dashboard.figure.view import View
 from gpusim.dashboard.page.address import asked_of, view_of
 from gpusim.dashboard.page.advice import advice_line, advice_missing, advice_pending
-from gpusim.dashboard.page.cards import badge_row, card_row, distortion_banner, message_panel
+from gpusim.dashboard.page.cards import badge_row, banners, card_row, message_panel
 from gpusim.dashboard.page.case import MEASURED, Asked, Case, CaseError, CaseSource
 from gpusim.dashboard.page.details import details_strip
 from gpusim.dashboard.page.form import Form
@@ -73,7 +73,7 @@ def show_case(source: CaseSource, asked: Asked, *, quick: bool = False) -> dict[
         "facts": _facts(case),
         "badges": badge_row(case.badges),
         "cards": card_row(case),
-        "message": distortion_banner(case),
+        "message": banners(case),
         # What compares two sides is left out where there is one.
         "work": {} if case.other else {"--sides": "none"},
         "points": points,
