@@ -21,6 +21,7 @@ __all__ = ["Field", "Form", "changes_of", "form_of"]
 
 MOST_FIELDS = 24
 """So many fields a program that is spelled out has at most; the first are its grid, its rings and its roles."""
+_IN_CAPITALS = {"cta": "CTA", "ctas": "CTAs", "sm": "SM", "fma": "FMA", "gpus": "GPUs", "l2": "L2"}
 _AROUND_LOOPS, _UNSAID = ("prologue", "epilogue"), ("roles", "rings", "per_tile", "threads", "per_chunk")
 
 
@@ -110,7 +111,8 @@ def _parameters(base: Scenario, now: Scenario) -> Iterator[Field]:
             choices = ("true", "false")
         bounds = (limits.get("ge"), limits.get("le"), limits.get("multiple_of"))
         stops = () if choices or isinstance(kept, str) else stops_of(kept, *bounds)
-        label = one.name.replace("_", " ").replace("ctas", "CTAs").replace("fma", "FMA")
+        name = f"{one.name.removesuffix('_s')}_time" if unit == "s" and one.name.endswith("_s") else one.name
+        label = " ".join(_IN_CAPITALS.get(word, word) for word in name.split("_"))
         yield Field(
             f"kernel.params.{one.name}", label, value, before, limits.get("doc") or "", choices,
             whole=not choices and value.isdecimal() and unit is None,

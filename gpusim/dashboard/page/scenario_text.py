@@ -15,8 +15,8 @@ from gpusim.scenario.yaml_source import parse_yaml
 
 __all__ = ["path_of", "text_lines", "text_of", "with_changes"]
 
-TEXT_WIDTH = 100
-"""Letters in a line of a file that is saved."""
+TEXT_WIDTH = 10_000
+"""Letters in a line: a sentence stays in one, whatever the panel makes of it."""
 FLOW_WIDTH = 40
 """Letters of a mapping or list that stands in one line; a longer one has a line for each value, which can be marked."""
 

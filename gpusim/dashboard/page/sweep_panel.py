@@ -19,7 +19,7 @@ __all__ = ["PICK", "sweep_figure", "sweep_panel", "sweep_table"]
 
 PICK = "pick"
 """Type of the ids of table rows; their ``changes`` are those of the point, one a line."""
-HEIGHT = 186
+HEIGHT = 200
 _MARKS = ("● predicted", "○ measured", "★ best")
 """What the marks are, beside the axis: a legend would take the width of the lines."""
 
@@ -93,8 +93,8 @@ def _layout(title: str, others: Sequence[str], unit: str, theme: str) -> dict[st
         **look(theme), "height": HEIGHT, "margin": {"l": 48, "r": 10, "t": 10, "b": 44},
         "showlegend": bool(others),
         # Above the lines: beside them it would take half of the panel's width.
-        "legend": {"title": {"text": ", ".join(others)}, "font": {"size": 11}, "orientation": "h", "x": 0, "y": 1,
-                   "yanchor": "bottom"},
+        "legend": {"title": {"text": ", ".join(others), "font": {"size": 11}}, "font": {"size": 11}, "orientation": "h",
+                   "x": 0, "y": 1.06, "yanchor": "bottom"},
         "xaxis": axis | {"type": "category", "title": {"text": title, "font": {"size": 11}, "standoff": 8}},
         "yaxis": axis | {"rangemode": "tozero", "ticksuffix": f" {unit}", "zeroline": False},
     }  # fmt: skip
@@ -137,5 +137,6 @@ def sweep_panel() -> html.Section:
     """The panel, hidden until somebody asks for it and filled then."""
     graph = dcc.Graph(id="sweep-graph", config={"displayModeBar": False}, responsive=True, style={"height": HEIGHT},
                       figure={"data": [], "layout": {"height": HEIGHT}})  # fmt: skip
-    body = [panel_head("Sweep", "sweep-open"), graph, html.Div(id="sweep-table", className="sweep-table")]
+    waiting = html.Div("predicting every point …", className="dim")
+    body = [panel_head("Sweep", "sweep-open"), graph, html.Div(waiting, id="sweep-table", className="sweep-table")]
     return html.Section(body, id="sweep", className="panel sweep", hidden=True, **{"aria-label": "Sweep"})
