@@ -34,7 +34,15 @@ def report(json: bool, write: bool, folder: Path) -> int:
         console().print("There are no recordings; gpusim measure makes them on a machine with a GPU.")
     else:
         summaries = (*found.techniques, *found.devices, found.overall)
-        rows = [(row.name, *summary_cells(row, found.band)) for row in summaries]
-        head = ("technique", "recordings", "mean", "worst", "hidden, worst", "best stages", "in band")
+        rows = [(row.name, *summary_cells(row)) for row in summaries]
+        head = (
+            "technique",
+            "recordings",
+            "mean",
+            "worst",
+            f"within {found.band.worst:.1%}",
+            "hidden, worst",
+            "best stages",
+        )
         print_table("predicted against measured", head, rows)
     return 0 if found.holds else 1

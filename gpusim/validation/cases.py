@@ -33,6 +33,7 @@ from gpusim.validation.recording import (
     recordings_folder,
 )
 from gpusim.validation.report import RecordedCase
+from gpusim.validation.unlike_work import unlike_work
 
 __all__ = [
     "Measurement", "all_cases", "compare", "compare_own", "compare_with", "measurement_of", "measurements",
@@ -187,10 +188,14 @@ def compare_with(predicted: Timeline, measurement: Measurement, *, band: Band = 
 
 
 def compare_own(scenario: Scenario, predicted: Timeline, measured: Timeline, *, exact: bool = False) -> Comparison:
-    """Compare ``predicted``, that of ``scenario``, with a timeline of the user's own, which may have taken stamps."""
+    """Compare ``predicted``, that of ``scenario``, with a timeline of the user's own, which may have taken stamps.
+
+    Nobody has checked that it is of the same work: `Comparison.unlike` tells where it is not.
+    """
     stamps = steps_told(measured)
     stamped = predict(scenario, exact=exact, stamps=stamps) if stamps else None
-    return compare_timelines(predicted, measured, stamped=stamped)
+    comparison = compare_timelines(predicted, measured, stamped=stamped)
+    return dataclasses.replace(comparison, unlike=unlike_work(scenario.program(), predicted, measured))
 
 
 def steps_told(measured: Timeline) -> frozenset[str]:

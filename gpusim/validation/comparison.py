@@ -39,7 +39,8 @@ class Comparison:
     distance between the ends of the same event on both sides, counted from the first
     interval (NaN without common events). Total and period are those of a kernel without time stamps on both sides.
     Everything else is measured in one that takes them, and compared with the prediction of such a kernel if there is
-    one; then ``unstamped_hidden`` is the hidden fraction without.
+    one; then ``unstamped_hidden`` is the hidden fraction without. ``unlike``: that the two did other work, and in
+    what, if that is known: then no error says anything of the prediction.
     """
 
     predicted: Timeline
@@ -51,6 +52,7 @@ class Comparison:
     band: Band
     gap: str = ""
     unstamped_hidden: float | None = None
+    unlike: str = ""
 
     def metric(self, name: str) -> MetricError | None:
         """The metric called ``name``, or None where one side does not have it."""
@@ -90,8 +92,9 @@ class Comparison:
 
     @property
     def told(self) -> str:
-        """Verdict in words: of the total, of the hidden fraction if it is known, and why there is a gap."""
-        parts = [f"total {self.verdict} ({self.total_error:+.1%}, at most {self.band.worst:.1%} either way)"]
+        """Verdict in words: of the work if it is another one, of the total, of the hidden fraction, and why."""
+        parts = [self.unlike] if self.unlike else []
+        parts += [f"total {self.verdict} ({self.total_error:+.1%}, at most {self.band.worst:.1%} either way)"]
         if self.hidden_verdict is not None:
             parts.append(
                 f"hidden fraction {self.hidden_verdict} ({self.hidden_error:+.3f}, at most {self.band.hidden})"
@@ -105,6 +108,7 @@ class Comparison:
             "within": self.within,
             "hidden_verdict": self.hidden_verdict,
             "gap": self.gap or None,
+            "unlike_work": self.unlike or None,
             "metrics": {entry.name: _row(entry) for entry in self.metrics},
             "by_kind": {entry.name: _row(entry) for entry in self.by_kind},
             "by_stage": {entry.name: _row(entry) for entry in self.by_stage},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from gpusim.errors import GpusimError
-from gpusim.validation.band import Band
 from gpusim.validation.report import Accuracy, ErrorSummary
 
 __all__ = ["BEGIN", "END", "accuracy_page", "accuracy_table", "insert_between_markers", "summary_cells"]
@@ -18,33 +17,41 @@ def accuracy_table(report: Accuracy) -> str:
     """One row per technique, one per device where there are several, and one for all."""
     if report.overall is None:
         return NO_RECORDINGS
+    errors = f"Mean error | Worst error | Within ±{report.band.worst:.1%}"
     lines = [
-        "| Technique | Recordings | Mean error | Worst error | Hidden fraction, worst | Best stages picked | In band |",
+        f"| Technique | Recordings | {errors} | Hidden fraction, worst | Best stages picked |",
         "|---|---|---|---|---|---|---|",
     ]
-    lines += [_line(f"`{row.name}`", row, report.band) for row in report.techniques]
-    lines += [_line(f"on `{row.name}`", row, report.band) for row in report.devices]
-    lines.append(_line("**all**", report.overall, report.band))
+    lines += [_line(f"`{row.name}`", row) for row in report.techniques]
+    lines += [_line(f"on `{row.name}`", row) for row in report.devices]
+    lines.append(_line("**all**", report.overall))
     band = report.band
     lines.append(
         f"\nBand: mean {band.mean:.1%}, worst {band.worst:.1%}, hidden fraction {band.hidden:.2f}, "
-        f"picked stage count at most {band.choice:.0%} slower than the measured best. Hidden fractions are those of "
-        "kernels that take time stamps, measured and predicted."
+        f"picked stage count at most {band.choice:.0%} slower than the measured best. {_kept(report)} Hidden fractions "
+        "are those of kernels that take time stamps, measured and predicted."
     )
     return "\n".join(lines) + "\n"
 
 
-def summary_cells(row: ErrorSummary, band: Band) -> tuple[str, ...]:
-    """A row of the table behind its name: recordings, errors, hidden fraction, stage choices, whether it is in band."""
+def _kept(report: Accuracy) -> str:
+    """Which techniques keep all of the band."""
+    kept = [f"`{row.name}`" for row in report.techniques if row.within(report.band)]
+    named = f": {', '.join(kept)}" if kept else ""
+    return f"All of it is kept in every recording by {len(kept)} of {len(report.techniques)} techniques{named}."
+
+
+def summary_cells(row: ErrorSummary) -> tuple[str, ...]:
+    """A row of the table behind its name: recordings, errors, share within the band, hidden fraction, stage choices."""
     hidden = "–" if row.hidden_worst is None else f"{row.hidden_worst:+.3f}"
     choices = "–" if not row.choices else f"{row.choices_right} of {row.choices}"
     gaps = f" ({row.known_gaps} known gap{'s' if row.known_gaps > 1 else ''})" if row.known_gaps else ""
-    verdict = ("yes" if row.within(band) else "no") + gaps
-    return str(row.cases), f"{row.mean_abs:.1%}", f"{row.worst:+.1%}", hidden, choices, verdict
+    share = f"{row.percent_within}%{gaps}"
+    return str(row.cases), f"{row.mean_abs:.1%}", f"{row.worst:+.1%}", share, hidden, choices
 
 
-def _line(name: str, row: ErrorSummary, band: Band) -> str:
-    return f"| {' | '.join((name, *summary_cells(row, band)))} |"
+def _line(name: str, row: ErrorSummary) -> str:
+    return f"| {' | '.join((name, *summary_cells(row)))} |"
 
 
 def accuracy_page(report: Accuracy) -> str:

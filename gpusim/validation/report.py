@@ -59,10 +59,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class ErrorSummary:
-    """The errors of one technique or device, by its ``name``; fractions of the measured total (hidden: differences)."""
+    """The errors of one technique or device, by its ``name``; fractions of the measured total (hidden: differences).
+
+    ``cases_within``: how many of the ``cases`` have a total within the band's ``worst``, known gaps or not.
+    """
 
     name: str
     cases: int
+    cases_within: int
     mean_abs: float
     worst: float
     worst_case: str
@@ -71,6 +75,11 @@ class ErrorSummary:
     choices: int
     choices_right: int
     known_gaps: int
+
+    @property
+    def percent_within(self) -> int:
+        """The share of `cases_within` in whole percent, rounded down: 100 is every one of them."""
+        return 100 * self.cases_within // self.cases
 
     def within(self, band: Band = DEFAULT_BAND) -> bool:
         """All that is claimed holds for these cases."""
@@ -97,7 +106,11 @@ class Accuracy:
         return all(row.within(self.band) for row in claimed.techniques)
 
     def as_dict(self) -> dict[str, Any]:
-        """Plain data for JSON. ``within`` of a technique counts its known gaps, ``holds`` leaves them out."""
+        """Plain data for JSON. ``within`` of a technique counts its known gaps, ``holds`` leaves them out.
+
+        ``within`` says whether all that is claimed holds in every case, ``share_within`` in what part of them the
+        total does.
+        """
         return {
             "band": asdict(self.band),
             "holds": self.holds,
@@ -116,7 +129,8 @@ class Accuracy:
 
     def _row(self, kind: str, row: ErrorSummary) -> dict[str, Any]:
         values = asdict(row)
-        return {kind: values.pop("name"), **values, "within": row.within(self.band)}
+        share = row.cases_within / row.cases
+        return {kind: values.pop("name"), **values, "share_within": share, "within": row.within(self.band)}
 
 
 def accuracy(cases: Iterable[RecordedCase], band: Band = DEFAULT_BAND) -> Accuracy:
@@ -141,6 +155,7 @@ def _row(name: str, cases: Sequence[RecordedCase], choices: Sequence[Choice], ba
     return ErrorSummary(
         name=name,
         cases=len(cases),
+        cases_within=sum(abs(error) <= band.worst for error in errors),
         mean_abs=statistics.fmean(abs(error) for error in errors),
         worst=errors[worst],
         worst_case=cases[worst].label,

@@ -287,24 +287,72 @@ def test_a_bad_trace_is_told_and_what_is_shown_stays(watched):
     page.wait_for_selector("[role=alert]", state="detached")
 
 
-@pytest.mark.parametrize("width", [1024, 1440])
+def top(page):
+    """Where the timelines begin, px."""
+    return page.evaluate("document.querySelector('#scroller').getBoundingClientRect().top")
+
+
+@pytest.mark.parametrize("width", [1024, 1440, 1920])
 def test_a_what_if_moves_nothing(shipped, width):
-    """Other badges, cards and advice take the room that there is."""
+    """Other badges, cards, colours and advice take the room that there is."""
     shipped.page.set_viewport_size({"width": width, "height": 900})
     page = shipped.open("?scenario=stages")
     page.wait_for_selector("#advice >> text=others")
     page.keyboard.press("w")
     page.wait_for_selector("#fields input", state="visible")
-    page.wait_for_timeout(500)  # the panel folds out
+    page.wait_for_timeout(500)  # the timelines make room
+    before = top(page)
+    for stages in ("2", "99", "1"):
+        page.get_by_label("stages", exact=True).fill(stages)
+        if stages == "99":
+            page.wait_for_selector("#wrong >> text=not possible")
+        else:
+            page.wait_for_selector(f".line.changed >> text=stages: {stages}")
+            assert top(page) == pytest.approx(before, abs=1)  # before there is advice, too
+            page.wait_for_selector("#advice >> text=others")
+        assert top(page) == pytest.approx(before, abs=1)
 
-    def place():
-        return page.evaluate("document.querySelector('#scroller').getBoundingClientRect().top")
 
-    before = place()
-    page.get_by_label("stages", exact=True).fill("2")
-    page.wait_for_selector(".panel-title >> text=What if")
-    page.wait_for_selector("#advice >> text=others")
-    assert place() == pytest.approx(before, abs=1)
+@pytest.mark.parametrize(("width", "height", "least"), [(1024, 768, 0.45), (1440, 900, 0.6), (1920, 1080, 0.65)])
+def test_what_if_and_sweep_leave_the_timelines_in_sight(shipped, width, height, least):
+    """They keep that part of the screen's height, and nothing is wider than the screen."""
+    shipped.page.set_viewport_size({"width": width, "height": height})
+    page = shipped.open("?scenario=stages")
+    page.keyboard.press("s")
+    page.wait_for_selector(".ranking .pick")
+    page.keyboard.press("w")
+    page.wait_for_selector("#fields input", state="visible")
+    assert page.evaluate("document.querySelector('#scroller').clientHeight") > least * height
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for panel in ("#what-if", "#sweep"):
+        page.click(f"{panel} .panel-close")
+        page.wait_for_selector(panel, state="hidden")
+    assert page.evaluate("document.querySelector('#drawer').offsetWidth") == 0
+
+
+def test_the_line_of_a_wrong_value_is_shown(shipped):
+    page = shipped.open("?scenario=own_sgemm")
+    page.keyboard.press("w")
+    page.get_by_label("lds wavefronts").first.fill("-1")
+    page.wait_for_selector(".line.wrong-line >> text=lds_wavefronts: -1")
+    assert page.evaluate(
+        """() => { const line = document.querySelector('.wrong-line').getBoundingClientRect();
+            const text = document.querySelector('#scenario-text').getBoundingClientRect();
+            return line.top >= text.top && line.bottom <= text.bottom; }"""
+    )
+
+
+def test_the_panels_are_as_wide_as_they_are_dragged(shipped):
+    page = shipped.open("?scenario=stages")
+    page.keyboard.press("w")
+    page.wait_for_selector("#fields input", state="visible")
+    before = page.evaluate("document.querySelector('#drawer').offsetWidth")
+    grip = page.locator("#drawer-grip").bounding_box()
+    page.mouse.move(grip["x"] + 4, 400)
+    page.mouse.down()
+    page.mouse.move(grip["x"] + 4 - 150, 400, steps=3)
+    page.mouse.up()
+    page.wait_for_function(f"Math.abs(document.querySelector('#drawer').offsetWidth - {before + 150}) < 3")
 
 
 def test_sliders_and_what_is_typed_stay_in_step(shipped):
@@ -332,7 +380,7 @@ def test_sliders_and_what_is_typed_stay_in_step(shipped):
 def test_a_dragged_slider_asks_when_it_rests(shipped):
     page = shipped.open("?scenario=stages")
     page.keyboard.press("w")
-    page.wait_for_timeout(500)  # the panel folds out
+    page.wait_for_timeout(500)  # the timelines make room
     track = page.locator("#fields .slider").nth(1).bounding_box()
     middle = track["y"] + track["height"] / 2
     page.mouse.move(track["x"] + 2, middle)

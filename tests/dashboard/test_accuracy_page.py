@@ -94,10 +94,12 @@ def test_tables_say_what_is_out_of_the_band_and_lead_to_timelines():
 
 def test_errors_by_technique_and_altogether():
     report = accuracy(CASES)
-    rows = technique_table(report, Wanted(technique="ring")).children[1].children
+    claim, _, body = technique_table(report, Wanted(technique="ring")).children
+    rows = body.children
     assert [texts(row)[0] for row in rows] == ["ring", "tiles", "all"]
     assert rows[0].className == "here"
-    assert texts(rows[0])[1:4] == ["3", "9.3 %", "−20.0 %"]
+    assert texts(rows[0])[1:5] == ["3", "9.3 %", "−20.0 %", "66 %"]
+    assert "Kept in every recording by 0 of 2 techniques" in claim.children
     assert "4" in texts(summary_cards(report))
     assert "none is like this" in texts(summary_cards(accuracy(())))
 

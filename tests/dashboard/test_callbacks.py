@@ -84,7 +84,7 @@ def test_a_case_fills_question_cards_and_points(source):
         "imported": "",
     }  # fmt: skip
     assert len(shown["cards"]) == 8
-    assert "outside ±5 %" in texts(shown["cards"])
+    assert "outside ±5\u00a0%" in texts(shown["cards"])
     assert [point["value"] for point in shown["points"]] == ["own", "s4"]
 
 

@@ -8,7 +8,7 @@ from synthetic_source import case_of
 from synthetic_timelines import pipeline
 
 from gpusim.dashboard.figure.recorded import overhead_of, tiles_kept
-from gpusim.dashboard.page.cards import card_row, distortion_banner
+from gpusim.dashboard.page.cards import banners, card_row
 from gpusim.dashboard.page.case import Asked
 from gpusim.dashboard.page.content import show_advice
 from gpusim.dashboard.page.data import ScenarioFolder
@@ -111,13 +111,13 @@ def test_exposed_time_of_part_of_a_run_is_not_shown_beside_that_of_all_of_it(shi
 
 
 def test_a_run_that_the_tracer_stretched_gets_a_banner(shipped):
-    assert "order of events" in texts(distortion_banner(shipped.case(Asked("fused_softmax"))))
-    assert distortion_banner(shipped.case(Asked("stages"))) is None
+    assert "order of events" in texts(banners(shipped.case(Asked("fused_softmax"))))
+    assert banners(shipped.case(Asked("stages"))) == []
     total_s = pipeline(tiles=8, source="measured").total_s
     for factor, warned in ((1.2, False), (1.3, True)):
         case = recorded(8, 8, instrumented_total_s=factor * total_s)
         assert overhead_of(case.other.timeline) == pytest.approx(factor - 1)
-        assert bool(distortion_banner(case)) is warned
+        assert bool(banners(case)) is warned
 
 
 def test_what_is_enough_stands_right_after_the_verdict(shipped):

@@ -54,6 +54,18 @@ def test_a_trace_takes_the_place_of_the_recording(folder, trace):
     assert asked_of(shown["case"]).imported == key
 
 
+def test_a_trace_of_another_program_is_told_where_the_error_stands(folder):
+    kernels = [
+        {"ph": "X", "cat": "kernel", "name": "k", "ts": 9 * n, "dur": 5, "args": {"stream": 7}} for n in range(3)
+    ]
+    key = folder.import_trace(Asked("stages"), "mine.json", json.dumps(kernels).encode())
+    shown = show_case(folder, Asked("stages", imported=key))
+    assert ", not the same work" in texts(shown["cards"][0])
+    assert "within" not in texts(shown["cards"])
+    assert "Not the same work: kernels (1 predicted, 3 measured) differ." in texts(shown["message"])
+    assert show_case(folder, Asked("stages"))["message"] == []
+
+
 def test_the_recording_is_not_touched(folder, trace):
     before = folder.case(Asked("stages"))
     folder.import_trace(Asked("stages"), "mine.json", trace)

@@ -23,7 +23,7 @@ def case(stages: int, predicted: float, measured: float, device: str = "d") -> R
 def test_table_has_a_row_per_technique_and_one_for_all():
     """With errors in percent."""
     table = accuracy_table(accuracy([case(1, 1.02, 1.0), case(2, 0.9, 0.95)]))
-    assert "| `made_up` | 2 | 3.6% | -5.3% | – | 1 of 1 | no |" in table
+    assert "| `made_up` | 2 | 3.6% | -5.3% | 100% | – | 1 of 1 |" in table
     assert "| **all** | 2 |" in table
     assert "on `d`" not in table
 
@@ -31,8 +31,21 @@ def test_table_has_a_row_per_technique_and_one_for_all():
 def test_several_devices_have_rows_of_their_own():
     """And stage counts are compared on one device only."""
     table = accuracy_table(accuracy([case(1, 1.02, 1.0), case(2, 0.9, 0.95), case(1, 1.1, 1.0, device="e")]))
-    assert "| on `d` | 2 | 3.6% | -5.3% | – | 1 of 1 | no |" in table
-    assert "| on `e` | 1 | 10.0% | +10.0% | – | – | no |" in table
+    assert "| on `d` | 2 | 3.6% | -5.3% | 100% | – | 1 of 1 |" in table
+    assert "| on `e` | 1 | 10.0% | +10.0% | 0% | – | – |" in table
+
+
+def test_the_share_within_the_band_is_rounded_down_and_the_band_is_named():
+    """Of 300 recordings with one far off not all are within; who keeps all of the band is named."""
+    good = [case(stages, 1.01, 1.0) for stages in range(1, 300)]
+    off = accuracy([*good, case(300, 1.5, 1.0)])
+    assert (off.techniques[0].cases_within, off.techniques[0].percent_within) == (299, 99)
+    assert "| Within ±8.5% |" in accuracy_table(off)
+    assert "| 99% |" in accuracy_table(off)
+    assert "kept in every recording by 0 of 1 techniques." in accuracy_table(off)
+    assert "Band: mean 3.0%, worst 8.5%, hidden fraction 0.05" in accuracy_table(off)
+    assert "kept in every recording by 1 of 1 techniques: `made_up`." in accuracy_table(accuracy(good))
+    assert off.as_dict()["techniques"][0]["share_within"] == pytest.approx(299 / 300)
 
 
 def test_page_lists_every_case_with_the_worst_first():

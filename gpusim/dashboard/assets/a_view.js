@@ -167,7 +167,7 @@
       return same();
     },
     help: () => true,
-    fold: (clicks, opened) => !opened,
+    fold: (clicks, hidden) => !hidden,
     toggleTheme: (clicks, theme) => (theme === "dark" ? "light" : "dark"),
     theme: function (theme) {
       document.documentElement.dataset.theme = theme === "dark" ? "dark" : "light";

@@ -20,7 +20,7 @@
   document.addEventListener("click", function (event) {
     const on = (selector) => event.target.closest && event.target.closest(selector);
     const pin = on("[data-pin]"), row = on("[data-path]"), chip = on("[data-category]"), jump = on("[data-jump]");
-    const inside = on("[data-inside]");
+    const inside = on("[data-inside]"), other = on("[data-press]");
     if (pin) view.lanes((next) => toggle(next.pinned, pin.dataset.pin));
     else if (row && row.classList.contains("group"))
       view.lanes((next) => { next.toggled[row.dataset.path] = row.dataset.open !== "1"; });
@@ -42,7 +42,8 @@
       const { start, end } = inside.dataset;
       view.lanes((next) => { for (const path of JSON.parse(inside.dataset.inside)) next.toggled[path] = true; });
       view.setWindow(Number(start), Number(end));
-    } else if (on("[data-close]")) view.select(null);
+    } else if (other) $(other.dataset.press).click();
+    else if (on("[data-close]")) view.select(null);
   });
 
   const press = (id, value) => send(id, { value: value });

@@ -13,7 +13,7 @@ from dash.exceptions import PreventUpdate
 from gpusim.dashboard.page.address import CONTROLS, asked_of
 from gpusim.dashboard.page.case import OWN_POINT, Asked, CaseError, CaseSource
 from gpusim.dashboard.page.changing import NOTHING
-from gpusim.dashboard.page.content import DRAWN, show_case, show_drawn, show_form
+from gpusim.dashboard.page.content import DRAWN, show_case, show_drawn, show_form, show_wrong
 from gpusim.dashboard.page.layout import scenario_options
 from gpusim.dashboard.page.panel import change_chips
 
@@ -96,7 +96,7 @@ def shown_after(
         except CaseError as error:
             return kept | {
                 "wrong": _without_set(str(error)), "wrong_fields": list(error.fields),
-                "chips": change_chips(asked.changes),
+                "chips": change_chips(asked.changes), "text": show_wrong(source, asked, error.fields),
             }  # fmt: skip
     shown = show_case(source, asked, quick=trigger == "changes") | {
         "changes": no_update,

@@ -134,7 +134,8 @@ def _measured(
     else:
         comparison = compare_with(predicted, measurement)
     found: dict[str, Any] = {
-        "band": comparison.band.worst, "hidden_band": comparison.band.hidden, "gap": comparison.gap
+        "band": comparison.band.worst, "hidden_band": comparison.band.hidden, "gap": comparison.gap,
+        "unlike": comparison.unlike,
     }  # fmt: skip
     hidden = comparison.metric("hidden_fraction")
     if hidden is not None and comparison.unstamped_hidden is not None:

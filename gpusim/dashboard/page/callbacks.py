@@ -67,11 +67,11 @@ def _register_shown(app: Dash, source: CaseSource) -> None:
 
     @app.callback(
         Output("sweep-graph", "figure"), Output("sweep-table", "children"),
-        Input("sweep", "opened"), Input("advised", "data"), Input("theme", "data"), State("case", "data"),
+        Input("sweep", "hidden"), Input("advised", "data"), Input("theme", "data"), State("case", "data"),
         prevent_initial_call=True,
     )  # fmt: skip
-    def on_sweep(opened: bool, _advised: Any, theme: str | None, held: dict | None) -> tuple[dict, Any]:
-        if not opened or not held:
+    def on_sweep(hidden: bool, _advised: Any, theme: str | None, held: dict | None) -> tuple[dict, Any]:
+        if hidden or not held:
             raise PreventUpdate
         return show_sweep(source, asked_of(held), theme or "light")
 
@@ -99,8 +99,8 @@ def _register_scripts(app: Dash) -> None:
             "remember",
         ),
         (Output("help", "opened"), [Input("help-open", "n_clicks")], "help"),
-        (Output("what-if", "opened"), [Input("what-if-open", "n_clicks"), State("what-if", "opened")], "fold"),
-        (Output("sweep", "opened"), [Input("sweep-open", "n_clicks"), State("sweep", "opened")], "fold"),
+        (Output("what-if", "hidden"), [Input("what-if-open", "n_clicks"), State("what-if", "hidden")], "fold"),
+        (Output("sweep", "hidden"), [Input("sweep-open", "n_clicks"), State("sweep", "hidden")], "fold"),
         (Output("theme", "data"), [Input("theme-toggle", "n_clicks"), State("theme", "data")], "toggleTheme"),
         (Output("provider", "forceColorScheme"), [Input("theme", "data")], "theme"),
         (Output("zoom-in", "n_clicks"), [Input("zoom-in", "n_clicks")], "zoomIn"),

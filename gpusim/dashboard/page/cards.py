@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import dash_mantine_components as dmc
@@ -12,7 +13,7 @@ from gpusim.dashboard.figure.text import even_text, percent, signed_percent, sig
 from gpusim.dashboard.figure.track import MICRO
 from gpusim.dashboard.page.case import OWN_POINT, UNCHANGED, Badge, Case, Numbers
 
-__all__ = ["badge_row", "card_row", "distortion_banner", "message_panel"]
+__all__ = ["badge_row", "banners", "card_row", "message_panel"]
 
 _WAY_OUT = "Choose another scenario above, or correct the file: it is shown again as soon as it is saved."
 _WAY_BACK = "Take the change back (Undo or Reset), or choose another scenario above."
@@ -20,11 +21,17 @@ FAR_APART = 0.2
 """Spread of repeated measurements, relative to their median, from which on the card says from where to where."""
 TIMES = 9.0
 """Relative difference from which on a change is told as a multiple."""
+_BEFORE_UNIT = re.compile(r"(?<=\d) (?=%|[nµm]?s\b)")
 _TONES = {"good": "teal", "plain": "gray", "warn": "orange"}
 
 
 def _us(seconds: float | None, digits: int = 4) -> str:
     return even_text(None if seconds is None else seconds * MICRO, digits)
+
+
+def _whole(text: str) -> str:
+    """``text`` whose numbers keep their units where a narrow card breaks it into lines."""
+    return _BEFORE_UNIT.sub("\u00a0", text)
 
 
 def card(
@@ -34,7 +41,7 @@ def card(
     body = [
         html.Div(title, className="card-title"),
         html.Div(value, className=f"card-value {tone}".strip()),
-        html.Div(detail or "\u00a0", className="card-detail"),
+        html.Div((_whole(detail) if isinstance(detail, str) else detail) or "\u00a0", className="card-detail"),
     ]
     return html.Div(body, className=f"card {room}".strip(), title=why or None)
 
@@ -49,13 +56,16 @@ def _verdict(case: Case) -> html.Span | str:
         return html.Span(f"{told} against unchanged", className="strong")
     if case.band is None:
         return f"error {signed_percent(case.error)}"
+    if case.unlike:
+        return html.Span([_whole(signed_percent(case.error)), ", not the same work"], className="bad strong",
+                         title=case.unlike)  # fmt: skip
     if case.gap:
         return html.Span(f"{signed_percent(case.error)}, known gap", className="bad strong", title=case.gap)
     inside = abs(case.error) <= case.band
     tone = "good" if inside else "bad"
     band = f"{100 * case.band:g}"
     text = f"{signed_percent(case.error)}, {'within' if inside else 'outside'} ±{band} %"
-    return html.Span(text, className=f"{tone} strong")
+    return html.Span(_whole(text), className=f"{tone} strong")
 
 
 def _predicted_card(case: Case) -> html.Div:
@@ -101,24 +111,24 @@ def _hidden_card(case: Case) -> html.Div:
     detail: str | html.Span = _pair(percent(theirs), case)
     if not detail and case.predicted_numbers.hidden_fraction == 0.0:
         detail = "nothing computes beside a copy"
-    if case.hidden_error is not None and case.hidden_band is not None:
+    if case.hidden_error is not None and case.hidden_band is not None and not case.unlike:
         inside = abs(case.hidden_error) <= case.hidden_band
         held = "within" if inside else "known gap, outside" if case.gap else "outside"
         apart = f"{signed_points(case.hidden_error)}, {held} ±{100 * case.hidden_band:g}"
         tone = "good" if inside else "bad"
         # What the difference is of stands right above it.
         stamped = case.stamped_hidden
-        lines = [f"{detail}:"] if stamped is None else [f"{detail},", f"with stamps predicted {percent(stamped)}:"]
+        lines = [f"{detail}:"] if stamped is None else [f"with stamps {percent(stamped)},", f"{detail}:"]
         detail = html.Span(
             [
-                *(part for line in lines for part in (line, html.Br())),
+                *(part for line in lines for part in (_whole(line), html.Br())),
                 html.Span(apart, className=f"{tone} strong", title=case.gap or None),
             ]
         )
     why = (
         "Part of the copy time that lies under computing: |copy ∩ compute| / |copy|. "
         "The difference is predicted − measured, beside the one that is claimed at most. The measured kernel took "
-        "time stamps, which lengthen its computing: it is compared with what is predicted with stamps."
+        "time stamps, which lengthen its computing: it is compared with what is predicted with stamps, too."
     )
     return card("Hidden copy time", percent(case.predicted_numbers.hidden_fraction), detail, why=why, room="wide")
 
@@ -169,18 +179,22 @@ def card_row(case: Case) -> list[html.Div]:
     return cards
 
 
-def distortion_banner(case: Case) -> html.Div | None:
-    """A warning above lanes of a run that took much longer than the plain ones; None where it did not."""
+def banners(case: Case) -> list[html.Div]:
+    """Warnings above the lanes: of a trace of other work, and of a run that took much longer than the plain ones."""
+    told = [_sentence(case.unlike) + " The differences say nothing of the prediction."] if case.unlike else []
     overhead = overhead_of(case.other.timeline) if case.other else None
-    if overhead is None or overhead <= DISTORTED:
-        return None
-    line = case.other.timeline
-    took, plain = (_us(seconds) for seconds in (line.meta["instrumented_total_s"], line.total_s))
-    text = (
-        f"The {run_name(line)} took {took}, {percent(overhead, 0)} longer than the plain run of {plain}: "
-        "the measured lanes show the order of events, not how long they take."
-    )
-    return html.Div(text, className="banner", role="note")
+    if overhead is not None and overhead > DISTORTED:
+        line = case.other.timeline
+        took, plain = (_us(seconds) for seconds in (line.meta["instrumented_total_s"], line.total_s))
+        told.append(
+            f"The {run_name(line)} took {took}, {percent(overhead, 0)} longer than the plain run of {plain}: "
+            "the measured lanes show the order of events, not how long they take."
+        )
+    return [html.Div(text, className="banner", role="note") for text in told]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}."
 
 
 def badge_row(badges: Sequence[Badge]) -> list[dmc.Tooltip]:

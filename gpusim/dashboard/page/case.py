@@ -153,6 +153,8 @@ class Case:
     """What there is no measurement for, or how to make one, where there is none."""
     gap: str = ""
     """Why the case is known to be outside its band, if it is."""
+    unlike: str = ""
+    """That the measured side did other work than the predicted one, and in what, if it did."""
     baseline: str = ""
     """What the speed-up is over, "" where nothing can be serialised; there may be no speed-up yet."""
     bottleneck: str = ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,19 +13,20 @@ from gpusim.dashboard.figure.figures import Drawing, timeline_figure
 from gpusim.dashboard.figure.view import View
 from gpusim.dashboard.page.address import asked_of, view_of
 from gpusim.dashboard.page.advice import advice_line, advice_missing, advice_pending
-from gpusim.dashboard.page.cards import badge_row, card_row, distortion_banner, message_panel
+from gpusim.dashboard.page.cards import badge_row, banners, card_row, message_panel
 from gpusim.dashboard.page.case import MEASURED, Asked, Case, CaseError, CaseSource
 from gpusim.dashboard.page.details import details_strip
 from gpusim.dashboard.page.form import Form
 from gpusim.dashboard.page.gutter import gutter_rows
 from gpusim.dashboard.page.importing import imported_mark
 from gpusim.dashboard.page.panel import change_chips, field_inputs, quantity_options
+from gpusim.dashboard.page.scenario_text import path_of, text_lines, with_changes
 from gpusim.dashboard.page.sweep_panel import sweep_figure, sweep_table
 from gpusim.dashboard.page.sweeps import Sweep
 
 __all__ = [
     "DRAWN", "draw", "drawing_of", "first_name", "show_advice", "show_cards", "show_case", "show_drawn", "show_form",
-    "show_sweep",
+    "show_sweep", "show_wrong",
 ]  # fmt: skip
 
 
@@ -37,6 +38,8 @@ DRAWN = {
 """Where what `draw` gives is shown: id and property."""
 _FIRST = "stages"
 """The shipped scenario that shows the main question; taken where it is there."""
+_WAIT = "wait: "
+"""What the labels of waits begin with."""
 
 
 def first_name(source: CaseSource) -> str:
@@ -70,7 +73,7 @@ def show_case(source: CaseSource, asked: Asked, *, quick: bool = False) -> dict[
         "facts": _facts(case),
         "badges": badge_row(case.badges),
         "cards": card_row(case),
-        "message": distortion_banner(case),
+        "message": banners(case),
         # What compares two sides is left out where there is one.
         "work": {} if case.other else {"--sides": "none"},
         "points": points,
@@ -115,9 +118,18 @@ def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:
         form = Form()
     return {
         "fields": field_inputs(form), "chips": change_chips(asked.changes), "quantities": quantity_options(form),
-        "text": form.text, "command": form.command, "wrong": "",
-        "wrong_fields": [],
+        "text": text_lines(form.text, [path_of(change) for change in asked.changes]), "command": form.command,
+        "wrong": "", "wrong_fields": [],
     }  # fmt: skip
+
+
+def show_wrong(source: CaseSource, asked: Asked, fields: Sequence[str]) -> list[Any]:
+    """The scenario's text with changes that cannot be, and the lines of the ``fields`` that are wrong."""
+    try:
+        text = source.form(replace(asked, changes=())).text
+    except CaseError:
+        return []
+    return text_lines(with_changes(text, asked.changes), [path_of(change) for change in asked.changes], fields)
 
 
 def show_cards(source: CaseSource, asked: Asked) -> list[Any]:
@@ -177,20 +189,26 @@ def draw(case: Case, key: str, view: View) -> dict[str, Any]:
     }
 
 
-def _legend(drawing: Drawing) -> list[html.Button]:
+def _legend(drawing: Drawing) -> list[Any]:
+    """A button for each colour; waits, which come one behind the other, share the word that they begin with."""
     chips: list[Any] = []
     part = ""
     for entry in drawing.legend:
-        if entry.of != part:
-            part = entry.of
-            chips.append(html.Span(part, className="legend-part"))
+        wait = not entry.of and entry.label.startswith(_WAIT)
+        of = _WAIT if wait else entry.of
+        classes = ["chip", *(["off"] if not entry.shown else []), *(["fixed"] if entry.category < 0 else [])]
+        if of != part:
+            if of:
+                chips.append(html.Span(of, className="legend-part"))
+            else:
+                classes.append("apart")
+            part = of
         swatch = html.Span(className="swatch", style={"background": entry.colour})
-        state = "" if entry.shown else " off"
-        fixed = entry.category < 0
+        pressed = {"data-category": str(entry.category), "aria-pressed": str(entry.shown).lower()}
         chips.append(
             html.Button(
-                [swatch, entry.label], className=f"chip{state}{' fixed' if fixed else ''}", title=entry.meaning,
-                **({} if fixed else {"data-category": str(entry.category), "aria-pressed": str(entry.shown).lower()}),
+                [swatch, entry.label.removeprefix(_WAIT) if wait else entry.label], className=" ".join(classes),
+                title=entry.meaning, **(pressed if entry.category >= 0 else {}),
             )
         )  # fmt: skip
     return chips

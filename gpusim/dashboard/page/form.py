@@ -9,9 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-import yaml
-
 from gpusim.dashboard.figure.text import bytes_text
+from gpusim.dashboard.page.scenario_text import text_of
 from gpusim.dashboard.page.stops import stops_of
 from gpusim.hardware import profile_names
 from gpusim.scenario import Scenario
@@ -20,10 +19,9 @@ from gpusim.units import format_quantity, parse
 
 __all__ = ["Field", "Form", "changes_of", "form_of"]
 
-TEXT_WIDTH = 100
-"""Letters in a line of a file that is saved."""
 MOST_FIELDS = 24
 """So many fields a program that is spelled out has at most; the first are its grid, its rings and its roles."""
+_IN_CAPITALS = {"cta": "CTA", "ctas": "CTAs", "sm": "SM", "fma": "FMA", "gpus": "GPUs", "l2": "L2"}
 _AROUND_LOOPS, _UNSAID = ("prologue", "epilogue"), ("roles", "rings", "per_tile", "threads", "per_chunk")
 
 
@@ -69,10 +67,9 @@ def form_of(own: Scenario, base: Scenario, now: Scenario, changes: Sequence[str]
     paths = {one.path for one in fields}
     others = tuple(change for change in changes if change.partition("=")[0] not in paths)
     quantities = {name: quantity.text for name, quantity in now.profile().quantities.items()}
-    text = yaml.safe_dump(now.data, sort_keys=False, allow_unicode=True, width=TEXT_WIDTH, default_flow_style=None)
     sets = [*_apart(own, base), *changes]
     command = shlex.join(["gpusim", "run", own.source.name, *(part for change in sets for part in ("--set", change))])
-    return Form(fields, others, quantities, text, command)
+    return Form(fields, others, quantities, text_of(now.data), command)
 
 
 def changes_of(fields: Sequence[Field], values: Mapping[str, Any], others: Sequence[str]) -> tuple[str, ...]:
@@ -114,7 +111,8 @@ def _parameters(base: Scenario, now: Scenario) -> Iterator[Field]:
             choices = ("true", "false")
         bounds = (limits.get("ge"), limits.get("le"), limits.get("multiple_of"))
         stops = () if choices or isinstance(kept, str) else stops_of(kept, *bounds)
-        label = one.name.replace("_", " ").replace("ctas", "CTAs").replace("fma", "FMA")
+        name = f"{one.name.removesuffix('_s')}_time" if unit == "s" and one.name.endswith("_s") else one.name
+        label = " ".join(_IN_CAPITALS.get(word, word) for word in name.split("_"))
         yield Field(
             f"kernel.params.{one.name}", label, value, before, limits.get("doc") or "", choices,
             whole=not choices and value.isdecimal() and unit is None,

@@ -1,6 +1,6 @@
 """The page: header, cards, toolbar, timelines, details.
 
-Ids are here, but for those inside the two panels that fold out: `panel` and `sweep_panel` have their own.
+Ids are here, but for those inside the two panels of the drawer: `panel` and `sweep_panel` have their own.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from gpusim.dashboard.figure.view import MODES
 from gpusim.dashboard.page.case import MEASURED, UNCHANGED, Entry
 from gpusim.dashboard.page.exporting import export_menu
 from gpusim.dashboard.page.importing import drop_zone, import_button
-from gpusim.dashboard.page.panel import what_if_panel
+from gpusim.dashboard.page.panel import drawer, what_if_panel
 from gpusim.dashboard.page.sweep_panel import sweep_panel
 from gpusim.timeline import KINDS
 
@@ -146,13 +146,16 @@ def _toolbar(mode: str, shown: Mapping[str, Any]) -> html.Div:
 
 
 def _timeline() -> html.Div:
-    search = dmc.TextInput(id="search", placeholder="Search lanes (regex)", size="xs", debounce=250,
+    search = dmc.TextInput(id="search", placeholder="Search lanes", size="xs", debounce=250,
                            **{"aria-label": "Search lanes by regular expression"})  # fmt: skip
     graph = dcc.Graph(id="graph", config=GRAPH_CONFIG, figure={"data": [], "layout": {"height": 10}}, responsive=False)
     return html.Div(
         [
-            html.Div([html.Div(search, className="search"), html.Div(id="legend", className="legend")],
-                     className="legend-row"),
+            html.Div(
+                [html.Div(search, className="search", title="A regular expression (key /)"),
+                 html.Div(id="legend", className="legend")],
+                className="legend-row",
+            ),
             html.Div(
                 html.Div(
                     [html.Div(id="gutter", className="gutter"), html.Div(graph, className="graph", id="graph-box"),
@@ -212,18 +215,21 @@ def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[st
         html.Div(about, className="about-row"),
     ]
     work = [_toolbar(address["mode"] or "stacked", shown), _timeline()]
+    answer = [
+        html.Div(id="import-message"),
+        html.Div(shown["cards"], id="cards", className="cards"),
+        html.Div(shown["advice"], id="advice", className="advice"),
+        html.Div(shown["message"], id="message"),
+        html.Div(work, id="work", className="work", style=shown["work"]),
+    ]
+    # Beside the timelines, not above them: what is changed is seen where it acts.
+    panels = drawer(what_if_panel(shown, opened=bool(address["changes"])), sweep_panel())
     body = html.Div(
         [
             *stores,
             _header(entries, address["scenario"], shown),
             html.Div(headline, className="headline"),
-            html.Div(id="import-message"),
-            what_if_panel(shown, opened=bool(address["changes"])),
-            sweep_panel(),
-            html.Div(shown["cards"], id="cards", className="cards"),
-            html.Div(shown["advice"], id="advice", className="advice"),
-            html.Div(shown["message"], id="message"),
-            html.Div(work, id="work", className="work", style=shown["work"]),
+            html.Div([html.Main(answer, className="answer"), panels], className="beside"),
             _help(),
             drop_zone(),
         ],

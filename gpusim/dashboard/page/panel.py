@@ -17,7 +17,9 @@ __all__ = [
     "PLAIN_CLASS",
     "SLIDER",
     "change_chips",
+    "drawer",
     "field_inputs",
+    "panel_head",
     "quantity_options",
     "what_if_panel",
 ]
@@ -91,40 +93,53 @@ def quantity_options(form: Form) -> list[dict[str, str]]:
     return [{"value": name, "label": f"{name}  ({text})"} for name, text in form.quantities.items()]
 
 
-def what_if_panel(shown: dict[str, Any], *, opened: bool) -> dmc.Collapse:
-    """The panel around what `content.show_case` says of it, folded away until somebody asks."""
+def what_if_panel(shown: dict[str, Any], *, opened: bool) -> html.Section:
+    """The panel around what `content.show_form` says; hidden until somebody asks for it."""
     quantity = [
         dmc.Select(id="quantity", data=shown["quantities"], placeholder="a quantity of the device", searchable=True,
-                   clearable=True, size="xs", w=240, **{"aria-label": "Quantity of the device"}),
-        dmc.TextInput(id="quantity-value", placeholder="value, Enter", size="xs", w=140, value="",
+                   clearable=True, size="xs", className="grow", **{"aria-label": "Quantity of the device"}),
+        dmc.TextInput(id="quantity-value", placeholder="value, Enter", size="xs", w=112, value="",
                       **{"aria-label": "Value of the quantity"}),
     ]  # fmt: skip
-    save = [
-        dmc.TextInput(id="save-name", placeholder="new scenario", size="xs", w=150, value="",
-                      **{"aria-label": "Name of a new scenario"}),
-        dmc.Button("Save", id="save", size="compact-xs", variant="default"),
-    ]  # fmt: skip
     changed = [
-        html.Span("Changed", className="advice-title"),
         html.Div(shown["chips"], id="chips", className="chips"),
         dmc.Button("Undo", id="undo", size="compact-xs", variant="default"),
         dmc.Button("Reset", id="reset", size="compact-xs", variant="default"),
     ]
+    save = [
+        html.Span("Scenario", className="panel-name grow"),
+        dmc.TextInput(id="save-name", placeholder="new scenario", size="xs", w=130, value="",
+                      **{"aria-label": "Name of a new scenario"}),
+        dmc.Button("Save", id="save", size="compact-xs", variant="default"),
+    ]  # fmt: skip
     command = [
         html.Code(shown["command"], id="command", className="command"),
         dcc.Clipboard(target_id="command", className="copy", title="Copy"),
     ]
-    left = html.Div(
+    return html.Section(
         [
+            panel_head("What if", "what-if-open"),
             html.Div(shown["fields"], id="fields", className="fields"),
-            html.Div(changed, className="changed-row"),
+            html.Div(quantity, className="panel-row"),
+            html.Div(changed, className="panel-row"),
             html.Div(shown["wrong"], id="wrong", className="wrong", role="status"),
-            html.Div([*quantity, html.Div(command, className="command-row"), *save], className="changed-row"),
+            html.Div(save, className="panel-row"),
+            html.Pre(shown["text"], id="scenario-text", className="scenario-text", tabIndex=0,
+                     title="The scenario as a file; changed lines are blue, wrong ones red"),
+            html.Div(command, className="panel-row"),
         ],
-        className="what-if-left",
-    )
-    # Opens to its full length under the pointer, or by the keyboard.
-    text = html.Pre(
-        shown["text"], id="scenario-text", className="scenario-text", title="The scenario as a file", tabIndex=0
-    )
-    return dmc.Collapse(html.Div([left, text], className="what-if"), id="what-if", opened=opened)
+        id="what-if", className="panel what-if", hidden=not opened, **{"aria-label": "What if"},
+    )  # fmt: skip
+
+
+def panel_head(title: str, button: str) -> html.Div:
+    """What a panel is called, and the way to close it again: ``button`` is the id of the one that opened it."""
+    close = html.Button("×", className="panel-close", title="Close", **{"data-press": button})
+    return html.Div([html.H2(title, className="panel-name"), close], className="panel-head-row")
+
+
+def drawer(*panels: html.Section) -> html.Aside:
+    """The side of the page that holds the panels beside the timelines; gone while all of them are hidden."""
+    grip = html.Div(id="drawer-grip", className="drawer-grip", title="Drag to resize", role="separator",
+                    **{"aria-orientation": "vertical", "aria-label": "Width of the panels"})  # fmt: skip
+    return html.Aside([grip, html.Div(list(panels), className="panels")], id="drawer", className="drawer")

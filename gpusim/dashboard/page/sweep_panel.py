@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import dash_mantine_components as dmc
 from dash import dcc, html
 
 from gpusim.dashboard.figure.layout import look
@@ -13,13 +12,14 @@ from gpusim.dashboard.figure.palette import LINES, ink
 from gpusim.dashboard.figure.text import even_text, signed_percent
 from gpusim.dashboard.figure.ticks import LONG_US
 from gpusim.dashboard.figure.track import MICRO
+from gpusim.dashboard.page.panel import panel_head
 from gpusim.dashboard.page.sweeps import Sweep, SweepRow
 
 __all__ = ["PICK", "sweep_figure", "sweep_panel", "sweep_table"]
 
 PICK = "pick"
 """Type of the ids of table rows; their ``changes`` are those of the point, one a line."""
-HEIGHT = 236
+HEIGHT = 200
 _MARKS = ("● predicted", "○ measured", "★ best")
 """What the marks are, beside the axis: a legend would take the width of the lines."""
 
@@ -90,9 +90,12 @@ def _layout(title: str, others: Sequence[str], unit: str, theme: str) -> dict[st
     tones = ink(theme)
     axis = {"gridcolor": tones.grid, "linecolor": tones.grid, "tickfont": {"size": 11}, "automargin": True}
     return {
-        **look(theme), "height": HEIGHT, "margin": {"l": 54, "r": 12, "t": 10, "b": 48},
-        "showlegend": bool(others), "legend": {"title": {"text": ", ".join(others)}, "font": {"size": 11}},
-        "xaxis": axis | {"type": "category", "title": {"text": title, "font": {"size": 12}, "standoff": 8}},
+        **look(theme), "height": HEIGHT, "margin": {"l": 48, "r": 10, "t": 10, "b": 44},
+        "showlegend": bool(others),
+        # Above the lines: beside them it would take half of the panel's width.
+        "legend": {"title": {"text": ", ".join(others), "font": {"size": 11}}, "font": {"size": 11}, "orientation": "h",
+                   "x": 0, "y": 1.06, "yanchor": "bottom"},
+        "xaxis": axis | {"type": "category", "title": {"text": title, "font": {"size": 11}, "standoff": 8}},
         "yaxis": axis | {"rangemode": "tozero", "ticksuffix": f" {unit}", "zeroline": False},
     }  # fmt: skip
 
@@ -130,9 +133,10 @@ def _row(row: SweepRow, of_best: float, measured_best: SweepRow | None, changes:
     return html.Tr(shown, id={"type": PICK, "changes": "\n".join(row.changes)}, className=f"pick{here}", n_clicks=0)
 
 
-def sweep_panel() -> dmc.Collapse:
-    """The panel, filled when somebody opens it."""
+def sweep_panel() -> html.Section:
+    """The panel, hidden until somebody asks for it and filled then."""
     graph = dcc.Graph(id="sweep-graph", config={"displayModeBar": False}, responsive=True, style={"height": HEIGHT},
                       figure={"data": [], "layout": {"height": HEIGHT}})  # fmt: skip
-    body = [html.Div(graph, className="sweep-chart"), html.Div(id="sweep-table", className="sweep-table")]
-    return dmc.Collapse(html.Div(body, className="sweep"), id="sweep", opened=False)
+    waiting = html.Div("predicting every point …", className="dim")
+    body = [panel_head("Sweep", "sweep-open"), graph, html.Div(waiting, id="sweep-table", className="sweep-table")]
+    return html.Section(body, id="sweep", className="panel sweep", hidden=True, **{"aria-label": "Sweep"})

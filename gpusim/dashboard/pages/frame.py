@@ -20,7 +20,7 @@ from gpusim.dashboard.page.layout import brand, navigation
 __all__ = ["ASSETS", "asked_query", "frame", "message_sheet", "new_page"]
 
 ASSETS = Path(__file__).parents[1] / "assets"
-_OF_TIMELINES = r"^[bc]_"
+_OF_TIMELINES = r"^[bcf]_"
 """Scripts that look for the timelines of the main page."""
 
 
