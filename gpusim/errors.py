@@ -199,16 +199,24 @@ class HazardError(GpusimError):
     """A pipeline that would overwrite or read live data, named by role, ring, stage and tile.
 
     ``stage`` is negative where no ring has part in it; ``ring`` may then name a barrier, or nothing.
+    ``at``: at which op it was found, as (tiles of the CTA, number of the op among those of its role), where known.
     """
 
-    def __init__(self, role: str, ring: str, stage: int, tile: int, what: str, remedy: str) -> None:
-        super().__init__(role, ring, stage, tile, what, remedy)
+    def __init__(
+        self, role: str, ring: str, stage: int, tile: int, what: str, remedy: str, at: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(role, ring, stage, tile, what, remedy, at)
         self.role = role
         self.ring = ring
         self.stage = stage
         self.tile = tile
         self.what = what
         self.remedy = remedy
+        self.at = at
+
+    def found_at(self, at: tuple[int, int]) -> HazardError:
+        """The same error, found at that op."""
+        return HazardError(*self.args[:-1], at)
 
     def _message(self) -> str:
         place = f" (ring {self.ring!r}, stage {self.stage})" if self.stage >= 0 else ""

@@ -9,6 +9,7 @@ from typing import Any
 from gpusim.deadlock import Deadlock, thread_lane
 from gpusim.errors import DoesNotFit, GpusimError, HazardError, ProfileError, ProgramError
 from gpusim.program.remedies import role_of
+from gpusim.scenario.kernel.op_place import op_place
 from gpusim.scenario.kernel.schema import SpelledKernel
 from gpusim.scenario.kernel.waiting_op import waiting_op
 from gpusim.scenario.scenario import Scenario
@@ -43,9 +44,10 @@ def _path(error: GpusimError, scenario: Scenario) -> Place:
 
 
 def _below(kernel: Any, error: GpusimError) -> Place:
-    """The place below ``kernel``: of the op that waits for ever, or of the role in which a hazard was found."""
+    """The place below ``kernel``: of the op that waits for ever, or at which a hazard was found."""
     if isinstance(kernel, SpelledKernel) and isinstance(error, Deadlock):
         return waiting_op(kernel, error.chief)
     if isinstance(kernel, SpelledKernel) and isinstance(error, HazardError) and role_of(error.role) in kernel.roles:
-        return "roles", role_of(error.role)
+        role = role_of(error.role)
+        return (op_place(kernel, role, error.at) if error.at else ()) or ("roles", role)
     return ()
