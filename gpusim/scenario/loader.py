@@ -108,8 +108,8 @@ def _overridden(
         _require_names(data, place, dotted, source, origin)
         try:
             data = apply_override(data, place, value)
-        except KeyError as error:
-            raise source.error(f"override {dotted}: there is no place {error} to set", origin) from None
+        except ScenarioError as error:
+            raise source.error(f"override {dotted}: {error.problem}", origin, allowed=error.allowed) from None
         marks[place] = origin or f"--set {dotted}"
     return data, replace(source, overrides=marks)
 
