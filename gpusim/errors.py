@@ -183,13 +183,18 @@ class DoesNotFit(GpusimError):  # noqa: N818 - it is what happens: the kernel do
 class ProgramError(GpusimError):
     """A program that makes no sense: no warps, an op on a ring or barrier that does not exist.
 
-    ``about`` is what it is about below the program, as ("graphs", "g"); empty for all of it.
+    ``about`` is what it is about below the program, as ("graphs", "g"); empty for all of it. ``role``, ``at``: at which
+    op of a kernel it was found, as of `HazardError`.
     """
 
-    def __init__(self, problem: str, about: tuple[str, ...] = ()) -> None:
-        super().__init__(problem, about)
+    def __init__(
+        self, problem: str, about: tuple[str, ...] = (), role: str = "", at: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(problem, about, role, at)
         self.problem = problem
         self.about = about
+        self.role = role
+        self.at = at
 
     def _message(self) -> str:
         return self.problem

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from gpusim.errors import HazardError, ProgramError, listing, nearest
 from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, Wait
@@ -44,6 +45,11 @@ def check_program(program: KernelProgram) -> None:
     for problem in _problems(program):
         raise ProgramError(f"kernel {program.name!r}: {problem}")
     for role in program.roles:
+        for number, op in enumerate(program.sample(role)):
+            for problem in chain(_op_problems(program, role, op), _multicast_problems(program, role, op)):
+                at = program.sampled_tiles, number
+                raise ProgramError(f"kernel {program.name!r}: {problem}", role=role.name, at=at)
+    for role in program.roles:
         _check_loads(program, role)
     check_meetings(program)
 
@@ -68,9 +74,6 @@ def _problems(program: KernelProgram) -> Iterator[str]:
             yield f"role {role.name!r} has {role.warps} warps; expected at least one"
         if not ops and any(others for _, others in bodies):
             yield f"role {role.name!r} never does anything; give it ops, or count its warps as idle_warps"
-        for op in ops:
-            yield from _op_problems(program, role, op)
-            yield from _multicast_problems(program, role, op)
     for barrier in program.barriers:
         if barrier.arrivals < 1:
             yield f"barrier {barrier.name!r} takes {barrier.arrivals} arrivals; expected at least one"

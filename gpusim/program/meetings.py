@@ -65,9 +65,9 @@ class _Meetings:
                     out = f"warp {last} of role {role.name!r} never comes" if rest == 1 else (
                         f"warps {first} to {last} of role {role.name!r} never come"
                     )  # fmt: skip
-                    meeting = f"named_barrier: {{id: {self._free()}, warps: {first}}}"
-                    who = "the other one a role of its" if first == 1 else f"the other {first} a role of their"
-                    remedy = f"give {who} own and let it meet at {meeting}"
+                    remedy = f"give the first {first} a role of their own, which meets at {self._named(first)}"
+                    if first == 1:
+                        remedy = "leave it out: one warp alone has nobody to meet"
                     raise self._error(role, place, op, f"{_FOR_ALL.format('sync_threads')}, and {out} to it", remedy)
 
     def check_roles(self, kind: type[Op]) -> None:
@@ -84,7 +84,8 @@ class _Meetings:
         remedy = f"put {_WORDS[kind]} in {with_warps(missing)} as well"
         if kind is SyncThreads:
             warps = sum(role.warps for role in there)
-            remedy += f", or let {with_warps(there)} meet at named_barrier: {{id: {self._free()}, warps: {warps}}}"
+            let = f"let {with_warps(there)} meet at {self._named(warps)}"
+            remedy += f", or {let if warps > 1 else f'leave it out in {with_warps(there)}'}"
         seldom, times = (
             sum(self._turn(one) == self._turn(op) for one in met[number])
             for number in (roles.index(missing[0]), often)
@@ -127,10 +128,11 @@ class _Meetings:
         less = self.program.roles[number].body(self.tiles - self.program.turn)
         return len(ops) + self.left_out * (len(ops) - sum(type(op) is type(ops[0]) for op in less))
 
-    def _free(self) -> int:
-        """The first number that no named barrier has; 0 is that of ``sync_threads``."""
+    def _named(self, warps: int) -> str:
+        """A named barrier for so many warps, with the first number that none has; 0 is that of ``sync_threads``."""
         taken = {op.id for body in self.bodies for op in body if isinstance(op, NamedBarrier)}
-        return next(number for number in count(1) if number not in taken)
+        number = next(number for number in count(1) if number not in taken)
+        return f"named_barrier: {{id: {number}, warps: {warps}}}"
 
     def _error(self, role: Role, place: int, op: Op, what: str, remedy: str) -> HazardError:
         return HazardError(role.name, "", -1, op.tile, what, remedy, at=(self.tiles, place))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from gpusim.errors import HazardError
+from gpusim.errors import HazardError, ProgramError
 from gpusim.scenario import loads, predict
 from gpusim.timeline.vocabulary import KINDS
 
@@ -143,3 +143,17 @@ def test_role_of_a_long_loop():
     with pytest.raises(HazardError) as caught:
         predict(loads(text), exact=True)
     assert CASES["acquire left out"][1] in str(caught.value)
+
+
+@pytest.mark.parametrize("below", ["", "host"])
+def test_op_that_makes_no_sense(below):
+    """Found before anything runs, at the op as well."""
+    kernel = LOADS.replace("bytes: 4 KiB, wait: false", "bytes: 4 MiB").partition("kernel:\n")[2]
+    text = f"{HOST}  kernels:\n    k:\n    " + kernel.replace("\n", "\n    ")
+    if not below:
+        text = f"question: q\ndevice: textbook\nkernel:\n{kernel}"
+    with pytest.raises(ProgramError) as caught:
+        predict(loads(text))
+    place = "16:15: host.kernels.k" if below else "12:11: kernel"
+    assert f"{place}.roles.all.per_tile.1.load: kernel 'k" in str(caught.value)
+    assert "4,194,304 bytes at once into the registers of 2 warps" in str(caught.value)

@@ -14,15 +14,17 @@ kernel:
   tiles_per_cta: {tiles}
   cluster: {cluster}
   roles:
-    a: {{warps: 2, per_tile: [{{compute: {{ffma: 4}}}}, {meeting}], epilogue: [{last}]}}
+    a: {{warps: {warps}, per_tile: [{{compute: {{ffma: 4}}}}, {meeting}], epilogue: [{last}]}}
     b: {{warps: 2, per_tile: [{other}]}}
 """
 COMPUTE = "{compute: {ffma: 4}}"
 LONG = "{compute: {ffma: 4000}}"
 
 
-def scenario(meeting: str, other: str = COMPUTE, *, last: str = COMPUTE, tiles: int = 4, cluster: int = 1):
-    text = KERNEL.format(meeting=meeting, other=other, last=last, tiles=tiles, cluster=cluster)
+def scenario(
+    meeting: str, other: str = COMPUTE, *, last: str = COMPUTE, tiles: int = 4, cluster: int = 1, warps: int = 2
+):
+    text = KERNEL.format(meeting=meeting, other=other, last=last, tiles=tiles, cluster=cluster, warps=warps)
     return loads(text.replace("grid: 1", f"grid: {cluster}"))
 
 
@@ -94,11 +96,17 @@ def test_warps_that_have_ended_are_not_waited_for():
 
 def test_part_of_a_role():
     """A branch keeps some warps from it: which, at which line, and what to do instead."""
+    text = said("{sync_threads: {warps: 3}}", "sync_threads", warps=8)
+    assert "warps 3 to 7 of role 'a' never come to it; give the first 3 a role of their own, which meets at " in text
+    assert text.endswith("named_barrier: {id: 1, warps: 3}")
+
+
+def test_one_warp_of_a_role():
+    """Has nobody to meet."""
     text = said("{sync_threads: {warps: 1}}", "sync_threads")
     assert text == (
         "scenario:9:53: kernel.roles.a.per_tile.1.sync_threads: a at tile 0: sync_threads is for all warps of the CTA, "
-        "and warp 1 of role 'a' never comes to it; give the other one a role of its own and let it meet at "
-        "named_barrier: {id: 1, warps: 1}"
+        "and warp 1 of role 'a' never comes to it; leave it out: one warp alone has nobody to meet"
     )
 
 
@@ -123,3 +131,8 @@ def test_named_barrier_for_more_warps_than_come_to_it():
     assert "2 of 3 arrivals" in text
     assert "all that come to it are there, and it asks for more of them" in text
     assert "cycle" not in text
+
+
+def test_barrier_of_a_role_of_one_warp_that_others_miss():
+    """It needs no named barrier."""
+    assert "or leave it out in role 'a' (1 warp)" in said("sync_threads", warps=1)

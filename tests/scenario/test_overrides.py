@@ -57,7 +57,7 @@ def test_override_into_nothing_is_an_error(spelled):
     """A list position that does not exist, a value that has no parts: what there is instead."""
     ops, there = "kernel.roles.consumer.per_tile", "which has 3 (allowed: 0 wait, 1 compute, 2 release)"
     for path, told in {
-        f"{ops}.99.wait": f"override {ops}.99.wait: there is no position 99 in {ops}, {there}",
+        f"{ops}.99.wait": f"--set {ops}.99.wait: there is no position 99 in {ops}, {there}",
         f"{ops}.-1.wait": f"there is no position -1 in {ops}, {there}",
         f"{ops}.first": f"there is no position first in {ops}, {there}",
         "kernel.grid.x": "there is no 'x' to set in kernel.grid, which is ",
