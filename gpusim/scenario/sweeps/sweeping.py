@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -70,12 +71,12 @@ class SweepResult:
         """Whether time alone says which point is better, or they do different amounts of work."""
         return yardstick_of(point.work for point in self._ran)
 
-    @property
+    @cached_property
     def work_axes(self) -> tuple[str, ...]:
         """Paths of the axes that change the work, as the points show it; the others are levers."""
         return work_axes(self._ran)
 
-    @property
+    @cached_property
     def groups(self) -> tuple[SweepGroup[SweepPoint], ...]:
         """The points that ran, those of the same work together: a setting of the `work_axes` each."""
         return groups_of(self._ran, self.work_axes)
