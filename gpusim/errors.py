@@ -183,13 +183,18 @@ class DoesNotFit(GpusimError):  # noqa: N818 - it is what happens: the kernel do
 class ProgramError(GpusimError):
     """A program that makes no sense: no warps, an op on a ring or barrier that does not exist.
 
-    ``about`` is what it is about below the program, as ("graphs", "g"); empty for all of it.
+    ``about`` is what it is about below the program, as ("graphs", "g"); empty for all of it. ``role``, ``at``: at which
+    op of a kernel it was found, as of `HazardError`.
     """
 
-    def __init__(self, problem: str, about: tuple[str, ...] = ()) -> None:
-        super().__init__(problem, about)
+    def __init__(
+        self, problem: str, about: tuple[str, ...] = (), role: str = "", at: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(problem, about, role, at)
         self.problem = problem
         self.about = about
+        self.role = role
+        self.at = at
 
     def _message(self) -> str:
         return self.problem
@@ -199,16 +204,24 @@ class HazardError(GpusimError):
     """A pipeline that would overwrite or read live data, named by role, ring, stage and tile.
 
     ``stage`` is negative where no ring has part in it; ``ring`` may then name a barrier, or nothing.
+    ``at``: at which op it was found, as (tiles of the CTA, number of the op among those of its role), where known.
     """
 
-    def __init__(self, role: str, ring: str, stage: int, tile: int, what: str, remedy: str) -> None:
-        super().__init__(role, ring, stage, tile, what, remedy)
+    def __init__(
+        self, role: str, ring: str, stage: int, tile: int, what: str, remedy: str, at: tuple[int, int] | None = None
+    ) -> None:
+        super().__init__(role, ring, stage, tile, what, remedy, at)
         self.role = role
         self.ring = ring
         self.stage = stage
         self.tile = tile
         self.what = what
         self.remedy = remedy
+        self.at = at
+
+    def found_at(self, at: tuple[int, int]) -> HazardError:
+        """The same error, found at that op."""
+        return HazardError(*self.args[:-1], at)
 
     def _message(self) -> str:
         place = f" (ring {self.ring!r}, stage {self.stage})" if self.stage >= 0 else ""

@@ -85,7 +85,7 @@ def parse_any(text: str | float, default_dimension: str | None = None) -> tuple[
     Raises UnitError for an unknown unit, NaN, an infinity, or anything that is not a
     number followed by a unit.
     """
-    number, symbol = _split(text)
+    number, symbol = _split(text, default_dimension)
     unit = UNITS.get(symbol)
     if unit is None:
         fitting = tuple(name for name, known in UNITS.items() if default_dimension in (None, known.dimension))
@@ -103,7 +103,7 @@ def parse(text: str | float, dimension: str, *, bare: bool = False, negative: bo
     Raises UnitError when the dimension differs, naming the units that fit.
     """
     fitting = tuple(symbol for symbol, unit in UNITS.items() if unit.dimension == dimension)
-    number, symbol = _split(text)
+    number, symbol = _split(text, dimension)
     unit = UNITS.get(symbol)
     if unit is None:
         raise UnitError(_unfitting(f"unit {symbol!r} of {_shown(text)} is unknown", symbol, fitting))
@@ -169,16 +169,24 @@ def format_quantity(value: float, dimension: str, digits: int = 4) -> str:
     return f"{number}{separator}{unit.symbol}".strip()
 
 
-def _split(text: str | float) -> tuple[float, str]:
+_EXAMPLES = {
+    "bytes": "16 KiB", "time": "3.82 ms", "bandwidth": "4.8 TB/s", "frequency": "1.98 GHz", "cycles": "33 cycles",
+}  # fmt: skip
+
+
+def _split(text: str | float, dimension: str | None) -> tuple[float, str]:
+    """The number and the unit of what should have a ``dimension``, if that is known."""
+    example = _EXAMPLES.get(dimension or "bytes")
+    expected = f"a number with a unit such as {example!r}" if example else f"a number, a {_words(str(dimension))}"
     if isinstance(text, bool) or not isinstance(text, str | int | float):
-        raise UnitError(f"expected a number with a unit such as '16 KiB', got {_shown(text)}")
+        raise UnitError(f"expected {expected}, got {_shown(text)}")
     if not isinstance(text, str):
         return _finite(text, text), ""
     if text.strip().lstrip("+-").casefold() in _NOT_NUMBERS:
         raise UnitError(f"{_shown(text)} is not a finite number")
     match = _NUMBER.fullmatch(text) if len(text) <= _LONGEST_TEXT else None
     if match is None:
-        raise UnitError(f"expected a number with a unit such as '16 KiB', got {_shown(text)}")
+        raise UnitError(f"expected {expected}, got {_shown(text)}")
     number, symbol = match.groups()
     return _finite(number.replace("_", ""), text), symbol
 

@@ -121,7 +121,7 @@ def sweep(
     dask: Annotated[str | None, typer.Option("--dask", help="Scheduler address, tcp://host:port.")] = None,
     top: Annotated[int, typer.Option("--top", min=1, help="Rows to print.")] = 20,
 ) -> None:
-    """Predict all points of a sweep, ranked; comma lists in --set make the axes."""
+    """Predict all points of a sweep, ranked; where axes change the work, the best of the others for each amount."""
     from gpusim.cli import sweep_command
 
     sweep_command.sweep(scenario, set_, device, json, exact, overlap, output, workers, dask, top)

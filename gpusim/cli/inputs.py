@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from gpusim.errors import GpusimError
+from gpusim.errors import GpusimError, ScenarioError
 from gpusim.scenario import Scenario, load
 from gpusim.scenario.overrides import parse_assignments
 
@@ -24,7 +24,13 @@ def scenario_and_axes(
         # Another base keeps the scenario's changed quantities: they are the what-if.
         fixed = {"device.base": device, **fixed}
     axes = {name: values for name, values in given.items() if len(values) > 1}
-    return load(path, fixed), axes
+    try:
+        return load(path, fixed), axes
+    except ScenarioError as error:
+        for one in (error, *error.others):
+            if device is not None and one.file == "--set device.base":
+                one.file, one.field = "--device", ""
+        raise
 
 
 def single_scenario(path: Path, assignments: list[str] | None, device: str | None) -> Scenario:

@@ -6,15 +6,13 @@ from pathlib import Path
 
 from gpusim.cli.inputs import scenario_and_axes
 from gpusim.cli.output import console, print_json, print_table, progress_bar, seconds, share
+from gpusim.cli.sweep_groups import axes_of, groups_as_json, print_groups, short, values
 from gpusim.errors import GpusimError
 from gpusim.scenario import SweepPoint, SweepResult
 from gpusim.scenario import sweep as run_sweep
-from gpusim.scenario.sweeps.yardstick import Yardstick
-from gpusim.units import format_quantity
 
 __all__ = ["sweep"]
 
-_RATE = {"FLOP": "flop_rate", "byte": "bandwidth"}
 _RANKED_BY = {"": "total_s", "FLOP": "total_s per FLOP", "byte": "total_s per byte"}
 
 
@@ -30,7 +28,7 @@ def sweep(
     dask: str | None,
     top: int,
 ) -> None:
-    """Run the sweep and print its ranking."""
+    """Run the sweep and print its ranking, or where points do unlike work the best of each amount of it."""
     scenario, given = scenario_and_axes(path, assignments, device)
     own = scenario.model.sweep or {}
     # Axes on the command line replace the same axes of the file and join the others.
@@ -41,8 +39,7 @@ def sweep(
         result = run_sweep(
             scenario, axes, output=output, workers=workers, exact=exact, trace=overlap, dask=dask, progress=progress
         )
-    best = result.best
-    if best is None:
+    if not result.ranked:
         raise GpusimError(f"no point of the sweep can run; the first: {result.points[0].error}")
     if json:
         print_json(
@@ -52,22 +49,35 @@ def sweep(
                 "ranked_by": _RANKED_BY[result.yardstick.per],
                 "points": [_row(point) for point in result.points],
                 "ranked": [point.index for point in result.ranked],
-                "best": _row(best),
+                "best": _row(result.best) if result.best else None,
+                **groups_as_json(result),
             }
         )
         return
-    names = list(dict.fromkeys(name for point in result.points for name in point.point))
-    yardstick = result.yardstick
-    rate = ["rate"] if yardstick.per else []
-    head = [*(_short(name) for name in names), "total", *rate, "of best", *(["hidden"] if overlap else [])]
-    rows = [[*_values(point, names), *_results(point, best, yardstick, overlap)] for point in result.ranked[:top]]
-    print_table(scenario.question, head, rows)
-    if yardstick.told:
-        console().print(yardstick.told)
-    hidden = len(result.ranked) - len(rows)
-    if hidden > 0:
-        console().print(f"… and {hidden} more (--top)")
+    if result.best:
+        _print_ranking(scenario.question, result, overlap, top)
+    else:
+        print_groups(scenario.question, result, overlap, top)
     _print_errors(result)
+
+
+def _print_ranking(question: str, result: SweepResult, overlap: bool, top: int) -> None:
+    """Points of the same work, the quickest first."""
+    names = axes_of(result)
+    head = [*map(short, names), "total", "of best", *(["hidden"] if overlap else [])]
+    best_s = result.ranked[0].total_s
+    rows = [
+        [
+            *values(point.point, names),
+            seconds(point.total_s),
+            f"{point.total_s / best_s:.3f}x",
+            *([share(point.metrics["hidden_fraction"])] if overlap else []),
+        ]
+        for point in result.ranked[:top]
+    ]
+    print_table(question, head, rows)
+    if len(result.ranked) > len(rows):
+        console().print(f"… and {len(result.ranked) - len(rows)} more (--top)")
 
 
 def _row(point: SweepPoint) -> dict:
@@ -80,17 +90,6 @@ def _row(point: SweepPoint) -> dict:
     }
 
 
-def _values(point: SweepPoint, names: list[str]) -> list[str]:
-    return [str(point.point.get(name, "as in the file")) for name in names]
-
-
-def _results(point: SweepPoint, best: SweepPoint, yardstick: Yardstick, overlap: bool) -> list[str]:
-    hidden = [share(point.metrics["hidden_fraction"])] if overlap else []
-    cost_s, least_s = (yardstick.cost_s(one.total_s, one.work) for one in (point, best))
-    rate = [format_quantity(1.0 / cost_s, _RATE[yardstick.per])] if yardstick.per else []
-    return [seconds(point.total_s), *rate, f"{cost_s / least_s:.3f}x", *hidden]
-
-
 def _print_errors(result: SweepResult) -> None:
     """Print why points cannot run: each reason once, with the points it concerns."""
     reasons: dict[str, list[SweepPoint]] = {}
@@ -99,11 +98,6 @@ def _print_errors(result: SweepResult) -> None:
             reasons.setdefault(point.error, []).append(point)
     for reason, points in reasons.items():
         values = "; ".join(
-            ", ".join(f"{_short(path)}={value}" for path, value in point.point.items()) for point in points
+            ", ".join(f"{short(path)}={value}" for path, value in point.point.items()) for point in points
         )
         console().print(f"not {values}: {reason}", markup=False)
-
-
-def _short(path: str) -> str:
-    """The last two parts of a dotted path, which say enough above a column."""
-    return ".".join(path.split(".")[-2:])

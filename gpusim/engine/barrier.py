@@ -66,12 +66,22 @@ class CountingBarrier:
         """Add ``count`` arrivals; returns the event that ends this generation."""
         self._count += count
         event = self._event
-        while self._count >= self.parties:
+        self._check(cause)
+        return event
+
+    def leave(self, count: int, cause: int = -1) -> bool:
+        """``count`` of the parties come no more. Whether that ends the generation, because all others are there."""
+        self.parties -= count
+        event = self._event
+        self._check(cause)
+        return event is not self._event
+
+    def _check(self, cause: int) -> None:
+        while self._count >= self.parties > 0:
             self._count -= self.parties
             self.cause = cause
             ended, self._event = self._event, self._sim.event()
             ended.succeed()
-        return event
 
 
 class PhasedBarrier:

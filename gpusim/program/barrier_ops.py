@@ -12,9 +12,14 @@ __all__ = ["Arrive", "ClusterSync", "ExpectTx", "NamedBarrier", "SyncThreads", "
 
 @dataclass(frozen=True, slots=True)
 class SyncThreads:
-    """``__syncthreads()``: all warps of the CTA."""
+    """``__syncthreads()``: all warps of the CTA.
+
+    ``warps``: only the first so many of the role, where a branch keeps the others from it. That is a mistake
+    (`check_program`) unless it is all of them.
+    """
 
     tile: int = -1
+    warps: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

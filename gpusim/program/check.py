@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 
 from gpusim.errors import HazardError, ProgramError, listing, nearest
 from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, Wait
 from gpusim.program.copy_ops import BULK_UNIT
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
+from gpusim.program.meetings import check_meetings
 from gpusim.program.named_barriers import disputed_meetings, uneven_meetings
 from gpusim.program.ops import (
     Compute,
@@ -38,12 +40,18 @@ CLUSTERS = (1, 2, 4, 8)
 def check_program(program: KernelProgram) -> None:
     """Raises ProgramError naming kernel, role and op: what is wrong, and what would be allowed.
 
-    Raises HazardError for loads whose data nobody waits for.
+    Raises HazardError for loads whose data nobody waits for, and for barriers of the CTA that some warps miss.
     """
     for problem in _problems(program):
         raise ProgramError(f"kernel {program.name!r}: {problem}")
     for role in program.roles:
+        for number, op in enumerate(program.sample(role)):
+            for problem in chain(_op_problems(program, role, op), _multicast_problems(program, role, op)):
+                at = program.sampled_tiles, number
+                raise ProgramError(f"kernel {program.name!r}: {problem}", role=role.name, at=at)
+    for role in program.roles:
         _check_loads(program, role)
+    check_meetings(program)
 
 
 def _problems(program: KernelProgram) -> Iterator[str]:
@@ -66,9 +74,6 @@ def _problems(program: KernelProgram) -> Iterator[str]:
             yield f"role {role.name!r} has {role.warps} warps; expected at least one"
         if not ops and any(others for _, others in bodies):
             yield f"role {role.name!r} never does anything; give it ops, or count its warps as idle_warps"
-        for op in ops:
-            yield from _op_problems(program, role, op)
-            yield from _multicast_problems(program, role, op)
     for barrier in program.barriers:
         if barrier.arrivals < 1:
             yield f"barrier {barrier.name!r} takes {barrier.arrivals} arrivals; expected at least one"
@@ -150,22 +155,20 @@ def _check_loads(program: KernelProgram, role: Role) -> None:
 
     What is loaded ahead of a tile that never comes, or once and not needed, may stay open.
     """
-    ops = program.sample(role)
+    tiles, ops = program.sampled_tiles, program.sample(role)
     spared = max((op.pending for op in ops if isinstance(op, WaitLoads)), default=0)
     if spared:
         # So many turns that there are more loads than that, if any CTA has them.
-        ops = list(role.body(min(program.most_tiles, program.head + (spared + 2) * program.turn + program.tail)))
+        tiles = min(program.most_tiles, program.head + (spared + 2) * program.turn + program.tail)
+        ops = list(role.body(tiles))
     never = [op for op in ops if isinstance(op, Load) and op.bytes and op.tile >= 0]
     if never and not _waits_for_loads(ops):
         first = never[0]
         remedy = "put wait_loads before the first op that needs the data"
         if spared:
             remedy += f", with pending: n below the number of loads before it (here {spared})"
-        raise HazardError(
-            role=role.name, ring="", stage=-1, tile=first.tile,
-            what=f"nothing waits for a load of {first.bytes} bytes with wait: false, so that its data is never there",
-            remedy=remedy,
-        )  # fmt: skip
+        what = f"nothing waits for a load of {first.bytes} bytes with wait: false, so that its data is never there"
+        raise HazardError(role.name, "", -1, first.tile, what, remedy, at=(tiles, ops.index(first)))
 
 
 def _waits_for_loads(ops: list[Op]) -> bool:

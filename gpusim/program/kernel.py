@@ -132,7 +132,12 @@ class KernelProgram:
 
         Between the first and the last tiles, where some are left out.
         """
-        return list(role.body(self.head + max(2, self.turn) + self.tail))
+        return list(role.body(self.sampled_tiles))
+
+    @property
+    def sampled_tiles(self) -> int:
+        """Tiles of the CTA of which `sample` has the ops."""
+        return self.head + max(2, self.turn) + self.tail
 
     def one_turn(self, role: Role) -> list[Op]:
         """Ops of ``role`` in a CTA of one turn of tiles; of those alone where others leave some out."""

@@ -75,7 +75,7 @@ class MissingArrivals:
                     arrivals[op.tile] += each.warps
         most = max(arrivals.values(), default=0)
         takes = next((one.arrivals for one in self._program.barriers if one.name == barrier), most)
-        if most > takes:
+        if most != takes:
             return f"barrier {barrier!r} takes {takes} arrivals, and a tile has {most}: compare the counts"
         waits = [op for op in self._sample.of(role) if isinstance(op, Wait) and op.barrier == barrier]
         if len(waits) > 1 and len({op.phase for op in waits}) == 1:

@@ -62,7 +62,7 @@ class SetMaxNReg:
 Fill = CpAsync | TmaLoad | StoreShared
 """Ops that write a tile into a stage of a ring."""
 
-PartOfRole = Acquire | Compute | Load | StoreShared | CpAsync | Store
+PartOfRole = Acquire | Compute | Load | StoreShared | CpAsync | Store | SyncThreads
 """Ops that the first ``warps`` of a role may execute alone, where a branch keeps the others from them."""
 
 Op = (

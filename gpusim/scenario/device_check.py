@@ -22,7 +22,7 @@ def with_file(device: DeviceSpec, source: Source) -> DeviceSpec:
 
 def device_mistakes(device: DeviceSpec, source: Source) -> Iterator[ScenarioError]:
     """What is wrong with a ``device`` that went through `with_file`."""
-    base = ("device", "base") if ("device", "base") in source.marks else ("device",)
+    base = ("device", "base") if ("device", "base") in {**source.marks, **source.overrides} else ("device",)
     names = profile_names()
     if is_profile_file(device.base):
         if problem := _not_there(device.base, source):

@@ -105,25 +105,26 @@ def _overridden(
             place = split_path(dotted)
         except GpusimError as error:
             raise source.error(str(error), origin) if origin else error from None
-        _require_names(data, place, dotted, source, origin)
-        try:
-            data = apply_override(data, place, value)
-        except KeyError as error:
-            raise source.error(f"override {dotted}: there is no place {error} to set", origin) from None
         marks[place] = origin or f"--set {dotted}"
+        try:
+            _require_names(data, place)
+            data = apply_override(data, place, value)
+        except ScenarioError as error:
+            told = {"allowed": error.allowed, "suggestion": error.suggestion}
+            if origin:
+                raise source.error(f"override {dotted}: {error.problem}", origin, **told) from None
+            raise replace(source, overrides=marks).error(error.problem, place, **told) from None
     return data, replace(source, overrides=marks)
 
 
-def _require_names(data: Any, place: Place, dotted: str, source: Source, origin: Place) -> None:
-    """Raise ScenarioError if the override goes into what has a name that nothing has; a new one has to be set whole."""
+def _require_names(data: Any, place: Place) -> None:
+    """Raise ScenarioError if ``place`` is in what has a name that nothing has; a new one has to be set whole."""
     inside = data
     for kind, name in pairwise(place[:-1]):
         inside = inside.get(kind) if isinstance(inside, dict) else None
         if kind in _NAMED and isinstance(inside, dict) and inside and name not in inside:
-            raise source.error(
-                f"override {dotted}: there is no {name!r} in {kind}", origin, allowed=listing(inside),
-                suggestion=nearest(str(name), inside),
-            )  # fmt: skip
+            allowed, suggestion = listing(inside), nearest(str(name), inside)
+            raise ScenarioError(f"there is no {name!r} in {kind}", allowed=allowed, suggestion=suggestion)
 
 
 def _validated(model: type[BaseModel], data: Any, source: Source, prefix: Place) -> Any:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping
 from itertools import product
 from typing import Any
 
-from gpusim.errors import GpusimError
-from gpusim.scenario.yaml_source import Place, parse_scalar, parse_yaml
+from gpusim.errors import GpusimError, ScenarioError, listing
+from gpusim.scenario.yaml_source import Place, parse_scalar, parse_yaml, shown
 
 __all__ = ["apply_override", "assignment", "grid_points", "parse_assignments", "split_path"]
 
@@ -54,26 +54,42 @@ def assignment(path: str, value: Any) -> str:
     return f"{path}={value if word else json.dumps(value)}"
 
 
-def apply_override(data: Any, path: Place, value: Any) -> Any:
+def apply_override(data: Any, path: Place, value: Any, _above: Place = ()) -> Any:
     """A copy of ``data`` with ``value`` at ``path``; missing mappings are made on the way.
 
-    Raises KeyError with the path so far where a list position does not exist or a plain
-    value stands in the way.
+    Raises ScenarioError, which says what there is instead, where a list position does not exist or a plain value stands
+    in the way.
     """
     if not path:
         return value
     key, rest = path[0], path[1:]
+    below = *_above, key
     if isinstance(data, list):
         if not isinstance(key, int) or not 0 <= key < len(data):
-            raise KeyError(key)
-        return [apply_override(item, rest, value) if index == key else item for index, item in enumerate(data)]
+            raise _no_position(key, data, _above)
+        return [apply_override(item, rest, value, below) if index == key else item for index, item in enumerate(data)]
     if data is None:
         data = {}
     if key in ("base", "set") and isinstance(data, str):
         data = {"base": data}  # device: name is short for device: {base: name}
     if not isinstance(data, dict):
-        raise KeyError(key)
-    return {**data, str(key): apply_override(data.get(str(key)), rest, value)}
+        raise ScenarioError(f"there is no {key!r} to set in {_dotted(_above)}, which is {shown(data)} and has no parts")
+    return {**data, str(key): apply_override(data.get(str(key)), rest, value, below)}
+
+
+def _no_position(key: str | int, items: list[Any], above: Place) -> ScenarioError:
+    """Positions of a list count from 0; those of an op list are told with their words."""
+    where = _dotted(above)
+    if not items:
+        return ScenarioError(f"there is no position {key} in {where}, which is empty", allowed=f"{where} as a whole")
+    words = [next(iter(item)) if isinstance(item, dict) and len(item) == 1 else item for item in items]
+    named = all(isinstance(word, str) for word in words)
+    told = listing(f"{number} {word}" for number, word in enumerate(words)) if named else f"0 to {len(items) - 1}"
+    return ScenarioError(f"there is no position {key} in {where}, which has {len(items)}", allowed=told)
+
+
+def _dotted(path: Place) -> str:
+    return ".".join(map(str, path))
 
 
 def grid_points(axes: Mapping[str, list[Any]] | list[Mapping[str, Any]] | None) -> list[dict[str, Any]]:

@@ -149,3 +149,11 @@ def test_what_a_profile_lacks_has_a_place(gpusim, path, tmp_path):
     code, _, err = gpusim("run", path)
     assert code == 2
     assert err.startswith(f"error: {path}:2:1: device: device mine: its file states no ")
+
+
+def test_device_of_the_command_line_is_blamed_on_it(gpusim, path):
+    """And not on the line of the file that it replaces."""
+    code, _, err = gpusim("run", path, "--device", "h300")
+    assert code == 2
+    assert err.startswith("error: --device: unknown device 'h300' (allowed: ")
+    assert gpusim("run", path, "--set", "device.base=h300")[2].startswith("error: --set device.base: unknown device")

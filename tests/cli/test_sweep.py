@@ -18,7 +18,7 @@ def test_sweep_ranks(answer, path):
     assert len(answer("sweep", path, "--set", "kernel.grid=8,16")["points"]) == 6
 
 
-def test_points_of_unlike_work_are_ranked_by_time_per_work(gpusim, answer, path):
+def test_points_of_unlike_work_have_no_best(gpusim, answer, path):
     """Twice the tiles take longer and are no worse for it; it is said, and what was done in a second is shown."""
     path.write_text(path.read_text().partition("sweep:")[0])
     found = answer("sweep", path, "--set", "kernel.tiles_per_cta=12,48")
@@ -27,10 +27,40 @@ def test_points_of_unlike_work_are_ranked_by_time_per_work(gpusim, answer, path)
     assert found["ranked"] == [1, 0]
     assert found["ranked_by"] == "total_s per FLOP"
     assert many["work"]["flop"] == 4 * few["work"]["flop"]
+    assert found["best"] is None
+    assert (found["work_axes"], found["levers"]) == (["kernel.tiles_per_cta"], [])
+    assert [group["ranked"] for group in found["groups"]] == [[0], [1]]
+    assert found["groups"][0]["median_longer"] is found["one_for_all"] is None
     out = gpusim("sweep", path, "--set", "kernel.tiles_per_cta=12,48")[1]
-    assert "not the same work: FLOPs differ; ranked by time per FLOP" in out
+    assert (
+        "not the same work: FLOPs differ with kernel.tiles_per_cta; every axis changes the work, so that no point is "
+        "better than another; the rate says how much is done in a second, not what is better"
+    ) in out
     assert "FLOP/s" in out
+    assert "median" not in out
     assert "not the same work" not in gpusim("sweep", path, "--set", "kernel.rings.input.stages=2,4")[1]
+
+
+def test_best_of_each_amount_of_work(gpusim, answer, path):
+    """The file's own axis, stages, changes none."""
+    tiles = ("--set", "kernel.tiles_per_cta=12,48")
+    found = answer("sweep", path, *tiles)
+    assert (found["work_axes"], found["levers"]) == (["kernel.tiles_per_cta"], ["kernel.rings.input.stages"])
+    points = {point["index"]: point for point in found["points"]}
+    for group in found["groups"]:
+        totals = [points[index]["total_s"] for index in group["ranked"]]
+        assert len(totals) == 3
+        assert totals == sorted(totals)
+        assert {points[index]["point"]["kernel.tiles_per_cta"] for index in group["ranked"]} == set(
+            group["setting"].values()
+        )
+        assert group["worst_longer"] == totals[-1] / totals[0] - 1
+        assert group["median_longer"] == totals[1] / totals[0] - 1
+    assert set(found["one_for_all"]["setting"]) == {"kernel.rings.input.stages"}
+    code, out, _ = gpusim("sweep", path, *tiles, "--overlap", "--top", "1")
+    assert code == 0
+    for part in ("best input.stages", "of points", "hidden", "… and 1 more", "one setting for all: input.stages="):
+        assert part in out
 
 
 def test_sweep_prints_its_table(gpusim, path):

@@ -143,3 +143,31 @@ def test_a_phase_needs_an_arrival():
         PhasedBarrier(Simulation(), "full", 0)
     with pytest.raises(ValueError, match=r"all: a generation takes 0 arrivals; expected at least one"):
         CountingBarrier(Simulation(), "all", 0)
+
+
+def test_who_leaves_is_not_waited_for():
+    """The last of three parties ends the generation by leaving; the two others are enough from then on."""
+    sim = Simulation()
+    barrier = CountingBarrier(sim, "b", 3)
+    log = []
+
+    def lane():
+        for _ in range(2):
+            yield barrier.arrive()
+            log.append(sim.now)
+
+    for _ in range(2):
+        sim.process(lane())
+    sim.call_at(5, lambda _: log.append(barrier.leave(1)))
+    sim.run()
+    assert log == [True, 5, 5, 5, 5]
+
+
+def test_leaving_ends_nothing_while_somebody_is_missing():
+    """And nothing at all once nobody is left."""
+    barrier = CountingBarrier(Simulation(), "b", 3)
+    event = barrier.arrive()
+    assert not barrier.leave(1)
+    assert not event.triggered
+    assert barrier.leave(1)
+    assert not barrier.leave(1)

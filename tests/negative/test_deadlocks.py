@@ -208,15 +208,16 @@ class TestDeadlock:
         )
         assert blocked(deadlock(program), "waiter").reason == "barrier"
 
-    def test_syncthreads_in_one_branch(self):
-        """Half of the warps leave without it."""
+    def test_syncthreads_in_front_of_the_wait_for_who_comes_later(self):
+        """Who waits at it keeps the other from the arrival that would let it come."""
         program = kernel(
-            Role("meets", 2, lambda _tiles: iter([SyncThreads()])),
-            Role("leaves", 2, lambda _tiles: iter([Compute(Mix(ffma=1))])),
+            Role("meets", 2, lambda _tiles: iter([SyncThreads(), Arrive("ready")])),
+            Role("waits", 2, lambda _tiles: iter([Wait("ready", 0), SyncThreads()])),
+            barriers=(Barrier("ready", 2),),
         )
         stuck = blocked(deadlock(program), "meets")
         assert stuck.waits_for == "sm[0].cta[0] __syncthreads"
-        assert "sm[0].cta[0].leaves" in stuck.satisfied_by
+        assert "sm[0].cta[0].waits" in stuck.satisfied_by
 
     def test_named_barrier_with_too_few_warps(self):
         """It names the number of the barrier."""

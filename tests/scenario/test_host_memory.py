@@ -41,7 +41,7 @@ class TestMemory:
         with pytest.raises(DoesNotFit) as caught:
             predict(program, trace=False)
         assert told in str(caught.value)
-        assert str(caught.value).startswith("scenario:3:1: host: ")
+        assert str(caught.value).startswith("scenario:7:20: host.threads.main.per_chunk.0.malloc")
 
     def test_more_memory_is_a_what_if(self):
         """Which the quantity says."""

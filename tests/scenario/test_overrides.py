@@ -54,10 +54,29 @@ def test_error_in_an_override_names_the_override(spelled):
 
 
 def test_override_into_nothing_is_an_error(spelled):
-    """A list position that does not exist, a value that has no parts."""
-    for path in ("kernel.roles.consumer.per_tile.99.wait", "kernel.grid.x", "question.0"):
-        with pytest.raises(ScenarioError, match="no place"):
+    """A list position that does not exist, a value that has no parts: what there is instead."""
+    ops, there = "kernel.roles.consumer.per_tile", "which has 3 (allowed: 0 wait, 1 compute, 2 release)"
+    for path, told in {
+        f"{ops}.99.wait": f"--set {ops}.99.wait: there is no position 99 in {ops}, {there}",
+        f"{ops}.-1.wait": f"there is no position -1 in {ops}, {there}",
+        f"{ops}.first": f"there is no position first in {ops}, {there}",
+        "kernel.grid.x": "there is no 'x' to set in kernel.grid, which is ",
+        "question.0": "there is no 0 to set in question, which is ",
+    }.items():
+        with pytest.raises(ScenarioError) as caught:
             with_overrides(loads(spelled), {path: 1})
+        assert told in str(caught.value)
+
+
+def test_override_into_a_list_without_words(spelled):
+    """Positions alone; of an empty one there are none."""
+    data = loads(spelled).resolved()
+    data["kernel"]["grid"] = [1, 2]
+    with pytest.raises(ScenarioError, match=r"no position 2 in kernel\.grid, which has 2 \(allowed: 0 to 1\)"):
+        apply_override(data, ("kernel", "grid", 2), 1)
+    data["kernel"]["grid"] = []
+    with pytest.raises(ScenarioError, match=r"no position 0 in kernel\.grid, which is empty"):
+        apply_override(data, ("kernel", "grid", 0), 1)
 
 
 def test_axes_make_all_combinations_and_lists_make_points():

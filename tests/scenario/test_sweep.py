@@ -1,5 +1,6 @@
 """Sweeps: ranked, parallel, resumable."""
 
+import gc
 import json
 import sys
 from types import SimpleNamespace
@@ -92,3 +93,15 @@ def test_a_scheduler_does_what_is_left(spelled, monkeypatch):
     monkeypatch.setattr("gpusim.scenario.sweeps.parallel.SERIAL_S", 0.0)
     assert sweep(loads(spelled), STAGES, dask="tcp://far:1") == sweep(loads(spelled), STAGES, workers=1)
     assert asked == ["tcp://far:1"]
+
+
+def test_garbage_collector_is_left_as_it_was(spelled):
+    """It leaves alone what is there only while a point runs; what a caller has set aside stays there."""
+    sweep(loads(spelled), STAGES, workers=1)
+    assert gc.get_freeze_count() == 0
+    gc.freeze()
+    try:
+        sweep(loads(spelled), STAGES, workers=1)
+        assert gc.get_freeze_count() > 0
+    finally:
+        gc.unfreeze()

@@ -143,3 +143,19 @@ def test_every_unit_symbol_parses_to_its_scale():
     """The table and the parser agree."""
     for symbol, unit in UNITS.items():
         assert parse(f"1 {symbol}", unit.dimension) == pytest.approx(unit.scale)
+
+
+@pytest.mark.parametrize(
+    ("dimension", "example"),
+    [
+        ("time", "a unit such as '3.82 ms'"),
+        ("bandwidth", "'4.8 TB/s'"),
+        ("bytes", "'16 KiB'"),
+        ("count", "a count, got"),
+    ],
+)
+def test_example_is_of_what_is_asked_for(dimension, example):
+    """Not a size where a time is meant."""
+    with pytest.raises(UnitError) as caught:
+        parse("soon", dimension)
+    assert example in str(caught.value)

@@ -22,8 +22,9 @@ from gpusim.hardware.memory.sm_memory import Origin
 from gpusim.hardware.sm.costs import MemoryBatch, known_mix
 from gpusim.hardware.sm.cta import Cta
 from gpusim.hardware.sm.imbalance import expected_maximum
-from gpusim.hardware.sm.warp_barriers import BARRIER_HANDLERS
+from gpusim.hardware.sm.warp_barriers import BARRIER_HANDLERS, end
 from gpusim.hardware.sm.warp_copies import COPY_HANDLERS
+from gpusim.hardware.sm.warp_hazards import check_end, found_at
 from gpusim.hardware.sm.warp_loads import LOAD_HANDLERS, LoadUnderWay
 from gpusim.hardware.sm.warp_products import PRODUCT_HANDLERS, WgmmaGroup
 from gpusim.program import (
@@ -105,31 +106,23 @@ class WarpLane:
         handlers = self.handlers
         done, sim = self.cta.done_s, self.sim
         yield from self.spend("wait", self._begin_s, -1, reason="launch")
-        for op in self.sm.ops(self.role, self.cta):
-            if self.held_until_s > sim.now and not _passes(op):
-                yield from self.leave_barrier()
-            yield from handlers[type(op)](self, op)
-            if 0 <= op.tile < len(done):
-                done[op.tile] = sim.now
-                self._waits_by_tile[op.tile] = self.waits
+        begun = 0
+        try:
+            for begun, op in enumerate(self.sm.ops(self.role, self.cta), start=1):  # noqa: B007 - told where one fails
+                if self.held_until_s > sim.now and not _passes(op):
+                    yield from self.leave_barrier()
+                yield from handlers[type(op)](self, op)
+                if 0 <= op.tile < len(done):
+                    done[op.tile] = sim.now
+                    self._waits_by_tile[op.tile] = self.waits
+        except HazardError as error:
+            raise found_at(self, error, begun) from None
         yield from self.leave_barrier()
         # Its CTA ends with the slowest warp.
         yield from self.spend("wait", self.fall_behind(), -1, reason="copy_in_flight")
         self._end_step()
-        if self.products:
-            op = self.products[0].op
-            raise HazardError(
-                role=self.lane, ring=op.reads or "", stage=self.cta.rings[op.reads].stage(op.tile) if op.reads else -1,
-                tile=op.tile, what="products of wgmma for which nothing waits, so that their results are never there",
-                remedy="wait for them at the end (wgmma_wait: 0)",
-            )  # fmt: skip
-        if self.open:
-            ring, tile = self.open[0][0].ring, self.open[0][0].tile
-            raise HazardError(
-                role=self.lane, ring=ring, stage=self.cta.rings[ring].stage(tile), tile=tile,
-                what="cp.async copies that belong to no group, so that no wait covers them",
-                remedy="commit the group after its copies (cp.async.commit_group)",
-            )  # fmt: skip
+        check_end(self)
+        end(self)
 
     @property
     def waits_per_tile(self) -> float:

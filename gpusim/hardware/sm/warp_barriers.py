@@ -33,7 +33,7 @@ from gpusim.program import (
 if TYPE_CHECKING:
     from gpusim.hardware.sm.warp import WarpLane
 
-__all__ = ["BARRIER_HANDLERS"]
+__all__ = ["BARRIER_HANDLERS", "end"]
 
 
 def _wait_for(
@@ -115,6 +115,14 @@ def _come(lane: WarpLane, barrier: CountingBarrier) -> Event:
     if event.triggered:
         lane.cta.let_go_s[barrier] = lane.sim.now + lane.sm.units.let_go(barrier.parties)
     return event
+
+
+def end(lane: WarpLane) -> None:
+    """The warps have done all: nobody waits for them any more where all warps that have not ended meet."""
+    for barrier in (lane.cta.sync_threads, lane.cta.cluster_sync):
+        barrier.satisfiers.remove(lane.lane)
+        if barrier.leave(lane.group.warps, lane.last_interval):
+            lane.cta.let_go_s[barrier] = lane.sim.now + lane.sm.units.let_go(barrier.parties)
 
 
 def _meet(lane: WarpLane, barrier: CountingBarrier, base_s: float, tile: int) -> Generator:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpusim.deadlock import Deadlock
-from gpusim.errors import HazardError
+from gpusim.errors import HazardError, ProgramError
 from gpusim.hardware.launch.simulate import simulate_kernel
 from gpusim.hardware.occupancy import occupancy, shared_memory
 from gpusim.hardware.profile import DeviceProfile
@@ -33,7 +33,7 @@ class KernelTimes:
             fits = occupancy(kernel, profile)
             try:
                 timeline = simulate_kernel(kernel, profile, exact=self._exact, trace=self._trace, clean=False)
-            except (Deadlock, HazardError) as error:
+            except (Deadlock, HazardError, ProgramError) as error:
                 error.kernel = kernel.name
                 raise
             duration = timeline.total_s - profile.value("launch.overhead")

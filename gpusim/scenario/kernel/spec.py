@@ -19,7 +19,7 @@ from gpusim.scenario.kernel.op_makers import ArrivalMaker, LateMaker, Maker, Pha
 from gpusim.scenario.kernel.op_schema import REPEAT
 from gpusim.scenario.kernel.schema import RoleSpec, SpelledKernel, TileTotal
 
-__all__ = ["TileLoop", "build_kernel"]
+__all__ = ["Step", "TileLoop", "build_kernel", "tile_loop"]
 
 MBARRIER_BYTES = 8  # PTX ISA: an mbarrier object is 64 bits
 
@@ -101,7 +101,7 @@ def build_kernel(kernel: SpelledKernel) -> KernelProgram:
         name=kernel.name,
         grid=kernel.grid,
         tiles_per_cta=tiles[0] if len(tiles) == 1 else tuple(tiles),
-        roles=tuple(Role(name, role.warps, _loop(kernel, role)) for name, role in kernel.roles.items()),
+        roles=tuple(Role(name, role.warps, tile_loop(kernel, role)) for name, role in kernel.roles.items()),
         rings=rings,
         barriers=barriers,
         shared_bytes=sum(ring.stages * ring.bytes for ring in rings) + MBARRIER_BYTES * mbarriers + kernel.shared_bytes,
@@ -169,7 +169,8 @@ def _words_on_rings(kernel: SpelledKernel, words: tuple[str, ...]) -> set[str]:
     return set().union(*(_uses(role, words) for role in kernel.roles.values()))
 
 
-def _loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
+def tile_loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
+    """The op lists of a role whose names have been checked."""
     waited = next((spec.ring for _, word, spec in as_written(role.per_tile) if word == "wait"), None)
     read = waited or (next(iter(kernel.rings)) if len(kernel.rings) == 1 else None)
     spares = any(word == "wait_loads" and spec.pending for _, word, spec in as_written(role.per_tile))

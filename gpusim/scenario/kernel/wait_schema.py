@@ -7,12 +7,13 @@ from typing import Annotated
 from pydantic import Field
 
 from gpusim.scenario.fields import Count, Name
-from gpusim.scenario.kernel.schedule_schema import Schedule, Size
+from gpusim.scenario.kernel.schedule_schema import PartOfRole, Schedule, Size
 
 __all__ = [
     "Barrier",
     "Expect",
     "Group",
+    "Meeting",
     "OnBarrier",
     "PendingBulk",
     "PendingGroups",
@@ -27,6 +28,14 @@ class Group(Schedule):
 
     ring: Name | None = None
     """Ring whose stages - 1 is meant by "ahead: full"."""
+
+
+class Meeting(PartOfRole):
+    """__syncthreads."""
+
+    warps: Annotated[Count, Field(ge=1, le=32)] | None = None
+    """How many warps of the role come to it, where a branch keeps the others from it: an error that tells who is
+    missing, unless it is all of them. Default: all of them."""
 
 
 class PendingGroups(Schedule):

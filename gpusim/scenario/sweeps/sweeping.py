@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from gpusim.scenario.loader import from_data
 from gpusim.scenario.prediction import predict
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.schema import TechniqueKernel
+from gpusim.scenario.sweeps.groups import SweepGroup, groups_of, work_axes
 from gpusim.scenario.sweeps.parallel import Progress, run_parallel
 from gpusim.scenario.sweeps.points import Axes, sweep_points
 from gpusim.scenario.sweeps.yardstick import Yardstick, yardstick_of
@@ -69,14 +71,24 @@ class SweepResult:
         """Whether time alone says which point is better, or they do different amounts of work."""
         return yardstick_of(point.work for point in self._ran)
 
+    @cached_property
+    def work_axes(self) -> tuple[str, ...]:
+        """Paths of the axes that change the work, as the points show it; the others are levers."""
+        return work_axes(self._ran)
+
+    @cached_property
+    def groups(self) -> tuple[SweepGroup[SweepPoint], ...]:
+        """The points that ran, those of the same work together: a setting of the `work_axes` each."""
+        return groups_of(self._ran, self.work_axes)
+
     @property
     def _ran(self) -> list[SweepPoint]:
         return [point for point in self.points if not point.error]
 
     @property
     def best(self) -> SweepPoint | None:
-        """The first of the ranking, or None when none ran."""
-        return self.ranked[0] if self.ranked else None
+        """The quickest, or None when none ran or points do unlike work: each of the `groups` has a best one then."""
+        return self.ranked[0] if self.ranked and not self.work_axes else None
 
 
 def sweep(

@@ -103,7 +103,15 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
         wrong("{ffma: 512, lds: 8}", "{mma: 32, lds: 8, fragments: [[3, 0, 1]]}"),
         ["scenario.yaml:15:", "compute.fragments: 3 loads and 0 products", "some of both"],
     ),
-    "deadlock": (wrong("- release: input", "- sync_threads"), ["waits at tile"]),
+    "barrier that one role misses": (
+        wrong("- release: input", "- release: input\n        - sync_threads"),
+        [
+            "kernel.roles.consumer.per_tile.3.sync_threads: consumer at tile 0: sync_threads is for all warps",
+            "role 'producer' (1 warp) does not come to it; put sync_threads in role 'producer' (1 warp) as well",
+            "or let role 'consumer' (4 warps) meet at named_barrier: {id: 1, warps: 4}",
+        ],
+    ),
+    "deadlock": (wrong("- release: input", ""), ["waits at tile"]),
     "deadlock of two roles": (
         wrong("rings: {input", "rings: {back: {stages: 2, bytes: 16}, input")
         .replace(
