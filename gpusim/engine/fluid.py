@@ -83,6 +83,13 @@ class FluidSystem:
             self.changed()
         return done
 
+    def used(self, capacity: Capacity) -> float:
+        """What has passed through ``capacity`` up to now, in its units."""
+        self._advance()
+        if self._ended:
+            self.changed()
+        return capacity.used_total
+
     def _know(self, capacity: Capacity) -> None:
         self._capacities[capacity] = None
         if capacity.reserve > 0.0:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpusim.errors import HazardError, ProgramError
@@ -18,6 +21,7 @@ from tests.tile_programs import RING, kernel, textbook, tma_ring, total_ns
 
 H200 = load_profile("h200_sxm")
 TENSOR_CLOCK = H200.value("tensor.wgmma_clock")
+RECORDED = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm"
 
 
 def multiplying(tiles: int = 40, warps: int = 4, pending: int = 0, **of: object) -> KernelProgram:
@@ -90,6 +94,28 @@ def test_two_warpgroups_fill_each_others_waits():
     alone, pair = (cycles_per_tile(multiplying(warps=warps)) for warps in (4, 8))
     assert alone > 4 * 64 + 50
     assert pair == pytest.approx(531, rel=0.02)
+
+
+def test_warps_issue_no_more_than_the_tensor_cores_take_in():
+    """Cycles from where warpgroups meet until the last of them has issued its products, against `waiting_products`.
+
+    The bench's code in front of the first product, up to 120 cycles, is not in the program.
+    """
+    rows = json.loads((RECORDED / "waiting_products.json").read_text(encoding="utf-8"))["rows"]
+    full = [row for row in rows if row["pending"] and row["n"] >= 64 and row["per_group"] * row["warpgroups"] >= 12]
+    assert len(full) > 20
+    for row in full:
+
+        def body(_tiles: int, row: dict = row) -> Iterator[Op]:
+            yield Wgmma(row["n"], row["per_group"])
+            yield WgmmaWait()
+
+        program = KernelProgram("products", 1, 1, (Role("consumer", 4 * row["warpgroups"], body),), registers=90)
+        timeline = simulate_kernel(program, H200)
+        of_warps = timeline.mask(lanes="consumer", kinds=["compute"])
+        first = {n: np.flatnonzero(of_warps & (timeline.lane == n))[0] for n in set(timeline.lane[of_warps])}
+        issued = max(timeline.end_s[n] for n in first.values()) - timeline.start_s[of_warps].min()
+        assert -120 <= issued * TENSOR_CLOCK - row["issued_cycles"][1] <= 20, row
 
 
 def test_other_warps_get_on_more_slowly_beside_products():

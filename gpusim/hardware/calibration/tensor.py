@@ -1,4 +1,7 @@
-"""Tensor cores: products that a warp waits for (bench `mma`), those it does not (`wgmma`), and the clock (`power`)."""
+"""Tensor cores: products that a warp waits for, those it does not, and the clock.
+
+Benches `mma`, `wgmma`, `waiting_products` and `power`.
+"""
 
 from __future__ import annotations
 
@@ -87,6 +90,17 @@ def _wgmma(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
+def _ahead(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """How many wgmma the tensor core of a scheduler takes in: so many are left when a warp has issued its last one."""
+    rows = [row for row in b.rows("waiting_products", per_group=_LONG, pending=0) if row["n"] >= _EASY]
+    each = [row["n"] / found["tensor.wgmma_columns"].value for row in rows]
+    left = [row["returned_cycles"][1] - row["issued_cycles"][1] for row in rows]
+    slope, base = np.polyfit(each, left, 1)
+    off = float(np.abs(base + slope * np.array(each) - left).max() / min(each))
+    source = "waiting_products (groups of 16, cycles left behind the last issue, 64 to 256 columns)"
+    return {"tensor.wgmma_ahead": Measured(float(slope), "", source, off)}
+
+
 def _others(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
     """How fast a warp gets on that executes one instruction after the other (it issues bulk copies) beside wgmma."""
 
@@ -119,4 +133,4 @@ def _clocks(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-TENSOR_STEPS = (_mma, _wgmma, _others, _clocks)
+TENSOR_STEPS = (_mma, _wgmma, _ahead, _others, _clocks)

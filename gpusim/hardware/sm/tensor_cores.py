@@ -2,10 +2,10 @@
 
 Models: a product takes as long as its columns do, or as bringing its operands from shared memory, whichever is longer;
   groups of products are worked off in the order in which they were asked for, by the tensor cores of all four
-  schedulers, of which each takes in so many products ahead. Accumulators are read from and written back to registers:
-  other warps get on more slowly meanwhile, and products, too, if those leave no slot free.
-Omits: that groups which are asked for at the same time take turns, product by product, until the first is through, so
-  that the warps of all of them have issued theirs at the same time, with those of the last; that
+  schedulers, of which each takes in so many products ahead: a warp is through with issuing when the last of its own has
+  been taken in. Accumulators are read from and written back to registers: other warps get on more slowly meanwhile, and
+  products, too, if those leave no slot free.
+Omits: that groups which are asked for at the same time take turns, product by product, until the first is through; that
   the next wgmma waits longer where another warp issues FFMAs without a pause (by 110 cycles, 380 if two do).
 Source: realkernels.microbench (wgmma, waiting_products).
 """
@@ -14,8 +14,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from math import inf
+from typing import NamedTuple
 
 from gpusim.engine import Capacity, Event, FluidSystem, Simulation
 from gpusim.hardware.folding.warp_groups import WarpGroup
@@ -33,23 +32,13 @@ ISSUE_PART = 0.75
 eight, they lose nothing; beside FFMAs, which want all, they lose half, and FFMAs get as many as they (`wgmma`)."""
 
 
-@dataclass(slots=True)
-class _Asked:
+class _Asked(NamedTuple):
     """A group of products that warps have asked for."""
 
     op: Wgmma
     group: WarpGroup
     origin: Origin
     done: Event
-    began_s: float = inf
-    """When the tensor cores began with it."""
-    waiting: list[tuple[float, Event]] = field(default_factory=list)
-    """Who waits for room behind it: for how many of its products, and what happens then."""
-
-    @property
-    def products(self) -> int:
-        """On each scheduler."""
-        return self.op.count * self.group.per_scheduler
 
 
 class TensorCores:
@@ -87,40 +76,36 @@ class TensorCores:
         self._least = value("tensor.wgmma_least")
         self._group = value("tensor.wgmma_group")
         self._ahead = value("tensor.wgmma_ahead")
+        self._asked_cycles = [0.0] * len(cores)
+        """What all products so far take, by class of schedulers."""
         self._bytes_per_cycle = value("sm.shared_bandwidth")
 
-    def ask(self, op: Wgmma, group: WarpGroup, origin: Origin) -> Event:
-        """The end of the products that ``group``, a warpgroup or its warps on some schedulers, asks for now.
+    def ask(self, op: Wgmma, group: WarpGroup, origin: Origin) -> tuple[Event, float]:
+        """``group``, a warpgroup or its warps on some schedulers, asks for products.
 
-        The event's value is the index of their interval, or of the last one that there is on the lane; -1 without a
-        timeline.
+        Returns their end, and what `taken_in` wants to know. The event's value is the index of their interval, or of
+        the last one that there is on the lane; -1 without a timeline.
         """
+        place = group.scheduler_class
         asked = _Asked(op, group, origin, self._sim.event())
-        queue = self.asked[group.scheduler_class]
+        self._asked_cycles[place] += self._cycles(op) * group.per_scheduler
+        queue = self.asked[place]
         queue.append(asked)
         if len(queue) == 1:
             self._work_on(queue, origin.cause)
-        return asked.done
+        return asked.done, self._asked_cycles[place]
 
-    def room(self, group: WarpGroup) -> Event | None:
-        """When the schedulers of ``group`` have taken in all that was asked of them so far; None if they have."""
-        queue = self.asked[group.scheduler_class]
-        own = max((n for n, asked in enumerate(queue) if asked.group is group), default=-1)
-        before = sum(asked.products for asked in list(queue)[: own + 1]) - self._ahead
+    def taken_in(self, op: Wgmma, group: WarpGroup, asked_cycles: float) -> Event | None:
+        """When there is room for the last of the products of ``op``; None if there is by now.
+
+        ``asked_cycles``: of all that its schedulers had been asked for with these.
+        """
+        done_cycles = self._fluid.used(self._cores[group.scheduler_class])
+        before = asked_cycles - done_cycles - self._ahead * self._cycles(op) / op.count
         if before <= 0.0:
             return None
-        for asked in queue:
-            if before <= asked.products:
-                break
-            before -= asked.products
         room = self._sim.event()
-        if asked.began_s == inf:
-            asked.waiting.append((before, room))
-            return room
-        left_s = asked.began_s + before * self._product_s(asked.op) - self._sim.now
-        if left_s <= 0.0:
-            return None
-        self._sim.succeed_after(room, left_s)
+        self._sim.succeed_after(room, before / self._clock)
         return room
 
     def _cycles(self, op: Wgmma) -> float:
@@ -129,16 +114,10 @@ class TensorCores:
         operands = second + (self._first_operand if op.a == "shared" else 0.0)
         return op.count * max(op.n / self._columns, operands, self._least) + self._group
 
-    def _product_s(self, op: Wgmma) -> float:
-        return self._cycles(op) / op.count / self._clock
-
     def _work_on(self, queue: deque[_Asked], cause: int = -1) -> None:
         """Begin with the first of ``queue``; ``cause``: why now, unless it is that the one before is done."""
-        asked = queue[0]
-        op, group, origin = asked.op, asked.group, asked.origin
-        asked.began_s = start_s = self._sim.now
-        for before, room in asked.waiting:
-            self._sim.succeed_after(room, before * self._product_s(op))
+        op, group, origin, done = queue[0]
+        start_s = self._sim.now
         cycles = self._cycles(op)
         # Each warp of the warpgroup brings its part; the first operand keeps no other traffic from shared memory.
         data = group.schedulers * op.count * op.n * BYTES_DEEP / self._bytes_per_cycle / WARPGROUP
@@ -151,7 +130,7 @@ class TensorCores:
                 self._drawn = self._trace(
                     self._lane, "product", start_s, self._sim.now, tile=origin.tile, stage=origin.stage, cause=cause
                 )
-            asked.done.succeed(self._drawn)
+            done.succeed(self._drawn)
             if queue:
                 self._work_on(queue)
 

@@ -54,11 +54,12 @@ def wgmma(lane: WarpLane, op: Wgmma) -> Generator:
 
     stage = ring.stage(op.tile) if ring else -1
     origin = lane.origin(op.tile, stage)
-    lane.sm.tensor_cores.ask(op, lane.group, origin).callbacks.append(worked_off)
+    done, asked_cycles = lane.sm.tensor_cores.ask(op, lane.group, origin)
+    done.callbacks.append(worked_off)
     lane.products.append(products)
     if op.count > 1:
         yield lane.issue_code((op.count - 1) * cost.wgmma_issue_slots)
-    if (room := lane.sm.tensor_cores.room(lane.group)) is not None:
+    if (room := lane.sm.tensor_cores.taken_in(op, lane.group, asked_cycles)) is not None:
         yield from sim.wait(room, lane.lane, "tensor_core_busy", products, op.tile)
     lane.mark("compute", start, op.tile, stage)
 
