@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gpusim.engine import Event
 from gpusim.errors import HazardError
 from gpusim.hardware.folding.warp_groups import WarpGroup
-from gpusim.hardware.memory.sm_memory import Origin
+from gpusim.hardware.memory.load_request import Origin
 from gpusim.hardware.sm.costs import MemoryBatch, known_mix
 from gpusim.hardware.sm.cta import Cta
 from gpusim.hardware.sm.imbalance import expected_maximum
