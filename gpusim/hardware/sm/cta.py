@@ -52,19 +52,17 @@ class Parts:
     multicast: set[str]
     """Rings whose copies all CTAs of the cluster get."""
     listed: dict[tuple[str, int], tuple[Op, ...]]
+    """Ops by role and number of tiles, filled as CTAs ask for them (`ops`)."""
     turn: int
-    """Tiles after which loads are as late as before."""
+    """Tiles after which the pseudo-random lateness of loads repeats (`gpusim.hardware.memory.jitter`)."""
     left_out: int
-    """Tiles that each CTA of the launch has more than in this run."""
+    """Tiles of each CTA that a shortened run leaves out; 0 in a full run."""
     remedies: Remedies
     missing: MissingArrivals
 
     @staticmethod
     def of(program: KernelProgram, left_out: int = 0) -> Parts:
-        """The parts of ``program``, found by listing the ops of a CTA with two tiles, or with a turn of them.
-
-        ``left_out``: see there.
-        """
+        """The parts of ``program``, found by listing the ops of a CTA with two tiles, or with a turn of them."""
         sample = OpSample(program)
         told = Remedies(program, sample), MissingArrivals(program, sample)
         parts = Parts({}, {}, {}, set(), {}, stride_of(program), left_out, *told)
@@ -185,8 +183,8 @@ class RingState:
             )  # fmt: skip
         held.readers[stage][lane] = tile
 
-    def of_skipped(self, barrier: PhasedBarrier) -> str:
-        """What to change where ``barrier`` of a stage is past a phase that somebody waits for, if the ops show it."""
+    def remedy_for_skipped(self, barrier: PhasedBarrier) -> str:
+        """What to change where ``barrier`` of a stage has passed a phase that a lane still waits for; "" if unknown."""
         return self._remedies.skipped(self.ring, freed=barrier in self.empty)
 
     def end_read(self, lane: str, tile: int) -> None:
@@ -197,8 +195,8 @@ class RingState:
 class Cta:
     """The shared state of one CTA in slot ``lane`` (``sm[0].cta[1]``) with ``tiles`` tiles to do.
 
-    ``age``: its number among all CTAs of its SM, in the order in which they start. ``part``: of the SMs that this one
-    stands for, those that run it at all.
+    ``age``: its number among all CTAs of its SM, in the order in which they start. ``part``: fraction, 0..1, of the SMs
+    that its SM stands for which run this CTA at all; the last CTA of a grid need not be on each of them.
     """
 
     def __init__(
@@ -222,7 +220,7 @@ class Cta:
         """The lane of loads into registers that nobody waits for yet."""
         self.tiles = tiles
         self.left_out = parts.left_out
-        """Tiles that it has more in the launch."""
+        """Tiles that it has in the launch, but not in this run."""
         self.done_s = [0.0] * tiles
         """When the last op of each tile ended."""
         self.rings = {ring.name: RingState(sim, lane, ring, parts, program.cluster) for ring in program.rings}
@@ -241,29 +239,29 @@ class Cta:
         self.sync_threads = CountingBarrier(sim, f"{lane} __syncthreads", warps, lanes, partial(meeting, SyncThreads))
         self.cluster_sync = CountingBarrier(sim, f"{lane} cluster barrier", warps, lanes, partial(meeting, ClusterSync))
         self.tail = program.tail
-        """Its last tiles in which some op is left out."""
+        """How many of its last tiles lack some op of the others, as copies that run ahead do at the end."""
         self.waits, self.waits_per_tile = 0, 0.0
         """Loads that the lane which waited most has waited for: in all, and in a tile of the second half."""
         self.let_go_s: dict[CountingBarrier, float] = {}
-        """When the unit has let the last warp go that met at each of its barriers."""
+        """When the last warp was released from each barrier that has been met at."""
         self._named: dict[int, CountingBarrier] = {}
 
     def leave_out(self, missing: int) -> None:
-        """Do so many tiles less than was said before; none of those has begun."""
+        """Drop the last ``missing`` tiles, none of which has begun: the run is shortened while it is under way."""
         self.tiles -= missing
         self.left_out += missing
         del self.done_s[self.tiles :]
 
     def late(self, tile: int, place: int) -> float:
-        """How late the load in ``place`` 0, 1, … of those of a tile is by chance: -1 to 1."""
+        """How late, -1 to 1, the load in ``place`` 0, 1, … among those of ``tile`` comes from DRAM; pseudo-random."""
         return jitter.of_place(self._late, tile, place)
 
-    def of_skipped(self, barrier: PhasedBarrier, role: str) -> str:
-        """As that of a ring, for an mbarrier outside rings for which ``role`` waits."""
-        return self.parts.missing.of_skipped(barrier.name.removeprefix(f"{self.lane}."), role)
+    def remedy_for_skipped(self, barrier: PhasedBarrier, role: str) -> str:
+        """As `RingState.remedy_for_skipped`, for an mbarrier outside of rings for which ``role`` waits."""
+        return self.parts.missing.remedy_for_skipped(barrier.name.removeprefix(f"{self.lane}."), role)
 
     def named_barrier(self, number: int, warps: int) -> CountingBarrier:
-        """The barrier of ``bar.sync number`` with ``warps`` warps."""
+        """The barrier that ``bar.sync number`` names, made at its first use, for ``warps`` warps from now on."""
         barrier = self._named.get(number)
         if barrier is None:
             name = f"{self.lane} named barrier {number}"
