@@ -11,7 +11,7 @@ from gpusim.errors import RecordingError
 from gpusim.hardware.calibration.benches import Benches, Measured
 from gpusim.hardware.calibration.loaded import LOADED_STEPS
 from gpusim.hardware.calibration.memory import BELOW_SATURATION, stream_bandwidth
-from gpusim.hardware.calibration.order import MIXES, few_of_one, in_order
+from gpusim.hardware.calibration.order import MIXES, ORDER_STEPS, few_of_one
 from gpusim.hardware.memory.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
 from gpusim.hardware.memory.store_coalescing import WARPS_OF_AN_SM, merged_part
 from gpusim.program import WARP_SIZE
@@ -257,7 +257,7 @@ ACCESS_STEPS = (
     _merging,
     _both_ways,
     *LOADED_STEPS,
-    in_order,
+    *ORDER_STEPS,
     _sparse_requests,
     _l2_requests,
     _dram_blocks,
