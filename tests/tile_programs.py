@@ -65,6 +65,12 @@ def total_ns(program: KernelProgram, profile: DeviceProfile | None = None, **opt
     return simulate_kernel(program, profile or textbook(), trace=False, **options).total_s / NS
 
 
+def without_launch_s(program: KernelProgram, profile: DeviceProfile) -> float:
+    """Seconds the program takes, what the launch and its events take left out."""
+    meta = simulate_kernel(program, profile, trace=False).meta
+    return meta["total_s"] - meta["launch_s"]
+
+
 def tma_ring(
     stages: int, *, tile_bytes: int = 4096, ffma: float = 128, warps: int = 4, tiles: int = 40, grid: int = 1
 ) -> KernelProgram:

@@ -13,6 +13,7 @@ from typing import Annotated
 
 import typer
 
+from gpusim.cli.options import Device, Exact, Json, Overrides, ScenarioFile
 from gpusim.dashboard.ports import LAST_PORT, PORT
 from gpusim.errors import GpusimError
 from gpusim.version import __version__
@@ -27,15 +28,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-
-ScenarioFile = Annotated[Path, typer.Argument(help="Scenario file (YAML).", metavar="SCENARIO")]
-Overrides = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="Override, as kernel.params.stages=4; may be repeated.", metavar="PATH=VALUE"),
-]
-Device = Annotated[str | None, typer.Option("--device", help="Device profile to use instead.")]
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
-Exact = Annotated[bool, typer.Option("--exact", help="Simulate every tile; extrapolate nothing.")]
 
 
 def _version(wanted: bool) -> None:
@@ -67,7 +59,7 @@ def run(
     """Predict a scenario, say what would make it faster and, where a recording matches, show the error."""
     from gpusim.cli import scenario_commands
 
-    scenario_commands.run(scenario, set_, device, json, exact, advice)
+    scenario_commands.run(scenario, set_, device, json=json, exact=exact, advice=advice)
 
 
 @app.command(short_help="Compare a prediction with a measurement.")
@@ -89,7 +81,7 @@ def compare(
     from gpusim.cli import scenario_commands
 
     given = scenario_commands.Measured(measured, timeline, total)
-    raise typer.Exit(scenario_commands.compare(scenario, set_, device, json, exact, given))
+    raise typer.Exit(scenario_commands.compare(scenario, set_, device, given, json=json, exact=exact))
 
 
 @app.command(short_help="Check scenario files for errors and hazards.")
@@ -105,7 +97,7 @@ def check(
     """Check scenario files and all points of their sweeps for errors, deadlocks and hazards; exit 2 on any."""
     from gpusim.cli import check_command
 
-    raise typer.Exit(check_command.check(scenarios, json, calls))
+    raise typer.Exit(check_command.check(scenarios, json=json, calls=calls))
 
 
 @app.command(short_help="Predict every point of a sweep, ranked.")
@@ -124,7 +116,10 @@ def sweep(
     """Predict all points of a sweep, ranked; where axes change the work, the best of the others for each amount."""
     from gpusim.cli import sweep_command
 
-    sweep_command.sweep(scenario, set_, device, json, exact, overlap, output, workers, dask, top)
+    sweep_command.sweep(
+        scenario, set_, device,
+        json=json, exact=exact, overlap=overlap, output=output, workers=workers, dask=dask, top=top,
+    )  # fmt: skip
 
 
 @app.command(short_help="Write timelines for other tools.")
@@ -139,7 +134,7 @@ def export(
     """Write the predicted (and, where recorded, the measured) timeline for other tools."""
     from gpusim.cli import export_command
 
-    export_command.export(scenario, output, set_, device, json, exact)
+    export_command.export(scenario, output, set_, device, json=json, exact=exact)
 
 
 @app.command(short_help="Run a scenario's real kernel on this GPU.")
@@ -156,7 +151,7 @@ def measure(
     """Run the real kernel of a scenario on the attached GPU and record it."""
     from gpusim.cli import gpu_commands
 
-    gpu_commands.measure(scenario, set_, json, sweep, timeline, record)
+    gpu_commands.measure(scenario, set_, json=json, sweep=sweep, timeline=timeline, record=record)
 
 
 @app.command(short_help="Measure this GPU and write a device profile.")
@@ -176,7 +171,7 @@ def calibrate(
     """
     from gpusim.cli import gpu_commands
 
-    gpu_commands.calibrate(name, output, host_of, json)
+    gpu_commands.calibrate(name, output, host_of, json=json)
 
 
 @app.command(short_help="Compare all recordings with predictions.")
@@ -190,7 +185,7 @@ def report(
     """Compare every recording with its prediction; exit 1 if one is outside its band, known gaps left out."""
     from gpusim.cli import report_command
 
-    raise typer.Exit(report_command.report(json, write, folder))
+    raise typer.Exit(report_command.report(folder, json=json, write=write))
 
 
 @app.command(short_help="Count the instructions of a kernel's loops.")
@@ -219,7 +214,7 @@ def count(
     """Count the instructions of a kernel's loops, by the words of a scenario."""
     from gpusim.cli.count import command
 
-    command.count(file, function, in_order, draft, block, output, json)
+    command.count(file, function, in_order=in_order, warps=draft, block=block, output=output, json=json)
 
 
 @app.command()
@@ -227,7 +222,7 @@ def techniques(json: Json = False) -> None:
     """List the installed techniques and their parameters."""
     from gpusim.cli import list_commands
 
-    list_commands.techniques(json)
+    list_commands.techniques(json=json)
 
 
 @app.command(short_help="List device profiles, or one with its sources.")
@@ -237,7 +232,7 @@ def devices(
     """List the device profiles, or the quantities of one with their sources."""
     from gpusim.cli import list_commands
 
-    list_commands.devices(name, json)
+    list_commands.devices(name, json=json)
 
 
 @app.command(short_help="Print or write the JSON Schema of scenarios.")
@@ -254,7 +249,7 @@ def schema(
     """Print or write the JSON Schema of scenario files (scenarios/schema.json)."""
     from gpusim.cli import list_commands
 
-    raise typer.Exit(list_commands.schema(output, check, json))
+    raise typer.Exit(list_commands.schema(output, check=check, json=json))
 
 
 @app.command()
@@ -262,7 +257,7 @@ def doctor(json: Json = False) -> None:
     """Say what this machine has, what is missing, and how to get it."""
     from gpusim.cli import doctor_command
 
-    doctor_command.doctor(json)
+    doctor_command.doctor(json=json)
 
 
 @app.command(short_help="Serve the dashboard on this machine.")
@@ -276,7 +271,7 @@ def dashboard(
     """Serve the dashboard on this machine; it draws predicted above measured."""
     from gpusim.cli import dashboard_command
 
-    dashboard_command.dashboard(scenarios, port, browser)
+    dashboard_command.dashboard(scenarios, port, browser=browser)
 
 
 def main(arguments: list[str] | None = None) -> None:

@@ -17,7 +17,7 @@ from gpusim.scenario.sweeps.points import check_sweep
 __all__ = ["check"]
 
 
-def check(paths: Sequence[Path], json: bool, calls: bool) -> int:
+def check(paths: Sequence[Path], *, json: bool, calls: bool) -> int:
     """Load and run each of ``paths``, and load the points of its sweep; tells what is wrong or doubtful about them.
 
     A folder stands for the scenario files in it. With ``calls`` also which calls their host programs make. Returns the

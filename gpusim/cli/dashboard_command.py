@@ -8,6 +8,6 @@ from pathlib import Path
 __all__ = ["dashboard"]
 
 
-def dashboard(scenarios: Path, port: int, browser: bool) -> None:
+def dashboard(scenarios: Path, port: int, *, browser: bool) -> None:
     """Serve until interrupted. Raises GpusimError where the folder does not exist or the port is taken."""
     import_module("gpusim.dashboard.server").serve(scenarios, port=port, browser=browser)

@@ -31,7 +31,7 @@ class Check:
     needed_for: str = "everything"
 
 
-def doctor(json: bool) -> None:
+def doctor(*, json: bool) -> None:
     """Print all checks. What is missing is no error: nothing but measuring needs a GPU."""
     found = checks()
     if json:

@@ -17,7 +17,7 @@ __all__ = ["export"]
 
 
 def export(
-    path: Path, output: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool
+    path: Path, output: Path, assignments: list[str] | None, device: str | None, *, json: bool, exact: bool
 ) -> None:
     """Write timelines in the format that the file's ending names."""
     writers = {".json": to_chrome_json, ".csv": to_csv}

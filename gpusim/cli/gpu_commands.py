@@ -27,7 +27,9 @@ CALIBRATION_GROUP = "gpusim.calibration"
 MEASUREMENT_GROUP = "gpusim.measurement"
 
 
-def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, timeline: bool, record: bool) -> None:
+def measure(
+    path: Path, assignments: list[str] | None, *, json: bool, sweep: bool, timeline: bool, record: bool
+) -> None:
     """Run the technique's real kernel with the scenario's parameters, and keep the recordings if asked to."""
     scenario, axes = scenario_and_axes(path, assignments, None)
     technique = scenario.technique
@@ -62,7 +64,7 @@ def measure(path: Path, assignments: list[str] | None, json: bool, sweep: bool, 
         console().print(f"recorded in {folder}" if record else "not recorded", markup=False)
 
 
-def calibrate(name: str, output: Path | None, host_of: str | None, json: bool) -> None:
+def calibrate(name: str, output: Path | None, host_of: str | None, *, json: bool) -> None:
     """Run the microbenchmarks and make a device profile of what they say; with ``host_of`` those of the host alone."""
     benches = _plugins(CALIBRATION_GROUP)
     device_text = profile_text(host_of) if host_of is not None else None

@@ -17,7 +17,7 @@ from gpusim.scenario.technique import techniques as installed
 __all__ = ["devices", "schema", "techniques"]
 
 
-def techniques(json: bool) -> None:
+def techniques(*, json: bool) -> None:
     """All techniques with their parameters."""
     found = list(installed().values())
     if json:
@@ -62,7 +62,7 @@ def _limits(entry: dict[str, Any]) -> str:
     return ", ".join(part for part in (bounds, step) if part)
 
 
-def devices(name: str | None, json: bool) -> None:
+def devices(name: str | None, *, json: bool) -> None:
     """All profiles, or the quantities of one."""
     if name is None:
         profiles = [load_profile(known) for known in profile_names()]
@@ -82,7 +82,7 @@ def devices(name: str | None, json: bool) -> None:
         print_table(profile.title, ("quantity", "value", "kind", "spread", "source"), rows)
 
 
-def schema(output: Path | None, check: bool, json: bool) -> int:
+def schema(output: Path | None, *, check: bool, json: bool) -> int:
     """Print, write or check the JSON Schema; the exit code. Raises GpusimError where there is no file to check."""
     if json and (check or output is not None):
         raise GpusimError("schema --json prints the schema; it neither checks (--check) nor writes a file (-o)")

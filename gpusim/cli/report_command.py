@@ -13,7 +13,7 @@ from gpusim.validation.markdown import accuracy_page, accuracy_table, insert_bet
 __all__ = ["report"]
 
 
-def report(json: bool, write: bool, folder: Path) -> int:
+def report(folder: Path, *, json: bool, write: bool) -> int:
     """Print the report and, on demand, write it into the docs and beside the recordings; the exit code."""
     # Before the minutes that the comparison takes.
     readme = folder / "README.md"

@@ -46,7 +46,9 @@ class Measured:
     total: str | None = None
 
 
-def run(path: Path, assignments: list[str] | None, device: str | None, json: bool, exact: bool, advice: bool) -> None:
+def run(
+    path: Path, assignments: list[str] | None, device: str | None, *, json: bool, exact: bool, advice: bool
+) -> None:
     """Predict one scenario, and with ``advice`` what changes of it would gain."""
     scenario = single_scenario(path, assignments, device)
     result = answer(scenario, exact=exact)
@@ -175,9 +177,10 @@ def compare(
     path: Path,
     assignments: list[str] | None,
     device: str | None,
+    measured: Measured,
+    *,
     json: bool,
     exact: bool,
-    measured: Measured,
 ) -> int:
     """Compare one scenario with its recording, or with what was ``measured``; the exit code."""
     scenario = single_scenario(path, assignments, device)

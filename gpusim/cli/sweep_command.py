@@ -20,6 +20,7 @@ def sweep(
     path: Path,
     assignments: list[str] | None,
     device: str | None,
+    *,
     json: bool,
     exact: bool,
     overlap: bool,

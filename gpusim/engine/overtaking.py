@@ -101,30 +101,36 @@ class OvertakingServer:
         return request.delivered
 
     def _serve(self, only: _Request | None = None) -> None:
-        """As much of each request that waits, or of ``only`` one, as those before it leave."""
+        """Begin with as much of each request that waits, or of ``only`` one, as those before it leave."""
         if not self._waiting:
             return
-        # What those before may still be overtaken by, and of each queue whether any is in turn or has no weight.
         least = inf
+        """By how much every request before this one may still be overtaken."""
         queues: dict[Hashable, tuple[bool, bool]] = {}
+        """Of each queue whether any request before this one is in turn, and whether any has no weight."""
         for at, request in enumerate(self._requests):
             if least <= self._nothing and not self._weightless:
                 return  # nobody behind can get ahead
-            before = queues.get(request.queue)
-            weight = request.weight
+            before, weight = queues.get(request.queue), request.weight
             if not request.active and only in (None, request) and not _is_behind(request, before):
                 chunk = min(request.left, least / weight) if weight else request.left
                 if chunk > request.rest or request.left <= request.rest:
-                    if weight:
-                        least -= chunk * weight
-                        for overtaken in self._requests[:at]:
-                            if overtaken.weight:
-                                overtaken.allowed -= chunk * weight
+                    least -= self._get_ahead(at, chunk)
                     self._start(request, chunk)
             in_turn, weightless = before or (False, False)
             queues[request.queue] = in_turn or request.in_turn, weightless or not weight
             if weight:
                 least = min(least, request.allowed)
+
+    def _get_ahead(self, at: int, chunk: float) -> float:
+        """What ``chunk`` of the request in place ``at`` takes of the window of each one before it; 0 without weight."""
+        weight = self._requests[at].weight
+        if not weight:
+            return 0.0
+        for overtaken in self._requests[:at]:
+            if overtaken.weight:
+                overtaken.allowed -= chunk * weight
+        return chunk * weight
 
     def _start(self, request: _Request, chunk: float) -> None:
         request.active = True

@@ -40,9 +40,10 @@ def check_capability(program: KernelProgram, profile: DeviceProfile) -> None:
             f"{profile.value('sm.count'):g}; use smaller clusters"
         )
     for role in program.roles:
-        for kind in {type(op) for op in program.sample(role)} & _NEEDS.keys():
-            first, last, what, instead = _NEEDS[kind]
-            if not first <= has <= last:
+        kinds = {type(op) for op in program.sample(role)}
+        # In the order of the table: that of a set of types differs from run to run, and with it the message.
+        for kind, (first, last, what, instead) in _NEEDS.items():
+            if kind in kinds and not first <= has <= last:
                 raise ProgramError(
                     f"kernel {program.name!r}, role {role.name!r}: {what} take compute capability {first}, "
                     f"{profile.name} has {has}; {instead}, or another device"

@@ -66,7 +66,7 @@ class MissingArrivals:
         told = ", ".join(f"{name!r} {count}" for name, count in times.items())
         return f"{word} is for all warps, and how often they come to it in {self._sample.tiles} tiles differs: {told}"
 
-    def of_skipped(self, barrier: str, role: str) -> str:
+    def remedy_for_skipped(self, barrier: str, role: str) -> str:
         """For an mbarrier outside rings that is past a phase for which ``role`` waits."""
         arrivals: Counter[int] = Counter()
         for each in self._program.roles:

@@ -21,7 +21,7 @@ from gpusim.timeline.roofline import FP32
 from gpusim.validation.band import DEFAULT_BAND, KnownGap, known_gaps
 from gpusim.validation.cases import Measurement, measurements
 from gpusim.validation.comparison import Comparison, MetricError
-from gpusim.validation.recording import recordings_folder
+from gpusim.validation.recording import params_key, recordings_folder
 from gpusim.validation.report import RecordedCase
 
 __all__ = ["PREDICTED", "kept_cases", "write_predicted"]
@@ -80,7 +80,7 @@ def kept_cases() -> tuple[list[RecordedCase], int]:
         path = recordings_folder(measurement.technique) / device / PREDICTED
         if path not in kept:
             kept[path] = _read(path) if path.exists() else {}
-        row = kept[path].get(_key(measurement.params))
+        row = kept[path].get(params_key(measurement.params))
         if row is None:
             missing += 1
             continue
@@ -117,10 +117,6 @@ def _read(path: Path) -> dict[str, dict[str, Any]]:
         for row in rows:
             if set(row) != {"params", *_COLUMNS} or not row["predicted_s"] > 0:
                 raise ValueError(f"a row has {', '.join(row)}")  # noqa: TRY301 - told with the file below
-        return {_key(row["params"]): row for row in rows}
+        return {params_key(row["params"]): row for row in rows}
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise RecordingError(f"not kept predictions ({error}); gpusim report --write makes them", path=path) from error
-
-
-def _key(params: Mapping[str, Any]) -> str:
-    return json.dumps(dict(params), sort_keys=True)

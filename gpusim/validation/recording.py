@@ -24,7 +24,7 @@ from gpusim.validation.timeline_file import list_timelines, load_timeline, save_
 
 __all__ = [
     "TIMELINES", "TOTALS", "TotalRow", "Totals", "device_folder", "find_total", "is_stale", "list_timelines",
-    "load_timeline", "recorded_devices", "recordings_folder", "save_timeline", "source_hash",
+    "load_timeline", "params_key", "recorded_devices", "recordings_folder", "save_timeline", "source_hash",
 ]  # fmt: skip
 
 TOTALS = "totals.json"
@@ -75,14 +75,14 @@ class Totals:
 
     def merge(self, rows: Iterable[TotalRow]) -> None:
         """Add rows; one whose parameters are known already replaces the old one."""
-        by_params = {_key(row.params): row for row in self.rows}
-        by_params.update((_key(row.params), row) for row in rows)
+        by_params = {params_key(row.params): row for row in self.rows}
+        by_params.update((params_key(row.params), row) for row in rows)
         self.rows = list(by_params.values())
 
     def find(self, params: Mapping[str, Any]) -> TotalRow | None:
         """The row measured with exactly these parameters."""
-        wanted = _key(params)
-        return next((row for row in self.rows if _key(row.params) == wanted), None)
+        wanted = params_key(params)
+        return next((row for row in self.rows if params_key(row.params) == wanted), None)
 
     @classmethod
     def load(cls, path: Path) -> Totals:
@@ -130,6 +130,11 @@ def recorded_devices(technique: Any) -> tuple[str, ...]:
     return tuple(sorted(p.name for p in folder.iterdir() if p.is_dir())) if folder.is_dir() else ()
 
 
+def params_key(params: Mapping[str, Any]) -> str:
+    """What tells two parameter sets apart, whatever the order of their names."""
+    return json.dumps(dict(params), sort_keys=True)
+
+
 def find_total(technique: Any, params: Any, device: str) -> TotalRow | None:
     """The recorded run time of ``params`` (a Params object or a mapping), or None if it was not measured.
 
@@ -138,7 +143,7 @@ def find_total(technique: Any, params: Any, device: str) -> TotalRow | None:
     path = recordings_folder(technique) / device / TOTALS
     if not path.exists():
         return None
-    return _index(path, path.stat().st_mtime_ns).get(_key(_plain(params)))
+    return _index(path, path.stat().st_mtime_ns).get(params_key(_plain(params)))
 
 
 def source_hash(source: Path) -> str:
@@ -186,12 +191,8 @@ def _read_json(path: Path) -> dict[str, Any]:
 
 @lru_cache(maxsize=64)
 def _index(path: Path, _modified: int) -> dict[str, TotalRow]:
-    return {_key(row.params): row for row in Totals.load(path).rows}
+    return {params_key(row.params): row for row in Totals.load(path).rows}
 
 
 def _plain(params: Any) -> Mapping[str, Any]:
     return dataclasses.asdict(params) if dataclasses.is_dataclass(params) else params
-
-
-def _key(params: Mapping[str, Any]) -> str:
-    return json.dumps(dict(params), sort_keys=True)

@@ -12,8 +12,8 @@ from gpusim.program import Compute, Mix, Op, Release, WaitFull
 from realkernels._parts.tile_loop import Share, tile_mix
 
 __all__ = [
-    "CONSUMER_CYCLES", "CONSUMER_CYCLES_SINGLE", "REGISTERS", "RING", "ConsumedTiles", "consumed", "consumer_ahead",
-    "consumer_other", "shared_bytes",
+    "CONSUMER_CYCLES", "CONSUMER_CYCLES_SINGLE", "REGISTERS", "RING", "ConsumedTiles", "RingOfTiles", "consumed",
+    "consumer_ahead", "consumer_other", "shared_bytes",
 ]  # fmt: skip
 
 REGISTERS = 32
@@ -32,18 +32,23 @@ CONSUMER_CYCLES, CONSUMER_CYCLES_SINGLE = (25, 35), (28, 48)
 does while the barrier is looked at takes none."""
 
 
-class ConsumedTiles(Protocol):
-    """What the parameters of such a kernel say: bytes of a tile, stages of the ring, FMAs on each float."""
+class RingOfTiles(Protocol):
+    """What the parameters of any kernel with such a ring say: bytes of a tile, stages."""
 
     @property
     def tile_bytes(self) -> int: ...
     @property
     def stages(self) -> int: ...
+
+
+class ConsumedTiles(RingOfTiles, Protocol):
+    """What those of a kernel say whose consumers go over the floats of a tile: also the FMAs on each."""
+
     @property
     def fma_per_element(self) -> int: ...
 
 
-def shared_bytes(params: ConsumedTiles) -> int:
+def shared_bytes(params: RingOfTiles) -> int:
     """Dynamic shared memory of a CTA: ring, a full and an empty barrier per stage."""
     return params.stages * (params.tile_bytes + 16)
 

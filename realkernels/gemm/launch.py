@@ -5,8 +5,9 @@ from __future__ import annotations
 from realkernels._harness.launcher import Launcher, Plan
 from realkernels._parts.padding import padded_shared_bytes
 from realkernels._parts.tile_loop import tile_defines
+from realkernels._parts.tma_tiles import shared_bytes
 from realkernels.gemm import TECHNIQUE, Params
-from realkernels.gemm.model import RING, shared_bytes
+from realkernels.gemm.model import RING
 from realkernels.gemm.oracle import compare
 
 

@@ -21,10 +21,10 @@ from gpusim.program import (
     Wgmma,
     WgmmaWait,
 )
-from realkernels._parts.hopper import SMS
-from realkernels._parts.l2 import product_hits, product_sharing
-from realkernels._parts.padding import resident_ctas
+from realkernels._parts.l2 import product_sharing
+from realkernels._parts.product_tiles import footprint_bytes, l2_hits
 from realkernels._parts.tile_loop import PROLOGUE
+from realkernels._parts.tma_tiles import shared_bytes
 from realkernels.gemm import DEPTH, Params
 
 RING = "input"
@@ -54,26 +54,13 @@ def build(params: Params) -> KernelProgram:
         tiles_per_cta=params.k_tiles,
         roles=(
             Role("consumer", warps, partial(_consumer, params)),
-            Role("producer", 1, partial(_producer, params, l2_hits(params))),
+            Role("producer", 1, partial(_producer, params, l2_hits(params, shared_bytes(params)))),
         ),
         rings=(Ring(RING, params.stages, params.tile_bytes, full_arrivals=2, empty_arrivals=warps),),
         shared_bytes=shared_bytes(params),
         share_of_sm=params.ctas_per_sm,
         registers=REGISTERS + params.tile_n // 2,
-        footprint_bytes=params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes),
-    )
-
-
-def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: ring, a full and an empty barrier per stage."""
-    return params.stages * (params.tile_bytes + 16)
-
-
-def l2_hits(params: Params) -> tuple[float, float]:
-    """Fractions of what is read of A and of B that L2 has: others have asked for it."""
-    wave = SMS * resident_ctas(shared_bytes(params), params.ctas_per_sm)
-    return product_hits(
-        params.grid_m, params.grid_n, params.k_tiles * params.a_bytes, params.k_tiles * params.b_bytes, wave
+        footprint_bytes=footprint_bytes(params),
     )
 
 

@@ -19,9 +19,8 @@ from gpusim.program import (
     SyncThreads,
     WaitGroup,
 )
-from realkernels._parts.hopper import SMS
-from realkernels._parts.l2 import product_hits, product_sharing
-from realkernels._parts.padding import resident_ctas
+from realkernels._parts.l2 import product_sharing
+from realkernels._parts.product_tiles import footprint_bytes, l2_hits
 from realkernels._parts.tile_loop import PLACEHOLDERS, PROLOGUE, VECTOR_BYTES
 from realkernels.gemm_mma import Params
 
@@ -58,12 +57,12 @@ def build(params: Params) -> KernelProgram:
         name="gemm_mma",
         grid=params.grid,
         tiles_per_cta=params.k_tiles,
-        roles=(Role("worker", params.warps, partial(_worker, params, l2_hits(params))),),
+        roles=(Role("worker", params.warps, partial(_worker, params, l2_hits(params, shared_bytes(params)))),),
         rings=(Ring(RING, params.stages, stage_bytes(params)),),
         shared_bytes=shared_bytes(params),
         share_of_sm=params.ctas_per_sm,
         registers=registers(params),
-        footprint_bytes=params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes),
+        footprint_bytes=footprint_bytes(params),
     )
 
 
@@ -82,14 +81,6 @@ def stage_bytes(params: Params) -> int:
 def shared_bytes(params: Params) -> int:
     """Dynamic shared memory of a CTA: ring, an arrival barrier per stage (instrumented build)."""
     return params.stages * (stage_bytes(params) + 8)
-
-
-def l2_hits(params: Params) -> tuple[float, float]:
-    """Fractions of what is read of A and of B that L2 has: others have asked for it."""
-    wave = SMS * resident_ctas(shared_bytes(params), params.ctas_per_sm)
-    return product_hits(
-        params.grid_m, params.grid_n, params.k_tiles * params.a_bytes, params.k_tiles * params.b_bytes, wave
-    )
 
 
 def products(params: Params) -> Mix:

@@ -11,8 +11,9 @@ from realkernels._harness import oracle
 from realkernels._harness.launcher import Launcher, Plan
 from realkernels._parts.padding import padded_shared_bytes
 from realkernels._parts.tile_loop import tile_defines
+from realkernels._parts.tma_tiles import shared_bytes
 from realkernels.register_split import PRODUCER_WARPS, TECHNIQUE, Params
-from realkernels.register_split.model import RING, shared_bytes
+from realkernels.register_split.model import RING
 
 
 class SplitLauncher(Launcher):

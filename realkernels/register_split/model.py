@@ -37,6 +37,7 @@ from gpusim.program import (
 from gpusim.program.registers import MOST_REGISTERS
 from realkernels._parts.l2 import rewritten_hits
 from realkernels._parts.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, VECTOR_BYTES, Share, shares_apart, tile_mix
+from realkernels._parts.tma_tiles import shared_bytes
 from realkernels.register_split import PRODUCER_WARPS, Params
 from realkernels.register_split.spills import (
     LOCAL_BYTES,
@@ -97,11 +98,6 @@ def build(params: Params) -> KernelProgram:
         registers=registers(params),
         idle_warps=PRODUCER_WARPS - 1,
     )
-
-
-def shared_bytes(params: Params) -> int:
-    """Dynamic shared memory of a CTA: ring, a full and an empty barrier per stage."""
-    return params.stages * (params.tile_bytes + 16)
 
 
 def needed(params: Params) -> int:

@@ -67,7 +67,7 @@ def test_two_capacities_max_min_textbook_case():
 
     def look():
         yield sim.timeout(1.0)
-        seen.extend(sorted(flow.rate for flow in fluid._flows))
+        seen.extend(sorted(flow.rate for flow in {*one.flows, *two.flows}))
 
     sim.process(look())
     sim.run()
@@ -133,7 +133,7 @@ def test_rates_are_one_level_or_the_own_bound(flows, second_is_full):
     for weight, bound in flows:
         fluid.start(100.0, [(capacity, weight)], bound=bound)
     fluid.start(100.0, [(other, 1.0)], bound=1.0)
-    *started, beside = fluid._flows
+    started, (beside,) = list(capacity.flows), other.flows
     sim.run(sim.timeout(1e-3))
     assert beside.rate == pytest.approx(0.5 if second_is_full else 1.0)
     used = sum(weight * flow.rate for (weight, _), flow in zip(flows, started, strict=True))

@@ -6,8 +6,9 @@ import pytest
 
 from gpusim.errors import ProgramError
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.program import Role, SetMaxNReg
-from tests.tile_programs import cp_async_ring, kernel, sync_loop, tma_ring
+from gpusim.hardware.capability import check_capability
+from gpusim.program import Ring, Role, SetMaxNReg, TmaLoad
+from tests.tile_programs import RING, cp_async_ring, kernel, one_role, sync_loop, tma_ring
 
 
 @pytest.mark.parametrize(("device", "capability"), [("a100_sxm", "8.0"), ("rtx4090", "8.9")])
@@ -24,6 +25,13 @@ def test_setmaxnreg_needs_hopper():
     program = kernel(Role("worker", 4, lambda _tiles: iter([SetMaxNReg(40)])), registers=40)
     with pytest.raises(ProgramError, match="setmaxnreg"):
         simulate_kernel(program, load_profile("a100_sxm"))
+
+
+def test_of_several_missing_instructions_the_same_one_is_named_in_every_run():
+    """Not the one that happens to come first in a set of types."""
+    program = one_role(SetMaxNReg(40), TmaLoad(RING, 128), warps=4, rings=(Ring(RING, 1, 128),))
+    with pytest.raises(ProgramError, match="bulk copies"):
+        check_capability(program, load_profile("a100_sxm"))
 
 
 @pytest.mark.parametrize("program", [cp_async_ring(2), sync_loop()])

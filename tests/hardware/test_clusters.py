@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,13 @@ from gpusim.hardware import simulate_kernel
 from gpusim.hardware.memory.traffic import Traffic
 from gpusim.hardware.profile import load_profile
 from gpusim.program import ClusterSync, KernelProgram, TmaLoad
-from tests.tile_programs import one_role, textbook, tma_ring, total_ns
+from tests.tile_programs import one_role, textbook, tma_ring, total_ns, without_launch_s
 
 BENCH = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm/cluster.json"
 H200 = load_profile("h200_sxm")
+
+
+took = partial(without_launch_s, profile=H200)
 
 
 def clustered(cluster: int, *, multicast: bool = True, l2_hit: float = 1.0, **ring: int) -> KernelProgram:
@@ -30,12 +34,6 @@ def clustered(cluster: int, *, multicast: bool = True, l2_hit: float = 1.0, **ri
             yield replace(op, multicast=multicast and cluster > 1, l2_hit=l2_hit) if copies else op
 
     return replace(whole, roles=(replace(producer, body=body), *consumers), cluster=cluster, share_of_sm=1)
-
-
-def took(program: KernelProgram) -> float:
-    """Predicted seconds on the H200, without the launch."""
-    timeline = simulate_kernel(program, H200, trace=False)
-    return timeline.meta["total_s"] - timeline.meta["launch_s"]
 
 
 def test_a_cluster_reads_a_tile_once():

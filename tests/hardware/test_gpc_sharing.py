@@ -5,20 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from statistics import mean
 
 import pytest
 
-from gpusim.hardware import simulate_kernel
 from gpusim.hardware.memory.gpc_sharing import FULL
 from gpusim.hardware.profile import load_profile
 from gpusim.program import CommitGroup, CpAsync, KernelProgram, Load, Op, Ring, Role, TmaLoad, WaitGroup
-from tests.tile_programs import tma_ring
+from tests.tile_programs import tma_ring, without_launch_s
 
 BENCH = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm/moving_apart.json"
 H200 = load_profile("h200_sxm")
 TILE = 16384
+
+
+took_s = partial(without_launch_s, profile=H200)
 
 
 def copying(tiles: int, *, shared_by: float, own: int = 0, ffma: int = 0, ctas: int = 2) -> KernelProgram:
@@ -37,12 +40,6 @@ def copying(tiles: int, *, shared_by: float, own: int = 0, ffma: int = 0, ctas: 
     ring = replace(whole.rings[0], full_arrivals=2 if own else 1)
     roles = replace(whole.roles[0], body=warm), *whole.roles[1:]
     return replace(whole, roles=roles, rings=(ring,), share_of_sm=ctas)
-
-
-def took_s(program: KernelProgram) -> float:
-    """Predicted seconds."""
-    timeline = simulate_kernel(program, H200, trace=False)
-    return timeline.meta["total_s"] - timeline.meta["launch_s"]
 
 
 def test_a_read_serves_no_more_than_so_many_sms():

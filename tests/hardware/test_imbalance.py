@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile
-from gpusim.hardware.sm.imbalance import _waited_lines, expected_maximum, lateness_cycles, rewriting_part
+from gpusim.hardware.sm.imbalance import expected_maximum, lateness_cycles, rewriting_part, waited_lines
 from gpusim.program import Load
 from tests.bench_rows import rows
 from tests.tile_programs import one_role
@@ -31,8 +31,8 @@ def test_one_cta_is_not_late(count):
 
 def test_a_warp_waits_for_what_it_loads_itself():
     """A part of what all warps of its role load, or all of it where it is the only one that does."""
-    assert _waited_lines(one_role(Load(4096), warps=4)) == 8
-    assert _waited_lines(one_role(Load(4096, warps=1), warps=4)) == 32
+    assert waited_lines(one_role(Load(4096), warps=4)) == 8
+    assert waited_lines(one_role(Load(4096, warps=1), warps=4)) == 32
 
 
 def test_walk_grows_with_the_root_and_drift_with_the_number_of_waits():

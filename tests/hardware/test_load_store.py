@@ -75,12 +75,12 @@ def test_products_get_on_for_a_while_beside_copies_of_others():
     """Ten of the forty seconds that another CTA's copies take; one's own do not count, nor what is taken in."""
     sim, found = queue()
     found.take(8, 5.0, age=0)
-    assert found.left(1) == pytest.approx(0.25)
-    assert found.left(0) == 1.0
+    assert found.products_rate(1) == pytest.approx(0.25)
+    assert found.products_rate(0) == 1.0
     sim.run(sim.timeout(41.0))
-    assert found.left(1) == 1.0
+    assert found.products_rate(1) == 1.0
     found.take(1, 5.0, age=0)
-    assert found.left(1) == 1.0
+    assert found.products_rate(1) == 1.0
 
 
 def test_they_are_stopped_as_on_the_h200():

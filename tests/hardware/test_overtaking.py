@@ -12,7 +12,8 @@ from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.hardware.memory.alignment import Start
 from gpusim.hardware.memory.demand import Demand
 from gpusim.hardware.memory.l2_and_hbm import Memory
-from gpusim.hardware.memory.sm_memory import Origin, SmMemory
+from gpusim.hardware.memory.load_request import LoadRequest, Origin
+from gpusim.hardware.memory.sm_memory import SmMemory
 from gpusim.program import Compute, Mix, Ring, Role, TmaLoad, WaitFull
 from tests.bench_rows import rows
 from tests.tile_programs import NS, RING, kernel, textbook
@@ -77,7 +78,7 @@ def waits(device, row):
         for turn in range(4):
             asks = turn * PERIOD_S + delay / clock
             yield sim.timeout(asks - sim.now)
-            yield sm.load(row["unit"], size, 0.0, Start(128), Origin(f"sm[0].cta[{cta}]", 0, 0, 1.0, -1))
+            yield sm.load(LoadRequest(row["unit"], size, 0.0, Start(128), Origin(f"sm[0].cta[{cta}]", 0, 0, 1.0, -1)))
             found[number] = (sim.now - asks) * clock
 
     for number in range(row["ctas_per_sm"] * row["copies"]):

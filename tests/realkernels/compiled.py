@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +42,19 @@ class Compiled:
     def other(self, *apart: str) -> int:
         """The loop's instructions that are none of ``apart``."""
         return sum(self.loop.values()) - self.family(*apart)
+
+
+def instructions_of(
+    instructions: Sequence[sass.Instruction], loop: sass.Loop, without: Sequence[sass.Loop] = ()
+) -> list[sass.Instruction]:
+    """Those between the first and the last of ``loop`` by address, the ones of loops ``without`` left out."""
+    inside = [i for i in instructions if loop.first <= i.address <= loop.last]
+    return [i for i in inside if not any(w.first <= i.address <= w.last for w in without)]
+
+
+def within(inner: sass.Loop, outer: sass.Loop) -> bool:
+    """Whether ``inner`` is another loop than ``outer``, and lies in it."""
+    return outer.first <= inner.first and inner.last <= outer.last and inner is not outer
 
 
 def tools() -> tuple[str, str]:

@@ -13,6 +13,8 @@ from gpusim.hardware.memory.traffic import Traffic
 from gpusim.program import sass
 from gpusim.timeline.metrics import hidden_fraction
 from realkernels._parts.l2 import product_sharing
+from realkernels._parts.product_tiles import l2_hits
+from realkernels._parts.tma_tiles import shared_bytes
 from realkernels.gemm import DEPTH, TECHNIQUE, Params, launch, model, oracle
 from tests.realkernels.compiled import REGISTER_STEP, allocated, compile_spec
 from tests.realkernels.test_oracle import Device
@@ -57,13 +59,17 @@ def test_the_oracle_takes_the_product_and_no_other():
 
 def test_what_l2_has_is_what_others_have_asked_for():
     """Of a product that fits each byte comes once; of a larger one once a wave."""
+
+    def hits(params: Params) -> tuple[float, float]:
+        return l2_hits(params, shared_bytes(params))
+
     fits = Params(grid_m=8, grid_n=16, k_tiles=16)
-    assert model.l2_hits(fits) == (1 - 8 / 128, 1 - 16 / 128)
+    assert hits(fits) == (1 - 8 / 128, 1 - 16 / 128)
     large = Params(grid_m=33, grid_n=8, k_tiles=2000)
-    assert model.l2_hits(large) == (1 - 2 * 33 / 264, 1 - 8 / 264)
+    assert hits(large) == (1 - 2 * 33 / 264, 1 - 8 / 264)
     # Of two CTAs that were asked for an SM has room for one, so that a wave is half as long.
     crowded = replace(large, ctas_per_sm=2, stages=7, warpgroups=1)
-    assert model.l2_hits(crowded) == model.l2_hits(replace(crowded, ctas_per_sm=1))
+    assert hits(crowded) == hits(replace(crowded, ctas_per_sm=1))
     traffic = Traffic.of(model.build(fits))
     assert traffic.missed_bytes == pytest.approx(16 * (8 * fits.a_bytes + 16 * fits.b_bytes))
     assert traffic.tensor_flop == 2 * (8 * 128) * (16 * 128) * (16 * DEPTH)

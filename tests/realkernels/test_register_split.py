@@ -20,7 +20,7 @@ from realkernels._parts.hopper import REGISTERS_PER_SM
 from realkernels._parts.tile_loop import FMA_UNROLL, TILE_TOLERANCE
 from realkernels.register_split import PRODUCER_WARPS, TECHNIQUE, Params, launch, model, spills
 from realkernels.register_split.design import DESIGN
-from tests.realkernels.compiled import assemble
+from tests.realkernels.compiled import assemble, instructions_of, within
 from tests.realkernels.test_oracle import Device
 
 SPILL_TOLERANCE = 8
@@ -85,14 +85,10 @@ def taken_apart(instructions, registers: int, local_bytes: int) -> Compiled:
     loops = sass.branch_loops(instructions)
 
     def body(loop, without=()):
-        inside = [i for i in instructions if loop.first <= i.address <= loop.last]
-        return [i for i in inside if not any(w.first <= i.address <= w.last for w in without)]
+        return instructions_of(instructions, loop, without)
 
     def families(listing):
         return Counter(i.root for i in listing)
-
-    def within(inner, outer):
-        return outer.first <= inner.first and inner.last <= outer.last and inner is not outer
 
     vector = next(loop for loop in loops if sass.family(loop.counts, "LDS"))
     rolls = [loop for loop in loops if within(loop, vector)]

@@ -18,7 +18,7 @@ from realkernels._parts.padding import padded_shared_bytes
 from realkernels._parts.tile_loop import FMA_UNROLL, TILE_TOLERANCE, shares, shares_apart, tile_mix
 from realkernels.sync_tile import model as sync_model
 from realkernels.tma_warp_specialized import model as tma_model
-from tests.realkernels.compiled import REGISTER_STEP, allocated, assemble
+from tests.realkernels.compiled import REGISTER_STEP, allocated, assemble, instructions_of, within
 
 TECHNIQUES = ("sync_tile", "cp_async_multistage", "tma_warp_specialized")
 COUNTED_APART = {"FFMA", "FADD", "LDS", "STS", "LDG", "LDGSTS", "SYNCS", "BAR", "LDGDEPBAR", "DEPBAR", "UBLKCP"}
@@ -75,8 +75,7 @@ def profile(instructions, registers: int, spilled: int) -> Profile:
     loops = sass.branch_loops(instructions)
 
     def body(loop, without=()):
-        inside = [i for i in instructions if loop.first <= i.address <= loop.last]
-        return [i for i in inside if not any(w.first <= i.address <= w.last for w in without)]
+        return instructions_of(instructions, loop, without)
 
     def counted(listing):
         apart = [i for i in listing if i.root in COUNTED_APART or i.text.startswith("@!PT")]
@@ -87,9 +86,6 @@ def profile(instructions, registers: int, spilled: int) -> Profile:
 
     def placeholders(listing):
         return sum(i.text.startswith("@!PT") for i in listing)
-
-    def within(inner, outer):
-        return outer.first <= inner.first and inner.last <= outer.last and inner is not outer
 
     vector = next(loop for loop in loops if holds(loop, "LDS"))
     rolls = [loop for loop in loops if within(loop, vector)]

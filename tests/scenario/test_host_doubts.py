@@ -57,6 +57,13 @@ def test_buffers_of_several_chunks_that_nobody_frees(steps, epilogue, told):
     assert told in "".join(found)
 
 
+def test_streams_are_told_in_the_order_of_the_file():
+    """The same in every run, although names hash differently in each."""
+    streams = "  streams: {b: {kind: per_thread}, s: {kind: non_blocking}, a: {kind: legacy}}\n"
+    found = doubts(f"{streams}  threads: {{main: {{chunks: 3, per_chunk: [{{memset: 4}}]}}}}\n")
+    assert ["to 'b'" in found[0], "to 'a'" in found[1], len(found)] == [True, True, 2]
+
+
 def test_another_thread_may_free_them():
     """Names belong to the whole program."""
     host = (

@@ -46,6 +46,7 @@ _NOT_IN_ROWS = {
 def count(
     file: Path,
     function: str | None,
+    *,
     in_order: bool,
     warps: int | None,
     block: str | None,

@@ -11,7 +11,7 @@ from gpusim.errors import RecordingError
 from gpusim.hardware.calibration.benches import Benches, Measured
 from gpusim.hardware.calibration.loaded import LOADED_STEPS
 from gpusim.hardware.calibration.memory import BELOW_SATURATION, stream_bandwidth
-from gpusim.hardware.calibration.order import MIXES, few_of_one, in_order
+from gpusim.hardware.calibration.order import MIXES, ORDER_STEPS, few_of_one
 from gpusim.hardware.memory.access import BLOCK_BYTES, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES
 from gpusim.hardware.memory.store_coalescing import WARPS_OF_AN_SM, merged_part
 from gpusim.program import WARP_SIZE
@@ -169,45 +169,12 @@ def _merging(b: Benches, _: dict) -> dict[str, Measured]:
     }
 
 
-def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """Requests that fetch or write little each: of the load-store unit, of L2, and of DRAM.
-
-    Blocks of 64 bytes anywhere against such of 4 KiB: a DRAM block takes the time of its granules and of opening it.
-    """
-
-    def rate(segment: int, source: str, store: bool) -> float:
-        return b.one("access", "bytes_per_s", kind="segment", segment=segment, source=source, store=store) / segment
-
-    def opening(store: bool) -> float:
-        """Share of a whole block's time."""
-        small = rate(4096, "dram", store) * 4096 / BLOCK_BYTES / rate(GRANULE_BYTES, "dram", store)
-        # small = share + (1 - share) / 4, in units of a whole block
-        granules = BLOCK_BYTES / GRANULE_BYTES
-        return (small - 1.0 / granules) / (1.0 - 1.0 / granules)
-
-    # Each lane wants one granule of a block, or of half a block.
-    per_block = rate(4096, "dram", False) * 4096
-    strided = [
-        (per_block * row["lane_bytes"] / row["bytes_per_s"] - GRANULE_BYTES)
-        / (min(row["stride"] * row["lane_bytes"], BLOCK_BYTES) - GRANULE_BYTES)
-        for row in b.rows("access", kind="throughput", store=False, source="dram")
-        if row["sms"] > 1 and row["stride"] * row["lane_bytes"] >= LINE_BYTES
-    ]
+def _sparse_requests(b: Benches, _: dict) -> dict[str, Measured]:
+    """What a line takes of the load-store unit of one SM, whether L1 holds it or it comes from L2."""
     lines = [
         row["lane_bytes"] / row["bytes_per_cycle_per_sm"]
         for row in b.rows("access", kind="throughput", store=False, source="l2", sms=1, stride=0)
     ]
-    # Four sectors of each line, written in part.
-    partial = [
-        row["bytes_per_s"] / row["lane_bytes"] / (LINE_BYTES / SECTOR_BYTES)
-        for row in b.rows("access", kind="throughput", store=True, source="l2")
-        if row["sms"] > 1 and row["stride"] * row["lane_bytes"] == SECTOR_BYTES
-    ]
-    ways = {store: found[f"l2.{way}_bandwidth"].value * 1e12 for store, way in ((False, "read"), (True, "write"))}
-    whole = ways[True] / rate(SECTOR_BYTES, "l2", True)
-    sectors = LINE_BYTES / SECTOR_BYTES
-    own = (sectors * whole - LINE_BYTES) / (sectors - 1.0)
-    times = [(ways[True] / each - own) / (LINE_BYTES - own) for each in partial]
     tags = [
         row["cycles_per_load"] / row["lines"]
         for row in b.rows("gather", apart=True, lines=32) if row["warps"] == 32
@@ -219,8 +186,32 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         "lsu.line_interval": Measured(
             float(np.median(lines)), "cycles", "access (random sectors, L2, one SM)", float(np.ptp(lines))
         ),
+    }
+
+
+def _segment_rate(b: Benches, segment: int, source: str, store: bool) -> float:
+    """Accesses a second to segments of so many bytes each, anywhere in L2 or DRAM."""
+    return b.one("access", "bytes_per_s", kind="segment", segment=segment, source=source, store=store) / segment
+
+
+def _l2_requests(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """What requests for a sector take of the ways into and out of L2, and those to write a part of one."""
+    reading, writing = (found[f"l2.{way}_bandwidth"].value * 1e12 for way in ("read", "write"))
+    # Four sectors of each line, written in part.
+    partial = [
+        row["bytes_per_s"] / row["lane_bytes"] / (LINE_BYTES / SECTOR_BYTES)
+        for row in b.rows("access", kind="throughput", store=True, source="l2")
+        if row["sms"] > 1 and row["stride"] * row["lane_bytes"] == SECTOR_BYTES
+    ]
+    whole = writing / _segment_rate(b, SECTOR_BYTES, "l2", True)
+    sectors = LINE_BYTES / SECTOR_BYTES
+    own = (sectors * whole - LINE_BYTES) / (sectors - 1.0)
+    times = [(writing / each - own) / (LINE_BYTES - own) for each in partial]
+    return {
         "l2.read_request_bytes": Measured(
-            ways[False] / rate(32, "l2", False), "B", "access (random sectors, L2: as many bytes could have been read)"
+            reading / _segment_rate(b, SECTOR_BYTES, "l2", False),
+            "B",
+            "access (random sectors, L2: as many bytes could have been read)",
         ),
         "l2.write_request_bytes": Measured(
             whole, "B", "access (random sectors, L2: as many bytes could have been written)"
@@ -228,6 +219,30 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         "l2.partial_sector": Measured(
             float(np.median(times)), "", "access (strides of a sector, L2, stores)", float(np.ptp(times))
         ),
+    }
+
+
+def _dram_blocks(b: Benches, _: dict) -> dict[str, Measured]:
+    """What opening a DRAM block takes of a whole block's time; the rest are its granules.
+
+    Blocks of 64 bytes anywhere against such of 4 KiB, and lanes that each want one granule of a block or of half one.
+    """
+
+    def opening(store: bool) -> float:
+        small = _segment_rate(b, 4096, "dram", store) * 4096 / BLOCK_BYTES
+        small /= _segment_rate(b, GRANULE_BYTES, "dram", store)
+        # small = share + (1 - share) / 4, in units of a whole block
+        granules = BLOCK_BYTES / GRANULE_BYTES
+        return (small - 1.0 / granules) / (1.0 - 1.0 / granules)
+
+    per_s = _segment_rate(b, 4096, "dram", False) * 4096
+    strided = [
+        (per_s * row["lane_bytes"] / row["bytes_per_s"] - GRANULE_BYTES)
+        / (min(row["stride"] * row["lane_bytes"], BLOCK_BYTES) - GRANULE_BYTES)
+        for row in b.rows("access", kind="throughput", store=False, source="dram")
+        if row["sms"] > 1 and row["stride"] * row["lane_bytes"] >= LINE_BYTES
+    ]
+    return {
         "hbm.read_block_share": Measured(opening(False), "", "access (random 64 B against 4 KiB)"),
         "hbm.read_block_share_strided": Measured(
             float(np.median(strided)), "", "access (strides of 128 B to 1 KiB)", float(np.ptp(strided))
@@ -236,4 +251,14 @@ def _scattered(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-ACCESS_STEPS = (_stores, few_of_one, _merging, _both_ways, *LOADED_STEPS, in_order, _scattered)
+ACCESS_STEPS = (
+    _stores,
+    few_of_one,
+    _merging,
+    _both_ways,
+    *LOADED_STEPS,
+    *ORDER_STEPS,
+    _sparse_requests,
+    _l2_requests,
+    _dram_blocks,
+)

@@ -7,17 +7,17 @@ technique. Raw results are the JSON files of ``realkernels.microbench``: one per
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from gpusim.hardware.calibration.access import ACCESS_STEPS
 from gpusim.hardware.calibration.alignment import ALIGNMENT_STEPS
+from gpusim.hardware.calibration.barriers import BARRIER_STEPS
 from gpusim.hardware.calibration.behind_copies import BEHIND_COPIES_STEPS
 from gpusim.hardware.calibration.benches import Benches, Measured
 from gpusim.hardware.calibration.clusters import CLUSTER_STEPS
 from gpusim.hardware.calibration.gpc_sharing import GPC_SHARING_STEPS
-from gpusim.hardware.calibration.memory import HOP_INSTRUCTIONS, MEMORY_STEPS
+from gpusim.hardware.calibration.memory import MEMORY_STEPS
 from gpusim.hardware.calibration.schedule import SCHEDULE_STEPS
 from gpusim.hardware.calibration.tensor import TENSOR_STEPS
 from gpusim.hardware.calibration.walk import WALK_STEPS
@@ -196,62 +196,6 @@ def _loop(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-def _barriers(b: Benches, found: dict) -> dict[str, Measured]:
-    """bar.sync against the number of warps; mbarrier operations and hand-overs between warps."""
-
-    def line(**where: Any) -> tuple[float, float, float]:
-        rows = b.rows("barrier", **where)
-        warps = np.array([row["warps"] for row in rows], dtype=float)
-        cycles = np.array([row["cycles"] for row in rows])
-        slope, base = np.polyfit(warps, cycles, 1)
-        return float(base), float(slope), float(np.abs(base + slope * warps - cycles).max())
-
-    def beside(op: str) -> float:
-        """Issue slots of an operation: what it adds to FFMAs that keep the schedulers busy, eight warps on each."""
-        between, warps, unrolled = 64, 32, 8
-        turn = warps * b.one("syncs", "cycles_per_operation", kind="beside", op=op, ffmas=between, warps=warps)
-        loop = 3 / unrolled
-        return turn / (warps / 4) - between - loop
-
-    bare, bare_slope, off = line(kind="cta_sync")
-    named, _, _ = line(kind="named_sync")
-    # Those who came long before cost nothing but their release.
-    _, release, release_off = line(kind="late", work=40)
-    poll = b.one("skeleton", "cycles_per_turn", kind="consumer", mode="wait")
-    poll -= b.one("skeleton", "cycles_per_turn", kind="consumer", mode="loop")
-
-    def interval(op: str) -> float:
-        """Between two operations of different warps on the same barrier."""
-        return b.one("syncs", "cycles_per_operation", kind="operations", op=op, shared=True, warps=32)
-
-    def turn(warps: int, stages: int = 8) -> float:
-        return b.one("skeleton", "cycles_per_turn", kind="hand_over", bytes=0, stages=stages, ctas=1,
-                     consumer_warps=warps)  # fmt: skip
-
-    per_warp = (turn(16) - turn(1)) / 15.0
-    # With one stage producer and consumer wait for each other: two hops, and between two of them the instructions from
-    # the wait to the arrival. The rest of their loops is behind the arrival.
-    hop = turn(1, stages=1) / 2.0 - HOP_INSTRUCTIONS * found["sm.setup_latency"].value - per_warp - interval("arrive")
-    return {
-        "barrier.base": Measured(bare, "cycles", "barrier (cta_sync)", off),
-        "barrier.arrive_per_warp": Measured(
-            bare_slope - release, "cycles", "barrier (cta_sync, less the release)", off
-        ),
-        "barrier.release_per_warp": Measured(release, "cycles", "barrier (late, 1 to 32 warps)", release_off),
-        "barrier.named_extra": Measured(named - bare, "cycles", "barrier (named_sync)"),
-        "mbarrier.poll": Measured(poll, "cycles", "skeleton (loop with and without the wait)"),
-        "mbarrier.wake": Measured(hop / 2.0, "cycles", "skeleton (hand-over of one stage: half of a hop)"),
-        "mbarrier.arrive_latency": Measured(hop / 2.0, "cycles", "skeleton (hand-over of one stage: half of a hop)"),
-        "mbarrier.per_warp": Measured(per_warp, "cycles", "skeleton (hand-over, 1 to 16 consumer warps)"),
-        "mbarrier.arrive_interval": Measured(interval("arrive"), "cycles", "syncs (arrivals of 32 warps)"),
-        "mbarrier.wait_issue": Measured(beside("wait"), "cycles", "syncs (waits beside 64 FFMAs each)"),
-        "mbarrier.wait_interval": Measured(interval("wait"), "cycles", "syncs (waits of 32 warps)"),
-        "mbarrier.arrive_issue": Measured(
-            b.one("barrier", "cycles", kind="mbarrier", op="arrive"), "cycles", "barrier (arrive)"
-        ),
-    }
-
-
 def _launch(b: Benches, _: dict) -> dict[str, Measured]:
     """Event to event around an empty kernel; hand-out of CTAs, at first and later; from one's end to the next start."""
 
@@ -282,6 +226,7 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 _STEPS = (
-    _clock, _issue, *TENSOR_STEPS, *SCHEDULE_STEPS, _shared_memory, _masked, *BEHIND_COPIES_STEPS, _loop, _barriers,
-    _launch, *CLUSTER_STEPS, *WALK_STEPS, *MEMORY_STEPS, *GPC_SHARING_STEPS, *ALIGNMENT_STEPS, *ACCESS_STEPS,
+    _clock, _issue, *TENSOR_STEPS, *SCHEDULE_STEPS, _shared_memory, _masked, *BEHIND_COPIES_STEPS, _loop,
+    *BARRIER_STEPS, _launch, *CLUSTER_STEPS, *WALK_STEPS, *MEMORY_STEPS, *GPC_SHARING_STEPS, *ALIGNMENT_STEPS,
+    *ACCESS_STEPS,
 )  # fmt: skip

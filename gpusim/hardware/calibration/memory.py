@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from gpusim.hardware.calibration.benches import Benches, Measured
+from gpusim.hardware.memory.access import LINE_BYTES
 from gpusim.hardware.memory.loaded_latency import among_loads
 
 __all__ = ["BELOW_SATURATION", "HOP_INSTRUCTIONS", "MEMORY_STEPS", "stream_bandwidth"]
@@ -25,8 +26,11 @@ _BEHIND_CYCLES = 150, 300, 600
 """How long after it others are asked for, of which all requests are behind and many get ahead."""
 
 
-def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """Bulk copies on one SM: latency against size in L2 and DRAM, issue cost, rate of the unit."""
+def _bulk_latency(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """Bulk copies of one SM that nothing waits behind: rate of the unit, latency against size in L2 and DRAM.
+
+    What DRAM adds grows with the lines of 128 bytes whose slowest is waited for, and is settled from 64 on.
+    """
 
     def latency(source: str) -> dict[int, float]:
         return {row["bytes"]: row["cycles_mean"] for row in b.rows("tma", kind="latency", source=source)}
@@ -35,28 +39,41 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     sizes = np.array([size for size in sorted(near) if size >= 4096], dtype=float)
     per_byte, _ = np.polyfit(sizes, [near[int(size)] for size in sizes], 1)
     rate = max(row["bytes_per_cycle_per_sm"] for row in b.rows("tma", kind="ring", source="l2", ctas=1))
+    expect = b.one("barrier", "cycles", kind="mbarrier", op="expect_tx")
+    latency_in_l2 = near[1024] - 1024 / rate - found["mbarrier.wake"].value - expect
+    lines = np.array([size / LINE_BYTES for size in sorted(far) if size >= LINE_BYTES])
+    extra = np.array([far[int(size * LINE_BYTES)] - near[int(size * LINE_BYTES)] for size in lines])
+    one, many = float(extra[0]), float(np.mean(extra[lines >= 64]))
+    scale = _best(
+        lambda s: np.abs(one + (many - one) * (1 - np.exp(-(lines - 1) / s)) - extra).sum(), np.geomspace(4, 200, 60)
+    )
+    return {
+        "tma.bandwidth": Measured(rate, "B/cycle", "tma (ring, L2, one SM)", abs(1 / per_byte - rate)),
+        "tma.l2_latency": Measured(latency_in_l2, "cycles", "tma (latency, L2)"),
+        "dram.latency_many_lines": Measured(many, "cycles", "tma (latency, DRAM less L2, 64 lines and more)"),
+        "dram.many_lines": Measured(float(scale), "", "tma (latency against lines)"),
+    }
+
+
+def _bulk_issue(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """What a warp is busy for that asks for bulk copies, and when the unit has the request.
+
+    The latter from a hand-over with one stage: the copy is asked for, arrives, wakes the consumer, which soon arrives
+    at the producer's barrier. What is left of a turn without these is the time until the unit has the request.
+    """
 
     def turn(stages: int) -> float:
         return b.one("skeleton", "cycles_per_turn", kind="hand_over", bytes=16, stages=stages, ctas=1,
                      consumer_warps=1)  # fmt: skip
 
-    hop = sum(found[f"mbarrier.{part}"].value for part in ("arrive_interval", "arrive_latency", "wake", "per_warp"))
-    woken = found["mbarrier.wake"].value + found["mbarrier.per_warp"].value
-    issue = turn(8) - found["mbarrier.poll"].value - found["mbarrier.per_warp"].value
+    value = {key: number.value for key, number in found.items()}
+    per_warp, wake = value["mbarrier.per_warp"], value["mbarrier.wake"]
+    hop = sum(value[f"mbarrier.{part}"] for part in ("arrive_interval", "arrive_latency", "wake", "per_warp"))
+    between = HOP_INSTRUCTIONS * value["sm.setup_latency"]
+    submit = turn(1) - value["tma.l2_latency"] - 16 / value["tma.bandwidth"] - (wake + per_warp) - between - hop
+    issue = turn(8) - value["mbarrier.poll"] - per_warp
     queued = {row["copies"]: row["cycles_median"] for row in b.rows("tma", kind="issue", bytes=128)}
     elected = {row["copies"]: row["cycles_median"] for row in b.rows("elected", lanes=32, warps=0)}
-    expect = b.one("barrier", "cycles", kind="mbarrier", op="expect_tx")
-    lines = np.array([size / 128 for size in sorted(far) if size >= 128])
-    extra = np.array([far[int(size * 128)] - near[int(size * 128)] for size in lines])
-    many = float(np.mean(extra[lines >= 64]))
-    one = float(extra[0])
-    scale = _best(
-        lambda s: np.abs(one + (many - one) * (1 - np.exp(-(lines - 1) / s)) - extra).sum(), np.geomspace(4, 200, 60)
-    )
-    latency_in_l2 = near[1024] - 1024 / rate - found["mbarrier.wake"].value - expect
-    # With one stage: the copy is asked for, arrives, wakes the consumer, which soon arrives at the producer's barrier.
-    between = HOP_INSTRUCTIONS * found["sm.setup_latency"].value
-    submit = turn(1) - latency_in_l2 - 16 / rate - woken - between - hop
     return {
         "tma.submit": Measured(submit, "cycles", "skeleton (hand-over of one stage with a copy, less its parts)"),
         "tma.issue": Measured(issue, "cycles", "skeleton (hand-over that never waits, less one poll)"),
@@ -68,10 +85,6 @@ def _tma(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
         "tma.issue_elected": Measured(
             (elected[64] - elected[32]) / 32.0, "cycles", "elected (32 and 64 copies by 32 lanes, nothing beside them)"
         ),
-        "tma.bandwidth": Measured(rate, "B/cycle", "tma (ring, L2, one SM)", abs(1 / per_byte - rate)),
-        "tma.l2_latency": Measured(latency_in_l2, "cycles", "tma (latency, L2)"),
-        "dram.latency_many_lines": Measured(many, "cycles", "tma (latency, DRAM less L2, 64 lines and more)"),
-        "dram.many_lines": Measured(float(scale), "", "tma (latency against lines)"),
     }
 
 
@@ -215,4 +228,4 @@ def _best(error: Callable[[float], float], candidates: Iterable[float]) -> float
     return min(candidates, key=error)
 
 
-MEMORY_STEPS = (_tma, _tma_store, _overtaking, _lsu, _memory)
+MEMORY_STEPS = (_bulk_latency, _bulk_issue, _tma_store, _overtaking, _lsu, _memory)

@@ -9,7 +9,7 @@ from gpusim.hardware.calibration.memory import BELOW_SATURATION
 from gpusim.hardware.memory.address_order import IN_ORDER_BYTES
 from gpusim.hardware.memory.loaded_latency import among_loads
 
-__all__ = ["MIXES", "few_of_one", "in_order"]
+__all__ = ["MIXES", "ORDER_STEPS", "few_of_one"]
 
 MIXES = (
     ("_mostly_reads", (3, 1), "three reads to one write"),
@@ -34,17 +34,43 @@ def few_of_one(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
     return found
 
 
-def in_order(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """What order gives to writes, what mixing costs then, and how much of `hbm.queue_time` it leaves to reads.
-
-    Of CTAs that come and go, each with all its reads at once: piece after piece against pieces anywhere.
-    """
+def _write_gain(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """What order gives to writes of CTAs that come and go: piece after piece against pieces anywhere."""
     write = found["hbm.write_bandwidth"].value * 1e12
     gains = [
         row["bytes_per_s"] / write - 1.0
         for row in b.rows("in_order", kind="pieces", op="write", in_order=True)
         if row["cta_bytes"] <= IN_ORDER_BYTES
     ]
+    return {
+        "hbm.write_in_order_gain": Measured(
+            float(np.median(gains)), "", "in_order (writes, up to 16 KiB a CTA)", float(np.ptp(gains))
+        )
+    }
+
+
+def _mix_losses(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """What mixing reads with writes costs where the latter are in order, against each alone."""
+    read, write = (found[f"hbm.{way}_bandwidth"].value * 1e12 for way in ("read", "write"))
+    gain = found["hbm.write_in_order_gain"].value
+    mixed: dict[tuple[int, int], list[float]] = {}
+    for row in b.rows("in_order", kind="mixed"):
+        reads, writes = row["reads"], row["writes"]
+        apart = (reads / read + writes / (write * (1.0 + gain))) / (reads + writes)
+        mixed.setdefault((reads, writes), []).append(1.0 - apart * row["bytes_per_s"])
+    return {
+        f"hbm.mix_loss{name}_in_order": Measured(
+            float(np.mean(mixed[mix])), "", f"in_order ({words}, against each alone)", float(np.ptp(mixed[mix]))
+        )
+        for name, mix, words in MIXES
+    }
+
+
+def _read_queue(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
+    """How much of `hbm.queue_time` order leaves to reads of CTAs that come and go, each with all its reads at once.
+
+    Least squares through the origin: what is left of the wait against all of it, where HBM is not saturated.
+    """
     pairs: dict[tuple, dict[bool, dict]] = {}
     for row in b.rows("in_order", kind="pieces", op="read", turns=1):
         case = tuple(row[name] for name in ("threads", "ctas_per_sm", "unroll"))
@@ -60,21 +86,9 @@ def in_order(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
             waits = {in_order: among_loads(load, 0.0, 0.0, 0.0, queue) for in_order, load in loads.items()}
             stated.append(waits[True])
             measured.append(waits[False] - (took[False] - took[True]))
-    gain = float(np.median(gains))
-    mixed: dict[tuple[int, int], list[float]] = {}
-    for row in b.rows("in_order", kind="mixed"):
-        reads, writes = row["reads"], row["writes"]
-        apart = (reads / read + writes / (write * (1.0 + gain))) / (reads + writes)
-        mixed.setdefault((reads, writes), []).append(1.0 - apart * row["bytes_per_s"])
     part = float(np.dot(stated, measured) / np.dot(stated, stated))
     off = float(np.std(part * np.array(stated) - measured) / np.mean(stated))
-    return {
-        **{
-            f"hbm.mix_loss{name}_in_order": Measured(
-                float(np.mean(mixed[mix])), "", f"in_order ({words}, against each alone)", float(np.ptp(mixed[mix]))
-            )
-            for name, mix, words in MIXES
-        },
-        "hbm.write_in_order_gain": Measured(gain, "", "in_order (writes, up to 16 KiB a CTA)", float(np.ptp(gains))),
-        "hbm.queue_in_order": Measured(part, "", "in_order (reads, one turn a CTA)", off),
-    }
+    return {"hbm.queue_in_order": Measured(part, "", "in_order (reads, one turn a CTA)", off)}
+
+
+ORDER_STEPS = (_write_gain, _mix_losses, _read_queue)

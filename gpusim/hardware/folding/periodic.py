@@ -22,17 +22,8 @@ from gpusim.hardware.memory.jitter import LEAST_TURN
 from gpusim.program import KernelProgram
 
 __all__ = [
-    "AGREEMENT",
-    "Cut",
-    "Shape",
-    "agree",
-    "drain_of",
-    "find_cuts",
-    "in_turn",
-    "slope_cuts",
-    "steady_wave",
-    "stride_of",
-]
+    "AGREEMENT", "Cut", "Shape", "agree", "drain_of", "find_cuts", "in_turn", "slope_cuts", "steady_wave", "stride_of",
+]  # fmt: skip
 
 AGREEMENT = (1e-4, 1e-3, 1e-3, 1e-3)
 """Largest relative difference of the period between the two halves of the window, on each longer run. CTAs
@@ -58,23 +49,26 @@ _LARGEST_STRIDE = 24
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """At ``at_s`` a run of ``missing`` steps was left out; every ``stride`` of them take ``stride * period_s``.
-
-    ``sm`` names the SM whose lanes it concerns; ``tiles`` says that the steps are tiles, so that
-    tile numbers have to be counted on. The turn before ``at_s``, which is repeated, took ``turn_s``
-    there: not quite the mean where the period is not strict. The CTAs concerned end by ``until_s``.
-    ``apart``: CTAs of an SM run one after the other, so that no turn stands for what is missing.
-    """
+    """A place in a shortened run where steps, tiles or whole waves of CTAs, were left out."""
 
     sm: str
+    """Name of the SM whose lanes it concerns."""
     at_s: float
+    """When in the run the missing steps would have begun."""
     period_s: float
+    """Seconds of one step, on average over a turn."""
     stride: int
+    """Steps of one turn."""
     missing: int
+    """Steps that were left out."""
     tiles: bool
+    """Whether the steps are tiles, so that the numbers of later tiles have to be counted on."""
     turn_s: float
+    """Seconds of the turn before ``at_s``, which is repeated; not quite the mean where the period is not strict."""
     until_s: float = inf
+    """By when in the run the CTAs concerned have ended."""
     apart: bool = False
+    """Whether CTAs of an SM run one after the other, so that no turn stands for what is missing."""
 
     @property
     def added_s(self) -> float:
@@ -95,15 +89,16 @@ class _Sm(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What repeats: ``resident`` CTAs per SM, turns of ``stride`` tiles, the last ``drain`` tiles left aside.
-
-    The first ``head`` tiles are none of them; they come before the second third of a run, where it is looked at.
-    """
+    """What repeats in a kernel, and where in a run to look for it."""
 
     resident: int
+    """CTAs per SM at the same time."""
     stride: int
+    """Tiles of one turn: after so many everything is as before, only later."""
     drain: int
+    """Tiles at the end of a CTA that are not looked at, because they feel that no more come."""
     head: int = 0
+    """Tiles at the start that differ from the others; runs are so long that these lie in their first third."""
 
     def fewest(self, ctas: int) -> int:
         """Tiles of the shortest run in which a steady state can be seen, with ``ctas`` on an SM in all."""

@@ -53,19 +53,19 @@ class WarpGroup:
     lane: str
     """Completes the CTA's name to that of their lane."""
     in_step: int
-    """Warps that do the same at the same time, these among them."""
+    """Warps of the role that do the same at the same time, these among them."""
     last: int
     """Number in its CTA of the last of them."""
     first: int = 0
     """Number in its role of the first warp that executes the same ops."""
     typical: bool = True
-    """Whether they stand for the role: of groups that get out of step, only the middle one does."""
+    """Whether its timing stands for the whole role; of groups that get out of step only the middle one's does."""
     loose: bool = False
     """Whether the role's warps wait for their own loads only, at least from the second tile on."""
     drifts: bool = False
-    """Whether the role's warps get out of step by that."""
+    """Whether the role's warps get out of step because of that (`loose`)."""
     apart: int = 0
-    """Number of the group among those of its role that get out of step with each other."""
+    """Number of this group among those of its role that get out of step; gives its loads a lateness of their own."""
 
     @property
     def elects(self) -> bool:

@@ -22,7 +22,7 @@ from gpusim.hardware.occupancy import Occupancy
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm.cta import Parts
 from gpusim.hardware.sm.open_end import OpenEnd
-from gpusim.hardware.sm.sm import Sm
+from gpusim.hardware.sm.sm import Sm, SmWork
 from gpusim.program import KernelProgram
 from gpusim.timeline import TimelineBuilder
 
@@ -105,10 +105,8 @@ def run_once(
     used = sum(c.multiplicity for c in classes)
     memory = Memory(sim, profile, used, _demand(launch, resident))
     record = builder.add if builder is not None else None
-    simulated = [
-        Sm(sim, profile, program, parts, memory, sm_class, groups, scheduler_classes, waves, open_end, record)
-        for sm_class in classes
-    ]
+    work = SmWork(program, parts, groups, scheduler_classes, waves, open_end)
+    simulated = [Sm(sim, profile, work, sm_class, memory, record) for sm_class in classes]
     for sm in simulated:
         sm.run(resident_ctas)
     if open_end is not None:

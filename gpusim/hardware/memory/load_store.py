@@ -42,7 +42,7 @@ class LoadStoreQueue:
         self._until_s: dict[int, float] = {}
         """When everything so far of a CTA has been taken in, by its number."""
         self.when_changed: Callable[[], None] | None = None
-        """Called when `left` has changed, if anybody wants to know."""
+        """Called when `products_rate` has changed, if anybody wants to know."""
 
     def take(self, count: float, each_s: float, age: int) -> float:
         """Queue ``count`` instructions of ``each_s``; seconds from now until all but those that find room are in.
@@ -77,8 +77,8 @@ class LoadStoreQueue:
         spread_s = _SPREAD * min(last_s, self._filled_s)
         return last_s - spread_s, spread_s
 
-    def left(self, age: int) -> float:
-        """Part of its time, 0..1, in which a CTA gets on with its products while copies of others are taken in."""
+    def products_rate(self, age: int) -> float:
+        """Part of their rate, 0..1, at which products of CTA ``age`` go on while copies of other CTAs are taken in."""
         now = self._sim.now
         if not any(until_s > now and other != age for other, until_s in self._until_s.items()):
             return 1.0

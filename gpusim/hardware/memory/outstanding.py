@@ -15,20 +15,29 @@ from functools import partial
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
+from typing import NamedTuple
 
 from gpusim.engine import Event, Simulation
 
 __all__ = ["Outstanding"]
 
 
-def _nothing() -> None:
-    pass
+class _Waiting(NamedTuple):
+    """A request for room; of two the one goes first whose lane has been loading longer."""
+
+    since_s: float
+    """Since when its lane has been loading."""
+    number: int
+    """Tells equal ones apart: the one that came first is served first."""
+    amount: float
+    then: Callable[[], None]
+    """Called when it has room."""
 
 
 class Outstanding:
-    """Loads or copies of one SM in a room of ``size``.
+    """Loads or copies that one SM has under way, in a room of ``size`` (bytes of L1, or 1 for all of a table).
 
-    ``ahead``: of those that wait for room, so much is ahead of an access to shared memory.
+    ``ahead``: how much of what waits for room is served before an access to shared memory.
     """
 
     def __init__(self, sim: Simulation, size: float, ahead: float = 0.0) -> None:
@@ -39,15 +48,15 @@ class Outstanding:
         self._began_s: dict[Event, float] = {}
         """When those that are under way began, the oldest first."""
         self._turns = count()
-        self._waiting: list[tuple[float, int, float, Callable[[], None]]] = []
-        """Since when, a number that tells equals apart, how much, and what happens when it has room."""
+        self._waiting: list[_Waiting] = []
+        """A heap, the first to get room on top."""
         self._blocked: list[tuple[float, float, Event]] = []
         """Who goes on when no more than so much waits that began no later."""
         self._lasted_s = self._stopped_s = 0.0
-        """How long the last load was under way, and until one makes room for the first that waits."""
+        """How long the last load to arrive was under way; and, from that, how long the first to wait waits for room."""
         self._entered_s = self._s_per_amount = 0.0
         """When something that waited last found room, and how fast it goes from one to the next."""
-        self.when_changed: Callable[[], None] = _nothing
+        self.when_changed: Callable[[], None] = lambda: None
         """Called when `wait_s` or `stopped_s` has changed."""
 
     def add(self, arrival: Event, amount: float) -> None:
@@ -68,7 +77,7 @@ class Outstanding:
         if not self._waiting:
             oldest_s = next(iter(self._began_s.values()), self._sim.now)
             self._stopped_s = max(oldest_s + self._lasted_s - self._sim.now, 0.0)
-        heappush(self._waiting, (since_s, next(self._turns), amount, then))
+        heappush(self._waiting, _Waiting(since_s, next(self._turns), amount, then))
         self.when_changed()
 
     def room(self, amount: float, since_s: float) -> Generator:
@@ -105,7 +114,7 @@ class Outstanding:
 
     def _ahead_of(self, since_s: float) -> float:
         """How much waits of lanes that have been loading since ``since_s`` or longer."""
-        return sum(amount for began_s, _, amount, _ in self._waiting if began_s <= since_s)
+        return sum(one.amount for one in self._waiting if one.since_s <= since_s)
 
     def _fits(self, amount: float) -> bool:
         return not self._began_s or self._taken + amount <= self.size
@@ -118,10 +127,10 @@ class Outstanding:
 
     def _let_in(self) -> None:
         waiting, entered = self._waiting, 0.0
-        while waiting and self._fits(waiting[0][2]):
-            _, _, amount, then = heappop(waiting)
-            entered += amount
-            then()
+        while waiting and self._fits(waiting[0].amount):
+            first = heappop(waiting)
+            entered += first.amount
+            first.then()
         if not entered:
             return
         now = self._sim.now

@@ -16,12 +16,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from math import inf
-from typing import NamedTuple
 
 from gpusim.engine import Capacity, Event, OvertakingServer
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, WIDEST, Access
 from gpusim.hardware.memory.alignment import UNALIGNED, Alignment, Start
 from gpusim.hardware.memory.l2_and_hbm import Memory
+from gpusim.hardware.memory.load_request import LoadRequest, Origin
 from gpusim.hardware.memory.load_store import LoadStoreQueue
 from gpusim.hardware.memory.outstanding import Outstanding
 from gpusim.hardware.memory.store_coalescing import merged_part
@@ -30,21 +30,6 @@ from gpusim.program import WARP_SIZE
 from gpusim.timeline import Kind, Recorder
 
 __all__ = ["Origin", "SmMemory"]
-
-
-class Origin(NamedTuple):
-    """Who asks an SM's memory for something."""
-
-    cta: str
-    """Lane of the CTA."""
-    tile: int
-    """Its tile, -1 for none."""
-    stage: int
-    """Stage of the ring that is filled or read, -1 for none."""
-    part: float
-    """Part of the SMs, 0..1, that run this CTA."""
-    cause: int
-    """Index of the interval that issued the request, -1 for none."""
 
 
 class SmMemory:
@@ -101,96 +86,75 @@ class SmMemory:
         limit = self._multiplicity * profile.value(rate) * profile.clock_hz
         return self._server(rate), Capacity(f"{self._lane}.{name}", limit)
 
-    def load(
-        self,
-        path: str,
-        amount: float,
-        l2_hit: float,
-        start: Start,
-        origin: Origin,
-        *,
-        slowest_of: float | None = None,
-        access: Access = DENSE,
-        completed: float = 0.0,
-        pieces: float = 1.0,
-        shared_by: float = 1.0,
-        multicast: int = 1,
-        late: float = 0.0,
-    ) -> Event:
-        """Fetch ``amount`` bytes by "tma", "ldg" or "cp_async"; the event is the arrival of the last of them.
-
-        ``slowest_of``: bytes whose slowest line is waited for, if not all of them. ``access``: what is fetched for a
-        byte that is wanted; ``completed``: see `Memory.reads`. What is waited for lies in so many ``pieces`` far from
-        each other. ``shared_by``, ``multicast``: see `Memory.reads`. ``late``: by chance, -1 to 1.
-        """
-        unit = "tma" if path == "tma" else "lsu"
-        server, bandwidth = self._units[unit]
-        missed = amount * (1.0 - l2_hit)
-        efficiency, rate, off_line = 1.0, inf, 0.0
-        if start.row:
-            # Turns are of what is wanted; what is fetched twice for them is in them.
-            rate = self._alignment.rate(path, start) * access.fetched
-        elif start.align < LINE_BYTES:
-            efficiency, rate, off_line = self._misaligned(path, start, missed * origin.part)
-        behind = self._memory.reads(access, l2_hit, efficiency, completed, shared_by, multicast)
-        slower = max(self._alignment.aligned_rate("tma") / rate, 1.0) if path == "tma" else 1.0
+    def load(self, request: LoadRequest) -> Event:
+        """Fetch what ``request`` asks for; the event is the arrival of its last byte."""
+        server, bandwidth = self._units[request.unit]
+        access, l2_hit, origin = request.access, request.l2_hit, request.origin
+        efficiency, rate, off_line = self._pace(request)
+        behind = self._memory.reads(access, l2_hit, efficiency, request.completed, request.shared_by, request.multicast)
+        slower = max(self._alignment.aligned_rate("tma") / rate, 1.0) if request.path == "tma" else 1.0
         uses = [(self._port, 1.0), *behind, (bandwidth, slower)]
         if off_line:
             uses.append((self._memory.fabric, (1.0 - l2_hit) / access.fetched))
-        lines = (amount if slowest_of is None else slowest_of) * access.lines
-        latency_s: Callable[[], float] = partial(self._latency_s, path, missed, lines, pieces, l2_hit, late)
-        if path == "ldg":
-            left = self._memory.sim.event()
-            self.l1.add(left, amount * access.lines * LINE_BYTES)
-            latency_s = partial(self._leaving_s, latency_s, lines, pieces, l2_hit, left)
         arrival = server.request(
-            amount * access.fetched,
+            request.amount * access.fetched,
             uses,
             queue=origin.cta,
-            in_turn=path == "ldg",
+            in_turn=request.path == "ldg",
             weight=dict(behind).get(self._memory.hbm, 0.0),
             rate=rate,
             part=origin.part,
-            latency_s=latency_s,
-            served=self._served(f"{origin.cta}.{unit}", amount, origin),
+            latency_s=self._latency_of(request),
+            served=self._served(f"{origin.cta}.{request.unit}", request.amount, origin),
         )
         if off_line:
             arrival.callbacks.append(lambda _arrival: self._memory.add_off_line(-off_line))
         return arrival
 
-    def _misaligned(self, path: str, start: Start, missed: float) -> tuple[float, float, float]:
-        """How copies pass that start off a line: efficiency of HBM, bytes per second, and bytes that are under way.
+    def _pace(self, request: LoadRequest) -> tuple[float, float, float]:
+        """How a load passes by where it starts: efficiency of HBM, bytes per second at most, bytes under way.
 
-        The last are 0 except for bulk copies on a sector, of which each SM wants ``missed`` bytes from DRAM: these are
-        counted from now on, until the caller takes them off again (`Memory.add_off_line`).
+        The last are 0 except for bulk copies that start on a sector, but off a line: these count as under way from
+        now on, until the caller takes them off again (`Memory.add_off_line`).
         """
-        unit, on_sector = "tma" if path == "tma" else "lsu", start.align >= SECTOR_BYTES
-        efficiency, off_line = self._efficiency[unit][on_sector], 0.0
-        if unit == "tma" and on_sector:
-            off_line = missed * self._multiplicity
+        path, start = request.path, request.start
+        if start.row:
+            # Turns are of what is wanted; what is fetched twice for them is in them.
+            return 1.0, self._alignment.rate(path, start) * request.access.fetched, 0.0
+        if start.align >= LINE_BYTES:
+            return 1.0, inf, 0.0
+        on_sector, off_line = start.align >= SECTOR_BYTES, 0.0
+        if path == "tma" and on_sector:
+            off_line = request.missed * request.origin.part * self._multiplicity
             self._memory.add_off_line(off_line)
-        return efficiency, self._alignment.rate(path, start), off_line
+        return self._efficiency[request.unit][on_sector], self._alignment.rate(path, start), off_line
 
-    def _latency_s(self, path: str, missed: float, lines: float, pieces: float, l2_hit: float, late: float) -> float:
-        """Seconds from when a load has been served until the slowest of its ``lines`` in ``pieces`` is there.
+    def _latency_of(self, request: LoadRequest) -> Callable[[], float]:
+        """What tells the latency of ``request`` when it has been served; loads into registers hold L1 until then."""
+        if request.path != "ldg":
+            return partial(self._latency_s, request)
+        left = self._memory.sim.event()
+        self.l1.add(left, request.amount * request.access.lines * LINE_BYTES)
+        return partial(self._leaving_s, request, left)
 
-        ``missed``: bytes of it that come from DRAM; of the lines that are waited for there may be none among these.
+    def _latency_s(self, request: LoadRequest) -> float:
+        """Seconds from when a load has been served until the slowest line that is waited for is there.
+
+        Even of a load that misses, all of the lines that are waited for may come from L2.
         """
-        latency = self._memory.latency
+        latency, l2_hit, lines, missed = self._memory.latency, request.l2_hit, request.lines, request.missed
         from_dram = 1.0 - l2_hit ** max(lines, 1.0)
-        hit_s = self._near_s[path] + (1.0 - from_dram) * latency.far_s + latency.behind_writes_s(lines)
+        hit_s = self._near_s[request.path] + (1.0 - from_dram) * latency.far_s + latency.behind_writes_s(lines)
         if not missed:
             return hit_s
         fetched = lines * (1.0 - l2_hit)
-        by_chance_s = late * latency.jitter_s(fetched / pieces)
-        return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, fetched, pieces))
+        by_chance_s = request.late * latency.jitter_s(fetched / request.pieces)
+        return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, fetched, request.pieces))
 
-    def _leaving_s(
-        self, latency_s: Callable[[], float], lines: float, pieces: float, l2_hit: float, left: Event
-    ) -> float:
+    def _leaving_s(self, request: LoadRequest, left: Event) -> float:
         """The latency of a load; its lines leave their room in L1, ``left``, as they come, not when all have come."""
-        slowest_s = latency_s()
-        typical_s = slowest_s - self._apart_s((lines, pieces), (1.0, 1.0), l2_hit)
+        slowest_s = self._latency_s(request)
+        typical_s = slowest_s - self._apart_s((request.lines, request.pieces), (1.0, 1.0), request.l2_hit)
         self._memory.sim.succeed_after(left, max(typical_s, 0.0))
         return slowest_s
 

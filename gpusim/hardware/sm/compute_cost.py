@@ -112,22 +112,27 @@ class ComputeCost:
     """Issue slots, 1 or more, between two pauses; the mean over the slots."""
 
     def __post_init__(self) -> None:
-        cycles = (self.alone + self.setup_alone) or 1.0
-        object.__setattr__(self, "all_slots", self.slots + self.setup_slots)
-        slots = self.all_slots or 1.0
-        object.__setattr__(self, "taken", 1.0 - self.held / slots)
-        object.__setattr__(self, "demand", self.all_slots / cycles)
-        object.__setattr__(self, "runs", min(self.slots / (self.alone or 1.0), 1.0))
-        object.__setattr__(self, "density", min(self.slots / ((self.alone - self.stall) or 1.0), 1.0))
-        object.__setattr__(self, "looping", self.alone / cycles)
-        object.__setattr__(self, "claimed", self.taken if self.loose else 1.0)
-        object.__setattr__(self, "pipe_parts", (self.pipe / slots, self.special / slots, self.tensor / slots))
-        object.__setattr__(self, "idle", max(self.alone + self.setup_alone - self.all_slots, 0.0))
+        all_slots = self.slots + self.setup_slots
+        cycles, slots = (self.alone + self.setup_alone) or 1.0, all_slots or 1.0
+        taken = 1.0 - self.held / slots
         waits = (self.batches if self.stall else 0.0) + self._waits(self.slots, self.alone - self.stall)
         around = self._waits(self.setup_slots, self.setup_alone)
-        object.__setattr__(self, "pauses", waits + around + (0.0 if self.loose else 1.0))
-        piece = (self.slots * self.slots / (waits + 1.0) + self.setup_slots) / slots
-        object.__setattr__(self, "piece", max(piece, 1.0))
+        derived = {
+            "all_slots": all_slots,
+            "taken": taken,
+            "demand": all_slots / cycles,
+            "runs": min(self.slots / (self.alone or 1.0), 1.0),
+            "density": min(self.slots / ((self.alone - self.stall) or 1.0), 1.0),
+            "looping": self.alone / cycles,
+            "claimed": taken if self.loose else 1.0,
+            "pipe_parts": (self.pipe / slots, self.special / slots, self.tensor / slots),
+            "idle": max(self.alone + self.setup_alone - all_slots, 0.0),
+            "pauses": waits + around + (0.0 if self.loose else 1.0),
+            "piece": max((self.slots * self.slots / (waits + 1.0) + self.setup_slots) / slots, 1.0),
+        }
+        # Once for all, as they are looked up at each solve of the schedulers' rates; the class is frozen.
+        for name, value in derived.items():
+            object.__setattr__(self, name, value)
 
     def _waits(self, slots: float, cycles: float) -> float:
         """How often ``slots`` that take ``cycles`` wait for arithmetic."""

@@ -7,7 +7,7 @@ Source: PTX ISA (mbarrier); CUTLASS pipeline documentation for the ring protocol
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -42,8 +42,55 @@ LISTED_TILES = 2000
 """Tiles of a CTA up to which its ops are kept."""
 
 
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """Which roles fill each ring, free it, and arrive on each named mbarrier; and the ops of their CTAs."""
+
+    fills: dict[str, set[str]]
+    frees: dict[str, set[str]]
+    arrives: dict[str, set[str]]
+    multicast: set[str]
+    """Rings whose copies all CTAs of the cluster get."""
+    listed: dict[tuple[str, int], tuple[Op, ...]]
+    """Ops by role and number of tiles, filled as CTAs ask for them (`ops`)."""
+    turn: int
+    """Tiles after which the pseudo-random lateness of loads repeats (`gpusim.hardware.memory.jitter`)."""
+    left_out: int
+    """Tiles of each CTA that a shortened run leaves out; 0 in a full run."""
+    remedies: Remedies
+    missing: MissingArrivals
+
+    @staticmethod
+    def of(program: KernelProgram, left_out: int = 0) -> Parts:
+        """The parts of ``program``, found by listing the ops of a CTA with two tiles, or with a turn of them."""
+        sample = OpSample(program)
+        told = Remedies(program, sample), MissingArrivals(program, sample)
+        parts = Parts({}, {}, {}, set(), {}, stride_of(program), left_out, *told)
+        for role in program.roles:
+            for op in program.sample(role):
+                if isinstance(op, TmaLoad | ProducerCommit):
+                    parts.fills.setdefault(op.ring, set()).add(role.name)
+                    if isinstance(op, TmaLoad) and op.multicast:
+                        parts.multicast.add(op.ring)
+                elif isinstance(op, Release):
+                    parts.frees.setdefault(op.ring, set()).add(role.name)
+                elif isinstance(op, Arrive | ExpectTx):
+                    parts.arrives.setdefault(op.barrier, set()).add(role.name)
+        return parts
+
+    def ops(self, role: Role, tiles: int) -> Iterable[Op]:
+        """The ops of ``role`` in a CTA with ``tiles`` tiles: listed once for all CTAs and groups of warps."""
+        if tiles > LISTED_TILES:
+            return role.body(tiles)
+        key = role.name, tiles
+        found = self.listed.get(key)
+        if found is None:
+            found = self.listed[key] = tuple(role.body(tiles))
+        return found
+
+
 class _Held:
-    """What the stages of a ring hold, or of the part of it that is one lane's own."""
+    """What each stage of a ring holds; of a private ring, each stage as one lane finds it."""
 
     def __init__(self, stages: int) -> None:
         self.tile = [-1] * stages
@@ -54,32 +101,28 @@ class _Held:
 
 
 class RingState:
-    """The stages of one ring in one CTA: their barriers and the tile each holds."""
+    """The stages of one ring in one CTA: their full and empty barriers, and the tile each holds.
 
-    def __init__(
-        self,
-        sim: Simulation,
-        lane: str,
-        ring: Ring,
-        producers: list[str],
-        consumers: list[str],
-        remedies: Remedies,
-        missing: MissingArrivals,
-        among: int,
-    ) -> None:
+    ``cta``: lane of the CTA. ``cluster``: CTAs of a cluster.
+    """
+
+    def __init__(self, sim: Simulation, cta: str, ring: Ring, parts: Parts, cluster: int) -> None:
+        name, missing = ring.name, parts.missing
         self.ring = ring
-        self.among = among
+        self.among = cluster if name in parts.multicast else 1
         """CTAs that get what each of them copies (`TmaLoad.multicast`), and free a stage together."""
-        self._remedies = remedies
-        self.lanes = [f"{lane}.{ring.name}[{stage}]" for stage in range(ring.stages)]
-        unfilled, unreleased = partial(missing.unfilled, ring.name), partial(missing.unreleased, ring.name)
-        self.full = [
-            PhasedBarrier(sim, f"{name} full barrier", ring.full_arrivals, producers, unfilled) for name in self.lanes
-        ]
-        self.empty = [
-            PhasedBarrier(sim, f"{name} empty barrier", ring.empty_arrivals, consumers, unreleased)
-            for name in self.lanes
-        ]
+        self._remedies = parts.remedies
+        self.lanes = [f"{cta}.{name}[{stage}]" for stage in range(ring.stages)]
+
+        def barriers(
+            which: str, arrivals: int, roles: Mapping[str, set[str]], absent: Callable[[str], str]
+        ) -> list[PhasedBarrier]:
+            """A barrier for each stage, on which ``roles`` arrive; ``absent`` tells what to add if they do not."""
+            satisfiers, hint = _lanes(cta, roles, name), partial(absent, name)
+            return [PhasedBarrier(sim, f"{lane} {which} barrier", arrivals, satisfiers, hint) for lane in self.lanes]
+
+        self.full = barriers("full", ring.full_arrivals, parts.fills, missing.unfilled)
+        self.empty = barriers("empty", ring.empty_arrivals, parts.frees, missing.unreleased)
         self._held: dict[str, _Held] = {}
 
     def stage(self, tile: int) -> int:
@@ -140,8 +183,8 @@ class RingState:
             )  # fmt: skip
         held.readers[stage][lane] = tile
 
-    def of_skipped(self, barrier: PhasedBarrier) -> str:
-        """What to change where ``barrier`` of a stage is past a phase that somebody waits for, if the ops show it."""
+    def remedy_for_skipped(self, barrier: PhasedBarrier) -> str:
+        """What to change where ``barrier`` of a stage has passed a phase that a lane still waits for; "" if unknown."""
         return self._remedies.skipped(self.ring, freed=barrier in self.empty)
 
     def end_read(self, lane: str, tile: int) -> None:
@@ -149,60 +192,11 @@ class RingState:
         self._of(lane).readers[self.stage(tile)].pop(lane, None)
 
 
-@dataclass(frozen=True, slots=True)
-class Parts:
-    """Which roles fill each ring, free it, and arrive on each named mbarrier; and the ops of their CTAs."""
-
-    fills: dict[str, set[str]]
-    frees: dict[str, set[str]]
-    arrives: dict[str, set[str]]
-    multicast: set[str]
-    """Rings whose copies all CTAs of the cluster get."""
-    listed: dict[tuple[str, int], tuple[Op, ...]]
-    turn: int
-    """Tiles after which loads are as late as before."""
-    left_out: int
-    """Tiles that each CTA of the launch has more than in this run."""
-    remedies: Remedies
-    missing: MissingArrivals
-
-    @staticmethod
-    def of(program: KernelProgram, left_out: int = 0) -> Parts:
-        """The parts of ``program``, found by listing the ops of a CTA with two tiles, or with a turn of them.
-
-        ``left_out``: see there.
-        """
-        sample = OpSample(program)
-        told = Remedies(program, sample), MissingArrivals(program, sample)
-        parts = Parts({}, {}, {}, set(), {}, stride_of(program), left_out, *told)
-        for role in program.roles:
-            for op in program.sample(role):
-                if isinstance(op, TmaLoad | ProducerCommit):
-                    parts.fills.setdefault(op.ring, set()).add(role.name)
-                    if isinstance(op, TmaLoad) and op.multicast:
-                        parts.multicast.add(op.ring)
-                elif isinstance(op, Release):
-                    parts.frees.setdefault(op.ring, set()).add(role.name)
-                elif isinstance(op, Arrive | ExpectTx):
-                    parts.arrives.setdefault(op.barrier, set()).add(role.name)
-        return parts
-
-    def ops(self, role: Role, tiles: int) -> Iterable[Op]:
-        """The ops of ``role`` in a CTA with ``tiles`` tiles: listed once for all CTAs and groups of warps."""
-        if tiles > LISTED_TILES:
-            return role.body(tiles)
-        key = role.name, tiles
-        found = self.listed.get(key)
-        if found is None:
-            found = self.listed[key] = tuple(role.body(tiles))
-        return found
-
-
 class Cta:
     """The shared state of one CTA in slot ``lane`` (``sm[0].cta[1]``) with ``tiles`` tiles to do.
 
-    ``age``: its number among all CTAs of its SM, in the order in which they start. ``part``: of the SMs that this one
-    stands for, those that run it at all.
+    ``age``: its number among all CTAs of its SM, in the order in which they start. ``part``: fraction, 0..1, of the SMs
+    that its SM stands for which run this CTA at all; the last CTA of a grid need not be on each of them.
     """
 
     def __init__(
@@ -226,22 +220,10 @@ class Cta:
         """The lane of loads into registers that nobody waits for yet."""
         self.tiles = tiles
         self.left_out = parts.left_out
-        """Tiles that it has more in the launch."""
+        """Tiles that it has in the launch, but not in this run."""
         self.done_s = [0.0] * tiles
         """When the last op of each tile ended."""
-        self.rings = {
-            ring.name: RingState(
-                sim,
-                lane,
-                ring,
-                _lanes(lane, parts.fills, ring.name),
-                _lanes(lane, parts.frees, ring.name),
-                parts.remedies,
-                parts.missing,
-                program.cluster if ring.name in parts.multicast else 1,
-            )
-            for ring in program.rings
-        }
+        self.rings = {ring.name: RingState(sim, lane, ring, parts, program.cluster) for ring in program.rings}
         self.barriers = {
             barrier.name: PhasedBarrier(
                 sim,
@@ -257,29 +239,29 @@ class Cta:
         self.sync_threads = CountingBarrier(sim, f"{lane} __syncthreads", warps, lanes, partial(meeting, SyncThreads))
         self.cluster_sync = CountingBarrier(sim, f"{lane} cluster barrier", warps, lanes, partial(meeting, ClusterSync))
         self.tail = program.tail
-        """Its last tiles in which some op is left out."""
+        """How many of its last tiles lack some op of the others, as copies that run ahead do at the end."""
         self.waits, self.waits_per_tile = 0, 0.0
         """Loads that the lane which waited most has waited for: in all, and in a tile of the second half."""
         self.let_go_s: dict[CountingBarrier, float] = {}
-        """When the unit has let the last warp go that met at each of its barriers."""
+        """When the last warp was released from each barrier that has been met at."""
         self._named: dict[int, CountingBarrier] = {}
 
     def leave_out(self, missing: int) -> None:
-        """Do so many tiles less than was said before; none of those has begun."""
+        """Drop the last ``missing`` tiles, none of which has begun: the run is shortened while it is under way."""
         self.tiles -= missing
         self.left_out += missing
         del self.done_s[self.tiles :]
 
     def late(self, tile: int, place: int) -> float:
-        """How late the load in ``place`` 0, 1, … of those of a tile is by chance: -1 to 1."""
+        """How late, -1 to 1, the load in ``place`` 0, 1, … among those of ``tile`` comes from DRAM; pseudo-random."""
         return jitter.of_place(self._late, tile, place)
 
-    def of_skipped(self, barrier: PhasedBarrier, role: str) -> str:
-        """As that of a ring, for an mbarrier outside rings for which ``role`` waits."""
-        return self.parts.missing.of_skipped(barrier.name.removeprefix(f"{self.lane}."), role)
+    def remedy_for_skipped(self, barrier: PhasedBarrier, role: str) -> str:
+        """As `RingState.remedy_for_skipped`, for an mbarrier outside of rings for which ``role`` waits."""
+        return self.parts.missing.remedy_for_skipped(barrier.name.removeprefix(f"{self.lane}."), role)
 
     def named_barrier(self, number: int, warps: int) -> CountingBarrier:
-        """The barrier of ``bar.sync number`` with ``warps`` warps."""
+        """The barrier that ``bar.sync number`` names, made at its first use, for ``warps`` warps from now on."""
         barrier = self._named.get(number)
         if barrier is None:
             name = f"{self.lane} named barrier {number}"
@@ -288,5 +270,6 @@ class Cta:
         return barrier
 
 
-def _lanes(cta: str, roles: dict[str, set[str]], key: str) -> list[str]:
+def _lanes(cta: str, roles: Mapping[str, set[str]], key: str) -> list[str]:
+    """Lanes in ``cta`` of the roles listed under ``key``."""
     return [f"{cta}.{name}" for name in sorted(roles.get(key, ()))]

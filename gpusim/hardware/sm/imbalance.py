@@ -23,7 +23,7 @@ from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm.cta import Cta
 from gpusim.program import CpAsync, KernelProgram, Load, NamedBarrier, Store, SyncThreads, TmaLoad
 
-__all__ = ["expected_maximum", "lateness_cycles", "lateness_s", "rewriting_part"]
+__all__ = ["expected_maximum", "lateness_cycles", "lateness_s", "rewriting_part", "waited_lines"]
 
 
 FREE, FULL = 0.5, 0.9
@@ -70,7 +70,7 @@ def lateness_s(
     waits = last.waits + last.waits_per_tile * last.left_out
     load = traffic.read_bytes / (end_s * profile.value("hbm.read_bandwidth")) if end_s else 0.0
     many = profile.value("dram.latency_jitter_many_lines")
-    lines = _waited_lines(program)
+    lines = waited_lines(program)
     jitter = (
         slowest((profile.value("dram.latency_jitter"), many), lines, profile.value("dram.many_lines")) if lines else 0
     )
@@ -78,7 +78,7 @@ def lateness_s(
     return profile.seconds(cycles) + end_s * _rewriting(program, profile, resident, end_s)
 
 
-def _waited_lines(program: KernelProgram) -> float:
+def waited_lines(program: KernelProgram) -> float:
     """Lines of 128 bytes from DRAM that one wait is for: most of those of an op, 0 if L2 has all."""
     most = 0.0
     for role in program.roles:

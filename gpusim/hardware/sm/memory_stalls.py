@@ -19,7 +19,7 @@ def keep_behind_copies(flows: Collection[Flow], queue: LoadStoreQueue) -> None:
     """Lower the rates of warps whose fragments stand behind copies of other CTAs in ``queue``."""
     for flow in flows:
         if flow.tag is not None and flow.tag.cost.fragments:
-            flow.rate *= queue.left(flow.tag.age)
+            flow.rate *= queue.products_rate(flow.tag.age)
 
 
 def wait_behind_accesses(flows: Collection[Flow], stores_s: float, loads_s: float) -> None:

@@ -23,16 +23,19 @@ _NEVER = 0, AGREEMENT[0]
 
 
 class OpenEnd:
-    """The end of one run of ``program``, which has ``few`` tiles at least, and `LISTED_TILES` at most."""
+    """Decides, while ``program`` is being simulated, after how many tiles its CTAs end.
+
+    ``few``: tiles of the shortest run in which a steady state can be seen. The program has `LISTED_TILES` at most.
+    """
 
     def __init__(self, program: KernelProgram, shape: Shape, few: int) -> None:
         self.missing = 0
-        """Tiles that every CTA has less, 0 as long as the end is that of the program."""
+        """Tiles that were left out of every CTA; 0 until a look has found a steady state."""
         self._program, self._shape = program, shape
         self._tiles = program.fewest_tiles
         self._looks = _looks(shape, few - shape.drain, self._tiles)
         self._next, self.agreement = next(self._looks, _NEVER)
-        """The tile of the next look, 0 for none; the periods must agree so well there."""
+        """The tile at which to look next, 0 for none, and the largest relative difference of periods to accept then."""
         self._behind = 0
         """By how many tiles ops of a role may lie behind those before them."""
         self._foremost = 0
@@ -40,7 +43,7 @@ class OpenEnd:
         self._begun: dict[str, int] = {}
         """How many ops of each role its foremost lane has begun."""
         self._there = self._lanes = 0
-        """How many of the first CTAs' lanes have come to the next look, and of how many."""
+        """How many lanes of the first CTAs have reached the tile of the next look, and how many lanes there are."""
         self._sms: Sequence[Sm] = ()
         self._parts: Parts | None = None
 

@@ -25,11 +25,11 @@ class _InTurn:
 
 
 class SerialUnits:
-    """Those for operations on mbarriers, for barriers of warps, for ends of groups of cp.async and for clusters."""
+    """One unit each for mbarriers, for barriers of warps, for commits of cp.async groups, for arrivals in a cluster."""
 
     def __init__(self, sim: Simulation, costs: InstructionCosts) -> None:
         self._costs = costs
-        self._mbarriers, self._barriers, self._commits, self._others = (_InTurn(sim) for _ in range(4))
+        self._mbarriers, self._barriers, self._commits, self._cluster_arrivals = (_InTurn(sim) for _ in range(4))
 
     def synchronise(self, warps: int, interval_s: float) -> float:
         """Seconds until an operation on an mbarrier of each of ``warps`` warps is done, after all others."""
@@ -42,7 +42,9 @@ class SerialUnits:
         """
         arrivals, earlier_s = warps * ctas, (warps - 1) * apart_s
         counted_s = self._mbarriers.served(arrivals * self._costs.mbarrier_arrive_interval_s, earlier_s)
-        return max(counted_s, self._others.served(arrivals * self._costs.cluster_arrive_interval_s, earlier_s))
+        return max(
+            counted_s, self._cluster_arrivals.served(arrivals * self._costs.cluster_arrive_interval_s, earlier_s)
+        )
 
     def commit(self, warps: int) -> float:
         """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""

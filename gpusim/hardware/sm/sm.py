@@ -12,11 +12,10 @@ Source: Hopper tuning guide; realkernels.microbench (issue, fairness, turns, mix
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Collection, Generator, Iterable
-from operator import attrgetter
-from typing import Any
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
 
-from gpusim.engine import Capacity, Event, Flow, FluidSystem, Process, Simulation
+from gpusim.engine import Capacity, Event, FluidSystem, Process, Simulation
 from gpusim.hardware.folding.sm_classes import SmClass
 from gpusim.hardware.folding.warp_groups import WarpGroup
 from gpusim.hardware.folding.waves import Waves
@@ -30,24 +29,38 @@ from gpusim.hardware.sm.compute_cost import ComputeCost
 from gpusim.hardware.sm.costs import InstructionCosts, MemoryBatch
 from gpusim.hardware.sm.cta import Cta, Parts
 from gpusim.hardware.sm.cta_dispatch import CtaDispatch
-from gpusim.hardware.sm.memory_stalls import keep_behind_copies, stop_accesses, wait_behind_accesses
+from gpusim.hardware.sm.issue_rates import IssueRates
 from gpusim.hardware.sm.open_end import OpenEnd
-from gpusim.hardware.sm.schedule import Group, Sharing
+from gpusim.hardware.sm.schedule import Group
 from gpusim.hardware.sm.serial_units import SerialUnits
 from gpusim.hardware.sm.tensor_cores import TensorCores
 from gpusim.hardware.sm.warp import WarpLane
 from gpusim.program import Compute, KernelProgram, Mix, Op, Role
 from gpusim.timeline import Recorder
 
-__all__ = ["Sm"]
-
-_age = attrgetter("tag.age")
+__all__ = ["Sm", "SmWork"]
 
 _Demand = tuple[float, list[tuple[Capacity, float]], float]
 """Amount, uses and bound of a flow."""
 
 _SPREAD_STEP = 8
 """Cycles by which the spread of warps behind copies is told, so that few different ones occur."""
+
+
+@dataclass(frozen=True)
+class SmWork:
+    """What the SMs of a launch run, as far as it is the same for all of them."""
+
+    program: KernelProgram
+    parts: Parts
+    groups: list[list[WarpGroup]]
+    """Groups of warps of a CTA, by the slot it is in; there are as many slots as CTAs find room."""
+    scheduler_classes: int
+    """Schedulers that get different warps; equal ones are simulated once."""
+    waves: Waves | None = None
+    """Decides which waves of CTAs are left out; None: no wave is."""
+    open_end: OpenEnd | None = None
+    """Decides which tiles of the first CTAs are left out; None: no tile is."""
 
 
 class Sm:
@@ -57,65 +70,56 @@ class Sm:
         self,
         sim: Simulation,
         profile: DeviceProfile,
-        program: KernelProgram,
-        parts: Parts,
-        memory: Memory,
+        work: SmWork,
         sm_class: SmClass,
-        groups: list[list[WarpGroup]],
-        scheduler_classes: int,
-        waves: Waves | None,
-        open_end: OpenEnd | None,
+        memory: Memory,
         trace: Recorder | None,
     ) -> None:
+        program, slots = work.program, len(work.groups)
         self.sim = sim
         self.name = f"sm[{sm_class.sm}]"
         self.trace = trace
         self.costs = InstructionCosts.of(profile)
-        room = l1_bytes(profile, shared_memory(program, profile), len(groups))
+        room = l1_bytes(profile, shared_memory(program, profile), slots)
         self.memory = SmMemory(memory, self.name, sm_class.multiplicity, room, trace)
         self.multiplicity = sm_class.multiplicity
         self.without_last_cta = sm_class.multiplicity - round(sm_class.multiplicity * sm_class.part(0))
         """How many of these SMs do without the last CTA."""
-        self.waves = waves
+        self.waves = work.waves
         self.ctas: list[Cta] = []
         self.ended_s: list[float] = []
         """Ends of this SM's CTAs, in the order in which they ended."""
-        self._open_end = open_end
-        self._program = program
-        self._parts = parts
-        self._groups = groups
+        self.at_once = 1
+        """How many CTAs it has at the same time."""
+        self._work = work
         self._class = sm_class
+        self._dispatch = CtaDispatch(profile, memory.latency.jitter_s(1.0) if memory.round_bytes else 0.0)
         self._arithmetic = ComputeModel(profile)
-        self._served: dict[Capacity, tuple[int, list[Flow], list[float]]] = {}
-        self._sharing = Sharing(profile.value("sm.warps_served"), profile.value("sm.slot_wait"))
-        self._shared_rates: dict[tuple[Any, ...], list[float]] = {}
-        """Issue slots per second found before, by (CTA, warps, cost) of one flow after the other."""
         self._memory_costs: dict[tuple[MemoryBatch, bool], ComputeCost] = {}
         self._demands: dict[tuple[ComputeCost, WarpGroup, float, int], _Demand] = {}
         """Demands of flows found before, by cost, group and how far its warps are apart, from the next and in all."""
-        self._fluid = FluidSystem(sim, self._set_rates)
-        self.memory.l1.when_changed = self._fluid.changed
-        self._multiplies = any(
-            isinstance(op, Compute) and op.mix.mma for role in program.roles for op in program.sample(role)
-        )
-        """Whether warps multiply on the tensor cores and wait for it."""
-        if self._multiplies and len(groups) > 1:
-            self.memory.queue.when_changed = self._fluid.changed
         self.units = SerialUnits(sim, self.costs)
-        self.at_once = 1
-        """How many CTAs it has at the same time."""
-        self._dispatch = CtaDispatch(profile, memory.latency.jitter_s(1.0) if memory.round_bytes else 0.0)
-        clock = profile.clock_hz
-        self._clock = clock
+        self._clock = profile.clock_hz
+        self._open_units(work.scheduler_classes)
+        self._fluid = FluidSystem(sim, lambda _flows: self._issue_rates.solve())
+        self.memory.l1.when_changed = self._fluid.changed
+        multiplies = _multiplies(program)
+        if multiplies and slots > 1:
+            self.memory.queue.when_changed = self._fluid.changed
+        cores = [tensor_core for *_, tensor_core in self._pipes]
+        lane = f"{self.name}.tensor"
+        self.tensor_cores = TensorCores(sim, profile, self._fluid, self._issue, cores, self._data, lane, trace)
+        self._issue_rates = IssueRates(profile, self._issue, self.tensor_cores, self.memory, multiplies)
+
+    def _open_units(self, scheduler_classes: int) -> None:
+        """What warps share: each scheduler's issue slots and pipes, and what the SM has once; in cycles per second."""
+        clock = self._clock
         self._issue = [Capacity(f"{self.name}.scheduler", clock) for _ in range(scheduler_classes)]
         self._pipes = [
             [Capacity(f"{self.name}.{kind}", clock) for kind in ("half_rate", "special", "tensor_core")]
             for _ in range(scheduler_classes)
         ]
         self._data = Capacity(f"{self.name}.shared_memory_and_l1", clock)
-        cores = [tensor_core for *_, tensor_core in self._pipes]
-        lane = f"{self.name}.tensor"
-        self.tensor_cores = TensorCores(sim, profile, self._fluid, self._issue, cores, self._data, lane, trace)
         self._lsu = Capacity(f"{self.name}.lsu", clock)
         self._constants = Capacity(f"{self.name}.constants", clock)
 
@@ -166,64 +170,17 @@ class Sm:
         amount = cost.all_slots * group.per_scheduler
         return amount, uses, self._clock * amount / cost.queued(group, apart_s * self._clock, spread)
 
-    def _set_rates(self, _flows: list[Flow]) -> None:
-        """Issue slots per second of all flows, each among the other warps of its scheduler."""
-        l1 = self.memory.l1
-        stopped_s, stores_s, loads_s = l1.stopped_s(), self.memory.stores.wait_s(), l1.wait_s()
-        for scheduler, products in zip(self._issue, self.tensor_cores.asked, strict=True):
-            flows: Collection[Flow] = scheduler.flows
-            for flow in flows:
-                flow.rate = flow.bound
-            if products:
-                # These need nobody to issue them.
-                flows = [flow for flow in flows if flow.tag is not None]
-            if stores_s or loads_s:
-                wait_behind_accesses(flows, stores_s, loads_s)
-            if len(flows) > 1:
-                self._share(scheduler, flows)
-            if stopped_s:
-                stop_accesses(flows, stopped_s)
-            if products:
-                for flow in flows:
-                    flow.rate *= self.tensor_cores.others_rate
-            if self._multiplies:
-                keep_behind_copies(flows, self.memory.queue)
-
-    def _share(self, scheduler: Capacity, flows: Collection[Flow]) -> None:
-        """Lower the rates of ``flows`` to what each gets among the others."""
-        changes, queue, rates = self._served.get(scheduler, (-1, [], []))
-        if changes != scheduler.changes:
-            queue = sorted(flows, key=_age)
-            rates = self._serve([flow.tag for flow in queue])
-            self._served[scheduler] = scheduler.changes, queue, rates
-        for flow, rate in zip(queue, rates, strict=True):
-            if rate < flow.rate:  # noqa: PLR1730 - `min` takes twice as long, and this is called most
-                flow.rate = rate
-
-    def _serve(self, groups: list[Group]) -> list[float]:
-        """Issue slots per second of each of the ``groups`` on one scheduler, those of the oldest CTA first."""
-        # Which CTA it is does not matter, only which warps are of the same one.
-        ctas: dict[int, int] = {}
-        known: list[Any] = []
-        for age, number, cost in groups:
-            known += (ctas.setdefault(age, len(ctas)), number, cost)
-        key = tuple(known)
-        rates = self._shared_rates.get(key)
-        if rates is None:
-            slots = self._sharing.slots_per_cycle(groups)
-            rates = self._shared_rates[key] = [self._clock * each for each in slots]
-        return rates
-
     @property
     def first_lanes(self) -> int:
         """Lanes of the CTAs that it begins with."""
-        return sum(len(groups) for groups in self._groups[: self.at_once])
+        return sum(len(groups) for groups in self._work.groups[: self.at_once])
 
     def ops(self, role: Role, cta: Cta) -> Iterable[Op]:
         """The ops of ``role`` in one of its CTAs."""
-        if self._open_end is None or cta.age >= self.at_once:
-            return self._parts.ops(role, cta.tiles)
-        return self._open_end.ops(role, cta.tiles)
+        work = self._work
+        if work.open_end is None or cta.age >= self.at_once:
+            return work.parts.ops(role, cta.tiles)
+        return work.open_end.ops(role, cta.tiles)
 
     def busy(self) -> tuple[float, float, float]:
         """Utilisation of the busiest scheduler, of shared memory and L1, and of the busiest tensor core, to the end."""
@@ -239,8 +196,8 @@ class Sm:
         return [self.sim.process(self._slot(slot, waiting)) for slot in range(self.at_once)]
 
     def _slot(self, slot: int, waiting: deque[int]) -> Generator:
-        sim, dispatch = self.sim, self._dispatch
-        lane, groups = f"{self.name}.cta[{slot}]", self._groups[slot]
+        sim, dispatch, work = self.sim, self._dispatch, self._work
+        lane, groups = f"{self.name}.cta[{slot}]", work.groups[slot]
         again, before = False, -1
         while waiting:
             tiles = waiting.popleft()
@@ -251,9 +208,9 @@ class Sm:
             yield sim.timeout(dispatch.start_s(len(self.ctas), again))
             if self.trace is not None:
                 self.trace(lane, "launch", start, sim.now, reason="launch", cause=before)
-            cta = Cta(sim, self._program, self._parts, groups, lane, tiles, len(self.ctas), part)
-            if self._open_end is not None:
-                cta.leave_out(self._open_end.missing)
+            cta = Cta(sim, work.program, work.parts, groups, lane, tiles, len(self.ctas), part)
+            if work.open_end is not None:
+                cta.leave_out(work.open_end.missing)
             self.ctas.append(cta)
             lanes = [WarpLane(self, cta, group, dispatch.warps_s(group.last + 1, again)) for group in groups]
             again = True
@@ -274,6 +231,11 @@ class Sm:
                 alike = len(waiting) - max(len(self._class.parts), 1)
                 for _ in range(self.waves.leave_out(self.ended_s, alike)):
                     waiting.popleft()
+
+
+def _multiplies(program: KernelProgram) -> bool:
+    """Whether warps multiply on the tensor cores and wait for it (mma.sync)."""
+    return any(isinstance(op, Compute) and op.mix.mma for role in program.roles for op in program.sample(role))
 
 
 def _waits(warps: WarpLane) -> int:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from gpusim.engine import Event
 from gpusim.errors import HazardError
 from gpusim.hardware.folding.warp_groups import WarpGroup
-from gpusim.hardware.memory.sm_memory import Origin
+from gpusim.hardware.memory.load_request import Origin
 from gpusim.hardware.sm.costs import MemoryBatch, known_mix
 from gpusim.hardware.sm.cta import Cta
 from gpusim.hardware.sm.imbalance import expected_maximum
@@ -60,7 +60,7 @@ class WarpLane:
         self.lane = f"{cta.lane}.{group.lane}"
         self.trace = sm.trace
         self._begin_s = begin_s
-        """How long after its CTA it begins."""
+        """Seconds from the start of its CTA until its warps have been launched."""
         self.last_interval = -1
         """Index of the last interval on the lane, -1 before there is one or without a timeline."""
         self.waits = 0
@@ -70,23 +70,23 @@ class WarpLane:
         self.loads: deque[LoadUnderWay] = deque()
         """Loads into registers that nothing has waited for yet, the oldest first."""
         self.entering: Event | None = None
-        """When the last of them that found no room in L1 has some."""
+        """When the last of these loads that found L1 full gets its room there; None if all have it."""
         self.slowest_s = 0.0
         """When the slowest warp of the group has what it waited for."""
         self._owed = 0.0
-        """Issue slots of what the warps have done without queueing for the schedulers, since they last did queue."""
+        """Issue slots of instructions whose time is spent already, but whose slots other warps have not yet lost."""
         self.apart_s = 0.0
-        """Seconds from one of the warps to the next: they get what all want at once one after the other."""
+        """Seconds by which each warp of the group is behind the one before it, because they were served one by one."""
         self.late_s = 0.0
-        """How much later than this lane, which is a typical warp, it will be at the next barrier."""
+        """How much later than this lane, which stands for a typical warp, the slowest reaches the next barrier."""
         self.deviation_s = 0.0
-        """Standard deviation of what its loads take."""
+        """Largest standard deviation so far of the latency of one of its loads."""
         self.held_until_s, self._held_tile = 0.0, -1
-        """When the last barrier at which it met others lets it go on with what is not arithmetic."""
+        """When the last barrier at which it met others releases it; until then only arithmetic goes on."""
         self.together = False
         """Whether its warps have loaded nothing from shared memory since they met."""
         self._met = 0
-        """Loads it had waited for when it last met other warps."""
+        """`waits` when it last met other warps."""
         self.open: list[tuple[CpAsync, Event]] = []
         """cp.async copies that belong to no group yet, with their arrival."""
         self.groups: deque[list[Event]] = deque()
@@ -126,7 +126,7 @@ class WarpLane:
 
     @property
     def waits_per_tile(self) -> float:
-        """Loads it has waited for in a tile of the second half, without the last ones that leave something out."""
+        """Mean number of loads it waited for per tile in the second half of its tiles, the tail left aside."""
         tiles, tail = self.cta.tiles, self.cta.tail
         if not tiles:
             return float(self.waits)
@@ -158,7 +158,7 @@ class WarpLane:
         return self._issuing(self.sm.issue_memory(batch, self.group, self.cta.age, self.apart_s))
 
     def owe(self, slots: float) -> None:
-        """Take issue slots for instructions whose time is spent, when the warps next queue for the schedulers."""
+        """Let instructions whose time has been spent take their issue slots together with the warps' next `issue`."""
         self._owed += slots
 
     def _settle(self) -> float:
@@ -177,7 +177,7 @@ class WarpLane:
             self.mark(kind, start, tile, stage, reason=reason)
 
     def hold(self, until_s: float, tile: int) -> None:
-        """Its warps have met in ``tile``; arithmetic apart, they wait ``until_s``."""
+        """Its warps have met at a barrier in ``tile``: until ``until_s`` they may do nothing but arithmetic."""
         self.held_until_s, self._held_tile = until_s, tile
         self.together = True
 
@@ -186,7 +186,7 @@ class WarpLane:
         yield from self.spend("barrier", self.held_until_s - self.sim.now, self._held_tile)
 
     def reach_shared_memory(self) -> Generator:
-        """Wait until the warps' own loads have room in L1: what they ask of shared memory stands behind these."""
+        """Wait until the warps' own loads have room in L1: the load-store unit serves shared memory after these."""
         entering, self.entering = self.entering, None
         if entering is not None and not entering.processed:
             yield entering
@@ -200,7 +200,7 @@ class WarpLane:
         return op.warps or self.role.warps
 
     def share(self, op: PartOfRole) -> float:
-        """Part of the bytes of ``op`` that these warps move."""
+        """Fraction of the bytes of ``op`` that these warps move."""
         return self.group.warps / self.among(op)
 
     def instructions(self, op: Load | Store | StoreShared | CpAsync) -> float:
@@ -208,19 +208,22 @@ class WarpLane:
         return op.bytes / (self.among(op) * WARP_SIZE * op.width)
 
     def late(self, tile: int) -> float:
-        """How late the next load of ``tile`` is by chance: -1 to 1; of warps that are out of step each its own."""
+        """How late, -1 to 1, the next load of ``tile`` comes from DRAM; pseudo-random, differs by group."""
         self._place = self._place + 1 if tile == self._loaded else 0
         self._loaded = tile
         return self.cta.late(tile, self._place + self.group.apart)
 
     def finds(self, tile: int, chance: float) -> bool:
-        """Whether the last load of ``tile`` finds all that the warps want: by so much of a ``chance``."""
+        """Whether the last load of ``tile`` finds all its lines in L1, which happens with probability ``chance``.
+
+        Pseudo-random, and the same in every run.
+        """
         return chance > 0.0 and 0.5 * (self.cta.late(tile, self._place + self.group.apart + 1) + 1.0) < chance
 
     def fall_behind(self) -> float:
-        """How much later than this lane, which is a typical warp, the slowest meets the others; it starts anew then.
+        """Seconds by which the slowest warp reaches a barrier after this lane, a typical warp; counted anew from there.
 
-        Warps that have not met for many loads are apart by a random walk.
+        Warps that do not meet from load to load move apart in a random walk: by the root of the number of loads.
         """
         late_s, group = self.late_s, self.group
         if group.loose and group.typical:
@@ -230,14 +233,14 @@ class WarpLane:
         return late_s
 
     def _left_out(self) -> float:
-        """Loads that it would have waited for in tiles which the run leaves out, once it has done the others."""
+        """Loads it would have waited for in tiles that a shortened run leaves out; 0 until its last tile is done."""
         cta = self.cta
         if not cta.left_out or cta.tiles < 2 or not self._waits_by_tile[cta.tiles - 1]:
             return 0.0
         return cta.left_out * self.waits_per_tile
 
     def origin(self, tile: int, stage: int = -1) -> Origin:
-        """Who asks memory for something, if these warps do now."""
+        """What a request to memory that these warps make now says of who asks."""
         return Origin(self.cta.lane, tile, stage, self.cta.part, self.last_interval)
 
     # -- ops --------------------------------------------------------------------------

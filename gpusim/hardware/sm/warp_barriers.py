@@ -41,7 +41,7 @@ def _wait_for(
 ) -> Generator:
     """Wait until ``phase`` of an mbarrier has completed.
 
-    ``sharing``: warps that come there at the same time, those who wait together or those who arrive.
+    ``sharing``: warps that use the mbarrier at the same time, to wait or to arrive; each delays the wait a little.
 
     Raises HazardError when the barrier is two phases further: its parity then looks as if the phase
     were still to come.
@@ -50,11 +50,14 @@ def _wait_for(
     start = sim.now
     stage = ring.stage(tile) if ring is not None else -1
     if barrier.phase > phase + 1 > 0:
+        if ring is not None:
+            remedy = ring.remedy_for_skipped(barrier)
+        else:
+            remedy = lane.cta.remedy_for_skipped(barrier, lane.role.name)
         raise HazardError(
             role=lane.lane, ring=ring.ring.name if ring is not None else barrier.name, stage=stage, tile=tile,
             what=f"phase skipped: {barrier.name} is past phase {barrier.phase - 1}, phase {phase} was not seen",
-            remedy=(ring.of_skipped(barrier) if ring is not None else lane.cta.of_skipped(barrier, lane.role.name))
-            or "nobody may arrive for the next phase before all who wait have seen this one",
+            remedy=remedy or "nobody may arrive for the next phase before all who wait have seen this one",
         )  # fmt: skip
     event = barrier.wait(phase)
     warps, cost = lane.group.warps, lane.cost

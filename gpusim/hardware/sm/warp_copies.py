@@ -11,11 +11,12 @@ Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync,
 from __future__ import annotations
 
 from collections.abc import Generator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from gpusim.engine import Event, PhasedBarrier
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, Passes
 from gpusim.hardware.memory.alignment import Start, access_of_rows
+from gpusim.hardware.memory.load_request import LoadRequest
 from gpusim.hardware.sm.costs import MemoryBatch
 from gpusim.hardware.sm.cta import RingState
 from gpusim.program import BulkWait, CommitGroup, CpAsync, Load, TmaLoad, TmaStore, WaitGroup
@@ -24,7 +25,7 @@ from gpusim.program.remedies import BULK_STORE
 if TYPE_CHECKING:
     from gpusim.hardware.sm.warp import WarpLane
 
-__all__ = ["COPY_HANDLERS", "PARTS", "Request", "fetch", "issue"]
+__all__ = ["COPY_HANDLERS", "PARTS", "Request", "issue", "start_of"]
 
 PARTS = 4
 """A load that takes more than half of L1 is simulated in parts of about a quarter of it, and a copy that finds no room
@@ -32,7 +33,8 @@ in so many parts, as one does that many lanes ask for."""
 _DENSE = DENSE.passes()
 
 
-def _start(op: Load | CpAsync | TmaLoad) -> Start:
+def start_of(op: Load | CpAsync | TmaLoad) -> Start:
+    """How the bytes of ``op`` are aligned: by its own word, else by the size of each of its copies."""
     each = op.bytes // getattr(op, "copies", 1)
     align = op.align or each & -each
     return Start(align, op.row, op.pitch or op.row) if isinstance(op, CpAsync) else Start(align)
@@ -54,18 +56,10 @@ def issue(
     """``count`` instructions of each warp, no faster than the load-store unit takes them in."""
     cost = lane.cost.cp_async if path == "cp_async" else lane.cost.ldg
     taken = count * lane.group.warps * max((passes.missed + passes.wavefronts) * LINE_BYTES, 1.0)
-    until_s = lane.sim.now + lane.sm.memory.take_in(path, taken, op.width, _start(op), lane.cta.age)
+    until_s = lane.sim.now + lane.sm.memory.take_in(path, taken, op.width, start_of(op), lane.cta.age)
     yield lane.issue_memory(MemoryBatch(count, other, masked, passes, op.width, cost))
     if until_s > lane.sim.now:
         yield lane.sim.timeout(until_s - lane.sim.now)
-
-
-def fetch(
-    lane: WarpLane, op: Load | CpAsync | TmaLoad, path: str, amount: float, late: float, stage: int = -1, **more: Any
-) -> Event:
-    """The arrival of ``amount`` bytes of ``op``; ``late`` and ``more``: see `SmMemory.load`."""
-    origin = lane.origin(op.tile, stage)
-    return lane.sm.memory.load(path, amount, op.l2_hit, _start(op), origin, late=late, shared_by=op.shared_by, **more)
 
 
 def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
@@ -76,7 +70,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     stage = ring.stage(op.tile)
     amount, copies, late = op.bytes * lane.share(op), lane.sm.memory.copies, lane.late(op.tile)
     ring.begin_write(lane.lane, op.tile, amount)
-    room = lane.sm.memory.copies_room(amount, _start(op))
+    room = lane.sm.memory.copies_room(amount, start_of(op))
     # What finds room is on its way while the rest waits for it.
     parts = 1 if copies.free(room) else PARTS
     count = lane.instructions(op) / parts
@@ -89,10 +83,11 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     for _ in range(parts):
         yield from copies.room(room / parts, start)
         yield from issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)
-        arrival = fetch(
-            lane, op, "cp_async", amount / parts, late, stage,
-            slowest_of=awaited, pieces=max(pieces, 1.0), access=access,
+        request = LoadRequest(
+            "cp_async", amount / parts, op.l2_hit, start_of(op), lane.origin(op.tile, stage), access,
+            slowest_of=awaited, pieces=max(pieces, 1.0), shared_by=op.shared_by, late=late,
         )  # fmt: skip
+        arrival = lane.sm.memory.load(request)
         copies.add(arrival, room / parts)
         lane.open.append((op, arrival))
     lane.mark("issue", start, op.tile, stage)
@@ -172,10 +167,11 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
     for amount in amounts:
         if op.copies > 1:
             yield lane.issue_code(rest)
-        arrival = fetch(
-            lane, op, "tma", amount, late, stage,
-            pieces=op.copies / len(amounts), multicast=ring.among if op.multicast else 1,
+        request = LoadRequest(
+            "tma", amount, op.l2_hit, start_of(op), lane.origin(op.tile, stage), pieces=op.copies / len(amounts),
+            shared_by=op.shared_by, multicast=ring.among if op.multicast else 1, late=late,
         )  # fmt: skip
+        arrival = lane.sm.memory.load(request)
         _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)
     if op.copies == 1:
         yield lane.issue_code(rest)

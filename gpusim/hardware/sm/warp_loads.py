@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from gpusim.engine import Event
 from gpusim.hardware.memory.access import LINE_BYTES, Access, access_of
+from gpusim.hardware.memory.load_request import LoadRequest
 from gpusim.hardware.sm.costs import MemoryBatch, known_mix
-from gpusim.hardware.sm.warp_copies import PARTS, Request, fetch, issue
+from gpusim.hardware.sm.warp_copies import PARTS, Request, issue, start_of
 from gpusim.program import WARP_SIZE, Load, Store, StoreShared, WaitLoads
 
 if TYPE_CHECKING:
@@ -92,7 +93,11 @@ def _ask(
     # Each warp waits for its own lines only.
     warps, wanted = lane.among(op), missed * lane.share(op)
     own, pieces = missed / warps, max(op.pieces / warps, 1.0)
-    arrival = fetch(lane, op, "ldg", wanted, late, slowest_of=own, pieces=pieces, access=access, completed=op.completed)
+    request = LoadRequest(
+        "ldg", wanted, op.l2_hit, start_of(op), lane.origin(op.tile), access, slowest_of=own, pieces=pieces,
+        completed=op.completed, shared_by=op.shared_by, late=late,
+    )  # fmt: skip
+    arrival = memory.load(request)
     lane.deviation_s = max(lane.deviation_s, memory.deviation_s(own * access.lines, op.l2_hit))
     late_s = memory.spread_s(missed, float(op.pieces), warps, op.l2_hit, access)
     arrival.callbacks.append(partial(_slowest, lane, loading, late_s))

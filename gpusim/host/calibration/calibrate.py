@@ -1,11 +1,10 @@
 """From raw microbenchmark results to the host, copy and allocation quantities of a device.
 
-``device``, ``functions``, ``memory`` and ``peers`` hold small functions that isolate one mechanism each. The raw
-results are the files ``host_<bench>.json`` of ``realkernels.microbench.host``. What a call costs depends on the
+``device``, ``front_end``, ``functions``, ``memory`` and ``peers`` hold small functions that isolate one mechanism each.
+The raw results are the files ``host_<bench>.json`` of ``realkernels.microbench.host``. What a call costs depends on the
 machine and its day more than on anything else, so there may be several runs of the benches, on several machines: the
 median of each quantity is taken, and how far the runs lie apart is its spread. Nothing here sees the recording of a
-technique:
-calibration and validation never mix.
+technique: calibration and validation never mix.
 """
 
 from __future__ import annotations
@@ -18,6 +17,7 @@ from statistics import median_low
 from gpusim.hardware.calibration.benches import Measured
 from gpusim.host.calibration.benches import Found, HostBenches
 from gpusim.host.calibration.device import STEPS as DEVICE_STEPS
+from gpusim.host.calibration.front_end import STEPS as FRONT_END_STEPS
 from gpusim.host.calibration.functions import STEPS as FUNCTION_STEPS
 from gpusim.host.calibration.memory import STEPS as MEMORY_STEPS
 from gpusim.host.calibration.peers import STEPS as PEER_STEPS
@@ -39,7 +39,7 @@ def measure_host_quantities(folder: Path, cta_restart_s: float) -> Found:
     Raises RecordingError if a bench or a row is missing.
     """
     values: dict[str, list[Measured]] = {}
-    one_device = (*DEVICE_STEPS, *FUNCTION_STEPS, *MEMORY_STEPS)
+    one_device = (*DEVICE_STEPS, *FRONT_END_STEPS, *FUNCTION_STEPS, *MEMORY_STEPS)
     for runs, steps in ((host_runs(folder), one_device), (peer_runs(folder), PEER_STEPS)):
         for run in runs:
             for key, measured in _one_run(run, cta_restart_s, steps).items():

@@ -1,4 +1,4 @@
-"""Calls, copies and the device's front end: from bench rows to quantities."""
+"""Calls and copies: from bench rows to quantities."""
 
 from __future__ import annotations
 
@@ -207,73 +207,6 @@ def _copy_latency(b: HostBenches, found: Found) -> Found:
     return {"stream.copy_start": us(max(float(np.mean(left)), 0.0), "calls (copy and sync)", float(np.ptp(left)))}
 
 
-def _front_end(b: HostBenches, found: Found) -> Found:
-    """Hand-overs on the device, from rows in which everything was queued beforehand.
-
-    A channel that waits for another engine looks again after a fixed time: with kernels of 10 us and copies of up to
-    64 KiB the time from kernel to kernel is a multiple of it. Half of it is lost at each hand-over of longer
-    work; what is left of the mean gap, less the copy, belongs to the two hand-overs in equal parts.
-    """
-    restart = b.restart_us
-    kernels = [r for r in b.rows("device", kind="kernel_kernel") if r["grid"] == 1 and r["kernel_s"] > 0]
-    gaps = [1e6 * r["gap_median_s"] for r in kernels]
-    result = {
-        "stream.kernel_kernel": us(float(np.median(gaps)) - restart, "device (kernel_kernel)", float(np.ptp(gaps)))
-    }
-    period = _retry_period(b)
-    result["stream.retry"] = us(period, "device (kernels of 10 us around copies: time from start to start)")
-    left = []
-    for direction in TO_OR_FROM_HOST:
-        for size in (256 * KIB, MIB, 4 * MIB, 16 * MIB):
-            gap = b.us("device", "gap_mean_s", kind=f"kernel_{direction}_kernel", bytes=size, count=1)
-            bandwidth = found[f"copy.{direction}_bandwidth"].value * 1e9
-            left.append(gap - restart - 1e6 * size / bandwidth - found[f"copy.{direction}_overhead"].value - period)
-    each = max(float(np.mean(left)) / 2, 0.0)
-    for pair in ("kernel_copy", "copy_kernel", "copy_copy"):
-        result[f"stream.{pair}"] = us(each, "device (kernel_h2d_kernel, kernel_d2h_kernel)", float(np.std(left)) / 2)
-    device = (
-        b.us("device", "gap_median_s", kind="kernel_d2d_kernel", bytes=4, count=1)
-        - found["copy.d2d_overhead"].value
-        - restart
-    )
-    result["stream.device_copy"] = us(max(device, 0.0) / 2, "device (kernel_d2d_kernel)")
-    four = [
-        b.us("device", "gap_median_s", kind=kind, count=4)
-        for kind in ("kernel_event_record_kernel", "kernel_wait_passed_event_kernel")
-    ]
-    one = [
-        b.us("device", "gap_median_s", kind=kind, count=1)
-        for kind in ("kernel_event_record_kernel", "kernel_wait_passed_event_kernel")
-    ]
-    result["stream.event"] = us(max(float(np.mean(four)) - float(np.mean(one)), 0.0) / 3, "device (1 and 4 events)")
-    result["stream.event_hop"] = us(
-        b.us("device", "gap_median_s", kind="event_hop_kernel") - restart, "device (event_hop_kernel)"
-    )
-    result["graph.node"] = us(b.us("device", "gap_median_s", kind="graph_chain") - restart, "device (graph_chain)")
-    result["graph.fork"] = us(
-        b.us("device", "gap_median_s", kind="graph_fork_join") - restart, "device (graph_fork_join)"
-    )
-    result["graph.launch_gap"] = us(
-        b.us("device", "gap_median_s", kind="graph_after_graph") - restart, "device (graph_after_graph)"
-    )
-    return result
-
-
-def _retry_period(b: HostBenches) -> float:
-    """The largest time, in steps of 1.024 us, of which the observed distances between kernel starts are multiples."""
-    tick, seen = 1.024, []
-    for direction in TO_OR_FROM_HOST:
-        for size in (4 * KIB, 64 * KIB, 256 * KIB):
-            for count in (1, 2, 4):
-                row = b.rows("device", kind=f"kernel_{direction}_kernel", bytes=size, count=count)[0]
-                seen += [1e6 * (row[f"gap_{q}_s"] + row["kernel_s"]) for q in ("p10", "median", "p90")]
-    values = np.array(seen)
-    # The kernel starts up to one tick after its wait has ended.
-    best = [(float(np.mean(np.minimum(values % (n * tick), 9.0) <= 1.5 * tick)), n) for n in range(4, 17)]
-    share = max(best)[0]
-    return max(n for s, n in best if s >= 0.9 * share) * tick
-
-
 STEPS: tuple[Callable[[HostBenches, Found], Found], ...] = (
     _calls,
     _memset_calls,
@@ -284,5 +217,4 @@ STEPS: tuple[Callable[[HostBenches, Found], Found], ...] = (
     _turns,
     _retry_more,
     _copy_latency,
-    _front_end,
 )

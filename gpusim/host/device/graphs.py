@@ -9,6 +9,9 @@ from gpusim.program.host import EventRecord, Graph, HostFunc, Launch, MemcpyAsyn
 
 __all__ = ["launch_graph"]
 
+_Waits = list[tuple[Item, str]]
+"""Items that have to end first, each with the reason to wait for it."""
+
 
 def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
     """Put a graph at the end of a stream.
@@ -21,49 +24,63 @@ def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
     root = [(origin.last, "stream_order")] if origin.last else []
     root += [(item, "event") for item in origin.waits]
     origin.waits = []
-    lasts: dict[str, list[tuple[Item, str]]] = {first: root}
-    events: dict[str, list[tuple[Item, str]]] = {}
+    lasts: dict[str, _Waits] = {first: root}
+    """What the next node of each stream waits for."""
+    events: dict[str, _Waits] = {}
+    """What a wait for each event waits for."""
     for op in graph.ops:
         here = lasts.get(op.stream)
         if isinstance(op, EventRecord):
             events[op.event] = list(here or [])
-            continue
-        if isinstance(op, StreamWaitEvent):
-            if op.event not in events:
-                raise ProgramError(
-                    f"graph {graph.name!r} waits for event {op.event!r} before it is recorded in it",
-                    ("graphs", graph.name),
-                )
-            lasts[op.stream] = [*(here or []), *events[op.event]]
-            continue
-        if here is None:
-            raise ProgramError(
-                f"graph {graph.name!r}: stream {op.stream!r} did not fork from {first!r}; let it wait for an event "
-                f"that is recorded in {first!r} before",
-                ("graphs", graph.name),
-            )
-        if streams.state(op.stream, "").spec.device != origin.spec.device:
-            raise ProgramError(
-                f"graph {graph.name!r}: stream {op.stream!r} is on another device than {origin.spec.name!r}, which is "
-                "not modelled; launch a graph on each device",
-                ("graphs", graph.name),
-            )
-        kind, label = _kind(op)
-        state = origin if op.stream == first else streams.state(op.stream, "")
-        item = streams.new_item(kind, state, label, here, op.chunk, op)
-        item.in_graph = launch
-        lasts[op.stream] = [(item, "stream_order")]
-        streams.start(item)
-    ends = list(dict.fromkeys(dep for deps in lasts.values() for dep, _ in deps))
-    if not ends:
-        return
-    # Later work of the stream waits for every branch.
-    join = streams.new_item(
-        "marker", origin, f"end of graph {graph.name}", [(end, "stream_order") for end in ends], -1, None
-    )
-    join.in_graph = launch
-    origin.last = join
-    streams.start(join)
+        elif isinstance(op, StreamWaitEvent):
+            lasts[op.stream] = [*(here or []), *_recorded(events, op.event, graph)]
+        else:
+            waits = _forked(here, op.stream, graph)
+            state = origin if op.stream == first else streams.state(op.stream, "")
+            _check_device(streams, origin, op.stream, graph)
+            kind, label = _kind(op)
+            item = streams.new_item(kind, state, label, waits, op.chunk, op)
+            item.in_graph = launch
+            lasts[op.stream] = [(item, "stream_order")]
+            streams.start(item)
+    if ends := list(dict.fromkeys(dep for deps in lasts.values() for dep, _ in deps)):
+        # Later work of the stream waits for every branch.
+        waits = [(end, "stream_order") for end in ends]
+        join = streams.new_item("marker", origin, f"end of graph {graph.name}", waits, -1, None)
+        join.in_graph = launch
+        origin.last = join
+        streams.start(join)
+
+
+def _recorded(events: dict[str, _Waits], event: str, graph: Graph) -> _Waits:
+    """What a wait for ``event`` waits for. Raises ProgramError if no op before it records the event."""
+    if event not in events:
+        raise ProgramError(
+            f"graph {graph.name!r} waits for event {event!r} before it is recorded in it", ("graphs", graph.name)
+        )
+    return events[event]
+
+
+def _forked(waits: _Waits | None, stream: str, graph: Graph) -> _Waits:
+    """What a node of ``stream`` waits for. Raises ProgramError if nothing leads to it from the graph's first stream."""
+    if waits is None:
+        first = graph.ops[0].stream
+        raise ProgramError(
+            f"graph {graph.name!r}: stream {stream!r} did not fork from {first!r}; let it wait for an event "
+            f"that is recorded in {first!r} before",
+            ("graphs", graph.name),
+        )
+    return waits
+
+
+def _check_device(streams: Streams, origin: StreamState, stream: str, graph: Graph) -> None:
+    """Raise ProgramError if ``stream`` is on another device than the stream the graph is launched in."""
+    if streams.state(stream, "").spec.device != origin.spec.device:
+        raise ProgramError(
+            f"graph {graph.name!r}: stream {stream!r} is on another device than {origin.spec.name!r}, which is "
+            "not modelled; launch a graph on each device",
+            ("graphs", graph.name),
+        )
 
 
 def _kind(op: Launch | MemcpyAsync | MemsetAsync | HostFunc) -> tuple[str, str]:

@@ -29,6 +29,7 @@ from gpusim.program.sass.listing import Instruction
 __all__ = ["Stalls", "dispatch_stalls"]
 
 _BANKS, _WINDOW = 2, 2
+_NOTHING_FETCHED = (0,) * _BANKS
 _SLACK = 0.5
 """Cycles that a pipe of half rate may be late before it holds up what stands behind, as warps take turns (`steps`)."""
 _TURNS = 8
@@ -105,22 +106,32 @@ def _fetches(instructions: Sequence[Instruction]) -> list[_Issued]:
         found = []
         for instruction in instructions:
             pipes, either = _pipes_of(instruction), instruction.root in FP32
-            fetched: list[set[str]] = [set() for _ in range(_BANKS)]
-            if pipes or either:
-                for place, operand in enumerate(instruction.operands[1:]):
-                    match = _REGISTER.match(operand)
-                    if match is None:
-                        continue
-                    bank = int(match[1]) % _BANKS
-                    if kept.get((place, bank)) != match[1]:
-                        fetched[bank].add(match[1])
-                    if match[2]:
-                        kept[place, bank] = match[1]
-                    else:
-                        kept.pop((place, bank), None)
+            fetched = _fetched_by_bank(instruction, kept) if pipes or either else _NOTHING_FETCHED
             turns = 2 if _LONG.match(instruction.opcode) else 1
-            found.append(_Issued(tuple(map(len, fetched)), pipes, either, turns))
+            found.append(_Issued(fetched, pipes, either, turns))
     return found
+
+
+def _fetched_by_bank(instruction: Instruction, kept: dict[tuple[int, int], str]) -> tuple[int, ...]:
+    """How many registers an instruction reads from each bank.
+
+    ``kept``: the register that the reuse cache holds for each operand place and bank, which need not be read; brought
+    up to date by what the instruction itself marks with ``.reuse``.
+    """
+    fetched: list[set[str]] = [set() for _ in range(_BANKS)]
+    for place, operand in enumerate(instruction.operands[1:]):
+        match = _REGISTER.match(operand)
+        if match is None:
+            continue
+        register, reused = match[1], match[2]
+        bank = int(register) % _BANKS
+        if kept.get((place, bank)) != register:
+            fetched[bank].add(register)
+        if reused:
+            kept[place, bank] = register
+        else:
+            kept.pop((place, bank), None)
+    return tuple(map(len, fetched))
 
 
 def _cycles(listed: Sequence[_Issued], pipes: bool) -> float:

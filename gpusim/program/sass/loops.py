@@ -173,14 +173,18 @@ def _loops(blocks: dict[int, _Block], order: list[int]) -> dict[int, set[int]]:
     for block in order:
         for head in blocks[block].next:
             if _is_above(head, block, above, place):
-                members = loops.setdefault(head, {head})
-                pending = [block]
-                while pending:
-                    member = pending.pop()
-                    if member not in members:
-                        members.add(member)
-                        pending += before[member]
+                _add_natural_loop(loops.setdefault(head, {head}), block, before)
     return loops
+
+
+def _add_natural_loop(members: set[int], last: int, before: dict[int, list[int]]) -> None:
+    """Add to ``members`` every block from which ``last``, which jumps back, is reached without passing one of them."""
+    pending = [last]
+    while pending:
+        member = pending.pop()
+        if member not in members:
+            members.add(member)
+            pending += before[member]
 
 
 def _dominators(order: list[int], place: dict[int, int], before: dict[int, list[int]]) -> dict[int, int]:
@@ -190,21 +194,26 @@ def _dominators(order: list[int], place: dict[int, int], before: dict[int, list[
     while changed:
         changed = False
         for block in order[1:]:
-            known = [one for one in before[block] if one in above]
-            common = known[0]
-            for other in known[1:]:
-                one = other
-                while one != common:
-                    if place[one] > place[common]:
-                        one = above[one]
-                    else:
-                        common = above[common]
+            common, *others = (one for one in before[block] if one in above)
+            for other in others:
+                common = _last_common(common, other, above, place)
             if above.get(block) != common:
                 above[block], changed = common, True
     return above
 
 
+def _last_common(one: int, other: int, above: dict[int, int], place: dict[int, int]) -> int:
+    """The last block that every way to ``one`` and every way to ``other`` passes, by what is known so far."""
+    while one != other:
+        if place[other] > place[one]:
+            other = above[other]
+        else:
+            one = above[one]
+    return one
+
+
 def _is_above(head: int, block: int, above: dict[int, int], place: dict[int, int]) -> bool:
+    """Whether every way to ``block`` passes ``head``."""
     while place[block] > place[head]:
         block = above[block]
     return block == head

@@ -92,7 +92,7 @@ def _dealt_to_default(host: SpelledHost, threads: dict[str, list[Call]]) -> Iter
         if host.threads[name].deal is not None:
             continue
         dealt = {call.stream for call in calls if call.chunk >= 0 and getattr(call.args, "stream", "") is None}
-        for stream in dealt & own.keys():
+        for stream in (name for name in own if name in dealt):
             yield (
                 f"chunks of thread {name!r} go round all {len(host.streams)} streams, and so to {stream!r}, "
                 f"{_OF_CUDA[own[stream]]}; deal: [{', '.join(others)}] leaves it out"

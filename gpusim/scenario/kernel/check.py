@@ -48,21 +48,27 @@ def problems(kernel: SpelledKernel) -> Iterator[Problem]:
     for role_name, role in kernel.roles.items():
         yield from _role_problems(role, ("roles", role_name), most)
         for part in PARTS:
-            steps, place = getattr(role, part), ("roles", role_name, part)
-            if length(steps) > MOST_OPS:
-                yield Problem(place, f"its repeats make {length(steps):,} ops", f"at most {MOST_OPS:,}")
-            for path, word, spec in as_written(steps):
-                if word != REPEAT:
-                    yield from _op_problems(kernel, part, word, spec, (*place, *path))
-                    if isinstance(spec, PartOfRole) and (spec.warps or 0) > role.warps:
-                        below = (*place, *path, "warps")
-                        yield Problem(below, f"is {spec.warps}, the role has {role.warps}", f"at most {role.warps}")
-                elif REPEAT not in path[:-1] and spec.times != int(spec.times):
-                    below = (*place, *path, "times")
-                    yield Problem(below, "is a mean, but the loop is in no other", "a whole number, or 15.5 in a loop")
+            yield from _list_problems(kernel, role, part, ("roles", role_name, part))
         yield from _group_problems(role, ("roles", role_name, "per_tile"))
         yield from _wait_problems(role, ("roles", role_name))
     yield from _turn_problems(kernel)
+
+
+def _list_problems(kernel: SpelledKernel, role: RoleSpec, part: str, place: tuple) -> Iterator[Problem]:
+    """What is wrong with the op list ``part`` of ``role``: its length, its ops and its loops."""
+    steps = getattr(role, part)
+    if length(steps) > MOST_OPS:
+        yield Problem(place, f"its repeats make {length(steps):,} ops", f"at most {MOST_OPS:,}")
+    for path, word, spec in as_written(steps):
+        below = (*place, *path)
+        if word != REPEAT:
+            yield from _op_problems(kernel, part, word, spec, below)
+            if isinstance(spec, PartOfRole) and (spec.warps or 0) > role.warps:
+                problem = f"is {spec.warps}, the role has {role.warps}"
+                yield Problem((*below, "warps"), problem, f"at most {role.warps}")
+        elif REPEAT not in path[:-1] and spec.times != int(spec.times):
+            allowed = "a whole number, or 15.5 in a loop"
+            yield Problem((*below, "times"), "is a mean, but the loop is in no other", allowed)
 
 
 def _tile_problems(tiles: list[int] | TileTotal, grid: int, most: int) -> Iterator[Problem]:
