@@ -14,6 +14,7 @@ import numpy as np
 
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
+from gpusim.scenario.sweeps.yardstick import not_the_same
 from gpusim.timeline import KINDS, Timeline
 from gpusim.units import format_quantity
 
@@ -51,7 +52,7 @@ def unlike_work(program: KernelProgram | HostProgram, predicted: Timeline, measu
     # Lanes of a prediction may leave out steady tiles, and have some around the loop that the program does not count.
     tiles = max(program.most_tiles, ours.tiles) if isinstance(program, KernelProgram) else 0
     parts = list(_differences(ours, theirs, tiles))
-    return f"not the same work: {', '.join(parts)} differ" if parts else ""
+    return not_the_same(", ".join(parts)) if parts else ""
 
 
 def _differences(ours: _Done, theirs: _Done, tiles: int) -> Iterator[str]:

@@ -153,6 +153,14 @@ def test_a_selection_that_does_not_exist_opens_nothing(source, index):
     assert draw(source.case(Asked("ring")), "r|", view)["details"] == []
 
 
+def test_waits_share_their_word_in_the_legend_of_every_mode(source):
+    for mode, parts in (("stacked", ["wait:"]), ("difference", ["duration", "points", "wait:"])):
+        view = view_of("r|", {"mode": mode, "viewport": VIEWPORT})
+        legend = draw(source.case(Asked("ring")), "r|", view)["legend"]
+        assert [texts(one).strip() for one in legend if one.className == "legend-part"] == parts
+        assert not any("wait:" in texts(one) for one in legend if "chip" in one.className)
+
+
 def test_a_bad_search_reaches_the_search_box(source):
     drawn = draw(source.case(Asked("ring")), "r|", view_of("r|", {"search": "[", "viewport": VIEWPORT}))
     assert "not a regular expression" in drawn["search_error"]

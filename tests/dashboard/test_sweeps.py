@@ -2,11 +2,13 @@
 
 import pytest
 
+from gpusim.dashboard.figure.text import signed_percent
 from gpusim.dashboard.page.case import Asked, CaseError
 from gpusim.dashboard.page.changing import NOTHING, changed_list
 from gpusim.dashboard.page.content import show_sweep
 from gpusim.dashboard.page.data import ScenarioFolder
-from gpusim.dashboard.page.sweep_panel import PICK, sweep_figure, sweep_table
+from gpusim.dashboard.page.sweep_panel import sweep_figure
+from gpusim.dashboard.page.sweep_tables import PICK, sweep_tables
 from gpusim.dashboard.page.sweeps import MOST_POINTS, Sweep, SweepRow
 
 SCENARIO = """
@@ -52,8 +54,8 @@ def test_every_point_is_predicted_and_says_what_makes_it(folder):
 def test_a_point_that_does_not_fit_keeps_its_reason(folder):
     sweep = folder.sweep(Asked("s"))
     assert [row.values[0] for row in sweep.rows if row.error] == ["40", "40"]
-    assert len(sweep.ranked) == 4
-    assert "shared" in texts(sweep_table(sweep, ()))
+    assert sum(len(group.ranked) for group in sweep.groups) == 4
+    assert "shared" in texts(sweep_tables(sweep, ()))
 
 
 def test_changes_of_what_is_not_swept_over_count(folder):
@@ -78,7 +80,7 @@ def test_measured_points_lie_on_predicted_lines_and_each_side_has_its_best(sourc
     assert predicted["marker"]["symbol"] == ["circle", "circle", "star"]
     assert measured["marker"]["symbol"] == ["circle-open", "star", "circle-open"]
     assert measured["customdata"][1] == "kernel.params.stages=2"
-    assert figure["layout"]["xaxis"]["title"]["text"].endswith("● predicted    ○ measured    ★ best")
+    assert figure["layout"]["xaxis"]["title"]["text"].endswith("● predicted  ○ measured  ★ best")
 
 
 def test_the_axis_with_most_values_goes_across_and_the_others_make_lines():
@@ -97,22 +99,48 @@ def test_axes_that_change_together_make_one_line():
 
 
 def test_the_ranking_marks_the_point_that_is_shown(source):
-    table = sweep_table(source.sweep(Asked("ring")), ("kernel.params.stages=2", "a=1"))
+    (table,) = sweep_tables(source.sweep(Asked("ring")), ("kernel.params.stages=2", "a=1"))
     rows = table.children[1].children
     assert [row.className.strip() for row in rows[:3]] == ["pick", "pick here", "pick"]
     assert "does not fit" in texts(rows[3])
 
 
-def test_points_of_unlike_work_are_ranked_by_time_per_work_and_the_table_says_so(folder):
-    """Twice the FFMAs take longer than one time, but not twice as long: both of two stages are behind that."""
+def test_for_each_amount_of_work_the_best_of_the_levers_is_told_and_the_one_setting_for_all(folder):
     sweep = folder.sweep(Asked("s"))
-    assert sweep.ranked[0].values[1] == "128"
-    assert sweep.ranked[0].predicted_s > min(row.predicted_s for row in sweep.rows if not row.error)
-    assert "FLOPs differ; ranked by time per FLOP" in texts(sweep_table(sweep, ()))
-    assert "not the same work" not in texts(sweep_table(Sweep(rows=(SweepRow(("1",), ("a=1",), 1.0),)), ()))
+    assert sweep.work_axes == (FFMA,)
+    note, bests, for_all, every = sweep_tables(sweep, (f"{STAGES}=2", f"{FFMA}=128"))
+    assert texts(note) == "not the same work: FLOPs differ with consumer compute ffma; compared is what does the same"
+    head, body = bests.children[1:]
+    assert texts(head) == "consumer compute ffma best input stages predicted median worst"
+    of = [group.best for group in sweep.groups]
+    assert [texts(row).split()[:2] for row in body.children] == [["64", "2"], ["128", "2"]]
+    assert [row.id["changes"] for row in body.children] == ["\n".join(row.changes) for row in of]
+    assert texts(body.children[0]).endswith(signed_percent(sweep.groups[0].worst_longer))
+    assert texts(for_all) == "one setting for all:  input stages 2 , at most 0.0\u00a0% longer than the best of each"
+    assert [row.className.strip() for row in every.children[2].children[:4]] == ["pick", "pick", "pick here", "pick"]
+    assert sweep.best == of
+
+
+def test_where_every_axis_changes_the_work_no_point_is_better_than_another():
+    rows = [SweepRow((n,), (f"grid={n}",), 1e-6 * int(n), 1e-6, work={"flop": float(n)}) for n in ("1", "2")]
+    sweep = Sweep(("grid",), ("grid",), tuple(rows))
+    note, every = sweep_tables(sweep, ())
+    assert texts(note).endswith(
+        "differ with grid; every axis changes the work, so that no point is better than another"
+    )
+    assert texts(every.children[0]) == "grid predicted measured error"
+    figure = sweep_figure(sweep, "light")
+    assert "star" not in [symbol for trace in figure["data"] for symbol in trace["marker"]["symbol"]]
+
+
+def test_where_no_levers_agree_for_every_amount_of_work_there_is_no_setting_for_all():
+    points = ((1, "a"), (1, "b"), (2, "c"), (2, "d"))
+    rows = [SweepRow((str(n), of), (f"grid={n}", f"of={of}"), 1e-6, work={"flop": float(n)}) for n, of in points]
+    told = texts(sweep_tables(Sweep(("grid", "of"), ("grid", "of"), tuple(rows)), ()))
+    assert "one setting" not in told
 
 
 def test_a_picked_point_replaces_what_was_set_on_its_axes():
     known = {**NOTHING, "list": ["stages=1", "grid=264"]}
-    picked = {"type": PICK, "changes": "stages=4\nwarps=8"}
+    picked = {"type": PICK, "changes": "stages=4\nwarps=8", "table": "best"}
     assert changed_list(picked, known, (), (None, None))["list"] == ["grid=264", "stages=4", "warps=8"]

@@ -32,6 +32,12 @@ def test_ticks_go_on_beyond_the_window_for_a_pan():
     assert ticks[-1] >= 290.0
 
 
+@pytest.mark.parametrize(("low_us", "beside"), [(-0.1, True), (0.0, True), (-5.0, False), (0.1, False)])
+def test_a_zero_at_the_left_edge_stands_beside_its_tick_and_is_shown(low_us, beside):
+    ticks = time_ticks(low_us, 100.0, 500.0)
+    assert ("\u20070" in ticks["ticktext"], ticks["ticklabeloverflow"] == "allow") == (beside, beside)
+
+
 def test_a_narrow_figure_has_fewer_ticks():
     assert len(time_ticks(0.0, 100.0, 400.0)["tickvals"]) <= len(time_ticks(0.0, 100.0)["tickvals"]) / 2 + 1
 

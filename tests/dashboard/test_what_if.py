@@ -8,7 +8,7 @@ from gpusim.dashboard.page.case import UNCHANGED, Asked
 from gpusim.dashboard.page.changing import NOTHING, changed_list, changes_after
 from gpusim.dashboard.page.content import show_case, show_form
 from gpusim.dashboard.page.panel import DROP, FIELD
-from gpusim.dashboard.page.sweep_panel import PICK
+from gpusim.dashboard.page.sweep_tables import PICK
 
 STAGES = "kernel.params.stages"
 HELD = {"name": "ring", "point": "own", "changes": [], "against": "measured"}

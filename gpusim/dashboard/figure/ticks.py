@@ -7,7 +7,9 @@ from typing import Any
 
 __all__ = ["LONG_US", "round_numbers", "time_ticks"]
 
-MOST, LABEL_PX = 14, 75
+MOST, LABEL_PX, EDGE_PX = 14, 75, 4
+BLANK = "\u2007"
+"""A space as wide as a digit, which is kept at the beginning of a label."""
 LONG_US = 2000.0
 """Windows, and times of a sweep, are read in milliseconds from here on."""
 _ROUND = (1.0, 2.0, 5.0, 10.0)
@@ -19,11 +21,15 @@ def time_ticks(low_us: float, high_us: float, width_px: float = 1200.0) -> dict[
     unit, name = (1000.0, "ms") if span >= LONG_US else (1.0, "µs")
     most = min(max(int(width_px / LABEL_PX), 3), MOST)
     numbers = round_numbers((low_us - span) / unit, (high_us + span) / unit, 3 * most)
+    # Half of a zero at the left edge would be cut off there, or none of it shown: it stands on the right of its tick.
+    at_edge = 0.0 <= -low_us < EDGE_PX / width_px * span
+    zero = f"{BLANK}0" if at_edge else "0"
     return {
         "tickmode": "array",
         "tickvals": [unit * number for number in numbers],
         # The unit of a zero at the left edge would be cut off there.
-        "ticktext": [f"{number:,.10g} {name}" if number else "0" for number in numbers],
+        "ticktext": [f"{number:,.10g} {name}" if number else zero for number in numbers],
+        "ticklabeloverflow": "allow" if at_edge else "hide past div",
     }
 
 

@@ -11,7 +11,7 @@ from dash.exceptions import PreventUpdate
 from gpusim.dashboard.page.case import OWN_POINT, Asked, CaseError, CaseSource
 from gpusim.dashboard.page.form import changes_of
 from gpusim.dashboard.page.panel import DROP, FIELD
-from gpusim.dashboard.page.sweep_panel import PICK
+from gpusim.dashboard.page.sweep_tables import PICK
 
 __all__ = ["NOTHING", "changed_list", "changes_after", "register_changing"]
 
@@ -94,7 +94,7 @@ def register_changing(app: Dash, source: CaseSource) -> None:
             "values": Input({"type": FIELD, "path": ALL}, "value"),
             "_pressed": (Input("undo", "n_clicks"), Input("reset", "n_clicks"), Input("quantity-value", "n_submit"),
                          Input("sweep-graph", "clickData"), Input({"type": DROP, "change": ALL}, "n_clicks"),
-                         Input({"type": PICK, "changes": ALL}, "n_clicks")),
+                         Input({"type": PICK, "changes": ALL, "table": ALL}, "n_clicks")),
         },
         state={
             "ids": State({"type": FIELD, "path": ALL}, "id"), "known": State("changes", "data"),

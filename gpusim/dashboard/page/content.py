@@ -21,7 +21,8 @@ from gpusim.dashboard.page.gutter import gutter_rows
 from gpusim.dashboard.page.importing import imported_mark
 from gpusim.dashboard.page.panel import change_chips, field_inputs, quantity_options
 from gpusim.dashboard.page.scenario_text import path_of, text_lines, with_changes
-from gpusim.dashboard.page.sweep_panel import sweep_figure, sweep_table
+from gpusim.dashboard.page.sweep_panel import sweep_figure
+from gpusim.dashboard.page.sweep_tables import sweep_tables
 from gpusim.dashboard.page.sweeps import Sweep
 
 __all__ = [
@@ -158,7 +159,7 @@ def show_sweep(source: CaseSource, asked: Asked, theme: str) -> tuple[dict[str, 
         return sweep_figure(Sweep(), theme), html.Div(str(error), className="wrong")
     if not sweep.rows:
         return sweep_figure(sweep, theme), html.Div("This scenario has no sweep section.", className="dim")
-    return sweep_figure(sweep, theme), sweep_table(sweep, asked.changes)
+    return sweep_figure(sweep, theme), sweep_tables(sweep, asked.changes)
 
 
 def drawing_of(case: Case, view: View) -> Drawing:
@@ -192,15 +193,15 @@ def draw(case: Case, key: str, view: View) -> dict[str, Any]:
 def _legend(drawing: Drawing) -> list[Any]:
     """A button for each colour; waits, which come one behind the other, share the word that they begin with."""
     chips: list[Any] = []
-    part = ""
+    part = ("", "")
     for entry in drawing.legend:
-        wait = not entry.of and entry.label.startswith(_WAIT)
-        of = _WAIT if wait else entry.of
+        wait = entry.label.startswith(_WAIT)
+        of = (entry.of, _WAIT if wait else "")
         classes = ["chip", *(["off"] if not entry.shown else []), *(["fixed"] if entry.category < 0 else [])]
         if of != part:
-            if of:
-                chips.append(html.Span(of, className="legend-part"))
-            else:
+            begun = [word for word, before in zip(of, part, strict=True) if word and word != before]
+            chips += [html.Span(word, className="legend-part") for word in begun]
+            if not begun:
                 classes.append("apart")
             part = of
         swatch = html.Span(className="swatch", style={"background": entry.colour})

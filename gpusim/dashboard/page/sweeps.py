@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from gpusim.errors import GpusimError
 from gpusim.scenario import Scenario, with_overrides
 from gpusim.scenario import sweep as run_sweep
 from gpusim.scenario.overrides import assignment, grid_points
-from gpusim.scenario.sweeps.yardstick import Yardstick
+from gpusim.scenario.sweeps.groups import SweepGroup, groups_of, work_axes
+from gpusim.scenario.sweeps.yardstick import yardstick_of
 from gpusim.validation import measurement_of
 
 __all__ = ["MOST_POINTS", "Sweep", "SweepRow", "axes_of", "sweep_of", "without"]
@@ -22,7 +24,7 @@ MOST_POINTS = 200
 class SweepRow:
     """One point: its values in the order of the axes, the changes that make it, seconds; ``error`` if it cannot run.
 
-    ``work``: how much it does, as a `Yardstick` takes it.
+    ``work``: how much it does, as a `Yardstick` takes it. Also a point that `groups_of` can put with others.
     """
 
     values: tuple[str, ...]
@@ -32,31 +34,59 @@ class SweepRow:
     error: str = ""
     work: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def point(self) -> dict[str, str]:
+        """The changes by path."""
+        return {path: value for path, _, value in (change.partition("=") for change in self.changes)}
+
+    @property
+    def total_s(self) -> float:
+        """Predicted seconds; infinite where it cannot run."""
+        return float("inf") if self.predicted_s is None else self.predicted_s
+
 
 @dataclass(frozen=True)
 class Sweep:
-    """All points of a sweep. ``axes``: paths that are set, and what to call them; ``yardstick``: what ranks them."""
+    """All points of a sweep. ``axes``: paths that are set; ``labels``: what to call them."""
 
     axes: tuple[str, ...] = ()
     labels: tuple[str, ...] = ()
     rows: tuple[SweepRow, ...] = ()
-    yardstick: Yardstick = field(default_factory=Yardstick)
 
-    def cost_s(self, row: SweepRow) -> float:
-        """Predicted seconds of a point that ran, or seconds per unit of work where points do unlike work."""
-        return self.yardstick.cost_s(row.predicted_s, row.work)
+    @cached_property
+    def differ(self) -> str:
+        """The amounts of work in which points are unlike; "" where all do the same."""
+        return yardstick_of(row.work for row in self._ran).differ
+
+    @cached_property
+    def work_axes(self) -> tuple[str, ...]:
+        """Those of the axes that change the work; the others are levers."""
+        return work_axes(self._ran)
+
+    @cached_property
+    def groups(self) -> tuple[SweepGroup[SweepRow], ...]:
+        """Points that ran, those of the same work together, each group ranked by time."""
+        return groups_of(self._ran, self.work_axes)
 
     @property
-    def ranked(self) -> list[SweepRow]:
-        """Points that ran, the best prediction first."""
-        ran = (row for row in self.rows if row.predicted_s is not None)
-        return sorted(ran, key=lambda row: self.yardstick.place(row.predicted_s, row.work))
+    def compared(self) -> tuple[SweepGroup[SweepRow], ...]:
+        """The groups that have a best point: of unlike work, only what others do as well can be better than them."""
+        return tuple(group for group in self.groups if len(group.ranked) > 1 or not self.work_axes)
 
     @property
-    def measured_best(self) -> SweepRow | None:
-        """The best of those that were measured."""
-        measured = (row for row in self.rows if row.measured_s and row.predicted_s is not None)
-        return min(measured, key=lambda row: self.yardstick.cost_s(row.measured_s, row.work), default=None)
+    def best(self) -> list[SweepRow]:
+        """The quickest of each of them by prediction."""
+        return [group.best for group in self.compared]
+
+    @property
+    def measured_best(self) -> list[SweepRow]:
+        """The quickest of each of them that was measured."""
+        measured = ([row for row in group.ranked if row.measured_s] for group in self.compared)
+        return [min(rows, key=lambda row: row.measured_s) for rows in measured if rows]
+
+    @property
+    def _ran(self) -> list[SweepRow]:
+        return [row for row in self.rows if row.predicted_s is not None]
 
 
 def axes_of(scenario: Scenario) -> tuple[str, ...]:
@@ -87,7 +117,7 @@ def sweep_of(own: Scenario, scenario: Scenario) -> Sweep:
                 found.work,
             )
         )
-    return Sweep(axes, tuple(map(_label, axes)), tuple(rows), result.yardstick)
+    return Sweep(axes, tuple(map(_label, axes)), tuple(rows))
 
 
 def _value(value: object) -> str:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Yardstick", "yardstick_of"]
+__all__ = ["Yardstick", "not_the_same", "yardstick_of"]
 
 Work = Mapping[str, float]
 _TOLERANCE = 0.1
@@ -35,11 +35,10 @@ class Yardstick:
         """What points are sorted by: costs that agree to nine digits are a tie, what differs beyond is rounding."""
         return float(f"{self.cost_s(total_s, work):.9g}")
 
-    @property
-    def told(self) -> str:
-        """That points do unlike work and what ranks them, or nothing."""
-        by = f"time per {self.per}" if self.per else "time alone"
-        return f"not the same work: {self.differ} differ; ranked by {by}" if self.differ else ""
+
+def not_the_same(amounts: str) -> str:
+    """How it is told, wherever work is compared, that so named ``amounts`` of it are unlike."""
+    return f"not the same work: {amounts} differ"
 
 
 def yardstick_of(works: Iterable[Work]) -> Yardstick:
