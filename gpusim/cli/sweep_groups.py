@@ -8,6 +8,7 @@ from typing import Any
 from gpusim.cli.output import console, print_table, seconds, share, signed
 from gpusim.scenario import SweepPoint, SweepResult
 from gpusim.scenario.sweeps.groups import one_for_all
+from gpusim.scenario.sweeps.yardstick import not_the_same
 from gpusim.units import format_quantity
 
 __all__ = ["axes_of", "groups_as_json", "print_groups", "short", "values"]
@@ -90,7 +91,7 @@ def _rate(result: SweepResult, point: SweepPoint) -> list[str]:
 def _explained(result: SweepResult, compared: bool) -> str:
     """Why there is no best point of all, and what compares instead."""
     names = ", ".join(map(short, result.work_axes))
-    differ = f"not the same work: {result.yardstick.differ} differ with {names}"
+    differ = f"{not_the_same(result.yardstick.differ)} with {names}"
     rate = "; the rate says how much is done in a second, not what is better" if result.yardstick.per else ""
     if compared:
         return f"{differ}; compared is what does the same, how much longer its median and its worst point take{rate}"
