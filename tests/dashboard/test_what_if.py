@@ -5,7 +5,7 @@ from dash import no_update
 
 from gpusim.dashboard.page.asking import meant, shown_after, wanted
 from gpusim.dashboard.page.case import UNCHANGED, Asked
-from gpusim.dashboard.page.changing import NOTHING, changed_list, changes_after
+from gpusim.dashboard.page.changing import NOTHING, changed_list, changes_after, happened
 from gpusim.dashboard.page.content import show_case, show_form
 from gpusim.dashboard.page.panel import DROP, FIELD
 from gpusim.dashboard.page.sweep_tables import PICK
@@ -186,3 +186,12 @@ def test_another_scenario_takes_back_the_changes(source):
     assert shown["changes"] == NOTHING
     assert shown["case"]["name"] == "alone"
     assert shown_after(source, "stamp", picked(), HELD) is None
+
+
+def test_a_press_counts_though_others_have_just_been_put_there():
+    """The rows of a table that has arrived meanwhile are told in front of the one that was clicked."""
+    rows = {f"row{n}.n_clicks": {"type": PICK, "changes": f"grid={n}", "table": "every"} for n in range(3)}
+    told = [{"prop_id": name, "value": int(name.startswith("row2"))} for name in rows]
+    assert happened(told, rows) == (rows["row2.n_clicks"], 1)
+    assert happened(told[:2], rows) == (rows["row0.n_clicks"], 0)
+    assert happened([{"prop_id": ".", "value": None}], {}) == (None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, no_update
@@ -13,10 +13,13 @@ from gpusim.dashboard.page.form import changes_of
 from gpusim.dashboard.page.panel import DROP, FIELD
 from gpusim.dashboard.page.sweep_tables import PICK
 
-__all__ = ["NOTHING", "changed_list", "changes_after", "register_changing"]
+__all__ = ["NOTHING", "changed_list", "changes_after", "happened", "register_changing"]
 
 NOTHING: Mapping[str, Any] = {"list": [], "history": [], "typed": False}
 """No changes, none before them; ``typed`` says that the list is that of the fields, which need not be told."""
+
+_BUTTONS = (DROP, PICK)
+"""What is put there and taken away with a what-if, and with a sweep."""
 
 
 def changed_list(
@@ -58,9 +61,8 @@ def changes_after(
     ``asked``: what has the fields, of which ``typed`` are the values by path. ``known`` and ``quantity`` are those of
     `changed_list`.
     """
-    kind = trigger["type"] if isinstance(trigger, Mapping) else ""
-    # Buttons that have just been put there or taken away count as pressed, too.
-    if not trigger or (kind in (DROP, PICK) and not value):
+    kind = _kind(trigger)
+    if not trigger or (kind in _BUTTONS and not value):
         return None
     changes: tuple[str, ...] = ()
     if trigger == "sweep-graph":
@@ -77,6 +79,20 @@ def changes_after(
         others = [change for change in known["list"] if change.partition("=")[0] not in paths]
         changes = changes_of(fields, typed, others)
     return changed_list(trigger, known, changes, quantity)
+
+
+def happened(triggered: Sequence[Mapping[str, Any]], ids: Mapping[str, Any]) -> tuple[Any, Any]:
+    """The id that has triggered a callback, and its value: ``triggered`` and ``triggered_prop_ids`` of Dash.
+
+    Buttons that have just been put there or taken away count as triggers, too, with no clicks. One that was pressed
+    meanwhile stands among them.
+    """
+    told = [(ids.get(one["prop_id"]), one["value"]) for one in triggered]
+    return next(((trigger, value) for trigger, value in told if _kind(trigger) in _BUTTONS and value), told[0])
+
+
+def _kind(trigger: Any) -> str:
+    return trigger["type"] if isinstance(trigger, Mapping) else ""
 
 
 def _clicked(value: Mapping[str, Any] | None) -> str:
@@ -108,7 +124,8 @@ def register_changing(app: Dash, source: CaseSource) -> None:
     ) -> dict[str, Any]:  # fmt: skip
         typed = {of["path"]: value for of, value in zip(ids, values, strict=True)}
         asked = Asked(picked[0] or "", picked[1] or OWN_POINT)
-        after = changes_after(source, asked, ctx.triggered_id, ctx.triggered[0]["value"], known, typed, quantity)
+        trigger, value = happened(ctx.triggered, ctx.triggered_prop_ids)
+        after = changes_after(source, asked, trigger, value, known, typed, quantity)
         if after is None:
             raise PreventUpdate
-        return {"changes": after, "value": "" if ctx.triggered_id == "quantity-value" else no_update}
+        return {"changes": after, "value": "" if trigger == "quantity-value" else no_update}
