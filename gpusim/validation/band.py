@@ -19,7 +19,7 @@ GAPS = "known_gaps.yaml"
 
 @dataclass(frozen=True, slots=True)
 class Band:
-    """Claimed accuracy: relative errors of the total, and a difference of the hidden fraction."""
+    """The accuracy aimed at: relative errors of the total, and a difference of the hidden fraction."""
 
     mean: float = 0.03
     worst: float = 0.085

@@ -20,7 +20,7 @@ from gpusim.validation.recording import TIMELINES, TOTALS, Totals, list_timeline
 from tests.recorded.predictions import DEVICE, Point, points, worst_first
 from tests.tile_programs import TECHNIQUES, technique
 
-# The present bands, to be tightened as the model gets better; the claimed ones are in gpusim.validation.band.
+# The present bands, to be tightened as the model gets better; those aimed at are in gpusim.validation.band.
 MEAN = 0.04
 WORST = 0.22
 """0.21 until copies off a line lost bandwidth only where many are under way: `tma_warp_specialized` came nearer as a

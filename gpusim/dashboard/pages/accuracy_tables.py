@@ -40,12 +40,12 @@ def summary_cards(report: Accuracy) -> list[html.Div]:
     worst_hidden = report.overall.hidden_worst
     return [
         _card("recordings", f"{len(errors):,}", counted(len(report.techniques), "technique")),
-        _card("mean error of the total", percent(report.overall.mean_abs), f"claimed: {percent(report.band.mean)}"),
-        _card("worst", signed_percent(report.overall.worst), f"claimed: ±{percent(report.band.worst)}"),
+        _card("mean error of the total", percent(report.overall.mean_abs), f"aim: {percent(report.band.mean)}"),
+        _card("worst", signed_percent(report.overall.worst), f"aim: ±{percent(report.band.worst)}"),
         _card(f"within ±{percent(report.band.worst)}", f"{report.overall.percent_within} %",
               f"within ±5 %: {near} %, ±10 %: {fair} %"),
         _card("hidden fraction, worst", "–" if worst_hidden is None else _signed(worst_hidden),
-              f"claimed: ±{report.band.hidden:.2f}; of {counted(hidden, 'timeline')}"),
+              f"aim: ±{report.band.hidden:.2f}; of {counted(hidden, 'timeline')}"),
     ]  # fmt: skip
 
 
@@ -65,16 +65,16 @@ def technique_table(report: Accuracy, wanted: Wanted) -> html.Table:
     if report.overall is not None and len(rows) > 1:
         body.append(html.Tr([html.Th("all", scope="row"), *_summary_cells(report.overall, report.band)]))
     return html.Table(
-        [html.Caption(_claim(report)), html.Thead(html.Tr([html.Th(word, scope="col") for word in head])),
+        [html.Caption(_aim(report)), html.Thead(html.Tr([html.Th(word, scope="col") for word in head])),
          html.Tbody(body)], className="ranking",
     )  # fmt: skip
 
 
-def _claim(report: Accuracy) -> str:
-    """What is claimed, and who keeps all of it."""
+def _aim(report: Accuracy) -> str:
+    """What is aimed at, and who keeps all of it."""
     band, kept = report.band, sum(row.within(report.band) for row in report.techniques)
     return (
-        f"Claimed: mean {percent(band.mean)}, worst {percent(band.worst)}, hidden fraction {band.hidden:.2f}, stages "
+        f"Aim: mean {percent(band.mean)}, worst {percent(band.worst)}, hidden fraction {band.hidden:.2f}, stages "
         f"picked {percent(band.choice, 0)} from the best. Kept in every recording by {kept} of "
         f"{counted(len(report.techniques), 'technique')}, in green."
     )
