@@ -14,15 +14,12 @@ import numpy as np
 
 from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
-from gpusim.scenario.sweeps.yardstick import not_the_same
+from gpusim.scenario.sweeps.yardstick import alike, not_the_same
 from gpusim.timeline import KINDS, Timeline
 from gpusim.units import format_quantity
 
 __all__ = ["unlike_work"]
 
-TOLERANCE = 0.1
-"""Relative difference up to which two amounts are taken for the same, as between the points of a sweep: a warm-up
-among many launches, a few bytes of parameters."""
 MANY_TILES, FEW_TILES = 2, 2
 """A CTA with more than so many times its tiles, and so many on top, works on something else."""
 _STREAM = r"^(gpu\[\d+\]\.)?stream\[[^]]*\]$"
@@ -60,7 +57,7 @@ def _differences(ours: _Done, theirs: _Done, tiles: int) -> Iterator[str]:
     copies = list(_copies(ours, theirs)) if theirs.kernels or theirs.copies else []
     # The same bytes cut into more or fewer pieces are the same work.
     cut = not copies and sum(ours.bytes.values()) and sum(theirs.bytes.values())
-    if ours.kernels and theirs.kernels and not cut and not _alike(ours.kernels, theirs.kernels):
+    if ours.kernels and theirs.kernels and not cut and not alike((ours.kernels, theirs.kernels)):
         yield f"kernels ({ours.kernels:,} predicted, {theirs.kernels:,} measured)"
     yield from copies
     # Fewer are no sign: a probe keeps the first tiles only. Nor are some more: CTAs may take turns in any order.
@@ -72,7 +69,7 @@ def _copies(ours: _Done, theirs: _Done) -> Iterator[str]:
     told = (not ours.copies or sum(ours.bytes.values())) and (not theirs.copies or sum(theirs.bytes.values()))
     if not told:
         # Of a copy of unknown size only that it was there is known.
-        if not _alike(ours.copies, theirs.copies):
+        if not alike((ours.copies, theirs.copies)):
             yield f"copies ({ours.copies:,} predicted, {theirs.copies:,} measured)"
         return
     if theirs.bytes.get(_UNKNOWN):
@@ -81,7 +78,7 @@ def _copies(ours: _Done, theirs: _Done) -> Iterator[str]:
         pairs = {_WAYS.get(way, way): (ours.bytes.get(way, 0.0), theirs.bytes.get(way, 0.0))
                  for way in (*_WAYS, _BETWEEN)}  # fmt: skip
     for name, (one, other) in pairs.items():
-        if not _alike(one, other):
+        if not alike((one, other)):
             yield f"{name} ({_size(one)} predicted, {_size(other)} measured)"
 
 
@@ -110,10 +107,6 @@ def _cta(lane: str) -> int:
     """A number that lanes of the same CTA share; -1 for lanes of none."""
     found = re.match(r"sm\[(\d+)\]\.cta\[(\d+)\]", lane)
     return int(found[1]) << 32 | int(found[2]) if found else -1
-
-
-def _alike(one: float, other: float) -> bool:
-    return abs(one - other) <= TOLERANCE * max(one, other)
 
 
 def _size(count: float) -> str:

@@ -6,15 +6,16 @@ arithmetic and the same results: a larger tile of a product reads less because i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Yardstick", "not_the_same", "yardstick_of"]
+__all__ = ["Yardstick", "alike", "not_the_same", "yardstick_of"]
 
 Work = Mapping[str, float]
 _TOLERANCE = 0.1
-"""Relative difference up to which two points do the same: instructions around a loop, sums at the end."""
+"""Relative difference up to which two amounts are the same: of points instructions around a loop and sums at the end,
+of traces a warm-up among many launches and a few bytes of parameters."""
 _FLOP = ("flop", "flop of tensor cores")
 _COPIES = ("h2d", "d2h", "d2d", "p2p", "memset")
 _TIMES = ("seconds of blocks", "seconds of the host")
@@ -49,11 +50,11 @@ def yardstick_of(works: Iterable[Work]) -> Yardstick:
     flop, moved = ([_amount(work, unit) for work in all_of_them] for unit in ("FLOP", "byte"))
     times = [[work.get(name, 0.0) for work in all_of_them] for name in _TIMES]
     results = [_results(work) for work in all_of_them]
-    if not _alike(flop):
+    if not alike(flop):
         return Yardstick("FLOP" if all(flop) else "", "FLOPs")
-    if not all(map(_alike, times)):
+    if not all(map(alike, times)):
         return Yardstick("", "seconds of kernels or of the host that the file states")
-    if _alike(moved) or (min(flop) > 0.0 and min(results) > 0.0 and _alike(results)):
+    if alike(moved) or (min(flop) > 0.0 and min(results) > 0.0 and alike(results)):
         return Yardstick()
     return Yardstick("byte" if all(moved) else "", "bytes")
 
@@ -69,5 +70,6 @@ def _results(work: Work) -> float:
     return of_kernels + sum(work.get(name, 0.0) for name in _COPIES)
 
 
-def _alike(amounts: list[float]) -> bool:
+def alike(amounts: Sequence[float]) -> bool:
+    """Whether ``amounts``, at least one and none negative, differ by no more than is taken for the same."""
     return max(amounts) - min(amounts) <= _TOLERANCE * max(amounts)
