@@ -77,7 +77,7 @@ def compare(
     ] = None,
     total: Annotated[str | None, typer.Option("--total", help="What you measured in all, as 3.82ms.")] = None,
 ) -> None:
-    """Compare a scenario with its recording, --measured or --total; exit 1 if it is outside the claimed band."""
+    """Compare a scenario with its recording, --measured or --total; exit 1 if it is outside the band aimed at."""
     from gpusim.cli import scenario_commands
 
     given = scenario_commands.Measured(measured, timeline, total)

@@ -29,7 +29,7 @@ from gpusim.hardware.memory.store_queue import StoreQueue
 from gpusim.program import WARP_SIZE
 from gpusim.timeline import Kind, Recorder
 
-__all__ = ["Origin", "SmMemory"]
+__all__ = ["SmMemory"]
 
 
 class SmMemory:

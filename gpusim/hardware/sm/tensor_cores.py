@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from gpusim.engine import Capacity, Event, FluidSystem, Simulation
 from gpusim.hardware.folding.warp_groups import WarpGroup
-from gpusim.hardware.memory.sm_memory import Origin
+from gpusim.hardware.memory.load_request import Origin
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import Wgmma
 from gpusim.program.tensor_ops import BYTES_DEEP
