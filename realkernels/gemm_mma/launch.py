@@ -9,9 +9,9 @@ from realkernels.gemm_mma.model import RING, shared_bytes
 from realkernels.gemm_mma.oracle import compare
 
 
-def build(params: Params) -> Launcher:
-    """The launcher of one configuration."""
-    defines = {
+def defines_of(params: Params) -> dict[str, int]:
+    """The compile-time constants of ``kernel.cu``."""
+    return {
         "WARPS": params.warps,
         "WARPS_M": params.warps_m,
         "TILE_M": params.tile_m,
@@ -20,12 +20,16 @@ def build(params: Params) -> Launcher:
         "STAGES": params.stages,
         "GRID_M": params.grid_m,
     }
+
+
+def build(params: Params) -> Launcher:
+    """The launcher of one configuration."""
     halves = params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes) // 2
     return Launcher(
         Plan(
             technique=TECHNIQUE,
             params=params,
-            defines=defines,
+            defines=defines_of(params),
             warps=params.warps,
             role="worker",
             shared_bytes=padded_shared_bytes(shared_bytes(params), params.ctas_per_sm),

@@ -86,6 +86,7 @@ BENCHES = (
     "far",
     "sharing",
     "moving_apart",
+    "merged_reads",
     "cluster",
     "sweeps",
     "hits",

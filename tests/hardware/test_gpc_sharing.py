@@ -11,9 +11,11 @@ from statistics import mean
 
 import pytest
 
+from gpusim.hardware.memory.alignment import Start, lands_whole
 from gpusim.hardware.memory.gpc_sharing import FULL
 from gpusim.hardware.profile import load_profile
 from gpusim.program import CommitGroup, CpAsync, KernelProgram, Load, Op, Ring, Role, TmaLoad, WaitGroup
+from tests.bench_rows import rows as bench_rows
 from tests.tile_programs import tma_ring, without_launch_s
 
 BENCH = Path(__file__).parents[2] / "realkernels/microbench/recorded/h200_sxm/moving_apart.json"
@@ -97,6 +99,47 @@ def test_gain_of_the_bench(ctas: int):
     own = TILE // 3 // 128 * 128
     took, took_alone = (took_s(copying(tiles, shared_by=n, own=own, ctas=ctas)) for n in (16.0, 1.0))
     assert took_alone / took == pytest.approx(rate / alone, rel=0.1)
+
+
+def test_only_whole_lines_are_read_together():
+    """By the bench: copies whose lines land whole gain half and more from three other SMs, all others a quarter at most.
+
+    But for rows of half a line, two of which share one: they gain half as well, which is left out.
+    """
+    seen = set()
+    for row in bench_rows("merged_reads", members=4):
+        if row["way"] == "load":
+            continue
+        same = {name: row[name] for name in ("way", "row_bytes", "pitch_bytes", "offset_bytes", "swizzled")}
+        (alone,) = bench_rows("merged_reads", members=1, **same)
+        gain = row["bytes_per_cycle_per_sm"] / alone["bytes_per_cycle_per_sm"]
+        start = Start(128, row["row_bytes"], row["pitch_bytes"]) if row["way"] == "cp_async" else Start(128)
+        whole = lands_whole(start) and not row["offset_bytes"]
+        half = row["row_bytes"] == 64 and row["pitch_bytes"] % 64 == 0
+        assert (gain > 1.5) == (whole or half) or half, same
+        assert whole or half or gain < 1.3, same
+        seen.add(whole)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize("how", [{"row": 128, "pitch": 144}, {"row": 64, "pitch": 80}, {"align": 16}])
+def test_copies_off_their_lines_gain_nothing(how):
+    """Rows that are padded in shared memory, and copies that start off a line."""
+
+    def took(shared_by: float) -> float:
+        def body(tiles: int) -> Iterator[Op]:
+            for tile in range(tiles):
+                yield CpAsync("input", TILE, l2_hit=1.0, shared_by=shared_by, tile=tile, **how)
+                yield CommitGroup(tile=tile)
+                yield WaitGroup(tile=tile)
+
+        program = KernelProgram(
+            name="reads", grid=132 * 4, tiles_per_cta=10, roles=(Role("all", 8, body),), registers=32,
+            rings=(Ring("input", 1, TILE),), shared_bytes=2 * TILE, share_of_sm=4,
+        )  # fmt: skip
+        return took_s(program)
+
+    assert took(4.0) == took(1.0)
 
 
 @pytest.mark.parametrize("op", [CpAsync, Load])

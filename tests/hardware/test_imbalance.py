@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile
-from gpusim.hardware.sm.imbalance import expected_maximum, lateness_cycles, rewriting_part, waited_lines
+from gpusim.hardware.memory.loaded_latency import expected_maximum
+from gpusim.hardware.sm.imbalance import lateness_cycles, rewriting_part, waited_lines
 from gpusim.program import Load
 from tests.bench_rows import rows
 from tests.tile_programs import one_role

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, SECTOR_BYTES, Access, access_of
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["UNALIGNED", "Alignment", "Start", "access_of_rows", "turns"]
+__all__ = ["UNALIGNED", "Alignment", "Start", "access_of_rows", "lands_whole", "turns"]
 
 UNALIGNED = "tma.unaligned_sector_efficiency", "lsu.unaligned_sector_efficiency", "lsu.unaligned_line_efficiency"
 """What HBM gives to copies that start off a sector, or off a line; bulk copies off a line are held up behind it."""
@@ -68,6 +68,13 @@ class Alignment:
         """Bytes of cp.async that an SM has under way at most."""
         # Rows begin at multiples of what divides their distance.
         return _mean(self._room, start.pitch & -start.pitch if start.row else start.align)
+
+
+def lands_whole(start: Start) -> bool:
+    """Whether every line of what is copied lands in one line of shared memory, so that a request is for all of it."""
+    if start.row:
+        return start.row % LINE_BYTES == start.pitch % LINE_BYTES == 0
+    return start.align >= LINE_BYTES
 
 
 @lru_cache(maxsize=256)

@@ -10,13 +10,14 @@ Source: realkernels.microbench (tma, walk, burst, loaded, meeting, in_order, lat
 from __future__ import annotations
 
 from math import exp
+from statistics import NormalDist
 
 from gpusim.engine import Capacity
 from gpusim.hardware.memory.demand import Demand
 from gpusim.hardware.memory.recent_load import RecentLoad
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["LoadedLatency", "among_loads", "among_writes", "slowest"]
+__all__ = ["LoadedLatency", "among_loads", "among_writes", "expected_maximum", "far_part", "slowest"]
 
 EVEN = 3.0**0.5
 """Half the width of an even spread, in standard deviations."""
@@ -46,6 +47,13 @@ def slowest(range_: tuple[float, float], lines: float, scale: float) -> float:
     """What the slowest of ``lines`` waits for: from the value of one line to that of many."""
     one, many = range_
     return one + (many - one) * (1.0 - exp(-(lines - 1.0) / scale)) if scale else one
+
+
+def expected_maximum(count: float) -> float:
+    """Expected maximum of ``count`` standard normal numbers (Blom's approximation; 0 below two)."""
+    if count < 2:
+        return 0.0
+    return NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
 
 
 def far_part(footprint_bytes: float, capacity_bytes: float) -> float:
@@ -120,9 +128,8 @@ class LoadedLatency:
         """By how much the slowest of ``lines`` in so many ``pieces`` comes later than one line."""
         one, many = self._dram_s
         each, pieces = max(lines / pieces, 1.0), min(pieces, max(lines, 1.0))
-        # Pieces are early or late by chances of their own: of n numbers that are spread evenly over -1 to 1 the largest
-        # is (n - 1) / (n + 1) on average.
-        slowest_piece_s = self.jitter_s(each) * (pieces - 1.0) / (pieces + 1.0) if pieces > 1.0 else 0.0
+        # Pieces are early or late by chances of their own.
+        slowest_piece_s = self.deviation_s(each) * expected_maximum(pieces) if pieces > 1.0 else 0.0
         return slowest((0.0, many - one), each, self._many_lines) + slowest_piece_s
 
     def _queued_s(self, lines: float) -> float:

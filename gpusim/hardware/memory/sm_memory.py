@@ -55,7 +55,10 @@ class SmMemory:
         self.l1 = Outstanding(memory.sim, l1_bytes, profile.value("lsu.loads_ahead") * WARP_SIZE * WIDEST)
         self.copies = Outstanding(memory.sim, 1.0)
         """Copies by cp.async; `copies_room` says what room each takes."""
-        self.queue = LoadStoreQueue(memory.sim, profile.value("lsu.queue"), profile.seconds_of("lsu.queue_felt_after"))
+        self.queue = LoadStoreQueue(
+            memory.sim, profile.value("lsu.queue"), profile.seconds_of("lsu.queue_felt_after"),
+            profile.value("lsu.queue_passed"), profile.seconds_of("lsu.queue_depth"),
+        )  # fmt: skip
         self.stores = StoreQueue(memory.sim, profile.value("lsu.store_queue"), profile.value("lsu.stores_ahead"))
         self._merging = profile.value("lsu.merging_lines"), profile.value("lsu.merging_crowd")
         self._sparse = Capacity(f"{lane}.store_lines", multiplicity * profile.value("lsu.store_bandwidth") * clock)

@@ -14,28 +14,20 @@ Source: realkernels.microbench (walk: ends of warps and CTAs; tma: spread of the
 from __future__ import annotations
 
 from math import ceil, hypot, sqrt
-from statistics import NormalDist
 
 from gpusim.hardware.memory.access import LINE_BYTES
-from gpusim.hardware.memory.loaded_latency import slowest
+from gpusim.hardware.memory.loaded_latency import expected_maximum, slowest
 from gpusim.hardware.memory.traffic import Traffic
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm.cta import Cta
 from gpusim.program import CpAsync, KernelProgram, Load, NamedBarrier, Store, SyncThreads, TmaLoad
 
-__all__ = ["expected_maximum", "lateness_cycles", "lateness_s", "rewriting_part", "waited_lines"]
+__all__ = ["lateness_cycles", "lateness_s", "rewriting_part", "waited_lines"]
 
 
 FREE, FULL = 0.5, 0.9
 """Load up to which no SM waits for another's stores, and from which on each waits as in the bench, which does nothing
 else; assumed."""
-
-
-def expected_maximum(count: float) -> float:
-    """Expected maximum of ``count`` standard normal numbers (Blom's approximation; 0 below two)."""
-    if count < 2:
-        return 0.0
-    return NormalDist().inv_cdf((count - 0.375) / (count + 0.25))
 
 
 def lateness_cycles(waits: float, ctas: float, jitter: float, drift: float, load: float) -> float:

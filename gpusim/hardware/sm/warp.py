@@ -19,9 +19,9 @@ from gpusim.engine import Event
 from gpusim.errors import HazardError
 from gpusim.hardware.folding.warp_groups import WarpGroup
 from gpusim.hardware.memory.load_request import Origin
+from gpusim.hardware.memory.loaded_latency import expected_maximum
 from gpusim.hardware.sm.costs import MemoryBatch, known_mix
 from gpusim.hardware.sm.cta import Cta
-from gpusim.hardware.sm.imbalance import expected_maximum
 from gpusim.hardware.sm.warp_barriers import BARRIER_HANDLERS, end
 from gpusim.hardware.sm.warp_copies import COPY_HANDLERS
 from gpusim.hardware.sm.warp_hazards import check_end, found_at

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from gpusim.engine import Event, PhasedBarrier
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, Passes
-from gpusim.hardware.memory.alignment import Start, access_of_rows
+from gpusim.hardware.memory.alignment import Start, access_of_rows, lands_whole
 from gpusim.hardware.memory.load_request import LoadRequest
 from gpusim.hardware.sm.costs import MemoryBatch
 from gpusim.hardware.sm.cta import RingState
@@ -62,6 +62,11 @@ def issue(
         yield lane.sim.timeout(until_s - lane.sim.now)
 
 
+def _together(op: CpAsync | TmaLoad) -> float:
+    """SMs of a GPC that one read for ``op`` may serve: L2 answers several at once only if they ask for whole lines."""
+    return op.shared_by if lands_whole(start_of(op)) else 1.0
+
+
 def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     if not lane.executes(op):
         return
@@ -85,7 +90,7 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
         yield from issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)
         request = LoadRequest(
             "cp_async", amount / parts, op.l2_hit, start_of(op), lane.origin(op.tile, stage), access,
-            slowest_of=awaited, pieces=max(pieces, 1.0), shared_by=op.shared_by, late=late,
+            slowest_of=awaited, pieces=max(pieces, 1.0), shared_by=_together(op), late=late,
         )  # fmt: skip
         arrival = lane.sm.memory.load(request)
         copies.add(arrival, room / parts)
@@ -169,7 +174,7 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
             yield lane.issue_code(rest)
         request = LoadRequest(
             "tma", amount, op.l2_hit, start_of(op), lane.origin(op.tile, stage), pieces=op.copies / len(amounts),
-            shared_by=op.shared_by, multicast=ring.among if op.multicast else 1, late=late,
+            shared_by=_together(op), multicast=ring.among if op.multicast else 1, late=late,
         )  # fmt: skip
         arrival = lane.sm.memory.load(request)
         _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)
