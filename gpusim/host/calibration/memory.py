@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statistics import median
+from statistics import fmean, median
 
 from gpusim.hardware.calibration.benches import Measured
 from gpusim.host.calibration.benches import KIB, MIB, Found, HostBenches, line, rate, us
@@ -13,7 +13,8 @@ __all__ = ["STEPS"]
 def _device_memory(b: HostBenches, _: Found) -> Found:
     """CudaMalloc and cudaFree of whole 2 MiB pages; smaller blocks come out of a page that is there already.
 
-    A call beside a running kernel that waits for its end takes longer after it than one that need not wait.
+    CudaMalloc of these takes as long beside a kernel, as it is in programs. CudaFree waits for the kernel's end, comes
+    back from that as a synchronisation does (it takes as much longer than on an idle device), and then does the same.
     """
     found: Found = {}
     for name, part, call in (("alloc.device", "take", "malloc"), ("alloc.device_free", "give", "free")):
@@ -23,17 +24,9 @@ def _device_memory(b: HostBenches, _: Found) -> Found:
         # Blocks of 64 MiB and more cost up to 20 us more than by this line.
         fixed = [1e6 * (r["median_s"] - r["bytes"] / per_second) for r in rows if r["bytes"] <= 16 * MIB]
         found[name] = us(sum(fixed) / len(fixed), "alloc (cuda_malloc, 2 to 16 MiB)", max(fixed) - min(fixed))
-        times, _ = _beside_and_idle(b, f"{call} 1 MiB")
-        spread = max(times) - min(times)
-        found[f"alloc.small_{part}"] = us(sum(times) / len(times), "rules (waits, 1 MiB)", spread)
-    beside, idle = _beside_and_idle(b, "free 64 MiB")
-    wake = max((sum(beside) - sum(idle)) / len(idle), 0.0)
-    found["alloc.free_wake"] = us(wake, "rules (waits, 64 MiB)", max(beside) - min(beside))
-    cheap = b.rows("alloc", kind="half_page", part="take", held=0)
-    found["alloc.small"] = Measured(
-        max(r["bytes"] for r in cheap if 1e6 * r["median_s"] < found["alloc.device"].value / 4) / MIB,
-        "MiB", "alloc (half_page)",
-    )  # fmt: skip
+        beside, idle = _beside_and_idle(b, f"{call} 1 MiB")
+        times = beside if call == "malloc" else idle
+        found[f"alloc.small_{part}"] = us(fmean(times), "rules (waits, 1 MiB)", max(times) - min(times))
     # How cudaFree of a page-sized block behaves while a kernel runs elsewhere; likewise the others.
     for name, call in (("alloc.waits", "malloc"), ("alloc.free_waits", "free"), ("alloc.host_waits", "malloc_host"),
                        ("alloc.host_free_waits", "free_host")):  # fmt: skip

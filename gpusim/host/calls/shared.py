@@ -29,7 +29,7 @@ class Shared:
         self.pages = [Pages(machine.costs) for _ in each]
         self.memory = [DeviceMemory(machine.profile) for _ in each]
         self.slot_wake = Sleep(machine.profile, "slot")
-        self.pools = {pool.name: MemoryPool(pool, machine.costs) for pool in program.pools}
+        self.pools = {pool.name: MemoryPool(pool, machine.costs, self.pages[pool.device]) for pool in program.pools}
         self.running = len(program.threads)
         """Threads that still have calls to make."""
         self.lock_share = self.costs.call("lock") / self.costs.call("launch") if self.costs.call("launch") else 0.0

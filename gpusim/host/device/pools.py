@@ -5,7 +5,7 @@ Models: a driver pool is one range of addresses that grows at its end, in chunks
   events); else it grows by what is missing behind the free end. It looks which frees are complete only as it allocates
   and at a synchronisation; until then neighbours that were freed on the same stream are one block, free behind the last
   of them. Chunks that are free, above the threshold, go back at a synchronisation. A caching allocator keeps blocks by
-  stream and grows by cudaMalloc of what is wanted.
+  stream and grows by cudaMalloc of what is wanted (`Pages`).
 Source: CUDA C++ Programming Guide (stream-ordered memory allocator); realkernels.microbench.host (alloc: arena).
 """
 
@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from gpusim.errors import GpusimError, ProgramError
 from gpusim.host.costs import HostCosts
+from gpusim.host.device.pages import ALIGNMENT, Pages
 from gpusim.host.device.work import Item
 from gpusim.program.host import Pool
 
@@ -79,12 +80,12 @@ class Taken:
 
 
 class MemoryPool:
-    """One pool of the program, empty at its start."""
+    """One pool of the program, empty at its start. ``pages``: where cudaMalloc of its device takes blocks from."""
 
-    def __init__(self, pool: Pool, costs: HostCosts) -> None:
+    def __init__(self, pool: Pool, costs: HostCosts, pages: Pages | None = None) -> None:
         self.pool = pool
         self._costs = costs
-        self._granularity = int(costs.profile.value("pool.granularity"))
+        self._pages = pages or Pages(costs)
         # A driver pool asks for more than it needs, a caching allocator for what is wanted.
         self._chunk = 0 if pool.kind == "caching" else int(costs.profile.value("pool.chunk"))
         self._free: list[_Block] = []
@@ -140,7 +141,7 @@ class MemoryPool:
         return runs
 
     def _grow(self, name: str, size: int, stream: str, ordered: set[Item]) -> tuple[list[_Block], int, float]:
-        """Ask the OS; returns free neighbours of ``size`` bytes at least, what it gave, and the host's time."""
+        """Ask for more; returns free neighbours of ``size`` bytes at least, what the OS gave, and the host's time."""
         seconds = 0.0
         tail, grown = self._missing(size, stream, ordered)
         limit = self.pool.limit
@@ -169,8 +170,15 @@ class MemoryPool:
             self._given.append(_Span(at, at + grown, step))
         new = _Block(at, grown, stream if self.caching else "", None, 0, True)
         self._free.append(new)
-        seconds += self._costs.sized("alloc.device" if self.caching else "pool.grow", grown)
-        return [*tail, new], grown, seconds
+        if self.caching:
+            os_seconds, grown = self._pages.take(self._block_of(at), grown)
+        else:
+            os_seconds = self._costs.sized("pool.grow", grown)
+        return [*tail, new], grown, seconds + os_seconds
+
+    def _block_of(self, at: int) -> str:
+        """What a block that a caching allocator has is called where it comes from."""
+        return f"{self.pool.name} at {at}"
 
     def _missing(self, size: int, stream: str, ordered: set[Item]) -> tuple[list[_Block], int]:
         """The free end that ``stream`` may have, and the bytes that the OS has to add behind it for ``size``."""
@@ -178,7 +186,7 @@ class MemoryPool:
         tails = [run for run in self._runs(stream, ordered) if self._chunk and run[-1].end == end]
         tail = tails[0] if tails else []
         there = tail[-1].end - tail[0].at if tail else 0
-        return tail, _whole(size - there, self._chunk or self._granularity)
+        return tail, _whole(size - there, self._chunk or ALIGNMENT)
 
     def _end(self) -> int:
         return self._given[-1].end if self._given else 0
@@ -238,6 +246,8 @@ class MemoryPool:
             self._given = [part for whole in self._given for part in whole.without(span.at, span.end)]
             self._free = [part for block in self._free for part in block.without(span.at, span.end)]
         self._settle()
+        if self.caching:
+            return sum(self._pages.give(self._block_of(span.at), span.end - span.at) for span in back)
         return self._costs.sized(os_call, given) if given else 0.0
 
     def _within(self, run: tuple[int, int]) -> list[_Span]:

@@ -1,9 +1,9 @@
 """Streams: which work waits for which, and how long the device takes from one to the next.
 
 Models: order within a stream; events; the legacy stream, which waits for all blocking streams and which they wait for
-  (per-thread default streams are blocking ones, non-blocking streams are not concerned); graphs, whose order is their
-  edges; host functions, one at a time; a bounded number of launches in a stream. Through which hardware queue work
-  goes, and what holds it up there, is said by `queues`.
+  (per-thread default streams are blocking ones, of which each thread has one; non-blocking streams are not concerned);
+  graphs, whose order is their edges; host functions, one at a time; a bounded number of launches in a stream. Through
+  which hardware queue work goes, and what holds it up there, is said by `queues`.
 Omits: programmatic dependent launch, stream priorities of copies.
 Source: CUDA Runtime API (stream synchronization behavior); realkernels.microbench.host (device, rules).
 """
@@ -59,14 +59,13 @@ class Streams:
             if spec.device not in self._legacy:
                 self._legacy[spec.device] = StreamState(spec, f"{prefix}stream[{number}]")
             return self._legacy[spec.device]
-        key = (name, thread if spec.kind == "per_thread" else "")
+        # As of the legacy one, a thread has but one of its own on each device, whatever it is called.
+        own = spec.kind == "per_thread"
+        key = (f"own {spec.device}", thread) if own else (name, "")
         if key not in self._states:
-            suffix = f"@{thread}" if spec.kind == "per_thread" and self._others(name) else ""
+            suffix = f"@{thread}" if own and any(known == key[0] for known, _ in self._states) else ""
             self._states[key] = StreamState(spec, f"{prefix}stream[{number}{suffix}]")
         return self._states[key]
-
-    def _others(self, name: str) -> bool:
-        return any(known == name for known, _ in self._states)
 
     @property
     def all(self) -> list[StreamState]:
