@@ -10,7 +10,7 @@ Source: CUDA Runtime API (stream-ordered memory allocator); realkernels.microben
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 from gpusim.errors import GpusimError
 from gpusim.host.calls.caller import Caller, Calls
@@ -74,7 +74,8 @@ class MemoryCalls:
                 "take from a pool of the stream's device"
             )
         self._new_buffer(op.buffer, op.pool, op.bytes, device)
-        taken = pool.take(op.buffer, op.bytes, stream.lane, set(stream.waits))
+        key, look_s = self._caller.stream_key(op.stream), self._looks(device)
+        taken = pool.take(op.buffer, op.bytes, key, set(stream.waits), look_s)
         if taken.grown and pool.caching and self._costs.flag("alloc.waits"):
             yield from self._os_call(device, 0.0, "alloc.waits", 0, op.chunk)
         self._clear(device, taken.grown)
@@ -83,8 +84,23 @@ class MemoryCalls:
     def _free_async(self, op: ops.FreeAsync) -> Generator:
         where, _, _ = self._gone(op.buffer, *self._shared.pools)
         stream = self._caller.stream(op.stream)
-        seconds = self._pool(where).give(op.buffer, stream.lane, stream.last)
+        seconds = self._pool(where).give(op.buffer, self._caller.stream_key(op.stream), stream.last)
         yield from self._caller.busy("alloc", seconds, op.chunk)
+
+    def _looks(self, device: int) -> Callable[[str], float]:
+        """What it takes to look whether a stream has come to what it frees.
+
+        Little if there has been nothing to do since the host has seen the device idle, or if the stream has not.
+        """
+        streams, value = self._shared.machine.streams, self._costs.profile.value
+        idle = len(streams.items) == self._shared.seen_idle[device]
+
+        def look_s(key: str) -> float:
+            stream = streams.used(key)
+            busy = stream is not None and stream.last is not None and not stream.last.finished
+            return value("pool.look_idle" if idle else "pool.look_busy" if busy else "pool.look_done")
+
+        return look_s
 
     def _clear(self, device: int, size: int) -> None:
         if size:

@@ -41,36 +41,47 @@ class Streams:
         copies, kernels = (max(1, int(profile.value(key))) for key in ("copy.channels", "stream.connections"))
         self._queues = HardwareQueues(sim, {"compute": kernels, **dict.fromkeys(COPY_ENGINES, copies)})
         self._specs = {stream.name: (i, stream) for i, stream in enumerate(program.streams)}
-        self._states: dict[tuple[str, str], StreamState] = {}
+        self._states: dict[str, StreamState] = {}
         self._legacy: dict[int, StreamState] = {}
         self._last_func: Item | None = None
         self._serial = self._graphs = 0
         self.items: list[Item] = []
 
-    def state(self, name: str, thread: str) -> StreamState:
-        """The stream called ``name`` as ``thread`` sees it. Raises GpusimError for an undeclared one."""
+    def key(self, name: str, thread: str) -> str:
+        """Which stream ``thread`` means by ``name``: of the legacy ones, and of a thread's own, there is one a device.
+
+        Raises GpusimError for an undeclared one.
+        """
         if name not in self._specs:
             hint = nearest(name, self._specs)
             did = f". Did you mean {hint!r}?" if hint else ""
             raise GpusimError(f"stream {name!r} is not declared (declared: {listing(self._specs) or 'none'}){did}")
-        number, spec = self._specs[name]
-        prefix = self._prefixes[spec.device]
+        _, spec = self._specs[name]
         if spec.kind == "legacy":
-            if spec.device not in self._legacy:
-                self._legacy[spec.device] = StreamState(spec, f"{prefix}stream[{number}]")
-            return self._legacy[spec.device]
-        # As of the legacy one, a thread has but one of its own on each device, whatever it is called.
-        own = spec.kind == "per_thread"
-        key = (f"own {spec.device}", thread) if own else (name, "")
+            return f"legacy {spec.device}"
+        return f"own {spec.device} {thread}" if spec.kind == "per_thread" else f"stream {name}"
+
+    def used(self, key: str) -> StreamState | None:
+        """The stream with that key, if it has been used."""
+        return self._states.get(key)
+
+    def state(self, name: str, thread: str) -> StreamState:
+        """The stream called ``name`` as ``thread`` sees it. Raises GpusimError for an undeclared one."""
+        key = self.key(name, thread)
         if key not in self._states:
-            suffix = f"@{thread}" if own and any(known == key[0] for known, _ in self._states) else ""
-            self._states[key] = StreamState(spec, f"{prefix}stream[{number}{suffix}]")
+            number, spec = self._specs[name]
+            others = any(other.spec.kind == spec.kind and other.spec.device == spec.device for other in self.all)
+            suffix = f"@{thread}" if spec.kind == "per_thread" and others else ""
+            state = StreamState(spec, f"{self._prefixes[spec.device]}stream[{number}{suffix}]")
+            self._states[key] = state
+            if spec.kind == "legacy":
+                self._legacy[spec.device] = state
         return self._states[key]
 
     @property
     def all(self) -> list[StreamState]:
         """Streams that have been used."""
-        return [*self._states.values(), *self._legacy.values()]
+        return [*self._states.values()]
 
     def of(self, device: int) -> list[StreamState]:
         """Streams of a device that have been used."""
