@@ -77,7 +77,7 @@ class MemoryPool:
         run, spent_s = self._found(size, stream, ordered, look_s)
         seconds += spent_s
         if run is None:
-            run, grown, os_seconds = self._grow(name, size, stream, ordered)
+            run, grown, os_seconds = self._grow(name, size, stream)
             seconds += os_seconds
         at = run[0].at
         for block in run:
@@ -108,29 +108,29 @@ class MemoryPool:
                         return [found], spent_s
             self._look()
             spent_s = 2 * spent_s + self._costs.profile.value("pool.general")
-        fitting = [run for run in self._runs(stream, ordered) if run[-1].end - run[0].at >= size]
+        fitting = [run for run in self._runs(stream) if run[-1].end - run[0].at >= size]
         return min(fitting, key=lambda run: run[-1].end - run[0].at, default=None), spent_s
 
-    def _runs(self, stream: str, ordered: set[Item]) -> list[list[Block]]:
-        """Neighbours of which ``stream`` may have all.
+    def _runs(self, stream: str) -> list[list[Block]]:
+        """Neighbours that may be taken together: nobody's, of a caching allocator those of ``stream``.
 
-        A block that another stream has yet to free is taken only when the OS has no more memory, which is not modelled:
-        the pool grows instead.
+        A block that a stream has yet to free is taken by another one only when the OS has no more memory, which is not
+        modelled: the pool grows instead. It does so too where the stream's own and nobody's would do together.
         """
+        owner = stream if self.caching else ""
         runs: list[list[Block]] = []
         for block in self._free:
-            known = block.quiet or block.freed in ordered
-            if block.stream == stream or (known and not self.caching):
+            if block.stream == owner:
                 if runs and runs[-1][-1].end == block.at:
                     runs[-1].append(block)
                 else:
                     runs.append([block])
         return runs
 
-    def _grow(self, name: str, size: int, stream: str, ordered: set[Item]) -> tuple[list[Block], int, float]:
+    def _grow(self, name: str, size: int, stream: str) -> tuple[list[Block], int, float]:
         """Ask for more; returns free neighbours of ``size`` bytes at least, what the OS gave, and the host's time."""
         seconds = 0.0
-        tail, grown = self._missing(size, stream, ordered)
+        tail, grown = self._missing(size, stream)
         limit = self.pool.limit
         if limit is not None and self._chunk:
             # CUDA rounds up maxSize too: a pool of at most 8 MiB holds 32 MiB, one of 40 holds 64 (tried on an H100).
@@ -138,7 +138,7 @@ class MemoryPool:
         if limit is not None and self.reserved + grown > limit:
             seconds = self._give_back("alloc.device_free", 0)
             # The free end may have gone back, or may now begin elsewhere.
-            tail, grown = self._missing(size, stream, ordered)
+            tail, grown = self._missing(size, stream)
             if self.reserved + grown > limit:
                 raise ProgramError(
                     f"pool {self.pool.name!r} has no room for {name!r}: {self.reserved + grown:,} bytes are needed, "
@@ -167,10 +167,10 @@ class MemoryPool:
         """What a block that a caching allocator has is called where it comes from."""
         return f"{self.pool.name} at {at}"
 
-    def _missing(self, size: int, stream: str, ordered: set[Item]) -> tuple[list[Block], int]:
+    def _missing(self, size: int, stream: str) -> tuple[list[Block], int]:
         """The free end that ``stream`` may have, and the bytes that the OS has to add behind it for ``size``."""
         end = self._end()
-        tails = [run for run in self._runs(stream, ordered) if self._chunk and run[-1].end == end]
+        tails = [run for run in self._runs(stream) if self._chunk and run[-1].end == end]
         tail = tails[0] if tails else []
         there = tail[-1].end - tail[0].at if tail else 0
         return tail, whole(size - there, self._chunk or ALIGNMENT)
