@@ -87,10 +87,9 @@ def _threads(b: HostBenches, _: Found) -> Found:
 def _new_threads(b: HostBenches, _: Found) -> Found:
     """How much longer the first launch of a new thread takes than its third, and how long it keeps other threads out.
 
-    The second: four new threads at once, from the begin of the first launch to the end of the last first one (more take
-    longer each, which is left out). On an
-    ordinary stream and on the thread's own it takes equally long, within what the rows repeat to: their mean. Runs
-    that were made before there were such rows say nothing.
+    The second: four new threads at once, from the begin of the first launch to the end of the last first one; that more
+    threads take longer each is left out. On an ordinary stream and on the thread's own it takes equally long, within
+    what the rows repeat to: their mean. Runs that were made before there were such rows say nothing.
     """
     found: Found = {}
     for api, bench in (("cupy", "calls"), ("cuda", "cpp")):
