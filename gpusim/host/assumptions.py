@@ -9,7 +9,17 @@ from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.profile import HOST_GROUPS, DeviceProfile
 from gpusim.host.costs import HostApi
 from gpusim.program import KernelProgram
-from gpusim.program.host import HostOp, HostProgram, Launch, MallocAsync, Memcpy, MemcpyAsync, RooflineCost, Work
+from gpusim.program.host import (
+    FreeAsync,
+    HostOp,
+    HostProgram,
+    Launch,
+    MallocAsync,
+    Memcpy,
+    MemcpyAsync,
+    RooflineCost,
+    Work,
+)
 
 __all__ = ["assumed_of"]
 
@@ -29,7 +39,7 @@ _ONLY_FOR: dict[str, tuple[str, ...]] = {
     "host.memcpy_peer": ("p2p",), "host.memcpy_pull": ("p2p",), "host.memset": ("MemsetAsync",),
     "host.set_device": ("SetDevice",), "host.wait_peer": ("devices",),
     "pageable.": ("pageable",),
-    "pool.": ("driver",),
+    "pool.": ("driver",), "pool.look_": ("freeing",),
     "stream.func_": ("HostFunc",), "wake.func": ("HostFunc",),
     "stream.peer_": ("devices",),
 }  # fmt: skip
@@ -67,7 +77,7 @@ def assumed_of(program: HostProgram, profile: DeviceProfile, api: HostApi) -> li
 
 
 def _features(program: HostProgram, calls: Iterable[HostOp]) -> Iterator[str]:
-    """Types of its calls, ways and memory of its copies, kinds of pools; ``threads`` and ``devices`` if several."""
+    """Types of its calls, ways and memory of its copies, kinds of pools; what there are several of."""
     pools = {pool.name: pool.kind for pool in program.pools}
     for op in calls:
         yield type(op).__name__
@@ -78,6 +88,8 @@ def _features(program: HostProgram, calls: Iterable[HostOp]) -> Iterator[str]:
             yield pools.get(op.pool, "driver")
     if len(program.threads) > 1:
         yield "threads"
+    if len({op.stream for op in calls if isinstance(op, FreeAsync)}) > 1:
+        yield "freeing"
     if program.devices > 1:
         yield "devices"
 

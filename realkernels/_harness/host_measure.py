@@ -41,13 +41,13 @@ from gpusim.validation.recording import (
 from realkernels._harness.design import design_of
 from realkernels._harness.host_design import host_designs
 from realkernels._harness.host_timeline import from_events, from_records
-from realkernels._harness.quick_core import stay_on_a_quick_core
+from realkernels._harness.quick_core import one_thread_only, stay_on_a_quick_core
 
 __all__ = ["main", "measure_one"]
 
 METHOD = (
     "host clock from the first call to an idle device, un-traced; median; copies checked against NumPy; programs of "
-    "one thread on the core on which launches are quickest"
+    "one thread, without host functions, on the core on which launches are quickest"
 )
 CACHE = "as the program leaves it"
 TOTALS_FILE, TRACES_FILE = "host_totals.json", "host_traces.json.gz"
@@ -120,9 +120,9 @@ def _worker(options: argparse.Namespace) -> int:
     if not chosen + traced:
         print(f"{name}: every configuration needs more GPUs than there are")
         return 0
-    reserve(max(memory_needed(technique.build(params)) for params in chosen + traced))
-    # Threads that a bound one starts would be bound to the same core.
-    if all(len(technique.build(params).threads) == 1 for params in chosen):
+    programs = [technique.build(params) for params in chosen + traced]
+    reserve(max(map(memory_needed, programs)))
+    if one_thread_only(programs):
         data["meta"]["host"]["launch_by_core"] = stay_on_a_quick_core()
     for params in chosen:
         if time.perf_counter() - begin > options.seconds:

@@ -14,6 +14,8 @@ NOTES = {
     "where": "new memory of the device or of a pool that grows, or kept by a pool; the time is that of a copy of 1 MiB "
     "to the device and of the wait for it, right behind the allocating call (take_s)",
     "arena": "MiB that a pool has from the OS after each step",
+    "looks": "an allocation from a pool's free end, by what ``others`` do that free into it (alone: there are none; "
+    "idle: nothing since a synchronisation; done: nothing, but another one works; busy: they work, a free behind each)",
     "lead": "how many frees are in flight before the same sizes are asked for again",
 }
 DEVICE_SIZES = (4 * KIB, 256 * KIB, MIB, 2 * MIB, 4 * MIB, 16 * MIB, 64 * MIB, 256 * MIB, 1024 * MIB)
@@ -40,7 +42,7 @@ def _half_pages(lab: Lab) -> Iterator[dict]:
     runtime, (stream,) = lab.runtime, lab.streams(1)
     for held in (0, 1):
         kept = [runtime.malloc(MIB // 2) for _ in range(held)]
-        for size in (256 * KIB, MIB // 2, MIB, 3 * MIB // 2):
+        for size in (256 * KIB, MIB // 2, MIB, 3 * MIB // 2, 15 * MIB // 8):
             yield from (
                 {**row, "held": held}
                 for row in _pairs(
@@ -197,6 +199,37 @@ def _reuse(lab: Lab) -> Iterator[dict]:
     runtime.memPoolDestroy(pool)
 
 
+LOOKED_AT = 8
+
+
+def _looks(lab: Lab) -> Iterator[dict]:
+    """What looking at other streams takes: each has freed into the pool before."""
+    runtime, (own, working, *others) = lab.runtime, lab.streams(2 + LOOKED_AT)
+    for state in ("alone", "idle", "done", "busy"):
+        pool, times = _pool(runtime, 1 << 60), []
+        users = others if state != "alone" else []
+        for _ in range(15):
+            blocks = {stream: runtime.mallocFromPoolAsync(MIB, pool, stream.ptr) for stream in users}
+            if state != "busy":
+                for stream, pointer in blocks.items():
+                    runtime.freeAsync(pointer, stream.ptr)
+            runtime.deviceSynchronize()
+            for stream in {"done": [working], "busy": users}.get(state, ()):
+                lab.kernel(stream, 0, 1e-3)
+            if state == "busy":
+                for stream, pointer in blocks.items():
+                    runtime.freeAsync(pointer, stream.ptr)
+            held: list[int] = []
+            take = lambda held=held, pool=pool: held.append(runtime.mallocFromPoolAsync(2 * MIB, pool, own.ptr))  # noqa: E731
+            times += list(time_calls(take, 3)[1:])
+            runtime.deviceSynchronize()
+            for pointer in held:
+                runtime.freeAsync(pointer, own.ptr)
+            runtime.deviceSynchronize()
+        yield {"kind": "looks", "state": state, "others": LOOKED_AT, **spread(times[2:])}
+        runtime.memPoolDestroy(pool)
+
+
 def _caching(lab: Lab) -> Iterator[dict]:
     """CuPy's own pool: a block it holds, and one it has to ask cudaMalloc for."""
     import cupy
@@ -254,4 +287,4 @@ def _arena(lab: Lab) -> Iterator[dict]:
             runtime.memPoolDestroy(pool)
 
 
-SECTIONS = (_arena, _plain, _half_pages, _cleared, _thresholds, _growing, _release, _reuse, _caching)
+SECTIONS = (_arena, _plain, _half_pages, _cleared, _thresholds, _growing, _release, _reuse, _looks, _caching)

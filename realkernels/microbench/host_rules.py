@@ -12,6 +12,8 @@ from realkernels.microbench.bench import KIB, MIB
 from realkernels.microbench.host_lab import D2H, H2D, Lab
 
 NOTES = {
+    "free_behind": "call_s from the launch of a kernel of kernel_s to the end of cudaFree, with and without a "
+    "synchronisation in between",
     "waits": "call_s while a kernel of kernel_s runs on another stream; it waits if the two are alike",
     "queue": "launches accepted before a call took longer than 2 ms, and how long that call took",
     "aliases": "streams whose single kernel did not start while two kernels of another stream were running and queued",
@@ -75,6 +77,27 @@ def _calls(lab: Lab, free: Any) -> dict[str, tuple[Callable, Callable, Callable]
     for name, call in plain.items():
         calls[name] = (_none, lambda _, call=call: call(), _done)
     return calls
+
+
+def _frees_behind(lab: Lab) -> Iterator[dict]:
+    """Launch and cudaFree, with and without a synchronisation between: when it comes back behind a short kernel."""
+    (stream,) = lab.streams(1)
+    for size in (256 * KIB, 2 * MIB, 16 * MIB):
+        for kernel_s in (10e-6, 100e-6, 1e-3):
+            both = {"free": lambda: None, "sync_free": lab.runtime.deviceSynchronize}
+            times: dict[str, list[float]] = {name: [] for name in both}
+            for _ in range(15):
+                for name, between in both.items():
+                    pointer = lab.runtime.malloc(size)
+                    lab.runtime.deviceSynchronize()
+                    begin = time.perf_counter()
+                    lab.kernel(stream, 0, kernel_s)
+                    between()
+                    lab.runtime.free(pointer)
+                    times[name].append(time.perf_counter() - begin)
+            for name, values in times.items():
+                yield {"kind": "free_behind", "call": name, "bytes": size, "kernel_s": kernel_s,
+                       "call_s": float(np.median(values))}  # fmt: skip
 
 
 def _none() -> None:
@@ -251,4 +274,14 @@ def _ended_warps(lab: Lab) -> Iterator[dict]:
             yield row
 
 
-SECTIONS = (_ended_warps, _default_stream, _queue_depth, connections, _channels, _resident, _sharing, _waiting_calls)
+SECTIONS = (
+    _ended_warps,
+    _default_stream,
+    _queue_depth,
+    connections,
+    _channels,
+    _resident,
+    _sharing,
+    _waiting_calls,
+    _frees_behind,
+)

@@ -163,7 +163,8 @@ def _two_threads(lab: Lab) -> Iterator[dict]:
 def _new_threads(lab: Lab) -> Iterator[dict]:
     """The first calls of threads that have only chosen the device; ``bytes`` is the place of a call, or the threads.
 
-    One thread at a time, and the first calls of four at once: from the first one's begin to the last one's end.
+    One thread at a time, and the first calls of two, four and eight at once: from the first one's begin to the last
+    one's end.
     """
     streams = (ops.Stream("s", "blocking"), ops.Stream("own", "per_thread"))
     maker = CallMaker(ops.HostProgram("new threads", (), streams), Arena(2 * MIB))
@@ -176,9 +177,10 @@ def _new_threads(lab: Lab) -> Iterator[dict]:
                    **spread([times[place] - times[place - 1] for times in samples])}  # fmt: skip
     for state in ("ordinary", "per_thread"):
         calls = maker.calls(NEW_THREADS[state])
-        each = [_beginning(lab, calls, 4) for _ in range(25)]
-        together = [max(times[1] for times in threads) - min(times[0] for times in threads) for threads in each]
-        yield {"call": "new_threads", "state": state, "bytes": 4, **spread(together)}
+        for count in (2, 4, 8):
+            each = [_beginning(lab, calls, count) for _ in range(25)]
+            together = [max(times[1] for times in threads) - min(times[0] for times in threads) for threads in each]
+            yield {"call": "new_threads", "state": state, "bytes": count, **spread(together)}
 
 
 def _beginning(lab: Lab, calls: list[Call], count: int) -> list[list[float]]:

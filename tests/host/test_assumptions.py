@@ -32,12 +32,20 @@ def assumed(calls: list, device: str = "h200_sxm", api: str = "cupy", graphs: tu
         ([ops.HostFunc("s")], "cuda", ["host.cuda.func_steals"]),
         ([ops.MallocAsync("b", 4, "s", "p")], "cuda", []),
         ([ops.MallocAsync("b", 4, "s", "p"), ops.MemcpyAsync("h2d", 4, "s")], "cuda", []),
+        ([ops.FreeAsync("b", "s")] * 2, "cuda", []),
         ([ops.MallocAsync("b", 4, "s", "c")], "cuda", ["host.cuda.cache_give", "host.cuda.cache_hit"]),
     ],
 )
 def test_calls_say_what_matters(calls, api, expected):
     """Of the H200, on which nearly everything was measured."""
     assert assumed(calls, api=api) == expected
+
+
+def test_what_a_pool_takes_to_look_at_other_streams_matters_where_there_are_some():
+    """With frees in two streams; on one of them alone it has nobody to look at."""
+    calls = [ops.MallocAsync("b", 4, "s", "p"), ops.FreeAsync("b", "s"), ops.FreeAsync("d", "t")]
+    assert assumed(calls) == ["pool.look_busy", "pool.look_done", "pool.look_idle"]
+    assert assumed(calls[:2]) == []
 
 
 def test_a_memset_has_the_blocks_of_a_copy_and_numbers_of_its_own():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import shutil
 from itertools import pairwise
 from pathlib import Path
 
@@ -11,12 +12,16 @@ import pytest
 
 from gpusim.errors import ProgramError
 from gpusim.hardware import load_profile
+from gpusim.host import simulate_host
+from gpusim.host.calibration.calibrate import measure_host_quantities
 from gpusim.host.costs import HostCosts
 from gpusim.host.device.pools import MemoryPool
+from gpusim.program import host as ops
 from gpusim.program.host import Pool
 from realkernels import microbench
+from tests.host.profiles import textbook
 
-MIB = 1 << 20
+MIB, US = 1 << 20, 1e-6
 RUN = Path(microbench.__file__).parent / "recorded" / "h200_sxm" / "host" / "2026-11-26_1" / "host_alloc.json"
 ARENAS = [row for row in json.loads(RUN.read_text(encoding="utf-8"))["rows"] if row["kind"] == "arena"]
 INTO_A_HOLE = ("giving back", "0")
@@ -107,6 +112,105 @@ def test_what_an_event_says_of_a_block_holds_until_its_neighbour_is_freed():
         if later:
             mine.give("q", "frees", second)
         assert mine.take("again", 32 * MIB, "asks", {first}).grown == (32 * MIB if later else 0)
+
+
+KIB = 1 << 10
+PLACES = """
+  0  96 196 292 392 488 588
+ 96   0 292 196 488 392 588
+ 96 292   0 488 196 588 392
+ 96 292 488   0 588 196 388
+ 96 488 292 588   0 388 196
+ 96 488 588 292 388   0 688
+ 96 588 196 388 488 688 292
+ 96 588 388 196 688   0 488
+ 96 388 292 688 588 488 196
+"""
+"""Where an H200 put blocks of 96 and 100 KiB in turn, in KiB: one on each of seven streams, a kernel behind each, all
+given back, and again."""
+LOOKS = """
+0 0 0 0 0 0 0
+1 1 3 3 5 5 12
+0 2 2 4 4 6 6
+0 0 3 3 5 5 12
+0 2 2 4 4 6 6
+0 0 3 3 5 5 12
+0 2 0 4 2 6 4
+0 0 3 3 5 0 12
+0 2 0 4 2 6 4
+"""
+"""How many streams each had to look at, as far as their times say: 1.5 us each."""
+
+
+def test_blocks_of_streams_in_turn_lie_where_the_device_puts_them():
+    """Its own, then nobody's, then what others have freed, one stream after the other; then what is put together."""
+    mine, chunk = pool(release_threshold=1 << 60), 0
+    places, looks = [], []
+    for _ in PLACES.split("\n")[1:-1]:
+        names = [(f"s{i}", str(chunk + i), (96, 100)[(chunk + i) % 2]) for i in range(7)]
+        for stream, name, kib in names:
+            looked: list[str] = []
+            mine.take(name, kib * KIB, stream, set(), lambda other, looked=looked: looked.append(other) or 0.0)
+            places.append(mine._used[name][0] // KIB)
+            looks.append(len(looked))
+        for stream, name, _ in names:
+            mine.give(name, stream, None)
+        chunk += 7
+    assert places == [int(text) for text in PLACES.split()]
+    # Who finds nothing looks at all of them twice.
+    assert looks == [6 if text == "12" else int(text) for text in LOOKS.split()]
+
+
+def test_a_look_takes_its_time_and_without_success_twice():
+    """Two other streams: none is asked for what is the stream's own; the first has nothing that is complete."""
+    mine, later = pool(release_threshold=1 << 60), Work()
+    for name in "abc":
+        mine.take(name, MIB, name, set())
+    hit = HostCosts(load_profile("h200_sxm"), "cupy").call("malloc_async")
+    general = load_profile("h200_sxm").value("pool.general")
+    mine.give("a", "a", later)
+    mine.give("b", "b", None)
+    assert mine.take("own", MIB, "a", set(), lambda _: 1.0).seconds == pytest.approx(hit)
+    mine.give("own", "a", later)
+    assert mine.take("theirs", MIB, "c", set(), lambda _: 1.0).seconds == pytest.approx(hit + 2.0)
+    assert mine.take("free end", MIB, "c", set(), lambda _: 1.0).seconds == pytest.approx(hit + 4.0 + general)
+
+
+@pytest.mark.parametrize(("between", "look_us"), [
+    ((), 1.0), ((ops.HostWork(100 * US),), 8.0), ((ops.HostWork(100 * US), ops.DeviceSync()), 0.5),
+    ((ops.HostWork(100 * US), ops.StreamSync("b")), 0.5),
+])  # fmt: skip
+def test_a_look_at_a_stream_that_has_nothing_to_do_any_more_takes_longest(between, look_us):
+    """8 us; one while it works, and half of one once a synchronisation has found the device idle."""
+    profile = textbook(pool__look_busy=1 * US, pool__look_done=8 * US, pool__look_idle=0.5 * US)
+    kernel = ops.Launch(ops.Work(ops.FixedCost(50 * US)), "b")
+    calls = [ops.MallocAsync("x", MIB, "b", "p"), kernel, ops.FreeAsync("x", "b"), *between,
+             ops.MallocAsync("y", MIB, "a", "p"), ops.FreeAsync("y", "a")]  # fmt: skip
+    streams = tuple(ops.Stream(name, "non_blocking") for name in "ab")
+    program = ops.HostProgram(
+        "test", (ops.HostThread("main", tuple(calls)),), streams, pools=(Pool("p", "driver", 1 << 60),)
+    )
+    timeline = simulate_host(program, profile)
+    takes = [i.duration_s for i in timeline if i.lane == "host[0]" and i.kind == "alloc" and i.bytes]
+    # Who finds there what it wants looks once, who takes it from the free end twice.
+    times = 1 if look_us == 8.0 else 2
+    assert takes[-1] == pytest.approx(times * look_us * US)
+
+
+def test_what_a_look_takes_comes_from_the_bench_and_is_assumed_where_it_is_missing(tmp_path):
+    """Eight streams, each looked at twice: 16 us more are one each."""
+    folder = shutil.copytree(RUN.parent, tmp_path / "run")
+    before = measure_host_quantities(folder, 0.0)
+    document = json.loads((folder / "host_alloc.json").read_text(encoding="utf-8"))
+    times = {"alone": 2.0, "idle": 4.0, "done": 18.0, "busy": 1.0}
+    document["rows"] += [
+        {"kind": "looks", "state": state, "others": 8, "median_s": us * US} for state, us in times.items()
+    ]
+    (folder / "host_alloc.json").write_text(json.dumps(document), encoding="utf-8")
+    found = measure_host_quantities(folder, 0.0)
+    assert {key: found[key].value for key in found.keys() - before.keys()} == pytest.approx(
+        {"pool.look_idle": 0.125, "pool.look_done": 1.0, "pool.look_busy": 0.0}
+    )
 
 
 def test_an_empty_pool_grows_for_more():

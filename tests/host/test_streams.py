@@ -107,7 +107,7 @@ def test_pageable_copy_in_waits_for_the_stream_only_when_the_buffers_are_full():
     mark = ops.Malloc("x", 1)
 
     def marked_s(copy) -> float:
-        timeline = simulate_host(program([kernel, copy, mark]), textbook(alloc__device=1e-6))
+        timeline = simulate_host(program([kernel, copy, mark]), textbook(alloc__small_take=1e-6))
         return next(i.start_s for i in timeline if i.kind == "alloc")
 
     assert marked_s(one) == pytest.approx(2 * COPY_S)

@@ -53,6 +53,17 @@ def test_a_default_stream_of_each_thread_is_declared_once(kind, together):
     assert simulate_host(program, PROFILE).total_s == pytest.approx((1010 if together else 2005) * US)
 
 
+@pytest.mark.parametrize(
+    ("kinds", "together"), [(("per_thread", "per_thread"), False), (("per_thread", "blocking"), True)]
+)
+def test_a_thread_has_one_default_stream_under_whatever_names(kinds, together):
+    """Two streams of that kind are one, as two legacy ones are: its work is in a row."""
+    kernel = ops.Work(ops.FixedCost(1000 * US))
+    thread = ops.HostThread("main", tuple(ops.Launch(kernel, name) for name in "ab"), warm=True)
+    program = ops.HostProgram("test", (thread,), tuple(map(ops.Stream, "ab", kinds)))
+    assert simulate_host(program, PROFILE).total_s == pytest.approx((1010 if together else 2005) * US)
+
+
 def test_a_thread_whose_others_have_ended_begins_alone():
     """Nobody is kept out: 20 us more than the call takes."""
     late = [ops.HostWork(1000 * US), *launches("b", 2)]

@@ -87,15 +87,16 @@ def _threads(b: HostBenches, _: Found) -> Found:
 def _new_threads(b: HostBenches, _: Found) -> Found:
     """How much longer the first launch of a new thread takes than its third, and how long it keeps other threads out.
 
-    The second: four new threads at once, from the begin of the first launch to the end of the last first one. On an
-    ordinary stream and on the thread's own it takes equally long, within what the rows repeat to: their mean. Runs
-    that were made before there were such rows say nothing.
+    The second: four new threads at once, from the begin of the first launch to the end of the last first one; that more
+    threads take longer each is left out. On an ordinary stream and on the thread's own it takes equally long, within
+    what the rows repeat to: their mean. Runs that were made before there were such rows say nothing.
     """
     found: Found = {}
     for api, bench in (("cupy", "calls"), ("cuda", "cpp")):
         rows = [row for row in b.head(bench)["rows"] if row.get("state") in ("ordinary", "per_thread")]
         alone = {(row["state"], row["bytes"]): 1e6 * row["median_s"] for row in rows if row["call"] == "new_thread"}
-        together = [1e6 * row["median_s"] / row["bytes"] for row in rows if row["call"] == "new_threads"]
+        four = [row for row in rows if row["call"] == "new_threads" and row["bytes"] == 4]
+        together = [1e6 * row["median_s"] / row["bytes"] for row in four]
         if not together:
             continue
         longer = fmean(alone[state, 1] - alone[state, 3] for state in ("ordinary", "per_thread"))

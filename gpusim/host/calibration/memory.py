@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from statistics import median
+from statistics import fmean, median
 
 from gpusim.hardware.calibration.benches import Measured
 from gpusim.host.calibration.benches import KIB, MIB, Found, HostBenches, line, rate, us
@@ -13,7 +13,8 @@ __all__ = ["STEPS"]
 def _device_memory(b: HostBenches, _: Found) -> Found:
     """CudaMalloc and cudaFree of whole 2 MiB pages; smaller blocks come out of a page that is there already.
 
-    A call beside a running kernel that waits for its end takes longer after it than one that need not wait.
+    CudaMalloc of these takes as long beside a kernel, as it is in programs. CudaFree waits for the kernel's end, comes
+    back from that as a synchronisation does (it takes as much longer than on an idle device), and then does the same.
     """
     found: Found = {}
     for name, part, call in (("alloc.device", "take", "malloc"), ("alloc.device_free", "give", "free")):
@@ -23,17 +24,9 @@ def _device_memory(b: HostBenches, _: Found) -> Found:
         # Blocks of 64 MiB and more cost up to 20 us more than by this line.
         fixed = [1e6 * (r["median_s"] - r["bytes"] / per_second) for r in rows if r["bytes"] <= 16 * MIB]
         found[name] = us(sum(fixed) / len(fixed), "alloc (cuda_malloc, 2 to 16 MiB)", max(fixed) - min(fixed))
-        times, _ = _beside_and_idle(b, f"{call} 1 MiB")
-        spread = max(times) - min(times)
-        found[f"alloc.small_{part}"] = us(sum(times) / len(times), "rules (waits, 1 MiB)", spread)
-    beside, idle = _beside_and_idle(b, "free 64 MiB")
-    wake = max((sum(beside) - sum(idle)) / len(idle), 0.0)
-    found["alloc.free_wake"] = us(wake, "rules (waits, 64 MiB)", max(beside) - min(beside))
-    cheap = b.rows("alloc", kind="half_page", part="take", held=0)
-    found["alloc.small"] = Measured(
-        max(r["bytes"] for r in cheap if 1e6 * r["median_s"] < found["alloc.device"].value / 4) / MIB,
-        "MiB", "alloc (half_page)",
-    )  # fmt: skip
+        beside, idle = _beside_and_idle(b, f"{call} 1 MiB")
+        times = beside if call == "malloc" else idle
+        found[f"alloc.small_{part}"] = us(fmean(times), "rules (waits, 1 MiB)", max(times) - min(times))
     # How cudaFree of a page-sized block behaves while a kernel runs elsewhere; likewise the others.
     for name, call in (("alloc.waits", "malloc"), ("alloc.free_waits", "free"), ("alloc.host_waits", "malloc_host"),
                        ("alloc.host_free_waits", "free_host")):  # fmt: skip
@@ -62,19 +55,41 @@ def _host_memory(b: HostBenches, _: Found) -> Found:
 
 
 def _pools(b: HostBenches, _: Found) -> Found:
-    """Stream-ordered pools: hits, and what a pool asks the OS for.
+    """Stream-ordered pools: what a call takes that finds its stream's own free block, and what a pool asks the OS for.
 
-    It grows by at least ``pool.chunk``: of the blocks of 2 MiB taken from an empty one, the first asks the OS and the
-    next eleven do not; of those of 16 MiB every second one does.
+    Behind a synchronisation the block is nobody's, and a part of the free end, which takes ``pool.general`` longer. The
+    bench in C++ has no other calls than such. A pool grows by ``pool.chunk`` at least: of the blocks of 2 MiB taken
+    from an empty one, the first asks the OS and the next eleven do not; of those of 16 MiB every second one does.
     """
     found: Found = {}
-    for call, part in (("malloc_async", "take"), ("free_async", "give")):
-        hit = b.us("alloc", kind="pool_threshold_max", part=part, bytes=MIB)
-        found[f"host.cupy.{call}"] = us(hit, "alloc (pool_threshold_max)")
-        found[f"host.cuda.{call}"] = us(b.call("cuda", call, "threshold_max", 2 * MIB), "cpp (threshold_max)")
+    hit = b.us("alloc", kind="pool_hit", part="take", threshold="max", bytes=MIB)
+    general = max(b.us("alloc", kind="pool_threshold_max", part="take", bytes=MIB) - hit, 0.0)
+    in_cpp = max(b.call("cuda", "malloc_async", "threshold_max", 2 * MIB) - general, 0.0)
+    found["pool.general"] = us(general, "alloc (pool_threshold_max less pool_hit)")
+    found["host.cupy.malloc_async"] = us(hit, "alloc (pool_hit)")
+    found["host.cuda.malloc_async"] = us(in_cpp, "cpp (threshold_max) less pool.general")
+    give = b.us("alloc", kind="pool_threshold_max", part="give", bytes=MIB)
+    found["host.cupy.free_async"] = us(give, "alloc (pool_threshold_max)")
+    found["host.cuda.free_async"] = us(b.call("cuda", "free_async", "threshold_max", 2 * MIB), "cpp (threshold_max)")
     found["pool.chunk"] = Measured(32.0, "MiB", "alloc (pool_miss of 2, 16 and 64 MiB)")
     found["pool.granularity"] = Measured(2.0, "MiB", "alloc (cuda_malloc below and above 1 MiB)")
     return found
+
+
+def _looks(b: HostBenches, _: Found) -> Found:
+    """What it takes to look at another stream that frees into the pool, of which there are ``others``.
+
+    Where none of them has what is wanted, each is looked at twice. Nothing of runs from before there was such a bench.
+    """
+    rows = {row["state"]: row for row in b.some("alloc", kind="looks")}
+    return {
+        f"pool.look_{state}": us(
+            max(1e6 * (row["median_s"] - rows["alone"]["median_s"]) / (2 * row["others"]), 0.0),
+            f"alloc (looks: {state})",
+        )
+        for state, row in rows.items()
+        if state != "alone"
+    }
 
 
 def _growth(b: HostBenches, _: Found) -> Found:
@@ -222,4 +237,4 @@ def _dispatch(b: HostBenches, _: Found) -> Found:
     }
 
 
-STEPS = (_rules, _dispatch, _device_memory, _host_memory, _clearing, _pools, _growth, _caching, _pageable)
+STEPS = (_rules, _dispatch, _device_memory, _host_memory, _clearing, _pools, _looks, _growth, _caching, _pageable)

@@ -39,6 +39,10 @@ class Caller:
         """The stream that this thread calls ``name``. Raises GpusimError for an undeclared one."""
         return self._streams.state(name, self._name)
 
+    def stream_key(self, name: str) -> str:
+        """Which stream that is, whatever this thread calls it."""
+        return self._streams.key(name, self._name)
+
     def busy(self, kind: str, seconds: float, chunk: int = -1, size: int = 0) -> Generator:
         """Take the thread for ``seconds``."""
         start = self._sim.now

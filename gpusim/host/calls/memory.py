@@ -1,6 +1,7 @@
 """Calls that allocate and free memory.
 
-Models: what the OS takes, by size; how much there is (`DeviceMemory`); calls that wait for their device first; pools.
+Models: what the OS takes, by size; how much there is (`DeviceMemory`); calls that wait for their device first, and then
+  come back as a synchronisation does before they do what they do on an idle device; pools.
   New memory is cleared by the engine that copies to the device, from the beginning of the call on, whatever is copied
   behind it.
 Omits: that copies and the clearing of more than 64 MiB take turns.
@@ -9,7 +10,7 @@ Source: CUDA Runtime API (stream-ordered memory allocator); realkernels.microben
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 from gpusim.errors import GpusimError
 from gpusim.host.calls.caller import Caller, Calls
@@ -50,8 +51,7 @@ class MemoryCalls:
 
     def _free(self, op: ops.Free) -> Generator:
         _, size, device = self._gone(op.buffer, "device")
-        busy = any(s.last is not None and not s.last.finished for s in self._shared.machine.streams.of(device))
-        seconds = self._shared.pages[device].give(op.buffer, size, busy)
+        seconds = self._shared.pages[device].give(op.buffer, size)
         yield from self._os_call(device, seconds, "alloc.free_waits", size, op.chunk)
 
     def _malloc_host(self, op: ops.MallocHost) -> Generator:
@@ -74,7 +74,8 @@ class MemoryCalls:
                 "take from a pool of the stream's device"
             )
         self._new_buffer(op.buffer, op.pool, op.bytes, device)
-        taken = pool.take(op.buffer, op.bytes, op.stream, set(stream.waits))
+        key, look_s = self._caller.stream_key(op.stream), self._looks(device)
+        taken = pool.take(op.buffer, op.bytes, key, set(stream.waits), look_s)
         if taken.grown and pool.caching and self._costs.flag("alloc.waits"):
             yield from self._os_call(device, 0.0, "alloc.waits", 0, op.chunk)
         self._clear(device, taken.grown)
@@ -82,8 +83,24 @@ class MemoryCalls:
 
     def _free_async(self, op: ops.FreeAsync) -> Generator:
         where, _, _ = self._gone(op.buffer, *self._shared.pools)
-        seconds = self._pool(where).give(op.buffer, op.stream, self._caller.stream(op.stream).last)
+        stream = self._caller.stream(op.stream)
+        seconds = self._pool(where).give(op.buffer, self._caller.stream_key(op.stream), stream.last)
         yield from self._caller.busy("alloc", seconds, op.chunk)
+
+    def _looks(self, device: int) -> Callable[[str], float]:
+        """What it takes to look whether a stream has come to what it frees.
+
+        Little if there has been nothing to do since the host has seen the device idle, or if the stream has not.
+        """
+        streams, value = self._shared.machine.streams, self._costs.profile.value
+        idle = len(streams.items) == self._shared.seen_idle[device]
+
+        def look_s(key: str) -> float:
+            stream = streams.used(key)
+            busy = stream is not None and stream.last is not None and not stream.last.finished
+            return value("pool.look_idle" if idle else "pool.look_busy" if busy else "pool.look_done")
+
+        return look_s
 
     def _clear(self, device: int, size: int) -> None:
         if size:
@@ -92,9 +109,12 @@ class MemoryCalls:
     def _os_call(self, device: int, seconds: float, waits: str, size: int, chunk: int, new: int = 0) -> Generator:
         """A call that waits for the device if the profile's quantity ``waits`` says so, and takes ``new`` bytes."""
         if self._costs.flag(waits):
-            for stream in self._shared.machine.streams.of(device):
-                if stream.last is not None:
-                    yield from self._caller.until(stream.last, "host_sync", chunk)
+            last = [stream.last for stream in self._shared.machine.streams.of(device) if stream.last is not None]
+            waited = any(not item.finished for item in last)
+            for item in last:
+                yield from self._caller.until(item, "host_sync", chunk)
+            if waited:
+                yield from self._caller.busy("issue", self._costs.call("sync_wake"), chunk)
         self._clear(device, new)
         yield from self._caller.busy("alloc", seconds, chunk, size)
 

@@ -14,7 +14,7 @@ from gpusim.host.device.pages import Pages
 from gpusim.host.device.pools import MemoryPool
 from gpusim.host.device.sleep import Sleep
 from gpusim.host.device.work import Item
-from gpusim.program.host import EventRecord, HostProgram
+from gpusim.program.host import EventRecord, FreeAsync, HostProgram, MallocAsync
 
 __all__ = ["Allocated", "Shared"]
 
@@ -29,12 +29,15 @@ class Shared:
         self.pages = [Pages(machine.costs) for _ in each]
         self.memory = [DeviceMemory(machine.profile) for _ in each]
         self.slot_wake = Sleep(machine.profile, "slot")
-        self.pools = {pool.name: MemoryPool(pool, machine.costs) for pool in program.pools}
+        self.pools = {pool.name: MemoryPool(pool, machine.costs, self.pages[pool.device]) for pool in program.pools}
+        self._expect_frees()
         self.running = len(program.threads)
         """Threads that still have calls to make."""
         self.lock_share = self.costs.call("lock") / self.costs.call("launch") if self.costs.call("launch") else 0.0
         self.lock_free_s: Counter[int] = Counter()
         """When the lock inside the runtime is free again: in Python there is one, in C++ one for each device."""
+        self.seen_idle = Counter[int]()
+        """How many items there were in all when the host last saw each device idle, at a synchronisation."""
         self.events: dict[str, Item] = {}
         """Latest record of each event."""
         self.buffers = {b.name: Allocated("declared", b.bytes, b.device) for b in program.buffers}
@@ -42,6 +45,17 @@ class Shared:
             if buffer.place == "device":
                 self.memory[buffer.device].take(buffer.name, buffer.bytes)
         self._recorded = {op.event for t in program.threads for op in t.ops if isinstance(op, EventRecord)}
+
+    def _expect_frees(self) -> None:
+        """Tell the pools which streams free into them: as a program that runs again they know all from the start."""
+        every = [(thread.name, op) for thread in self.program.threads for op in thread.ops]
+        pool_of = {op.buffer: self.pools.get(op.pool) for _, op in every if isinstance(op, MallocAsync)}
+        order = {stream.name: number for number, stream in enumerate(self.program.streams)}
+        frees = [(thread, op) for thread, op in every if isinstance(op, FreeAsync) and op.stream in order]
+        for thread, op in sorted(frees, key=lambda free: order[free[1].stream]):
+            pool = pool_of.get(op.buffer)
+            if pool is not None:
+                pool.freeing[self.machine.streams.key(op.stream, thread)] = None
 
     def event(self, name: str) -> Item | None:
         """The latest record; None if there has been none yet, which CUDA takes as done."""

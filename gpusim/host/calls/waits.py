@@ -65,6 +65,9 @@ class WaitCalls:
             yield from caller.until(item, "host_sync", chunk)
         if pending:
             yield from caller.busy("issue", self._costs.call("sync_wake"), chunk)
+        streams = self._shared.machine.streams
+        if all(stream.last is None or stream.last.finished for stream in streams.of(device)):
+            self._shared.seen_idle[device] = len(streams.items)
         for pool in self._shared.pools.values():
             if pool.pool.device == device:
                 yield from caller.busy("alloc", pool.release(), chunk)

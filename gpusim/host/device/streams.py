@@ -1,9 +1,9 @@
 """Streams: which work waits for which, and how long the device takes from one to the next.
 
 Models: order within a stream; events; the legacy stream, which waits for all blocking streams and which they wait for
-  (per-thread default streams are blocking ones, non-blocking streams are not concerned); graphs, whose order is their
-  edges; host functions, one at a time; a bounded number of launches in a stream. Through which hardware queue work
-  goes, and what holds it up there, is said by `queues`.
+  (per-thread default streams are blocking ones, of which each thread has one; non-blocking streams are not concerned);
+  graphs, whose order is their edges; host functions, one at a time; a bounded number of launches in a stream. Through
+  which hardware queue work goes, and what holds it up there, is said by `queues`.
 Omits: programmatic dependent launch, stream priorities of copies.
 Source: CUDA Runtime API (stream synchronization behavior); realkernels.microbench.host (device, rules).
 """
@@ -41,37 +41,47 @@ class Streams:
         copies, kernels = (max(1, int(profile.value(key))) for key in ("copy.channels", "stream.connections"))
         self._queues = HardwareQueues(sim, {"compute": kernels, **dict.fromkeys(COPY_ENGINES, copies)})
         self._specs = {stream.name: (i, stream) for i, stream in enumerate(program.streams)}
-        self._states: dict[tuple[str, str], StreamState] = {}
+        self._states: dict[str, StreamState] = {}
         self._legacy: dict[int, StreamState] = {}
         self._last_func: Item | None = None
         self._serial = self._graphs = 0
         self.items: list[Item] = []
 
-    def state(self, name: str, thread: str) -> StreamState:
-        """The stream called ``name`` as ``thread`` sees it. Raises GpusimError for an undeclared one."""
+    def key(self, name: str, thread: str) -> str:
+        """Which stream ``thread`` means by ``name``: of the legacy ones, and of a thread's own, there is one a device.
+
+        Raises GpusimError for an undeclared one.
+        """
         if name not in self._specs:
             hint = nearest(name, self._specs)
             did = f". Did you mean {hint!r}?" if hint else ""
             raise GpusimError(f"stream {name!r} is not declared (declared: {listing(self._specs) or 'none'}){did}")
-        number, spec = self._specs[name]
-        prefix = self._prefixes[spec.device]
+        _, spec = self._specs[name]
         if spec.kind == "legacy":
-            if spec.device not in self._legacy:
-                self._legacy[spec.device] = StreamState(spec, f"{prefix}stream[{number}]")
-            return self._legacy[spec.device]
-        key = (name, thread if spec.kind == "per_thread" else "")
-        if key not in self._states:
-            suffix = f"@{thread}" if spec.kind == "per_thread" and self._others(name) else ""
-            self._states[key] = StreamState(spec, f"{prefix}stream[{number}{suffix}]")
-        return self._states[key]
+            return f"legacy {spec.device}"
+        return f"own {spec.device} {thread}" if spec.kind == "per_thread" else f"stream {name}"
 
-    def _others(self, name: str) -> bool:
-        return any(known == name for known, _ in self._states)
+    def used(self, key: str) -> StreamState | None:
+        """The stream with that key, if it has been used."""
+        return self._states.get(key)
+
+    def state(self, name: str, thread: str) -> StreamState:
+        """The stream called ``name`` as ``thread`` sees it. Raises GpusimError for an undeclared one."""
+        key = self.key(name, thread)
+        if key not in self._states:
+            number, spec = self._specs[name]
+            others = any(other.spec.kind == spec.kind and other.spec.device == spec.device for other in self.all)
+            suffix = f"@{thread}" if spec.kind == "per_thread" and others else ""
+            state = StreamState(spec, f"{self._prefixes[spec.device]}stream[{number}{suffix}]")
+            self._states[key] = state
+            if spec.kind == "legacy":
+                self._legacy[spec.device] = state
+        return self._states[key]
 
     @property
     def all(self) -> list[StreamState]:
         """Streams that have been used."""
-        return [*self._states.values(), *self._legacy.values()]
+        return [*self._states.values()]
 
     def of(self, device: int) -> list[StreamState]:
         """Streams of a device that have been used."""
