@@ -64,7 +64,8 @@ def build_case(
     track = other.get("other")
     badges = badges_of(
         scenario, predicted, measurement, track.timeline if track and against == MEASURED else None,
-        point=asked.point != OWN_POINT, changes=asked.changes, imported=imported.file if imported else "",
+        point=asked.point != OWN_POINT, changes=asked.changes, edited=asked.text is not None,
+        imported=imported.file if imported else "",
     )  # fmt: skip
     notes = {"predicted": predicted_note(predicted)}
     if track is not None:
@@ -73,13 +74,13 @@ def build_case(
     single = "one stage" if isinstance(program, KernelProgram) else "one stream"
     return Case(
         name=own.name,
-        question=own.question,
+        question=scenario.question,
         facts=facts_of(scenario),
-        predicted=Track(shown, "predicted", "what if" if asked.changes else ""),
+        predicted=Track(shown, "predicted", "what if" if asked.altered else ""),
         predicted_numbers=_numbers(predicted),
         against=against,
         **({"other": None} | other),
-        unmeasured=unmeasured_text(scenario, asked.changes) if not known else "",
+        unmeasured=unmeasured_text(scenario, asked.changes, in_file=asked.text is None) if not known else "",
         baseline=single if baseline else "",
         **bottleneck_text(predicted),
         **occupancy_text(predicted, scenario),
@@ -89,6 +90,7 @@ def build_case(
         points=_choices(own, points),
         point=asked.point,
         changes=asked.changes,
+        altered=asked.altered,
         recorded=measurement is not None,
         imported=imported.file if imported else "",
         side_notes=notes,

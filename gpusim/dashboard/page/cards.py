@@ -69,7 +69,7 @@ def _verdict(case: Case) -> html.Span | str:
 
 
 def _predicted_card(case: Case) -> html.Div:
-    title = "Predicted" if not case.changes else "What if"
+    title = "What if" if case.altered else "Predicted"
     why = "Predicted duration; the error is predicted / measured − 1, beside the band claimed for it."
     if case.against == UNCHANGED:
         why = f"Predicted duration with the changes, and without them.\n{case.unmeasured}"
