@@ -113,8 +113,8 @@ def shown_after(
     shown["point"] = no_update if trigger == "point" else shown["point"] or None
     if trigger != "against":
         shown |= show_form(source, asked, made, typed=trigger == "changes")
-    if trigger == "changes" and made["by"] == BY_FIELD:
-        shown["fields"] = no_update  # who is typing keeps the cursor
+    if trigger == "changes" and (made.get("by") == BY_FIELD or _same_fields(source, asked, held)):
+        shown["fields"] = no_update  # who is typing keeps the cursor, and to put them up again takes a while
     if trigger in ("scenario", "point"):
         shown["changes"] = NOTHING
     elif held and trigger != "stamp":
@@ -123,6 +123,14 @@ def shown_after(
         if _of_device(asked_of(held)) == _of_device(asked):
             shown["quantities"] = no_update
     return kept | shown | show_drawn(source, shown["case"], values or {})
+
+
+def _same_fields(source: CaseSource, asked: Asked, held: Mapping[str, Any] | None) -> bool:
+    """Whether the fields of what is asked for are those that are there."""
+    try:
+        return held is not None and source.form(asked).fields == source.form(asked_of(held)).fields
+    except CaseError:
+        return False
 
 
 def _note(trigger: str, asked: Asked, stamp: Mapping[str, Any]) -> Any:

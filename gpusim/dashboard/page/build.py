@@ -39,17 +39,17 @@ def build_case(
     asked: Asked,
     own: Scenario,
     scenario: Scenario,
+    whole: Timeline,
     points: Mapping[str, Measurement],
     unchanged: Case | None = None,
     imported: Imported | None = None,
     baseline: bool = False,
 ) -> Case:
-    """Predict ``scenario``, which is ``own`` as ``asked`` for, and find what it stands against.
+    """``scenario``, which is ``own`` as ``asked`` for, with its prediction ``whole`` and what that stands against.
 
     ``unchanged``: the case without the changes, if there are any. ``imported`` takes the place of a recording.
     ``baseline``: there is one without overlap, over which `with_speedup` tells the gain. Raises GpusimError.
     """
-    whole = predict(scenario, zoom=True)
     predicted = outside_of_kernels(whole)
     shown = whole if len(whole) <= MOST_INTERVALS else predicted
     measurement = measurement_of(scenario)

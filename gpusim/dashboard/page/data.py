@@ -26,8 +26,9 @@ from gpusim.dashboard.page.scenario_text import ScenarioText
 from gpusim.dashboard.page.sweeps import Sweep, axes_of, sweep_of, without
 from gpusim.deadlock import Deadlock
 from gpusim.errors import GpusimError, ScenarioError
-from gpusim.scenario import Advice, Scenario, advise, load, with_overrides
+from gpusim.scenario import Advice, Scenario, advise, load, predict, with_overrides
 from gpusim.scenario.overrides import grid_points
+from gpusim.timeline import Timeline
 from gpusim.validation import measurement_of, recordings_stamp
 
 __all__ = ["ScenarioFolder"]
@@ -45,6 +46,7 @@ class ScenarioFolder:
         self._cases: OrderedDict[tuple, Case] = OrderedDict()
         self._loaded: dict[Path, tuple[int, Scenario]] = {}
         self._busy = threading.Lock()
+        self._timelines: OrderedDict[tuple, Timeline] = OrderedDict()
         self._advice: OrderedDict[tuple, Advice] = OrderedDict()
         self._serials: OrderedDict[tuple, float | None] = OrderedDict()
         self._sweeps: OrderedDict[tuple, Sweep] = OrderedDict()
@@ -192,7 +194,9 @@ class ScenarioFolder:
         serial = baseline_of(scenario)
         case = _kept(
             self._cases, (*key, asked),
-            lambda: build_case(asked, own, scenario, points_of(own), unchanged, imported, serial is not None),
+            lambda: build_case(
+                asked, own, scenario, self._predicted(scenario), points_of(own), unchanged, imported, serial is not None
+            ),
         )  # fmt: skip
         # What it turned out to stand against is asked for by name from now on.
         named = (*key, replace(asked, against=case.against))
@@ -203,13 +207,17 @@ class ScenarioFolder:
         serial_s = _kept(self._serials, serial.identity, lambda: serial_seconds(serial))
         return _kept(self._cases, (*named, "with speed-up"), lambda: with_speedup(case, serial_s))
 
+    def _predicted(self, scenario: Scenario) -> Timeline:
+        """Its prediction, with kernels of the host inside; a comment in an edited text makes no other one."""
+        return _kept(
+            self._timelines, (*scenario.identity, str(scenario.resolved())), lambda: predict(scenario, zoom=True)
+        )
+
     def _unchanged(self, asked: Asked, own: Scenario) -> Case | None:
-        """What the file says; None where it says nothing that can be predicted, which an edited text may mend."""
+        """Without the changes; None where that cannot be predicted, which they may mend."""
         try:
             return self._case(Asked(asked.name, asked.point), own, quick=True)
         except (GpusimError, CaseError):
-            if asked.text is None:
-                raise
             return None
 
 

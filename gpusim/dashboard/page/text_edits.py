@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import yaml
@@ -47,9 +48,9 @@ def edited(text: str, changes: Iterable[str]) -> str:
     if not meant:
         return text
     # As it was typed, if that can stand there; else as YAML writes the value.
-    for way in range(2):
+    for whole, way in product((text, _written_out(text)), range(2)):
         with contextlib.suppress(_Unlike, GpusimError):
-            found = _all_placed(text, [(place, value, written[way]) for place, value, written in meant])
+            found = _all_placed(whole, [(place, value, written[way]) for place, value, written in meant])
             if parse_yaml(found, "scenario")[0] == data:
                 return found
     return text_of(data)
@@ -81,6 +82,39 @@ def _root(text: str) -> yaml.Node:
     except GpusimError as error:
         raise _Unlike from error
     return yaml.compose(text, Loader=yaml.BaseLoader)
+
+
+def _written_out(text: str) -> str:
+    """``text`` without anchors, and with what they name, in one line, in the place of each alias."""
+    if "&" not in text:
+        return text
+    data, _ = parse_yaml(text, "scenario")
+    places: dict[int, Place] = {}
+    for place, node in _nodes(_root(text), ()):
+        places.setdefault(node.start_mark.index, place)
+    named: dict[str, str] = {}
+    parts, done = [], 0
+    for token in yaml.scan(text, Loader=yaml.BaseLoader):
+        if not isinstance(token, yaml.AnchorToken | yaml.AliasToken):
+            continue
+        start, end = token.start_mark.index, token.end_mark.index
+        if isinstance(token, yaml.AnchorToken):
+            named[token.value] = _flow(_at(data, places[start]))
+            end += text[end : end + 1] == " "
+        parts += [text[done:start], "" if isinstance(token, yaml.AnchorToken) else named[token.value]]
+        done = end
+    return "".join([*parts, text[done:]])
+
+
+def _nodes(node: yaml.Node, place: Place) -> Iterator[tuple[Place, yaml.Node]]:
+    """Every value with its place, what contains others before them."""
+    yield place, node
+    if isinstance(node, yaml.MappingNode):
+        for key, below in node.value:
+            yield from _nodes(below, (*place, key.value))
+    elif isinstance(node, yaml.SequenceNode):
+        for index, below in enumerate(node.value):
+            yield from _nodes(below, (*place, index))
 
 
 def _placed(text: str, place: Place, written: str, data: Any) -> str:

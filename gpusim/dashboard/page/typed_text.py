@@ -7,6 +7,7 @@ All else is a text of its own, of which nothing is lost either.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from dash import Dash, Input, Output, State
@@ -15,7 +16,7 @@ from dash.exceptions import PreventUpdate
 from gpusim.dashboard.page.altered import BY_TEXT, remembered, state_of
 from gpusim.dashboard.page.case import OWN_POINT, Asked, CaseError, CaseSource
 from gpusim.dashboard.page.scenario_text import path_of
-from gpusim.dashboard.page.text_edits import changes_between, edited
+from gpusim.dashboard.page.text_edits import changes_between
 
 __all__ = ["after_text", "register_text", "text_key"]
 
@@ -35,7 +36,7 @@ def after_text(
 
     ``wrong``: the state that is known cannot be shown; nobody wants to go back to it.
     """
-    text, changes = _told(source, own, str(typed["text"]), known, wrong)
+    text, changes = _told(source, own, str(typed["text"]), known)
     now, before = {"list": list(changes), "text": text}, state_of(known)
     after = {**known, "number": typed["number"], "at": typed["at"]}
     if now == before:
@@ -46,8 +47,8 @@ def after_text(
 
 
 def _told(
-    source: CaseSource, own: Asked, typed: str, known: Mapping[str, Any], wrong: bool
-) -> tuple[str | None, Iterable[str]]:
+    source: CaseSource, own: Asked, typed: str, known: Mapping[str, Any]
+) -> tuple[str | None, Iterable[str]]:  # fmt: skip
     """The text and its changes that say what is typed."""
     file = source.text(own).text
     if typed == file:
@@ -55,20 +56,20 @@ def _told(
     found = changes_between(file, typed)
     if found is not None and _can_be_shown(source, own):
         return None, found
-    text = known.get("text")
-    base = file if text is None else text
-    found = None if wrong else changes_between(edited(base, known["list"]), typed)
-    if found is not None:
-        every = {path_of(change): change for change in (*known["list"], *found)}.values()
-        if edited(base, every) == typed:
-            return text, every
+    base = replace(own, text=known.get("text"))
+    before = source.text(replace(base, changes=tuple(known["list"]))).text
+    found = changes_between(before, typed)
+    if found is not None and _can_be_shown(source, base):
+        every = tuple({path_of(change): change for change in (*known["list"], *found)}.values())
+        if source.text(replace(base, changes=every)).text == typed:
+            return base.text, every
     return typed, ()
 
 
-def _can_be_shown(source: CaseSource, own: Asked) -> bool:
-    """Whether changes can be made of it: a mistake in the file would stay."""
+def _can_be_shown(source: CaseSource, base: Asked) -> bool:
+    """Whether changes can be made of it: a mistake in the text itself would stay."""
     try:
-        source.form(own)
+        source.form(base)
     except CaseError:
         return False
     return True
