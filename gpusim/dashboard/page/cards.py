@@ -121,7 +121,8 @@ def _hidden_card(case: Case) -> html.Div:
         lines = [f"{detail}:"] if stamped is None else [f"with stamps {percent(stamped)},", f"{detail}:"]
         detail = html.Span(
             [
-                *(part for line in lines for part in (_whole(line), html.Br())),
+                # The blank stands where a narrow row of cards has no room for lines of their own.
+                *(part for line in lines for part in (_whole(line), html.Br(), " ")),
                 html.Span(apart, className=f"{tone} strong", title=case.gap or None),
             ]
         )

@@ -11,7 +11,7 @@ from typing import Any
 
 from gpusim.dashboard.figure.text import bytes_text
 from gpusim.dashboard.page.scenario_text import path_of
-from gpusim.dashboard.page.stops import stops_of
+from gpusim.dashboard.page.stops import spelled_stops, stops_of
 from gpusim.hardware import profile_names
 from gpusim.scenario import Scenario
 from gpusim.scenario.overrides import assignment
@@ -156,11 +156,13 @@ def _spelled(base: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Field]
     leaves = [(place, value) for place, value in _leaves(now[kind], (kind,)) if place in before]
     alike: Counter[str] = Counter()
     for place, value in sorted(leaves, key=lambda leaf: (len(leaf[0]), any(isinstance(key, int) for key in leaf[0]))):
-        label = _label([key for key in place[1:] if isinstance(key, str) and key not in _UNSAID])
+        words = [key for key in place[1:] if isinstance(key, str)]
+        label = _label([*(key for key in words[:-1] if key not in _UNSAID), words[-1]])
         alike[label] += 1
         yield Field(
             ".".join(map(str, place)), _numbered(label, alike[label]), str(value), str(before[place]),
             ".".join(map(str, place)), whole=isinstance(value, int), least=0 if isinstance(value, int) else None,
+            stops=spelled_stops(next(key for key in reversed(place) if isinstance(key, str)), before[place]),
         )  # fmt: skip
 
 
