@@ -11,7 +11,7 @@ from dash import Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
 from gpusim.dashboard.page.address import CONTROLS, asked_of
-from gpusim.dashboard.page.altered import BY_FIELD, NOTHING
+from gpusim.dashboard.page.altered import BY_FIELD, BY_TEXT, NOTHING
 from gpusim.dashboard.page.case import OWN_POINT, Asked, CaseError, CaseSource
 from gpusim.dashboard.page.content import DRAWN, show_case, show_chips, show_drawn, show_form
 from gpusim.dashboard.page.editor import file_changed, shown_text
@@ -113,8 +113,8 @@ def shown_after(
     shown["point"] = no_update if trigger == "point" else shown["point"] or None
     if trigger != "against":
         shown |= show_form(source, asked, made, typed=trigger == "changes")
-    if trigger == "changes" and (made.get("by") == BY_FIELD or _same_fields(source, asked, held)):
-        shown["fields"] = no_update  # who is typing keeps the cursor, and to put them up again takes a while
+    if trigger == "changes" and _fields_are_there(source, asked, held, made.get("by"), picked["wrong"]):
+        shown["fields"] = no_update
     if trigger in ("scenario", "point"):
         shown["changes"] = NOTHING
     elif held and trigger != "stamp":
@@ -125,10 +125,17 @@ def shown_after(
     return kept | shown | show_drawn(source, shown["case"], values or {})
 
 
-def _same_fields(source: CaseSource, asked: Asked, held: Mapping[str, Any] | None) -> bool:
-    """Whether the fields of what is asked for are those that are there."""
+def _fields_are_there(
+    source: CaseSource, asked: Asked, held: Mapping[str, Any] | None, by: str | None, wrong: str | None
+) -> bool:
+    """Whether the fields on the page say what is asked for: who types in them keeps the cursor, too.
+
+    To put them up again takes a while. What a field says that is ``wrong`` is no value of what is ``held``.
+    """
+    if by != BY_TEXT or wrong or not held:
+        return by == BY_FIELD
     try:
-        return held is not None and source.form(asked).fields == source.form(asked_of(held)).fields
+        return source.form(asked).fields == source.form(asked_of(held)).fields
     except CaseError:
         return False
 
