@@ -3,11 +3,12 @@
 import pytest
 from dash import no_update
 
-from gpusim.dashboard.page.altered import BY_FIELD, NOTHING, opening
+from gpusim.dashboard.page.altered import BY_FIELD, BY_TEXT, NOTHING, opening
 from gpusim.dashboard.page.asking import meant, shown_after, wanted
 from gpusim.dashboard.page.case import UNCHANGED, Asked
 from gpusim.dashboard.page.changing import changed_list, changes_after, happened
 from gpusim.dashboard.page.content import show_case, show_form
+from gpusim.dashboard.page.form import Field, Form, changes_of
 from gpusim.dashboard.page.panel import DROP, FIELD, THE_TEXT
 from gpusim.dashboard.page.sweep_tables import PICK
 
@@ -201,3 +202,73 @@ def test_a_press_counts_though_others_have_just_been_put_there():
     assert happened(told, rows) == (rows["row2.n_clicks"], 1)
     assert happened(told[:2], rows) == (rows["row0.n_clicks"], 0)
     assert happened([{"prop_id": ".", "value": None}], {}) == (None, None)
+
+
+def test_an_edited_text_is_asked_for_with_the_changes_to_it():
+    made = {**opening(["a=1"]), "text": "a: 0"}
+    assert wanted("changes", picked(changes=made), HELD) == Asked("ring", changes=("a=1",), text="a: 0")
+    assert wanted("changes", picked(changes=made), HELD | {"changes": ["a=1"], "text": "a: 0"}) is None
+    stamp = {"name": "ring", "stamp": "2", "changed": True}
+    assert wanted("stamp", picked(stamp=stamp, changes=made), HELD).text == "a: 0"
+
+
+def test_texts_are_told_apart_and_from_their_file():
+    keys = [Asked("ring", text=text).key for text in (None, "", "a", "b")]
+    assert len(set(keys)) == 4
+    assert [Asked("ring", text=text).altered for text in (None, "")] == [False, True]
+
+
+def test_a_text_that_comes_from_the_field_is_not_put_there_again(source):
+    """Marks alone: whoever is typing keeps the cursor. What undo brings back is put there."""
+    typed = {**opening([f"{STAGES}=5"]), "by": BY_TEXT, "number": 7}
+    shown = shown_after(source, "changes", picked(changes=typed), HELD)["text"]
+    assert shown == {"of": "ring|own", "number": 7, "text": None, "changed": [1], "wrong": []}
+    back = shown_after(source, "changes", picked(changes={**typed, "by": ""}), HELD)["text"]
+    assert back["text"] == "kernel: {params: {stages: 5}} # ring\n"
+
+
+def test_a_wrong_text_is_told_with_its_lines_and_what_is_shown_stays(source):
+    typed = {**NOTHING, "text": "kernel: {}", "by": BY_TEXT, "number": 1}
+    shown = shown_after(source, "changes", picked(changes=typed), HELD)
+    assert shown["wrong"] == "ring.yaml:1:1: kernel.params.stages: is missing"
+    assert shown["text"]["wrong"] == [1]
+    assert shown["figure"] is no_update
+    assert shown["case"] is no_update
+
+
+def test_fields_are_put_up_again_only_where_they_say_something_else(source):
+    comment = {**NOTHING, "text": "# stages", "by": BY_TEXT}
+    assert shown_after(source, "changes", picked(changes=comment), HELD)["fields"] is no_update
+    other = {**opening([f"{STAGES}=5"]), "by": BY_TEXT}
+    assert shown_after(source, "changes", picked(changes=other), HELD)["fields"] is not no_update
+    # A field that says what cannot be is none of what is shown.
+    mended = shown_after(
+        source, "changes", picked(changes={**NOTHING, "by": BY_TEXT}, wrong="99 is not possible"), HELD
+    )
+    assert mended["fields"] is not no_update
+
+
+def test_a_file_that_changes_under_an_edited_text_is_told_until_it_is_loaded(source):
+    edited = {**NOTHING, "text": "# stages"}
+    saved, gone = ({"name": "ring", "stamp": stamp, "changed": True} for stamp in ("2", ""))
+    told = shown_after(source, "stamp", picked(changes=edited, stamp=saved), HELD)
+    assert "has changed on the disk" in told["note"][0]
+    assert told["text"]["text"] == "# stages"
+    assert "gone" in shown_after(source, "stamp", picked(changes=edited, stamp=gone), HELD)["note"][0]
+    assert shown_after(source, "changes", picked(changes={**edited, "text": "# stages!"}), HELD)["note"] is no_update
+    assert shown_after(source, "changes", picked(), HELD | {"text": "# stages"})["note"] == []
+
+
+def test_a_field_keeps_how_its_change_was_written(source):
+    """What the fields say is compared with what they said: nobody has typed there."""
+    known = {**opening([f"{STAGES}=05"]), "by": BY_TEXT}
+    form = Form((Field(STAGES, "stages", "5", "3"),))
+    assert changes_of(form.fields, {STAGES: 5}, known["list"]) == (f"{STAGES}=05",)
+    assert changes_of(form.fields, {STAGES: 3}, known["list"]) == ()
+    assert changes_of(form.fields, {STAGES: 4}, known["list"]) == (f"{STAGES}=4",)
+
+
+def test_an_edited_text_is_a_change_of_its_own_among_the_others(source):
+    chips = show_form(source, Asked("ring", changes=(f"{STAGES}=5",), text="# stages\n# more\n"))["chips"]
+    assert [chip.children[0] for chip in chips] == ["text edited, 2 lines", f"{STAGES}=5"]
+    assert chips[0].children[1].id == {"type": DROP, "change": THE_TEXT}

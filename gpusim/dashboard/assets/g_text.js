@@ -55,6 +55,16 @@
   /* Whoever goes on to another part of the page means all of it. */
   document.addEventListener("focusout", (event) => { if (event.target.id === "text-input") tell(); });
 
+  /* From what is wrong to its line. */
+  document.addEventListener("click", function (event) {
+    if (!event.target.closest || !event.target.closest("#wrong") || !marks.wrong.length) return;
+    const at = field().value.split("\n").slice(0, marks.wrong[0] - 1).join("\n").length;
+    field().focus();
+    field().setSelectionRange(at && at + 1, at && at + 1);
+    const line = $("text-lines").children[marks.wrong[0] - 1];
+    if (line) line.scrollIntoView({ block: "nearest" });
+  });
+
   window.dash_clientside = window.dash_clientside || {};
   window.dash_clientside.gpusimText = {
     show: function (shown) {

@@ -188,7 +188,7 @@ class ScenarioFolder:
         base = base_of(own, asked)
         scenario = changed(base, asked.changes)
         # Without the changes it is asked for by itself, so that it is made once.
-        unchanged = self._unchanged(asked, own) if asked.altered else None
+        unchanged = self._unchanged(asked, own.source.name) if asked.altered else None
         key = (own.name, own.question, *map(_depends_on, (own, base, scenario)))
         imported = self._imports.find(asked.imported) if asked.imported else None
         serial = baseline_of(scenario)
@@ -213,11 +213,11 @@ class ScenarioFolder:
             self._timelines, (*scenario.identity, str(scenario.resolved())), lambda: predict(scenario, zoom=True)
         )
 
-    def _unchanged(self, asked: Asked, own: Scenario) -> Case | None:
-        """Without the changes; None where that cannot be predicted, which they may mend."""
+    def _unchanged(self, asked: Asked, file: str) -> Case | None:
+        """What the file says without the changes; None where that cannot be predicted, which they may mend."""
         try:
-            return self._case(Asked(asked.name, asked.point), own, quick=True)
-        except (GpusimError, CaseError):
+            return self._case(Asked(asked.name, asked.point), self._load(Path(file)), quick=True)
+        except (GpusimError, CaseError, OSError):
             return None
 
 
