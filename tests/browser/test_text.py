@@ -80,7 +80,9 @@ def test_a_comment_is_kept_over_a_reload_and_saved(mine):
     said = "# Made from mine with its text edited, kernel.params.stages=5.\n"
     assert (mine.folder / "saved.yaml").read_text() == said + edited
     page.go_back()
-    page.wait_for_function("document.querySelector('#text-input') && document.querySelector('#text-input').value")
+    page.wait_for_function(
+        "() => { const f = document.querySelector('#text-input'); return f && f.value.includes('# as measured'); }"
+    )
 
 
 def test_what_is_wrong_is_told_at_its_line_and_what_is_shown_stays(mine):
@@ -91,6 +93,8 @@ def test_what_is_wrong_is_told_at_its_line_and_what_is_shown_stays(mine):
     assert marked(page, "wrong-line") == ["  params: {tile_bytes: 16 KiB, stags: 3}   # of a ring"]
     assert page.locator(FIELD).get_attribute("aria-invalid") == "true"
     assert page.locator(".card-value").first.inner_text() == shown
+    page.click("#wrong")
+    assert page.evaluate("[document.activeElement.id, document.activeElement.selectionStart]") == ["text-input", 93]
     page.fill("#save-name", "wrong")
     page.click("#save")
     page.wait_for_timeout(500)

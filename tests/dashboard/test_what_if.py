@@ -212,6 +212,13 @@ def test_an_edited_text_is_asked_for_with_the_changes_to_it():
     assert wanted("stamp", picked(stamp=stamp, changes=made), HELD).text == "a: 0"
 
 
+def test_another_recorded_point_is_a_step_that_can_be_undone(source):
+    made = {**opening([f"{STAGES}=5"]), "text": "# stages"}
+    after = shown_after(source, "point", picked(point="s4", changes=made), HELD)["changes"]
+    assert (after["list"], after["text"]) == ([], None)
+    assert after["history"] == [{"list": [f"{STAGES}=5"], "text": "# stages"}]
+
+
 def test_texts_are_told_apart_and_from_their_file():
     keys = [Asked("ring", text=text).key for text in (None, "", "a", "b")]
     assert len(set(keys)) == 4

@@ -3,7 +3,7 @@
 (function () {
   "use strict";
   const { $, send, state } = window.gpusimView;
-  const REST_MS = 100, AGAIN_MS = 700;
+  const REST_MS = 100, AGAIN_MS = 700, LATER_MS = 60;
   const MOST = 256 * 1024; /* letters, as MAX_BYTES in yaml_source.py; of a longer text enough is sent to be refused */
   const MOST_LINES = 4000; /* more of them are shown without numbers and marks */
   const IN_ADDRESS = "#text=";
@@ -92,8 +92,11 @@
   async function keep(text) {
     if (opening) return;
     const now = (writing += 1);
-    const kept = text === null || text === undefined || text.length > MOST ? "" : IN_ADDRESS + (await packed(text));
-    if (now !== writing || kept === state.text || (!kept && !state.text)) return;
+    const none = text === null || text === undefined || text.length > MOST;
+    const kept = none ? "" : IN_ADDRESS + (await packed(text));
+    /* Another scenario gets an entry of its own in the browser's history; that of an edited text keeps it. */
+    if (none) await new Promise((go) => setTimeout(go, LATER_MS));
+    if (now !== writing || kept === state.text) return;
     state.text = kept;
     history.replaceState(null, "", location.pathname + location.search + kept);
   }

@@ -11,7 +11,7 @@ from dash import Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
 from gpusim.dashboard.page.address import CONTROLS, asked_of
-from gpusim.dashboard.page.altered import BY_FIELD, BY_TEXT, NOTHING
+from gpusim.dashboard.page.altered import BY_FIELD, BY_TEXT, NOTHING, stepped
 from gpusim.dashboard.page.case import OWN_POINT, Asked, CaseError, CaseSource
 from gpusim.dashboard.page.content import DRAWN, show_case, show_chips, show_drawn, show_form
 from gpusim.dashboard.page.editor import file_changed, shown_text
@@ -90,7 +90,7 @@ def shown_after(
     ``values`` are those of the controls of the view: the timelines come with the answer, not after another question.
     """
     trigger = meant(trigger, picked, held)
-    made = NOTHING if trigger in ("scenario", "point") else picked["changes"] or NOTHING
+    made = _begun(trigger, picked["changes"] or NOTHING)
     asked = wanted(trigger, picked, held)
     if asked is None:
         return None
@@ -116,13 +116,20 @@ def shown_after(
     if trigger == "changes" and _fields_are_there(source, asked, held, made.get("by"), picked["wrong"]):
         shown["fields"] = no_update
     if trigger in ("scenario", "point"):
-        shown["changes"] = NOTHING
+        shown["changes"] = made
     elif held and trigger != "stamp":
         # Long lists, which are the same: a browser takes a while to put them up again.
         shown |= dict.fromkeys(("points", "point", "point_box"), no_update)
         if _of_device(asked_of(held)) == _of_device(asked):
             shown["quantities"] = no_update
     return kept | shown | show_drawn(source, shown["case"], values or {})
+
+
+def _begun(trigger: str, made: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The what-if of what is shown then: none for another scenario; another point can be undone."""
+    if trigger == "point":
+        return stepped(made, [], None) or made
+    return NOTHING if trigger == "scenario" else made
 
 
 def _fields_are_there(
