@@ -2,6 +2,8 @@
 
 import pytest
 
+from gpusim.dashboard.page.altered import BY_FIELD, BY_TEXT, opening
+from gpusim.dashboard.page.asking import shown_after
 from gpusim.dashboard.page.case import UNCHANGED, Asked, CaseError
 from gpusim.dashboard.page.content import show_case, show_form
 from gpusim.dashboard.page.data import ScenarioFolder
@@ -100,6 +102,19 @@ def test_what_is_wrong_is_told_with_its_place(source, old, new, told, lines):
 def test_the_line_of_a_wrong_change_is_marked_in_the_text(source):
     asked = Asked("mine", changes=("kernel.rings.input.stages=two",))
     assert show_form(source, asked)["text"]["wrong"] == [7]
+
+
+def test_a_wrong_value_that_is_typed_is_told_with_its_line_and_one_of_the_form_without(source):
+    held = show_case(source, Asked("mine"), quick=True)["case"]
+    made = opening(["kernel.rings.input.stages=two"])
+    picked = {"scenario": "mine", "point": "own", "against": "measured", "wrong": "", "imported": None,
+              "stamp": {"name": "mine", "stamp": "1", "changed": False}}  # fmt: skip
+    told = [
+        shown_after(source, "changes", picked | {"changes": {**made, "by": by}}, held) for by in (BY_TEXT, BY_FIELD)
+    ]
+    assert f"{source.folder / 'mine.yaml'}:7:19: kernel.rings.input.stages: " in told[0]["wrong"]
+    assert told[1]["wrong"].startswith("kernel.rings.input.stages: ")
+    assert [one["text"]["wrong"] for one in told] == [[7], [7]]
 
 
 def test_a_program_of_the_host_can_be_edited(source):

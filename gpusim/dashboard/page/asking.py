@@ -99,7 +99,8 @@ def shown_after(
         # A change that cannot be is told beside the fields; what is shown stays.
         try:
             source.case(asked, quick=True)
-        except CaseError as error:
+        except CaseError as found:
+            error = _in_its_text(source, asked, found) if made.get("by") == BY_TEXT else found
             return kept | {
                 "wrong": _without_set(str(error)), "wrong_fields": list(error.fields),
                 "chips": show_chips(source, asked), "text": shown_text(source, asked, made, error, typed=True),
@@ -123,6 +124,15 @@ def shown_after(
         if _of_device(asked_of(held)) == _of_device(asked):
             shown["quantities"] = no_update
     return kept | shown | show_drawn(source, shown["case"], values or {})
+
+
+def _in_its_text(source: CaseSource, asked: Asked, error: CaseError) -> CaseError:
+    """The same mistake with the line that it has in the text: whoever types there knows of no changes."""
+    try:
+        source.case(replace(asked, changes=(), text=source.text(asked).text), quick=True)
+    except CaseError as found:
+        return found
+    return error
 
 
 def _begun(trigger: str, made: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -208,10 +208,9 @@ class ScenarioFolder:
         return _kept(self._cases, (*named, "with speed-up"), lambda: with_speedup(case, serial_s))
 
     def _predicted(self, scenario: Scenario) -> Timeline:
-        """Its prediction, with kernels of the host inside; a comment in an edited text makes no other one."""
-        return _kept(
-            self._timelines, (*scenario.identity, str(scenario.resolved())), lambda: predict(scenario, zoom=True)
-        )
+        """Its prediction, with kernels of the host inside; another question or comment makes no other one."""
+        found = _kept(self._timelines, scenario.identity, lambda: predict(scenario, zoom=True))
+        return found.with_meta(scenario=scenario.resolved())
 
     def _unchanged(self, asked: Asked, file: str) -> Case | None:
         """What the file says without the changes; None where that cannot be predicted, which they may mend."""
