@@ -131,6 +131,20 @@ def shipped(chromium, shipped_address):
     yield from _watched(chromium, shipped_address)
 
 
+@pytest.fixture
+def mine(chromium, tmp_path):
+    """The same with one scenario in a folder of its own, ``mine.folder``."""
+    from one_scenario import SCENARIO
+
+    from gpusim.dashboard.page.data import ScenarioFolder
+
+    (tmp_path / "mine.yaml").write_text(SCENARIO)
+    with served(ScenarioFolder(tmp_path)) as address:
+        for seen in _watched(chromium, address):
+            seen.folder = tmp_path
+            yield seen
+
+
 def _watched(chromium, address):
     """At its end a page must have had no error and no request outside."""
     context = chromium.new_context(viewport={"width": 1400, "height": 900})

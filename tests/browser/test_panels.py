@@ -29,3 +29,25 @@ def test_on_a_narrow_screen_the_tools_take_one_row_and_nothing_is_missing(shippe
     first = page.locator("#graph .xtick text").first
     assert first.text_content().strip() == "0"
     assert first.evaluate("label => label.getBoundingClientRect().width") > 0
+
+
+CUT = """() => [...document.querySelectorAll('#cards .card')].filter(card => {
+    const value = card.querySelector('.card-value'), box = card.getBoundingClientRect();
+    const inside = [...card.children].every(part => part.getBoundingClientRect().bottom <= box.bottom + 1);
+    const lines = value.clientHeight / parseFloat(getComputedStyle(value).lineHeight);
+    if (!card.classList.contains('long') && lines > 1.6) return true;
+    return !inside || value.scrollWidth > value.clientWidth + 1 || value.scrollHeight > value.clientHeight + 3;
+}).map(card => card.innerText)"""
+"""Cards whose words do not fit, or whose value takes more than a line without need."""
+
+
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (1024, 768)])
+@pytest.mark.parametrize("name", ["stages", "gemm", "own_gemm", "stream_pipeline"])
+def test_the_words_of_the_cards_fit_with_and_without_a_panel(shipped, name, width, height):
+    shipped.page.set_viewport_size({"width": width, "height": height})
+    page = shipped.open(f"?scenario={name}")
+    assert page.evaluate(CUT) == []
+    page.keyboard.press("w")
+    page.wait_for_selector("#fields input", state="visible")
+    page.wait_for_timeout(300)
+    assert page.evaluate(CUT) == []

@@ -10,7 +10,9 @@ from synthetic_timelines import dense, pipeline
 from gpusim.dashboard.figure.track import Track
 from gpusim.dashboard.page.case import UNCHANGED, Asked, Badge, Case, CaseError, Entry, Finder, Numbers, Point
 from gpusim.dashboard.page.form import Field, Form
+from gpusim.dashboard.page.scenario_text import ScenarioText, changed_lines
 from gpusim.dashboard.page.sweeps import Sweep, SweepRow
+from gpusim.dashboard.page.text_edits import edited
 from gpusim.scenario.levers.advice import Advice, Lever
 from gpusim.timeline import Timeline
 from gpusim.timeline.bottleneck import Bottleneck
@@ -67,6 +69,10 @@ def _bad() -> Case:
     )
 
 
+def _stages(asked: Asked) -> str:
+    return next((change.removeprefix(f"{STAGES}=") for change in asked.changes if change.startswith(STAGES)), "3")
+
+
 class Synthetic:
     """Cases by name, made when first asked for."""
 
@@ -91,24 +97,35 @@ class Synthetic:
         if asked.imported:
             other = Track(pipeline(ctas=2, copy_us=0.5, source="measured"), "measured")
             case = replace(case, other=other, imported=asked.imported)
+        if asked.text is not None:
+            if "stages" not in asked.text:
+                raise CaseError(f"{asked.name}.yaml:1:1: kernel.params.stages: is missing", lines=[1])
+            case = replace(case, altered=True)
         if not asked.changes:
             return case
-        (change,) = asked.changes
-        stages = int(change.removeprefix(f"{STAGES}="))
+        stages = int(_stages(asked))
         if not 1 <= stages <= 16:
             raise CaseError(f"--set {STAGES}: {STAGES}: {stages} is not possible (allowed: 1 … 16)", fields=[STAGES])
         changed = case_of(asked.name, pipeline(ctas=2, copy_us=0.3 * stages), case.predicted.timeline)
         other = replace(changed.other, side="measured", title=UNCHANGED)
         predicted = replace(changed.predicted, title="what if")
-        return replace(changed, predicted=predicted, other=other, changes=asked.changes, against=UNCHANGED)
+        return replace(
+            changed, predicted=predicted, other=other, changes=asked.changes, altered=True, against=UNCHANGED
+        )
 
     def form(self, asked: Asked) -> Form:
         """One field, the number of stages."""
         self.case(asked)
-        value = asked.changes[0].partition("=")[2] if asked.changes else "3"
+        value = _stages(asked)
         field = Field(STAGES, "stages", value, "3", "tiles in flight", whole=True, least=1, most=16)
         quantities = {"hbm.read_bandwidth": "4.4 TB/s"}
-        return Form((field,), (), quantities, f"stages: {value}", f"gpusim run {asked.name}.yaml")
+        return Form((field,), (), quantities, f"gpusim run {asked.name}.yaml")
+
+    def text(self, asked: Asked) -> ScenarioText:
+        """One line a scenario, or what it was edited to."""
+        own = f"kernel: {{params: {{stages: 3}}}} # {asked.name}\n" if asked.name in self.makers else ""
+        after = edited(own if asked.text is None else asked.text, asked.changes)
+        return ScenarioText(after, changed_lines(own, after))
 
     def sweep(self, asked: Asked) -> Sweep:
         """One to four stages, of which three are measured and one cannot run. Raises CaseError."""

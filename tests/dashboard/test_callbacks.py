@@ -81,7 +81,7 @@ def test_a_case_fills_question_cards_and_points(source):
     shown = show_case(source, Asked("ring"))
     assert shown["case"] == {
         "name": "ring", "point": "own", "key": "ring|own|measured", "other": True, "changes": [], "against": "measured",
-        "imported": "",
+        "imported": "", "text": None,
     }  # fmt: skip
     assert len(shown["cards"]) == 8
     assert "outside ±5\u00a0%" in texts(shown["cards"])

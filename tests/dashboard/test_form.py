@@ -65,7 +65,6 @@ def test_every_shipped_scenario_has_a_form_that_changes_nothing_by_itself(path):
     assert len(form.fields) >= 2
     assert len({field.label for field in form.fields}) == len(form.fields)
     assert changes_of(form.fields, {field.path: field.value for field in form.fields}, ()) == ()
-    assert loads(form.text).hash == scenario.hash
     assert form.command == f"gpusim run {path}"
 
 
@@ -96,4 +95,3 @@ def test_a_changed_form_knows_both_values_and_the_command_that_makes_it():
     assert form.others == ("device.set.hbm.read_bandwidth=8 TB/s",)
     assert form.quantities["hbm.read_bandwidth"] == "8 TB/s"
     assert form.command.endswith("--set kernel.params.stages=5 --set 'device.set.hbm.read_bandwidth=8 TB/s'")
-    assert loads(form.text).hash == now.hash

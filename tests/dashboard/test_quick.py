@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from gpusim.dashboard.page.altered import opening
 from gpusim.dashboard.page.asking import shown_after
 from gpusim.dashboard.page.case import Asked
 from gpusim.dashboard.page.content import DRAWN, show_cards, show_drawn
@@ -45,7 +46,7 @@ def test_what_cannot_run_without_overlap_has_no_speed_up(folder):
 def test_the_timelines_come_with_the_answer(source):
     """Once the page has told how much room they have."""
     picked = {"scenario": "ring", "point": "own", "against": "measured", "wrong": "", "imported": None,
-              "changes": {"list": ["kernel.params.stages=5"], "typed": True}, "stamp": {"changed": False}}  # fmt: skip
+              "changes": opening(["kernel.params.stages=5"]), "stamp": {"changed": False}}  # fmt: skip
     held = {"name": "ring", "point": "own", "changes": [], "against": "measured", "key": "ring|own|measured"}
     shown = shown_after(source, "changes", picked, held, VIEWPORT)
     assert shown["figure"]["layout"]["meta"]["case"] == shown["case"]["key"]

@@ -1,9 +1,9 @@
-"""The scenario's text beside a what-if: one value a line, and which lines are changed or wrong."""
+"""The scenario's text beside a what-if: which of its lines are others than the file's, and where values stand."""
 
 import pytest
 import yaml
 
-from gpusim.dashboard.page.scenario_text import path_of, text_lines, text_of, with_changes
+from gpusim.dashboard.page.scenario_text import changed_lines, lines_at, path_of, plain_breaks, text_of
 
 DATA = {
     "question": "Is it: quick?",
@@ -16,10 +16,6 @@ DATA = {
 }
 
 
-def marked(lines, mark):
-    return [line.children.strip() for line in lines if mark in line.className.split()]
-
-
 def test_long_collections_have_a_line_for_each_value_and_short_ones_one_line():
     text = text_of(DATA)
     assert yaml.safe_load(text) == DATA
@@ -28,38 +24,42 @@ def test_long_collections_have_a_line_for_each_value_and_short_ones_one_line():
     assert "kernel.params.stages: [1, 2, 3]" in text
 
 
-def test_lines_of_changed_and_of_wrong_values_are_marked():
-    lines = text_lines(text_of(DATA), ["kernel.params.stages"], ["kernel.params.tile_bytes"])
-    assert [line.children for line in lines] == text_of(DATA).splitlines()
-    assert marked(lines, "changed") == ["stages: 3"]
-    assert marked(lines, "wrong-line") == ["tile_bytes: 16 KiB"]
+@pytest.mark.parametrize(
+    ("before", "after", "lines"),
+    [
+        ("a\nb\nc\n", "a\nb\nc\n", ()),
+        ("a\nb\nc\n", "a\nx\nc\n", (2,)),
+        ("a\nb\nc\n", "a\nb\nnew\nlines\nc\n", (3, 4)),
+        ("a\nb\nc\n", "a\nc\n", (2,)),  # what stands where something is gone
+        ("a", "", (1,)),
+    ],
+)
+def test_lines_that_are_not_in_the_file_are_changed(before, after, lines):
+    assert changed_lines(before, after) == lines
 
 
 @pytest.mark.parametrize(
     ("path", "line"),
     [
+        ("kernel.params.tile_bytes", "tile_bytes: 16 KiB"),
         ("device.set.hbm.read_bandwidth", "set: {hbm.read_bandwidth: 8 TB/s}"),
-        ("kernel.params.colour", "params:"),
+        ("kernel.params.colour", "params:"),  # would stand there
         ("nowhere.at.all", None),
     ],
 )
-def test_what_has_no_line_of_its_own_is_marked_where_it_would_stand(path, line):
-    assert marked(text_lines(text_of(DATA), wrong=[path]), "wrong-line") == ([line] if line else [])
+def test_a_path_has_the_line_of_its_value_or_of_what_is_around_it(path, line):
+    text = text_of(DATA)
+    assert [text.split("\n")[number - 1].strip() for number in lines_at(text, [path])] == ([line] if line else [])
 
 
-def test_a_wrong_value_that_is_changed_too_is_wrong():
-    lines = text_lines(text_of(DATA), ["kernel.params.stages"], ["kernel.params.stages"])
-    assert marked(lines, "wrong-line") == ["stages: 3"]
-    assert marked(lines, "changed") == []
-
-
-def test_changes_are_shown_that_nobody_has_checked():
-    text = with_changes(text_of(DATA), ["kernel.params.stages=99", "device=b200", "question.x=1", "nonsense", "a..b=1"])
-    found = yaml.safe_load(text)
-    assert found["kernel"]["params"]["stages"] == 99
-    assert (found["device"], found["question"]) == ("b200", DATA["question"])
+def test_what_is_no_scenario_has_no_lines_for_paths():
+    assert lines_at("a: [", ["a"]) == ()
+    assert lines_at("", ["a"]) == ()
 
 
 def test_a_change_names_the_path_that_it_sets():
     assert path_of("device.set.hbm.read_bandwidth=8 TB/s") == "device.set.hbm.read_bandwidth"
-    assert text_lines("") == []
+
+
+def test_line_breaks_are_those_of_a_browser():
+    assert plain_breaks("a\r\nb\rc\n") == "a\nb\nc\n"

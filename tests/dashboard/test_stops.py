@@ -7,7 +7,7 @@ import yaml
 
 from gpusim.dashboard.page.form import form_of
 from gpusim.dashboard.page.panel import SLIDER, field_inputs
-from gpusim.dashboard.page.stops import stops_of
+from gpusim.dashboard.page.stops import spelled_stops, stops_of
 from gpusim.scenario import load, with_overrides
 from gpusim.units import parse
 
@@ -70,10 +70,13 @@ def test_every_stop_is_a_value_that_its_field_allows(path):
         assert len(set(texts)) == len(texts)
         assert not texts or one.base in texts
         for value, text in one.stops:
-            assert one.least <= value <= one.most
+            # Programs that are spelled out do not say what is most.
+            assert one.most is None or one.least <= value <= one.most
             unit = text.lstrip("0123456789.e+-").strip()
             if unit:
-                assert parse(text, "bytes" if unit.endswith("B") else "time") == pytest.approx(value)
+                kind = "bytes" if unit.endswith("B") else "time"
+                one_of = 1.0 if scenario.params else parse(f"1 {unit}", kind)
+                assert parse(text, kind) == pytest.approx(value * one_of)
 
 
 def test_a_slider_is_at_what_is_typed_or_at_what_was():
@@ -95,3 +98,20 @@ def test_a_slider_is_at_what_is_typed_or_at_what_was():
     assert places("kernel.params.stages=5")["stages"] == "5"
     assert places()["tile_bytes"] == "16 KiB"
     assert "device" not in places()
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "first", "last"),
+    [("stages", 3, "1", "8"), ("stages", 12, "1", "12"), ("warps", 4, "1", "16"), ("grid", 264, "24", "4096"),
+     ("registers", 126, "24", "192"), ("bytes", "16 KiB", "1 KiB", "256 KiB"),
+     ("duration", "40 us", "2.5 us", "640 us")],
+)  # fmt: skip
+def test_numbers_of_a_spelled_out_program_have_stops_around_them(key, value, first, last):
+    texts = [text for _, text in spelled_stops(key, value)]
+    assert (texts[0], texts[-1]) == (first, last)
+    assert str(value) in texts
+
+
+@pytest.mark.parametrize(("key", "value"), [("ffma", 512), ("l2_hit", 0.9), ("bytes", "0 KiB"), ("bytes", "all")])
+def test_other_numbers_have_none(key, value):
+    assert spelled_stops(key, value) == ()

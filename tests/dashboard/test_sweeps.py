@@ -3,8 +3,9 @@
 import pytest
 
 from gpusim.dashboard.figure.text import signed_percent
+from gpusim.dashboard.page.altered import NOTHING
 from gpusim.dashboard.page.case import Asked, CaseError
-from gpusim.dashboard.page.changing import NOTHING, changed_list
+from gpusim.dashboard.page.changing import changed_list
 from gpusim.dashboard.page.content import show_sweep
 from gpusim.dashboard.page.data import ScenarioFolder
 from gpusim.dashboard.page.sweep_panel import sweep_figure

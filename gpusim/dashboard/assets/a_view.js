@@ -2,7 +2,7 @@
    It is handed to Dash through stores; every entry names the case it belongs to. */
 (function () {
   "use strict";
-  const state = { case: null, name: null, live: null, lanes: {} };
+  const state = { case: null, name: null, live: null, lanes: {}, text: "" };
   const $ = (id) => document.getElementById(id);
   const send = (id, props) => window.dash_clientside.set_props(id, props);
   const plot = () => document.querySelector("#graph .js-plotly-plot");
@@ -155,7 +155,8 @@
       /* Another scenario is a place to come back from; all else about the view is not. */
       const before = new URLSearchParams(location.search).get("scenario");
       const keep = before && before !== held.name ? "pushState" : "replaceState";
-      history[keep](null, "", "?" + query.toString());
+      const text = keep === "replaceState" ? state.text : "";
+      history[keep](null, "", "?" + query.toString() + text);
       return "";
     },
     /* A file of a figure that stands for itself: plotly draws it beside the page, at twice the pixels of a screen. */

@@ -23,18 +23,11 @@
     return far.indexOf(Math.min(...far));
   }
 
-  /* Inside the text alone: nothing else on the page may move. */
-  function showWrongLine() {
-    const text = document.getElementById("scenario-text"), line = text && text.querySelector(".wrong-line");
-    if (line) text.scrollTop = line.offsetTop - text.offsetTop - text.clientHeight / 2;
-  }
-
   window.dash_clientside = window.dash_clientside || {};
   window.dash_clientside.gpusimFields = {
     /* Classes are those of panel.py. */
     mark: function (wrong, known, ids) {
       const changed = new Set(known.list.map((change) => change.split("=")[0]));
-      if ((wrong || []).length) setTimeout(showWrongLine, 0);
       return [ids.map((id) => (wrong || []).includes(id.path)),
               ids.map((id) => (changed.has(id.path) ? "field changed" : "field"))];
     },

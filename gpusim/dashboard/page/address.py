@@ -59,10 +59,11 @@ def query_of(name: str, changes: Iterable[str] = ()) -> str:
 
 def asked_of(held: Mapping[str, Any]) -> Asked:
     """What the page shows, by what it holds of it (or its address by name)."""
+    text = held.get("text")
     return Asked(
         str(held.get("name") or ""), str(held.get("point") or OWN_POINT),
         tuple(map(str, held.get("changes") or ())), str(held.get("against") or ""),
-        str(held.get("imported") or ""),
+        str(held.get("imported") or ""), None if text is None else str(text),
     )  # fmt: skip
 
 

@@ -39,17 +39,17 @@ def build_case(
     asked: Asked,
     own: Scenario,
     scenario: Scenario,
+    whole: Timeline,
     points: Mapping[str, Measurement],
     unchanged: Case | None = None,
     imported: Imported | None = None,
     baseline: bool = False,
 ) -> Case:
-    """Predict ``scenario``, which is ``own`` as ``asked`` for, and find what it stands against.
+    """``scenario``, which is ``own`` as ``asked`` for, with its prediction ``whole`` and what that stands against.
 
     ``unchanged``: the case without the changes, if there are any. ``imported`` takes the place of a recording.
     ``baseline``: there is one without overlap, over which `with_speedup` tells the gain. Raises GpusimError.
     """
-    whole = predict(scenario, zoom=True)
     predicted = outside_of_kernels(whole)
     shown = whole if len(whole) <= MOST_INTERVALS else predicted
     measurement = measurement_of(scenario)
@@ -64,7 +64,8 @@ def build_case(
     track = other.get("other")
     badges = badges_of(
         scenario, predicted, measurement, track.timeline if track and against == MEASURED else None,
-        point=asked.point != OWN_POINT, changes=asked.changes, imported=imported.file if imported else "",
+        point=asked.point != OWN_POINT, changes=asked.changes, edited=asked.text is not None,
+        imported=imported.file if imported else "",
     )  # fmt: skip
     notes = {"predicted": predicted_note(predicted)}
     if track is not None:
@@ -73,13 +74,13 @@ def build_case(
     single = "one stage" if isinstance(program, KernelProgram) else "one stream"
     return Case(
         name=own.name,
-        question=own.question,
+        question=scenario.question,
         facts=facts_of(scenario),
-        predicted=Track(shown, "predicted", "what if" if asked.changes else ""),
+        predicted=Track(shown, "predicted", "what if" if asked.altered else ""),
         predicted_numbers=_numbers(predicted),
         against=against,
         **({"other": None} | other),
-        unmeasured=unmeasured_text(scenario, asked.changes) if not known else "",
+        unmeasured=unmeasured_text(scenario, asked.changes, in_file=asked.text is None) if not known else "",
         baseline=single if baseline else "",
         **bottleneck_text(predicted),
         **occupancy_text(predicted, scenario),
@@ -89,6 +90,7 @@ def build_case(
         points=_choices(own, points),
         point=asked.point,
         changes=asked.changes,
+        altered=asked.altered,
         recorded=measurement is not None,
         imported=imported.file if imported else "",
         side_notes=notes,

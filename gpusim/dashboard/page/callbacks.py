@@ -12,9 +12,11 @@ from gpusim.dashboard.page.asking import register_asking, register_file
 from gpusim.dashboard.page.case import CaseSource
 from gpusim.dashboard.page.changing import register_changing
 from gpusim.dashboard.page.content import DRAWN, show_advice, show_cards, show_drawn, show_sweep
+from gpusim.dashboard.page.editor import register_editor
 from gpusim.dashboard.page.exporting import register_exporting
 from gpusim.dashboard.page.importing import register_importing
 from gpusim.dashboard.page.panel import FIELD, SLIDER
+from gpusim.dashboard.page.typed_text import register_text
 
 __all__ = ["register"]
 
@@ -24,6 +26,8 @@ def register(app: Dash, source: CaseSource) -> None:
     register_asking(app, source)
     register_file(app, source)
     register_changing(app, source)
+    register_text(app, source)
+    register_editor(app)
     register_exporting(app, source)
     register_importing(app, source)
     _register_shown(app, source)

@@ -17,6 +17,8 @@ __all__ = ["badge_row", "banners", "card_row", "message_panel"]
 
 _WAY_OUT = "Choose another scenario above, or correct the file: it is shown again as soon as it is saved."
 _WAY_BACK = "Take the change back (Undo or Reset), or choose another scenario above."
+LONG_WORDS = 24
+"""Letters from which on words take two lines where cards are narrow, and what is below them one."""
 FAR_APART = 0.2
 """Spread of repeated measurements, relative to their median, from which on the card says from where to where."""
 TIMES = 9.0
@@ -37,7 +39,7 @@ def _whole(text: str) -> str:
 def card(
     title: str, value: str, detail: str | html.Span = "", *, tone: str = "", why: str = "", room: str = ""
 ) -> html.Div:
-    """One number with what it means. ``room`` is "widest", "wide" or "narrow" for one that needs more or less."""
+    """One number with what it means. ``room``: "widest", "wide", "narrow" or "long" for one that needs more or less."""
     body = [
         html.Div(title, className="card-title"),
         html.Div(value, className=f"card-value {tone}".strip()),
@@ -69,7 +71,7 @@ def _verdict(case: Case) -> html.Span | str:
 
 
 def _predicted_card(case: Case) -> html.Div:
-    title = "Predicted" if not case.changes else "What if"
+    title = "What if" if case.altered else "Predicted"
     why = "Predicted duration; the error is predicted / measured − 1, beside the band claimed for it."
     if case.against == UNCHANGED:
         why = f"Predicted duration with the changes, and without them.\n{case.unmeasured}"
@@ -121,7 +123,8 @@ def _hidden_card(case: Case) -> html.Div:
         lines = [f"{detail}:"] if stamped is None else [f"with stamps {percent(stamped)},", f"{detail}:"]
         detail = html.Span(
             [
-                *(part for line in lines for part in (_whole(line), html.Br())),
+                # The blank stands where a narrow row of cards has no room for lines of their own.
+                *(part for line in lines for part in (_whole(line), html.Br(), " ")),
                 html.Span(apart, className=f"{tone} strong", title=case.gap or None),
             ]
         )
@@ -154,7 +157,8 @@ def _occupancy_card(case: Case) -> html.Div:
 def _bottleneck_card(case: Case) -> html.Div:
     lever = f"helps: {case.lever}" if case.lever else ""
     why = f"{case.bottleneck} (share of the peak or of the critical path). {lever}".strip()
-    return card("Bottleneck", case.bottleneck, lever, tone="words", why=why, room="widest")
+    room = "widest long" if len(case.bottleneck) > LONG_WORDS else "widest"
+    return card("Bottleneck", case.bottleneck, lever, tone="words", why=why, room=room)
 
 
 def card_row(case: Case) -> list[html.Div]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,6 +14,7 @@ from gpusim.dashboard.figure.marks import CriticalLine
 from gpusim.dashboard.figure.match import Match, match_events
 from gpusim.dashboard.figure.track import MICRO, Track
 from gpusim.dashboard.page.form import Form
+from gpusim.dashboard.page.scenario_text import ScenarioText
 from gpusim.dashboard.page.sweeps import Sweep
 from gpusim.scenario import Advice
 from gpusim.timeline.critical_path import critical_path
@@ -46,7 +48,8 @@ class Asked:
 
     ``changes`` are those of a what-if, as ``--set`` of the command line has them. ``against``: `MEASURED` or
     `UNCHANGED`, "" for the first of them that there is. ``imported``: the key of a trace that takes the place of the
-    recording, "" for none.
+    recording, "" for none. ``text``: what was made of the scenario's text, to which the changes come, where changes
+    alone do not say it; None for its own.
     """
 
     name: str
@@ -54,24 +57,36 @@ class Asked:
     changes: tuple[str, ...] = ()
     against: str = ""
     imported: str = ""
+    text: str | None = None
+
+    @property
+    def altered(self) -> bool:
+        """Whether it is something else than its file says."""
+        return bool(self.changes) or self.text is not None
 
     @property
     def key(self) -> str:
         """Tells it from everything else that can be asked for."""
-        parts = (self.name, self.point, *self.changes, self.against, self.imported)
+        text = [] if self.text is None else [f"text {hashlib.sha256(self.text.encode()).hexdigest()[:16]}"]
+        parts = (self.name, self.point, *text, *self.changes, self.against, self.imported)
         return "|".join(parts[: None if self.imported else -1])
 
 
 class CaseError(Exception):
     """A scenario that cannot be shown. ``str()`` is the message for the page; ``title`` its heading.
 
-    ``fields``: dotted paths inside the scenario where something is wrong, as far as that is known.
+    ``fields``: dotted paths inside the scenario where something is wrong, as far as that is known; ``lines``: of its
+    text, without changes.
     """
 
-    def __init__(self, message: str, title: str = "This scenario cannot be shown", fields: Iterable[str] = ()) -> None:
+    def __init__(
+        self, message: str, title: str = "This scenario cannot be shown", fields: Iterable[str] = (),
+        lines: Iterable[int] = (),
+    ) -> None:  # fmt: skip
         super().__init__(message)
         self.title = title
         self.fields = tuple(fields)
+        self.lines = tuple(lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,6 +185,8 @@ class Case:
     points: tuple[Point, ...] = ()
     point: str = OWN_POINT
     changes: tuple[str, ...] = ()
+    altered: bool = False
+    """Whether it is something else than its file says."""
     recorded: bool = False
     """Whether there is a recording, whatever the prediction stands against."""
     imported: str = ""
@@ -232,6 +249,9 @@ class CaseSource(Protocol):
 
     def form(self, asked: Asked) -> Form:
         """What can be changed of it, with the values it has. Raises CaseError."""
+
+    def text(self, asked: Asked) -> ScenarioText:
+        """The text of it, right or wrong; empty where there is none."""
 
     def sweep(self, asked: Asked) -> Sweep:
         """Its sweep, predicted and measured; takes as long as that many predictions. Raises CaseError."""

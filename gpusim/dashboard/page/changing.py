@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dash import ALL, Dash, Input, Output, State, ctx, no_update
 from dash.exceptions import PreventUpdate
 
+from gpusim.dashboard.page.altered import BY_FIELD, stepped, undone
 from gpusim.dashboard.page.case import OWN_POINT, Asked, CaseError, CaseSource
 from gpusim.dashboard.page.form import changes_of
-from gpusim.dashboard.page.panel import DROP, FIELD
+from gpusim.dashboard.page.panel import DROP, FIELD, THE_TEXT
+from gpusim.dashboard.page.scenario_text import path_of
 from gpusim.dashboard.page.sweep_tables import PICK
 
-__all__ = ["NOTHING", "changed_list", "changes_after", "happened", "register_changing"]
-
-NOTHING: Mapping[str, Any] = {"list": [], "history": [], "typed": False}
-"""No changes, none before them; ``typed`` says that the list is that of the fields, which need not be told."""
+__all__ = ["changed_list", "changes_after", "happened", "register_changing"]
 
 _BUTTONS = (DROP, PICK)
 """What is put there and taken away with a what-if, and with a sweep."""
@@ -25,40 +25,41 @@ _BUTTONS = (DROP, PICK)
 def changed_list(
     trigger: Any, known: Mapping[str, Any], typed: tuple[str, ...], quantity: tuple[str | None, str | None]
 ) -> dict[str, Any] | None:
-    """The list of changes after ``trigger``, an id of the panel; None where it has changed nothing.
+    """The state (`altered`) after ``trigger``, an id of the panel; None where it has changed nothing.
 
     ``typed``: what the fields say, and changes that are no field's. ``quantity``: of the device, and its new value.
     """
-    before, history = list(known["list"]), list(known["history"])
     if trigger == "undo":
-        return {"list": history[-1], "history": history[:-1], "typed": False} if history else None
+        return undone(known)
+    before, text = list(known["list"]), known.get("text")
     after = before
     if trigger == "reset":
-        after = []
+        after, text = [], None
     elif trigger == "quantity-value":
         name, value = quantity[0], (quantity[1] or "").strip()
         if name and value:
             path = f"device.set.{name}"
-            after = [*(change for change in before if change.partition("=")[0] != path), f"{path}={value}"]
+            after = [*(change for change in before if path_of(change) != path), f"{path}={value}"]
     elif trigger["type"] == PICK:
         point = trigger["changes"].split("\n")
-        paths = {change.partition("=")[0] for change in point}
-        after = [*(change for change in before if change.partition("=")[0] not in paths), *point]
+        paths = set(map(path_of, point))
+        after = [*(change for change in before if path_of(change) not in paths), *point]
     elif trigger["type"] == DROP:
         after = [change for change in before if change != trigger["change"]]
+        text = None if trigger["change"] == THE_TEXT else text
     else:
         after = list(typed)
     by_field = isinstance(trigger, Mapping) and trigger["type"] == FIELD
-    return None if after == before else {"list": after, "history": [*history, before], "typed": by_field}
+    return stepped(known, after, text, BY_FIELD if by_field else "")
 
 
 def changes_after(
     source: CaseSource, asked: Asked, trigger: Any, value: Any, known: Mapping[str, Any], typed: Mapping[str, Any],
     quantity: tuple[str | None, str | None],
 ) -> dict[str, Any] | None:  # fmt: skip
-    """The list of changes after ``trigger`` has got a ``value``; None where that changes nothing.
+    """The state after ``trigger`` has got a ``value``; None where that changes nothing.
 
-    ``asked``: what has the fields, of which ``typed`` are the values by path. ``known`` and ``quantity`` are those of
+    ``asked``: what is changed; of its fields ``typed`` are the values by path. ``known`` and ``quantity`` are those of
     `changed_list`.
     """
     kind = _kind(trigger)
@@ -72,13 +73,24 @@ def changes_after(
         trigger = {"type": PICK, "changes": point}
     elif kind == FIELD:
         try:
-            fields = source.form(asked).fields
+            changes = _by_fields(source, asked, known, typed)
         except CaseError:
             return None
-        paths = {one.path for one in fields}
-        others = [change for change in known["list"] if change.partition("=")[0] not in paths]
-        changes = changes_of(fields, typed, others)
     return changed_list(trigger, known, changes, quantity)
+
+
+def _by_fields(
+    source: CaseSource, asked: Asked, known: Mapping[str, Any], typed: Mapping[str, Any]
+) -> tuple[str, ...]:  # fmt: skip
+    """What the fields say, and the changes that are none of theirs. Raises CaseError for what has no fields."""
+    base = replace(asked, text=known.get("text"))
+    try:
+        return changes_of(source.form(replace(base, changes=tuple(known["list"]))).fields, typed, known["list"])
+    except CaseError:
+        # With a change that cannot be there are the fields as they are without any.
+        fields = source.form(base).fields
+        paths = {one.path for one in fields}
+        return changes_of(fields, typed, [change for change in known["list"] if path_of(change) not in paths])
 
 
 def happened(triggered: Sequence[Mapping[str, Any]], ids: Mapping[str, Any]) -> tuple[Any, Any]:

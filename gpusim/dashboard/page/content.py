@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,21 +13,22 @@ from gpusim.dashboard.figure.figures import Drawing, timeline_figure
 from gpusim.dashboard.figure.view import View
 from gpusim.dashboard.page.address import asked_of, view_of
 from gpusim.dashboard.page.advice import advice_line, advice_missing, advice_pending
+from gpusim.dashboard.page.altered import NOTHING
 from gpusim.dashboard.page.cards import badge_row, banners, card_row, message_panel
 from gpusim.dashboard.page.case import MEASURED, Asked, Case, CaseError, CaseSource
 from gpusim.dashboard.page.details import details_strip
+from gpusim.dashboard.page.editor import shown_text
 from gpusim.dashboard.page.form import Form
 from gpusim.dashboard.page.gutter import gutter_rows
 from gpusim.dashboard.page.importing import imported_mark
 from gpusim.dashboard.page.panel import change_chips, field_inputs, quantity_options
-from gpusim.dashboard.page.scenario_text import path_of, text_lines, with_changes
 from gpusim.dashboard.page.sweep_panel import sweep_figure
 from gpusim.dashboard.page.sweep_tables import sweep_tables
 from gpusim.dashboard.page.sweeps import Sweep
 
 __all__ = [
-    "DRAWN", "draw", "drawing_of", "first_name", "show_advice", "show_cards", "show_case", "show_drawn", "show_form",
-    "show_sweep", "show_wrong",
+    "DRAWN", "draw", "drawing_of", "first_name", "show_advice", "show_cards", "show_case", "show_chips", "show_drawn",
+    "show_form", "show_sweep",
 ]  # fmt: skip
 
 
@@ -65,7 +66,7 @@ def show_case(source: CaseSource, asked: Asked, *, quick: bool = False) -> dict[
         case = source.case(asked, quick=quick)
     except CaseError as error:
         return shown | {
-            "message": message_panel(error.title, str(error), bool(asked.changes)),
+            "message": message_panel(error.title, str(error), asked.altered),
             "question": asked.name or "No scenario",
         }
     points = [{"value": p.key, "label": p.label} for p in case.points]
@@ -82,12 +83,12 @@ def show_case(source: CaseSource, asked: Asked, *, quick: bool = False) -> dict[
         "point_box": {} if len(points) > 1 else {"display": "none"},
         "against": case.against,
         # There is a choice where a changed scenario was recorded, too.
-        "against_box": {} if case.changes and (case.recorded or case.imported) else {"display": "none"},
+        "against_box": {} if case.altered and (case.recorded or case.imported) else {"display": "none"},
         "imported": imported_mark(case),
         "case": {
             "name": asked.name, "point": case.point, "changes": list(case.changes), "against": case.against,
             "key": replace(asked, point=case.point, against=case.against).key, "other": bool(case.other),
-            "imported": asked.imported,
+            "imported": asked.imported, "text": asked.text,
         },
     }  # fmt: skip
 
@@ -111,26 +112,30 @@ def show_drawn(source: CaseSource, held: dict[str, Any] | None, values: Mapping[
         return {}
 
 
-def show_form(source: CaseSource, asked: Asked) -> dict[str, Any]:
-    """The parts of the panel of a what-if; empty for a scenario that cannot be read."""
+def show_form(
+    source: CaseSource, asked: Asked, known: Mapping[str, Any] = NOTHING, *, typed: bool = False
+) -> dict[str, Any]:
+    """The parts of the panel of a what-if; without fields for a scenario that cannot be read.
+
+    ``known`` is the state that has led there (`altered`), ``typed`` as in `shown_text`.
+    """
+    error = None
     try:
         form = source.form(asked)
-    except CaseError:
-        form = Form()
+    except CaseError as wrong:
+        form, error = Form(), wrong
     return {
-        "fields": field_inputs(form), "chips": change_chips(asked.changes), "quantities": quantity_options(form),
-        "text": text_lines(form.text, [path_of(change) for change in asked.changes]), "command": form.command,
+        "fields": field_inputs(form), "chips": show_chips(source, asked), "quantities": quantity_options(form),
+        "text": shown_text(source, asked, known, error, typed=typed), "command": form.command,
         "wrong": "", "wrong_fields": [],
     }  # fmt: skip
 
 
-def show_wrong(source: CaseSource, asked: Asked, fields: Sequence[str]) -> list[Any]:
-    """The scenario's text with changes that cannot be, and the lines of the ``fields`` that are wrong."""
-    try:
-        text = source.form(replace(asked, changes=())).text
-    except CaseError:
-        return []
-    return text_lines(with_changes(text, asked.changes), [path_of(change) for change in asked.changes], fields)
+def show_chips(source: CaseSource, asked: Asked) -> list[Any]:
+    """What has been changed, piece by piece."""
+    if asked.text is None:
+        return change_chips(asked.changes)
+    return change_chips(asked.changes, len(source.text(replace(asked, changes=())).changed))
 
 
 def show_cards(source: CaseSource, asked: Asked) -> list[Any]:

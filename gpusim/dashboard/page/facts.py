@@ -101,12 +101,17 @@ def badges_of(
     *,
     point: bool = False,
     changes: Sequence[str] = (),
+    edited: bool = False,
     imported: str = "",
 ) -> tuple[Badge, ...]:
     """Provenance at a glance: recorded or not, changed, device, stale, overhead, assumptions."""
     badges: list[Badge] = []
     if point:
         badges.append(Badge("other parameters", "warn", "A recorded point of the technique, not the scenario's own."))
+    if edited:
+        badges.append(
+            Badge("edited text", "warn", "Of the scenario's text as it stands in the panel, not in the file.")
+        )
     if changes:
         badges.append(Badge(counted(len(changes), "change"), "warn", "What if " + ", ".join(changes)))
     badges += [_imported_badge(imported, measured)] if imported else _recording_badges(measurement, measured)
@@ -193,12 +198,14 @@ def occupancy_text(predicted: Timeline, scenario: Scenario) -> dict[str, str]:
     return {"occupancy": f"{counted(able, 'CTA')}/SM, {share}", "limiter": scenario.limiter(fits)}
 
 
-def unmeasured_text(scenario: Scenario, changes: Sequence[str] = ()) -> str:
+def unmeasured_text(scenario: Scenario, changes: Sequence[str] = (), *, in_file: bool = True) -> str:
     """What would measure the scenario with its changes, or why nobody can."""
     if scenario.technique is None:
         return "not measured: a program that is only spelled out has no real one behind it"
     if scenario.model.device.set:
         return "not measured: the scenario changes the device"
+    if not in_file:
+        return "not measured; to record it, save the edited text as a file"
     path = Path(scenario.source.name)
     sets = "".join(f" --set {shlex.quote(change)}" for change in changes)
     return f"not measured; to record it: gpusim measure {path.parent.name}/{path.name}{sets}"

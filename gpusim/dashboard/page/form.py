@@ -10,17 +10,18 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from gpusim.dashboard.figure.text import bytes_text
-from gpusim.dashboard.page.scenario_text import text_of
-from gpusim.dashboard.page.stops import stops_of
+from gpusim.dashboard.page.scenario_text import path_of
+from gpusim.dashboard.page.stops import spelled_stops, stops_of
 from gpusim.hardware import profile_names
 from gpusim.scenario import Scenario
 from gpusim.scenario.overrides import assignment
 from gpusim.units import format_quantity, parse
 
-__all__ = ["Field", "Form", "changes_of", "form_of"]
+__all__ = ["Field", "Form", "apart", "changes_of", "form_of"]
 
 MOST_FIELDS = 24
 """So many fields a program that is spelled out has at most; the first are its grid, its rings and its roles."""
+NOT_IN_FILE = "# save the edited text under a name: then gpusim run takes it"
 _IN_CAPITALS = {"cta": "CTA", "ctas": "CTAs", "sm": "SM", "fma": "FMA", "gpus": "GPUs", "l2": "L2"}
 _AROUND_LOOPS, _UNSAID = ("prologue", "epilogue"), ("roles", "rings", "per_tile", "threads", "per_chunk")
 
@@ -51,40 +52,54 @@ class Form:
     """All that a what-if can change, and what it comes to.
 
     ``others``: changes that are none of a field, such as those of the device's quantities, of which ``quantities``
-    holds the values. ``text`` is the scenario as a file, ``command`` what runs it on the command line.
+    holds the values. ``command`` is what runs it on the command line.
     """
 
     fields: tuple[Field, ...] = ()
     others: tuple[str, ...] = ()
     quantities: Mapping[str, str] = field(default_factory=dict)
-    text: str = ""
     command: str = ""
 
 
-def form_of(own: Scenario, base: Scenario, now: Scenario, changes: Sequence[str]) -> Form:
-    """The form of ``now``, which is ``base`` with ``changes``; ``base`` may be a recorded point of ``own``."""
+def form_of(
+    own: Scenario, base: Scenario, now: Scenario, changes: Sequence[str], *, in_file: bool = True
+) -> Form:  # fmt: skip
+    """The form of ``now``, which is ``base`` with ``changes``; ``base`` may be a recorded point of ``own``.
+
+    Not ``in_file``: it is an edited text, which no command knows.
+    """
     fields = tuple(_fields(base, now))
     paths = {one.path for one in fields}
-    others = tuple(change for change in changes if change.partition("=")[0] not in paths)
+    others = tuple(change for change in changes if path_of(change) not in paths)
     quantities = {name: quantity.text for name, quantity in now.profile().quantities.items()}
-    sets = [*_apart(own, base), *changes]
+    if not in_file:
+        return Form(fields, others, quantities, NOT_IN_FILE)
+    sets = [*apart(own, base), *changes]
     command = shlex.join(["gpusim", "run", own.source.name, *(part for change in sets for part in ("--set", change))])
-    return Form(fields, others, quantities, text_of(now.data), command)
+    return Form(fields, others, quantities, command)
 
 
-def changes_of(fields: Sequence[Field], values: Mapping[str, Any], others: Sequence[str]) -> tuple[str, ...]:
-    """The changes that ``values`` (by path, as typed) make; an empty field stands for the value it had."""
+def changes_of(fields: Sequence[Field], values: Mapping[str, Any], known: Sequence[str]) -> tuple[str, ...]:
+    """The changes that ``values`` (by path, as typed) make, with those ``known`` ones that are none of a field.
+
+    An empty field stands for the value without changes. One that says what it said keeps its change as that was
+    written: "16384" in the text is "16 KiB" in its field.
+    """
+    held = {path_of(change): change for change in known}
     found = []
     for one in fields:
         typed = values.get(one.path)
         text = "" if typed is None else str(typed).strip()
-        if text and text != one.base:
+        change = held.pop(one.path, None)
+        if change is not None and text == one.value:
+            found.append(change)
+        elif text and text != one.base:
             found.append(f"{one.path}={text}")
-    return (*found, *others)
+    return (*found, *held.values())
 
 
-def _apart(own: Scenario, base: Scenario) -> list[str]:
-    """What makes the recorded point ``base`` of the scenario itself."""
+def apart(own: Scenario, base: Scenario) -> list[str]:
+    """The changes that make the recorded point ``base`` of the scenario itself."""
     if base is own or base.params is None:
         return []
     mine, theirs = (dataclasses.asdict(each.params) for each in (own, base))
@@ -141,11 +156,13 @@ def _spelled(base: Mapping[str, Any], now: Mapping[str, Any]) -> Iterator[Field]
     leaves = [(place, value) for place, value in _leaves(now[kind], (kind,)) if place in before]
     alike: Counter[str] = Counter()
     for place, value in sorted(leaves, key=lambda leaf: (len(leaf[0]), any(isinstance(key, int) for key in leaf[0]))):
-        label = _label([key for key in place[1:] if isinstance(key, str) and key not in _UNSAID])
+        words = [key for key in place[1:] if isinstance(key, str)]
+        label = _label([*(key for key in words[:-1] if key not in _UNSAID), words[-1]])
         alike[label] += 1
         yield Field(
             ".".join(map(str, place)), _numbered(label, alike[label]), str(value), str(before[place]),
             ".".join(map(str, place)), whole=isinstance(value, int), least=0 if isinstance(value, int) else None,
+            stops=spelled_stops(next(key for key in reversed(place) if isinstance(key, str)), before[place]),
         )  # fmt: skip
 
 

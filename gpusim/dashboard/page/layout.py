@@ -14,6 +14,7 @@ from dash import dcc, html
 from gpusim.dashboard.figure.figures import BAR_LIMIT
 from gpusim.dashboard.figure.palette import FONT
 from gpusim.dashboard.figure.view import MODES
+from gpusim.dashboard.page.altered import opening
 from gpusim.dashboard.page.case import MEASURED, UNCHANGED, Entry
 from gpusim.dashboard.page.exporting import export_menu
 from gpusim.dashboard.page.importing import drop_zone, import_button
@@ -35,7 +36,7 @@ KEYS = (
     ("W", "what if: change parameters and the device"),
     ("S", "the scenario's sweep: every point, predicted and measured"),
     ("/", "search lanes by regular expression"),
-    ("Esc", "close details, leave the search box"),
+    ("Esc", "close details, leave the search box or the scenario's text"),
     ("?", "this help"),
 )
 WATCH_MS = 2000
@@ -201,7 +202,7 @@ def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[st
         dcc.Store(id="theme", storage_type="local"),
         dcc.Store(id="wrong-fields"),
         dcc.Store(id="imported"),
-        dcc.Store(id="changes", data={"list": address["changes"], "history": [], "typed": False}),
+        dcc.Store(id="changes", data=opening(address["changes"])),
         dcc.Store(id="stamp", data={"name": address["scenario"], "stamp": shown["stamp"], "changed": False}),
         dcc.Interval(id="tick", interval=WATCH_MS),
     ]

@@ -8,6 +8,8 @@ from typing import Any
 import dash_mantine_components as dmc
 from dash import dcc, html
 
+from gpusim.dashboard.figure.text import counted
+from gpusim.dashboard.page.editor import editor
 from gpusim.dashboard.page.form import Field, Form
 
 __all__ = [
@@ -16,6 +18,7 @@ __all__ = [
     "FIELD",
     "PLAIN_CLASS",
     "SLIDER",
+    "THE_TEXT",
     "change_chips",
     "drawer",
     "field_inputs",
@@ -26,6 +29,8 @@ __all__ = [
 
 FIELD, DROP, SLIDER = "field", "drop", "slider"
 """Types of the ids of inputs, of the buttons that take a change back, and of sliders."""
+THE_TEXT = ""
+"""The change that is taken back with an edited text."""
 PLAIN_CLASS, CHANGED_CLASS = "field", "field changed"
 """Classes of inputs."""
 WAIT_MS = 100
@@ -75,17 +80,17 @@ def field_inputs(form: Form) -> list[html.Div]:
     ]
 
 
-def change_chips(changes: Sequence[str]) -> list[Any]:
-    """Every change with a button that takes it back."""
-    if not changes:
-        return [html.Span("nothing changed yet", className="dim")]
-    return [
-        html.Span(
-            [change, html.Button("×", id={"type": DROP, "change": change}, className="drop", title="Take it back")],
-            className="change",
-        )
-        for change in changes
-    ]  # fmt: skip
+def change_chips(changes: Sequence[str], edited_lines: int | None = None) -> list[Any]:
+    """Every change with a button that takes it back; ``edited_lines`` of an edited text are one more."""
+    chips = [_chip(change, change) for change in changes]
+    if edited_lines is not None:
+        chips.insert(0, _chip(f"text edited, {counted(edited_lines, 'line')}", THE_TEXT))
+    return chips or [html.Span("nothing changed yet", className="dim")]
+
+
+def _chip(text: str, change: str) -> html.Span:
+    back = html.Button("×", id={"type": DROP, "change": change}, className="drop", title="Take it back")
+    return html.Span([text, back], className="change")
 
 
 def quantity_options(form: Form) -> list[dict[str, str]]:
@@ -107,7 +112,7 @@ def what_if_panel(shown: dict[str, Any], *, opened: bool) -> html.Section:
         dmc.Button("Reset", id="reset", size="compact-xs", variant="default"),
     ]
     save = [
-        html.Span("Scenario", className="panel-name grow"),
+        html.Span("Scenario", className="panel-name grow", title="Edit it: changed lines are blue, wrong ones red"),
         dmc.TextInput(id="save-name", placeholder="new scenario", size="xs", w=130, value="",
                       **{"aria-label": "Name of a new scenario"}),
         dmc.Button("Save", id="save", size="compact-xs", variant="default"),
@@ -122,10 +127,8 @@ def what_if_panel(shown: dict[str, Any], *, opened: bool) -> html.Section:
             html.Div(shown["fields"], id="fields", className="fields"),
             html.Div(quantity, className="panel-row"),
             html.Div(changed, className="panel-row"),
-            html.Div(shown["wrong"], id="wrong", className="wrong", role="status"),
             html.Div(save, className="panel-row"),
-            html.Pre(shown["text"], id="scenario-text", className="scenario-text", tabIndex=0,
-                     title="The scenario as a file; changed lines are blue, wrong ones red"),
+            editor(shown),
             html.Div(command, className="panel-row"),
         ],
         id="what-if", className="panel what-if", hidden=not opened, **{"aria-label": "What if"},

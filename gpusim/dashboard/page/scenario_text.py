@@ -1,24 +1,31 @@
-"""The text of a scenario in the panel of a what-if: a value a line, with the lines that are changed or wrong."""
+"""The text of a scenario as the page shows it, and which of its lines stand for what."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 import yaml
-from dash import html
 
 from gpusim.errors import GpusimError
-from gpusim.scenario.overrides import apply_override, parse_assignments, split_path
 from gpusim.scenario.yaml_source import parse_yaml
 
-__all__ = ["path_of", "text_lines", "text_of", "with_changes"]
+__all__ = ["ScenarioText", "changed_lines", "lines_at", "path_of", "plain_breaks", "text_of"]
 
 TEXT_WIDTH = 10_000
 """Letters in a line: a sentence stays in one, whatever the panel makes of it."""
 FLOW_WIDTH = 40
-"""Letters of a mapping or list that stands in one line; a longer one has a line for each value, which can be marked."""
+"""Letters of a mapping or list that stands in one line; a longer one has a line for each value."""
+
+
+@dataclass(frozen=True, slots=True)
+class ScenarioText:
+    """A scenario's text, with the numbers of its lines that are not those of its file, counted from 1."""
+
+    text: str = ""
+    changed: tuple[int, ...] = ()
 
 
 class _Dumper(yaml.SafeDumper):
@@ -42,27 +49,31 @@ def text_of(data: Mapping[str, Any]) -> str:
     )
 
 
-def with_changes(text: str, changes: Iterable[str]) -> str:
-    """``text`` with changes that nobody has checked, as ``--set`` has them; what has no place in it is left out."""
-    data, _ = parse_yaml(text, "scenario")
-    for change in changes:
-        with contextlib.suppress(GpusimError, KeyError):
-            for path, values in parse_assignments([change]).items():
-                data = apply_override(data, split_path(path), values[0] if len(values) == 1 else values)
-    return text_of(data)
+def plain_breaks(text: str) -> str:
+    """``text`` with the line breaks that a browser's text field has."""
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
-def text_lines(text: str, changed: Sequence[str] = (), wrong: Sequence[str] = ()) -> list[html.Div]:
-    """One element a line; those of the values at the dotted paths ``changed`` and ``wrong`` are marked."""
-    if not text:
-        return []
-    _, source = parse_yaml(text, "scenario")
+def changed_lines(before: str, after: str) -> tuple[int, ...]:
+    """The lines of ``after`` that are not in ``before``; where some are only left out, the line behind them."""
+    if before == after:
+        return ()
+    lines = after.split("\n")
+    found: set[int] = set()
+    for kind, _, _, start, end in SequenceMatcher(None, before.split("\n"), lines, autojunk=False).get_opcodes():
+        if kind != "equal":
+            found.update(range(start + 1, max(end, min(start + 1, len(lines))) + 1))
+    return tuple(sorted(found))
+
+
+def lines_at(text: str, paths: Iterable[str]) -> tuple[int, ...]:
+    """The lines of the values at dotted ``paths``, or of the nearest thing around them that stands in ``text``."""
+    try:
+        _, source = parse_yaml(text, "scenario")
+    except GpusimError:
+        return ()
     lines = {".".join(map(str, place)): line for place, (line, _) in source.marks.items() if place}
-    marks = {_line(path, lines): "changed" for path in changed} | {_line(path, lines): "wrong-line" for path in wrong}
-    return [
-        html.Div(line, className=f"line {marks[number]}" if number in marks else "line")
-        for number, line in enumerate(text.splitlines(), 1)
-    ]
+    return tuple(sorted({line for path in paths if (line := _line(path, lines))}))
 
 
 def path_of(change: str) -> str:
@@ -71,7 +82,6 @@ def path_of(change: str) -> str:
 
 
 def _line(path: str, lines: Mapping[str, int]) -> int:
-    """The line of a value, or of the nearest thing around it that stands in the text; 0 for none."""
     while path and path not in lines:
         path = path.rpartition(".")[0]
     return lines.get(path, 0)

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
 from typing import TypeVar
 
-__all__ = ["stops_of"]
+__all__ = ["spelled_stops", "stops_of"]
 
 MOST_STEPS = 24
 """Up to so many values each has a place of its own."""
 REACH = 16
 """In a long range a slider goes from a sixteenth of the value that a parameter has to sixteen times as much."""
+_OF_PROGRAMS: dict[str, tuple[int, int | None, int | None]] = {
+    "stages": (1, 8, None), "warps": (1, 16, None), "ctas_per_sm": (1, 16, None), "registers": (24, 255, 8),
+    "grid": (1, None, None), "tiles_per_cta": (1, None, None), "chunks": (1, None, None), "streams": (1, None, None),
+    "blocks": (1, None, None),
+}  # fmt: skip
+"""Numbers of a spelled-out program that people try others of, by key: least, most and step."""
+_WITH_UNIT = re.compile(r"(\d+(?:\.\d+)?) ([A-Za-zµ]+)")
 Number = TypeVar("Number", int, float)
 
 
@@ -33,3 +41,17 @@ def stops_of(base: Number, least: Number | None, most: Number | None, step: int 
         found |= {least} if least == 0 else set()
     found.add(base)
     return tuple(sorted(found)) if len(found) > 1 else ()
+
+
+def spelled_stops(key: str, value: float | str) -> tuple[tuple[float, str], ...]:
+    """Stops of a number of a spelled-out program, with what one types for each; empty where a slider helps nobody."""
+    if isinstance(value, int) and key in _OF_PROGRAMS:
+        least, most, step = _OF_PROGRAMS[key]
+        stops = stops_of(value, least, max(value, most or REACH * value), step)
+        return tuple((stop, str(stop)) for stop in stops)
+    found = _WITH_UNIT.fullmatch(str(value))
+    number = float(found[1]) if found else 0.0
+    if not number:
+        return ()
+    stops = stops_of(number, number / REACH, number * REACH, None)
+    return tuple((stop, str(value) if stop == number else f"{stop:g} {found[2]}") for stop in stops)
