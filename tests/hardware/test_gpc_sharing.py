@@ -102,7 +102,7 @@ def test_gain_of_the_bench(ctas: int):
 
 
 def test_only_whole_lines_are_read_together():
-    """By the bench: copies whose lines land whole gain half and more from three other SMs, all others a quarter at most.
+    """By the bench, of four SMs: copies whose lines land whole gain half and more, all others a quarter at most.
 
     But for rows of half a line, two of which share one: they gain half as well, which is left out.
     """

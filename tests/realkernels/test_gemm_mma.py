@@ -87,8 +87,8 @@ def test_the_model_states_what_the_kernel_executes(values) -> None:
     count = {root: sum(one.root == root for one in body) for root in ("HMMA", "LDSM", "LDGSTS")}
     code, copies = counted(params), params.tile_bytes // 16 // (32 * params.warps)
     assert (count["HMMA"], count["LDSM"], count["LDGSTS"]) == (code.products.mma, code.products.lds, copies)
-    # Besides loads that no lane executes, the end of a group, the wait for one, barriers, and with one stage what is done
-    # while its copies are under way.
+    # Besides loads that no lane executes, the end of a group, the wait for one, barriers, and with one stage what is
+    # done while its copies are under way.
     others = len(body) - copies - model.PLACEHOLDERS - 2 - (1 if params.stages > 1 else 2)
     assert code.ahead.issue_slots + code.products.issue_slots == pytest.approx(
         others, abs=6 if params.stages > 1 else 12
