@@ -197,8 +197,8 @@ def _of_device(asked: Asked) -> list[str]:
 
 
 def _without_set(message: str) -> str:
-    """A message about a change, whose place is named twice: as an option of the command line, and as a field."""
-    return re.sub(r"^--set [^:]+: ", "", message)
+    """A message about changes, whose places are named as options of the command line, and some as fields, too."""
+    return re.sub(r"^--set ([^:\n]+): (?:\1: )?", r"\1: ", message, flags=re.MULTILINE)
 
 
 def register_file(app: Dash, source: CaseSource) -> None:
