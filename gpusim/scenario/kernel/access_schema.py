@@ -87,7 +87,8 @@ class Fetch(OnRingBytes):
     shared_by: Shared = 1.0
     """SMs of one GPC (16 or 18 SMs, which get CTAs of consecutive numbers) that copy the same bytes at about the same
     time: one read of L2 serves up to four of them, and fewer the longer L2 keeps them waiting. Of tiles that n CTAs in
-    a row share it is n, at most 16; of those that every n-th CTA shares, 16 / n, at least 1."""
+    a row share it is n, at most 16; of those that every n-th CTA shares, 16 / n, at least 1. Only whole lines count:
+    rows that are padded in shared memory, and copies that start off a line, gain nothing by it."""
 
 
 class BulkFetch(Fetch):
