@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from realkernels._parts.hopper import SMS
-from realkernels._parts.l2 import product_hits
+from realkernels._parts.l2 import AGAIN_ALL_BYTES, product_hits
 from realkernels._parts.padding import resident_ctas
 
 __all__ = ["ProductTiles", "footprint_bytes", "l2_hits"]
@@ -32,8 +32,12 @@ class ProductTiles(Protocol):
 
 
 def footprint_bytes(params: ProductTiles) -> int:
-    """Distinct bytes of A and B that a launch reads."""
-    return params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes)
+    """Distinct bytes of A and B that CTAs find in L2 again and again; 0 where they find only what others have just read.
+
+    Of that nothing has a longer way: a kernel of so many turns along k takes no longer for each than one of few.
+    """
+    every = params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes)
+    return every if every <= AGAIN_ALL_BYTES else 0
 
 
 def l2_hits(params: ProductTiles, shared_bytes: int) -> tuple[float, float]:

@@ -29,7 +29,7 @@ _IN_TURN_SHARED = 5.0
 """Warps on each scheduler beyond which CTAs end apart where shared memory is busy instead: up to 4.5 end together, six
 and more up to 47 % apart, unless all that they wait for from DRAM was asked for a turn ahead (`last_wave`, values 0; 12
 of 18 kernels)."""
-_MULTIPLYING, _PRODUCTS = 0.36, 16
+_MULTIPLYING, _PRODUCTS = 0.33, 16
 """Utilisation of the tensor cores by mma.sync from which on CTAs end 15 to 23 % of their time apart, if their warps
 have so many independent products. Below, and with 8 products up to 0.4, it is 1 to 6 %, with 16 at 0.36 some 10 (23
 kernels with 2 to 4 CTAs on an SM, timed with stamps of which no recording was kept)."""
