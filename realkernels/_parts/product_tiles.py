@@ -32,9 +32,9 @@ class ProductTiles(Protocol):
 
 
 def footprint_bytes(params: ProductTiles) -> int:
-    """Distinct bytes of A and B that CTAs find in L2 again and again; 0 where they find only what others have just read.
+    """Distinct bytes of A and B that CTAs find in L2 again and again; 0 if they find only what others have just read.
 
-    Of that nothing has a longer way: a kernel of so many turns along k takes no longer for each than one of few.
+    Of that nothing has a longer way: a kernel of many turns along k takes no longer for each than one of few.
     """
     every = params.k_tiles * (params.grid_m * params.a_bytes + params.grid_n * params.b_bytes)
     return every if every <= AGAIN_ALL_BYTES else 0

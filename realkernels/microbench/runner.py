@@ -87,6 +87,7 @@ BENCHES = (
     "sharing",
     "moving_apart",
     "merged_reads",
+    "waves_apart",
     "cluster",
     "sweeps",
     "hits",

@@ -94,10 +94,8 @@ def simulate_kernel(
     launch = Launch(program, profile, fits, sms, traffic, kept, mixed, trace)
     run, cuts = _run_short(launch, exact)
     end_s = _end_s(run, cuts)
-    waves = max(program.grid / (sms * fits.ctas_per_sm), 1.0)
     for _ in range(APART_RUNS):
-        # CTAs in a row begin together, whatever those before them did.
-        apart_s = run.moving_apart * end_s / waves
+        apart_s = run.moving_apart * end_s
         if still_common(launch.apart_s, profile) - still_common(apart_s, profile) <= APART_AGREES:
             break
         launch = replace(run.launch, apart_s=apart_s)
