@@ -151,7 +151,8 @@ class SpelledKernel(Model):
     l2_warm: bool = False
     """The data was left in L2 by an earlier launch. This only records it: what is found there say the ops (l2_hit)."""
     footprint: Annotated[ByteCount, Field(gt=0)] | None = None
-    """Distinct bytes read; needed when l2_warm. Hits in the part beyond half of L2 have a longer way."""
+    """Distinct bytes read; needed when l2_warm. Hits in the part beyond half of L2 have a longer way. Do not state it
+    where CTAs find only what others have just read, as in a product of large matrices."""
 
     @field_serializer("tiles_per_cta")
     def _as_written(self, tiles: list[int] | TileTotal) -> int | list[int] | dict[str, int]:
