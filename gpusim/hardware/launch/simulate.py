@@ -94,8 +94,12 @@ def simulate_kernel(
     launch = Launch(program, profile, fits, sms, traffic, kept, mixed, trace)
     run, cuts = _run_short(launch, exact)
     end_s = _end_s(run, cuts)
+    waves = max(program.grid / (sms * fits.ctas_per_sm), 1.0)
+    # The first CTAs begin together, later ones as those before them end. By `waves_apart`, 0.7 to 1.1 of the time of
+    # later waves counts with one CTA on an SM, 0.3 to 0.5 with two.
+    counted = (1.0 + (waves - 1.0) / fits.ctas_per_sm) / waves
     for _ in range(APART_RUNS):
-        apart_s = run.moving_apart * end_s
+        apart_s = run.moving_apart * counted * end_s
         if still_common(launch.apart_s, profile) - still_common(apart_s, profile) <= APART_AGREES:
             break
         launch = replace(run.launch, apart_s=apart_s)
