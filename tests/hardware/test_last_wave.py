@@ -45,7 +45,7 @@ def test_older_ctas_get_ahead_where_shared_memory_is_busy():
 def test_older_ctas_get_ahead_where_tensor_cores_are_busy():
     """With products that warps wait for, however many warps there are."""
     assert older_get_ahead(2.0, 0.3, 0.3, 0.37, Independent(4, 16))
-    assert not older_get_ahead(4.0, 0.3, 0.5, 0.35, Independent(4, 16))
+    assert not older_get_ahead(4.0, 0.3, 0.5, 0.32, Independent(4, 16))
     assert not older_get_ahead(4.0, 0.3, 0.5, 0.4, Independent(4, 8))
 
 

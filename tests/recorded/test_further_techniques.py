@@ -34,13 +34,13 @@ BANDS = {
     "register_split": (0.05, 0.35),
     # Few turns, as what tiles find in L2 is a mean over the waves; two CTAs an SM that are near the edge at which SMs
     # move apart (the worst took 443 us when it was recorded, 370 to 383 on another device, predicted 324; 0.05 and
-    # 0.195 until the bench `wgmma` no longer counted the code of its own loop as latency of the products).
-    "gemm": (0.052, 0.27),
+    # 0.195 until the bench `wgmma` no longer counted the code of its own loop as latency of the products; 324 until
+    # what others have just read was no longer far, by which kernels of many turns are right, and 310 since).
+    "gemm": (0.05, 0.305),
     # Three warpgroups behind a ring of one stage, and one of 64 queries with tiles of 64 keys, by two CTAs an SM.
     "attention": (0.05, 0.185),
-    # One or two stages, where products wait for fragments behind every barrier, and several CTAs an SM; one whose CTAs
-    # along the rows are 8 is 32 % too slow. 0.22 when it was measured, with every one too fast.
-    "gemm_mma": (0.075, 0.32),
+    # Two stages and several CTAs an SM, where padded rows fill L2 and the slowest SM is later than the mean.
+    "gemm_mma": (0.062, 0.25),
     # Eight consumers of each of eight CTAs behind a ring of five stages and more: 165 us with four, 190 with more.
     "cluster_multicast": (0.05, 0.285),
 }
