@@ -131,5 +131,4 @@ rmsnorm(const float4* __restrict__ x, const float4* __restrict__ weight, float4*
     PROBE_ONLY(++turn;)
   }
   PROBE_LEAVE();
-  PROBE_END
 }

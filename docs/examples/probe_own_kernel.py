@@ -77,7 +77,7 @@ def measure(stages: int, grid: int, rows_per_cta: int) -> tuple[Observed, dict[s
         return run.median_s
 
     y.fill(0)
-    observed = observe(launch, probe.Buffers(grid, tiles=rows_per_cta))
+    observed = observe(launch, probe.Buffers(grid, tiles=rows_per_cta), times.median_s)
     check(x, weight, y)
 
     about = {

@@ -68,7 +68,8 @@ def _stamped(body: Callable[[int], Iterable[Op]], told: frozenset[str], tiles: i
         kind = _KINDS.get(type(op))
         if isinstance(op, Load) and not op.wait and "issue" in told:
             kind = "issue"
-        if kind in told and (kind, op.tile) != now:
+        between_tiles = isinstance(op, Compute) and op.tile < 0  # addresses and loops: no step of their own
+        if kind in told and not between_tiles and (kind, op.tile) != now:
             now = kind, op.tile
             yield TimeStamp(kind, op.tile)
         yield op

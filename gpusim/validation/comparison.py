@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from gpusim.errors import RecordingError
-from gpusim.timeline import KINDS, Timeline
+from gpusim.timeline import COLUMNS, KINDS, Timeline
 from gpusim.timeline.metrics import summary
 from gpusim.validation.band import DEFAULT_BAND, Band
 
@@ -129,7 +129,7 @@ def compare_timelines(
     """Compare the two; ``stamped`` is predicted with time stamps. Raises RecordingError if they are of other devices.
 
     A measured timeline records only some CTAs; the other side is not cut, because every
-    metric is a mean, a fraction or a total.
+    metric is a mean, a fraction or a total. But how much is hidden is compared of the rings that were watched.
     """
     devices = predicted.meta.get("device"), measured.meta.get("device")
     if None not in devices and devices[0] != devices[1]:
@@ -137,7 +137,7 @@ def compare_timelines(
     left, right, seen, unstamped_hidden = summary(predicted), summary(measured), predicted, None
     if stamped is not None:
         seen, unstamped_hidden = stamped, left["hidden_fraction"]
-        left["hidden_fraction"] = summary(stamped)["hidden_fraction"]
+    left["hidden_fraction"] = summary(_with_rings_of(measured, seen))["hidden_fraction"]
     # Rates follow from the total, so they would only say the same thing again; exposed time
     # is left out because a recording may hold the first tiles of a CTA only.
     names = ("total_s", "period_s", "hidden_fraction")
@@ -148,6 +148,32 @@ def compare_timelines(
         predicted, measured, tuple(entry for entry in metrics if entry is not None), by_kind, by_stage,
         _deviation(seen, measured), band, gap, unstamped_hidden,
     )  # fmt: skip
+
+
+def _with_rings_of(measured: Timeline, predicted: Timeline) -> Timeline:
+    """``predicted`` without copies into rings of which ``measured`` shows none; as it is if it shows none at all."""
+    watched = {_ring(name) for name in _lanes_of_copies(measured)}
+    ours = _lanes_of_copies(predicted)
+    if not watched.intersection(map(_ring, ours)):
+        return predicted
+    left_out = [predicted.lanes.index(name) for name in ours if _ring(name) not in watched]
+    if not left_out:
+        return predicted
+    keep = ~(np.isin(predicted.lane, left_out) & predicted.mask(kinds=("copy",)))
+    columns = {name: getattr(predicted, name)[keep] for name in COLUMNS if name != "cause"}
+    meta = {name: value for name, value in predicted.meta.items() if name != "hidden_fraction"}
+    cause = np.full(int(keep.sum()), -1, predicted.cause.dtype)
+    return replace(predicted, meta=meta, cause=cause, **columns)
+
+
+def _lanes_of_copies(timeline: Timeline) -> list[str]:
+    """Names of the lanes that copies lie in."""
+    return [timeline.lanes[lane] for lane in np.unique(timeline.lane[timeline.mask(kinds=("copy",))])]
+
+
+def _ring(lane: str) -> str:
+    """``input`` of ``sm[0].cta[1].input[2]``."""
+    return lane.rpartition(".")[2].partition("[")[0]
 
 
 def _error(name: str, predicted: float | None, measured: float | None) -> MetricError | None:

@@ -31,6 +31,8 @@ TOTALS = "totals.json"
 TIMELINES = "timelines.npz"
 
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
+_STAMPS = ("probe.cuh", "observer.cuh")
+"""Headers of time stamps (``realkernels/_harness``)."""
 _FOLDERS = {
     "NVIDIA H200": "h200_sxm", "NVIDIA H100 80GB HBM3": "h100_sxm", "NVIDIA A100-SXM4-80GB": "a100_sxm",
     "NVIDIA B200": "b200", "NVIDIA GeForce RTX 4090": "rtx4090",
@@ -146,8 +148,10 @@ def find_total(technique: Any, params: Any, device: str) -> TotalRow | None:
     return _index(path, path.stat().st_mtime_ns).get(params_key(_plain(params)))
 
 
-def source_hash(source: Path) -> str:
+def source_hash(source: Path, *, instrumented: bool = False) -> str:
     """sha256 over a kernel's source and every file it includes with quotes, found beside the includer.
+
+    Those of the time stamps, which are compiled to nothing without them, count for an ``instrumented`` build only.
 
     For techniques, whose kernel is one source. Microbenchmarks are several and have a hash of their own
     (``realkernels/_harness/compile.py``). Recordings hold what either of them gives, so neither can change to be the
@@ -156,7 +160,7 @@ def source_hash(source: Path) -> str:
     digest, queue, seen = hashlib.sha256(), [Path(source).resolve()], set()
     while queue:
         path = queue.pop(0)
-        if path in seen:
+        if path in seen or (path.name in _STAMPS and not instrumented):
             continue
         seen.add(path)
         content = path.read_bytes()
@@ -168,9 +172,9 @@ def source_hash(source: Path) -> str:
 
 def is_stale(technique: Any, recorded: TotalRow | Mapping[str, Any]) -> bool:
     """Whether the kernel's source has changed since a row (or a timeline's ``meta``) was recorded."""
-    known = recorded.source_sha256 if isinstance(recorded, TotalRow) else recorded.get("source_sha256")
-    source = Path(technique.folder) / "kernel.cu"
-    return not source.exists() or known != source_hash(source)
+    about = {"source_sha256": recorded.source_sha256} if isinstance(recorded, TotalRow) else recorded
+    source, instrumented = Path(technique.folder) / "kernel.cu", "sm_ids" in about  # those that wrote stamps
+    return not source.exists() or about.get("source_sha256") != source_hash(source, instrumented=instrumented)
 
 
 def _is_time(value: Any) -> bool:

@@ -35,9 +35,9 @@ class Plan:
 
     ``warps`` compute; ``producer_warps`` come before them in the CTA. ``role`` is the name of
     the computing role. A kernel with a ``ring`` has an observer warp in its instrumented build, or with
-    ``observer_warps`` 0 lets a warp observe that is there anyway;
-    ``output_ring`` is what a storer empties. ``lanes`` names the probe's lanes where they are not
-    head, tail and producer. ``grid`` and ``tiles`` (per CTA) default to the parameters' own, the
+    ``observer_warps`` 0 lets a warp observe that is there anyway; a step computes with its own tile of it and with
+    ``reach`` tiles behind. ``output_ring`` is what a storer empties. ``lanes`` names the probe's lanes where they are
+    not head, tail and producer. ``grid`` and ``tiles`` (per CTA) default to the parameters' own, the
     kernel's integer ``argument`` to the tiles. With ``halves`` each float of the input is two numbers
     of FP16. The kernel writes ``output_floats``, one per computing warp unless said otherwise, and
     ``compare`` checks them.
@@ -53,6 +53,7 @@ class Plan:
     observer_warps: int = 1
     ring: str | None = None
     output_ring: str | None = None
+    reach: int = 0
     lanes: Mapping[int, str] | None = None
     grid: int | None = None
     tiles: int | None = None
@@ -159,9 +160,9 @@ class Launcher:
         loops = self.kernel.sass_loops() or []
         return next((dict(loop.counts) for loop in loops if sass.family(loop.counts, "LDS")), None)
 
-    def source_sha256(self) -> str:
+    def source_sha256(self, *, instrumented: bool = False) -> str:
         """Hash of the kernel's source and includes."""
-        return source_hash(self.plan.technique.folder / "kernel.cu")
+        return source_hash(self.plan.technique.folder / "kernel.cu", instrumented=instrumented)
 
     def launch(self) -> None:
         """Enqueue the kernel once."""
@@ -211,13 +212,14 @@ class Launcher:
                 repeats=1, warmup=0, flush=flush,
             ).median_s  # fmt: skip
 
-        observed = observe(launch, probe.Buffers(plan.ctas, min(plan.tiles_per_cta, max_tiles)))
+        observed = observe(launch, probe.Buffers(plan.ctas, min(plan.tiles_per_cta, max_tiles)), plain)
         if not bool(cupy.array_equal(expected, self._out, equal_nan=True)):
             raise RuntimeError("the instrumented kernel computes something else")
         return observed.timeline(
             role=plan.role,
             ring=plan.ring,
             output_ring=plan.output_ring,
+            reach=plan.reach,
             names=plan.lanes,
             tile_bytes=params.tile_bytes,
             max_tiles=max_tiles,
@@ -227,7 +229,7 @@ class Launcher:
                 "total_s": plain,
                 "instrumented_total_s": observed.total_s,
                 "overhead": observed.overhead,
-                "source_sha256": self.source_sha256(),
+                "source_sha256": self.source_sha256(instrumented=True),
             },
         )
 

@@ -14,7 +14,7 @@ from realkernels._harness.timing import sample_clock
 __all__ = ["Observed", "observe"]
 
 LAUNCHES = 5
-"""Without stamps, and at least so many with them."""
+"""At least."""
 MOST_LAUNCHES = 15
 CLOSE = 0.01
 """Of the median: a launch in which the CTAs of the observed SM took that long is as good as any."""
@@ -24,8 +24,7 @@ CLOSE = 0.01
 class Observed:
     """Launches of which each shows what happened on the observed SMs, and over all what stamps cost.
 
-    ``overhead``: the part of its time by which a CTA of the observed SM took longer than without stamps. No others take
-    any, so the device as a whole, which took ``total_s``, says little about it.
+    ``overhead``: by what part of its time the kernel takes longer with stamps, in which it takes ``total_s``.
     """
 
     launches: tuple[Recording, ...]
@@ -48,20 +47,19 @@ class Observed:
         return timelines[-1].with_meta(**hidden)
 
 
-def observe(launch: Callable[[tuple], float], buffers: Buffers) -> Observed:
+def observe(launch: Callable[[tuple], float], buffers: Buffers, plain_s: float) -> Observed:
     """Find a typical SM, and record it and the one that ends last.
 
-    ``launch`` runs the kernel once with these last arguments and returns seconds; its L2 should be cold. A launch of
-    which an observer gave up does not count, unless they all do.
+    ``launch`` runs the instrumented kernel once with these last arguments and returns seconds; its L2 should be cold.
+    ``plain_s`` is what the kernel takes without stamps. A launch of which an observer gave up does not count, unless
+    they all do.
     """
 
     def launched(sms: tuple[int, ...]) -> tuple[float, Recording]:
         seconds = launch(buffers.arguments(sms))
         return seconds, buffers.read(sample_clock())
 
-    quiet = [launched(())[1] for _ in range(LAUNCHES)]
-    sms = tuple(quiet[0].sms()[:2])
-    plain_s = median(seen.cta_s(sms[0]) for seen in quiet)
+    sms = tuple(launched(())[1].sms()[:2])
     totals, launches, lengths = [], [], []
     for number in range(MOST_LAUNCHES):
         seconds, seen = launched(sms)
@@ -72,4 +70,5 @@ def observe(launch: Callable[[tuple], float], buffers: Buffers) -> Observed:
         lengths.append(seen.cta_s(sms[0]))
         if number >= LAUNCHES and abs(lengths[-1] - median(lengths)) <= CLOSE * lengths[-1]:
             break
-    return Observed(tuple(launches), median(lengths) / plain_s - 1.0, median(totals))
+    total_s = median(totals)
+    return Observed(tuple(launches), total_s / plain_s - 1.0, total_s)

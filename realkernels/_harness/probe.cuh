@@ -8,12 +8,11 @@
 //     PROBE_ENTER(PROBE_COMPUTE, tile, stage);
 //     ...
 //     PROBE_LEAVE();                             // ends the last step, before the warp exits
-//     PROBE_END                                  // behind it nothing but the end of the kernel
 //   }
 //
-// What stands between PROBE_BEGIN and PROBE_END is compiled twice: with stamps for the recorded warps of the two SMs
-// that the launch names, and without for all others, which run the kernel as it is. So the device as a whole, and
-// what the observed SMs compete with, is as in the plain build.
+// All SMs take the same stamps, and two, which the launch names, write them. An SM that alone took stamps would be late
+// by a little in every turn, and what it then asks of a DRAM that the others fill comes later still: it would show how
+// a straggler fares. If all wrote theirs, that DRAM would be busy with them.
 //
 // A stamp is a handful of instructions without a branch: lane 0 writes 8 bytes into its warp's own stretch of global
 // memory, the clock, and event, stage and tile packed. Stamps beyond the capacity are counted, not written. Each
@@ -66,47 +65,31 @@ __device__ __forceinline__ long long probe_clock() {
   return clock;
 }
 
-// A warp and its place in the recording. Those of other SMs, and those without a lane, have no room for stamps.
-struct ProbeWarp {
-  ProbeLane* lane = nullptr;
-  ProbeStamp* stamps = nullptr;
-  unsigned int room = 0;
-  unsigned int on = 0;                // whether this SM is observed
-
-  __device__ __forceinline__ ProbeWarp(ProbeLane* lanes, ProbeStamp* all, int capacity, int one, int other, int index) {
-    unsigned int sm;
-    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
-    on = sm == (unsigned int)one || sm == (unsigned int)other;
-    if (index < 0) return;
-    if (on) room = capacity;
-    if (threadIdx.x % 32 != 0) return;
-    const long long at = (long long)blockIdx.x * PROBE_LANES_PER_CTA + index;
-    lane = lanes + at;
-    stamps = all + at * capacity;
-    lane->sm = sm;
-    lane->used = 1;
-    lane->first_ns = probe_globaltimer();
-    lane->first_clock = probe_clock();
-  }
-
-  __device__ __forceinline__ void end(unsigned int count, unsigned int dropped) {
-    if (!lane) return;
-    lane->last_ns = probe_globaltimer();
-    lane->last_clock = probe_clock();
-    lane->count = min(count, room);
-    lane->dropped = dropped + count - min(count, room);
-  }
-};
-
-// What a recorded warp does at the macros.
+// A warp and its place in the recording.
 struct Probe {
-  static constexpr bool stamping = true;
-  ProbeWarp warp;
-  unsigned int room;                  // of this lane: only one of a warp writes
-  unsigned int count = 0;             // stamps so far
+  ProbeLane* lane = nullptr;          // of the one thread of a warp that writes
+  ProbeStamp* stamps;
+  unsigned int room = 0;              // for how many stamps
+  unsigned int count = 0;             // so far
+  bool kept;                          // whether this SM is observed
   unsigned int dropped = 0;
 
-  __device__ __forceinline__ Probe(const ProbeWarp& of) : warp(of), room(of.lane ? of.room : 0) {}
+  __device__ __forceinline__ Probe(ProbeLane* lanes, ProbeStamp* all, int capacity, int one, int other, int index) {
+    unsigned int sm;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+    kept = sm == (unsigned int)one || sm == (unsigned int)other;
+    const long long at = (long long)blockIdx.x * PROBE_LANES_PER_CTA + max(index, 0);
+    stamps = all + at * capacity;
+    if (index >= 0 && threadIdx.x % 32 == 0) {
+      room = kept ? capacity : 0;
+      lane = lanes + at;
+      lane->sm = sm;
+      lane->used = 1;
+      lane->first_ns = probe_globaltimer();
+      lane->first_clock = probe_clock();
+    }
+    asm volatile("" : "+l"(stamps), "+r"(room));   // else they are made again from the thread's number at every stamp
+  }
 
   __device__ __forceinline__ void enter(int event, int tile, int stage) {
     asm volatile(
@@ -114,7 +97,7 @@ struct Probe {
         "setp.lt.u32 here, %0, %1;\n\t"
         "mov.u32 now, %%clock;\n\t"
         "@here st.global.v2.u32 [%2], {now, %3};\n\t}" ::"r"(count),
-        "r"(room), "l"(warp.stamps + count), "r"(((unsigned int)event << 28) + ((unsigned int)stage << 20) + (tile + 1))
+        "r"(room), "l"(stamps + count), "r"(((unsigned int)event << 28) + ((unsigned int)stage << 20) + (tile + 1))
         : "memory");
     ++count;
   }
@@ -123,20 +106,12 @@ struct Probe {
 
   __device__ __forceinline__ void leave() {
     enter(PROBE_DONE, -1, 0);
-    warp.end(count, dropped);
+    if (!lane) return;
+    lane->last_ns = probe_globaltimer();
+    lane->last_clock = probe_clock();
+    lane->count = min(count, room);
+    lane->dropped = dropped + (kept ? count - min(count, room) : 0);
   }
-};
-
-// What all others do: nothing, but for the first and the last look at the clock.
-struct Silent {
-  static constexpr bool stamping = false;
-  ProbeWarp warp;
-  unsigned int dropped = 0;
-
-  __device__ __forceinline__ Silent(const ProbeWarp& of) : warp(of) {}
-  __device__ __forceinline__ void enter(int, int, int) {}
-  __device__ __forceinline__ void met() {}
-  __device__ __forceinline__ void leave() { warp.end(0, 0); }
 };
 
 #define PROBE_ONLY(...) __VA_ARGS__
@@ -146,13 +121,7 @@ struct Silent {
 // lanes: [gridDim.x][PROBE_LANES_PER_CTA]; stamps: [gridDim.x][PROBE_LANES_PER_CTA][capacity]; which SMs: -1 for none
 #define PROBE_PARAMETER , ProbeLane *probe_lanes, ProbeStamp *probe_stamps, int probe_capacity, \
                         int probe_sm, int probe_other_sm
-#define PROBE_BEGIN(index)                                                                              \
-  const ProbeWarp probe_warp(probe_lanes, probe_stamps, probe_capacity, probe_sm, probe_other_sm, (index)); \
-  const auto probe_kernel = [&](auto probe) __attribute__((always_inline)) {
-#define PROBE_END                                                          \
-  };                                                                       \
-  if (probe_warp.room) probe_kernel(Probe(probe_warp));                    \
-  else probe_kernel(Silent(probe_warp));
+#define PROBE_BEGIN(index) Probe probe(probe_lanes, probe_stamps, probe_capacity, probe_sm, probe_other_sm, (index));
 #define PROBE_ENTER(event, tile, stage) probe.enter(event, tile, stage)
 // Between a barrier and the stamp behind it: a warp runs an instruction or two into a barrier (BAR.SYNC.DEFER_BLOCKING),
 // and would read the clock before the others have come.
@@ -165,7 +134,6 @@ struct Silent {
 #define PROBE_RESIDENT
 #define PROBE_PARAMETER
 #define PROBE_BEGIN(index)
-#define PROBE_END
 #define PROBE_ENTER(event, tile, stage)
 #define PROBE_MET()
 #define PROBE_LEAVE()

@@ -139,11 +139,13 @@ class Recording:
         meta: Mapping[str, Any],
         output_ring: str | None = None,
         names: Mapping[int, str] | None = None,
+        reach: int = 0,
     ) -> Timeline:
         """The CTAs of the SMs that wrote stamps, the first warp of each role, up to ``max_tiles`` tiles of each CTA.
 
         They become ``sm[0]`` and ``sm[1]``; their numbers on the device are in
-        ``meta["sm_ids"]``. Times count from the first CTA of the kernel. ``names``: of the lanes.
+        ``meta["sm_ids"]``. Times count from the first CTA of the kernel. ``names``: of the lanes. ``reach``: how
+        many tiles behind its own a step computes with as well.
         ``meta["hidden_fraction"]`` is that of all warps that were recorded, also of those not shown.
         Raises ValueError if an observer gave up.
         """
@@ -166,7 +168,7 @@ class Recording:
                     if output_ring is not None:
                         self._add_stores(builder, f"{prefix}.{output_ring}", cta, tile_bytes, max_tiles)
                     if ring is not None and self._used[cta, OBSERVER]:
-                        self._add_copies(builder, f"{prefix}.{ring}", cta, issued, tile_bytes, max_tiles)
+                        self._add_copies(builder, f"{prefix}.{ring}", cta, issued, tile_bytes, max_tiles, reach)
             return builder.build(**meta)
 
         hidden = hidden_fraction(collect((PRODUCER, HEAD, TAIL, *MORE)))
@@ -272,19 +274,35 @@ class Recording:
                 issued.setdefault(tile, float(times[k]))  # further issues of a tile are for other rings
 
     def _add_copies(
-        self, builder: TimelineBuilder, lane: str, cta: int, issued: dict[int, float], tile_bytes: int, max_tiles: int
-    ) -> None:
-        """A copy lies in its stage's lane from issue to arrival; the lane's last one may end no earlier."""
+        self, builder: TimelineBuilder, lane: str, cta: int, issued: dict[int, float], tile_bytes: int,
+        max_tiles: int, reach: int,
+    ) -> None:  # fmt: skip
+        """A copy lies in its stage's lane from issue to arrival; the lane's last one may end no earlier.
+
+        It had arrived when a warp began to compute with it, though the observer, one of many warps, may see it later.
+        """
         rows = self._steps(cta, OBSERVER)
         times = self.seconds(cta, rows["clock"])
+        needed = self._first_computed(cta)
         busy_until: dict[int, float] = defaultdict(float)
         for row, time in zip(rows, times, strict=True):
             tile, stage = int(row["tile"]), int(row["stage"])
             if row["event"] != ARRIVED or tile >= max_tiles or tile not in issued:
                 continue
             start = max(issued[tile], busy_until[stage])
-            busy_until[stage] = max(float(time), start)
+            arrived = min(float(time), needed.get(max(tile - reach, 0), float(time)))
+            busy_until[stage] = max(arrived, start)
             builder.add(f"{lane}[{stage}]", "copy", start, busy_until[stage], "", tile, stage, tile_bytes)
+
+    def _first_computed(self, cta: int) -> dict[int, float]:
+        """When the first warp of a CTA began to compute each tile."""
+        first: dict[int, float] = {}
+        for index in np.flatnonzero(self._used[cta]):
+            rows = self._steps(cta, index)
+            rows = rows[rows["event"] == COMPUTE]
+            for tile, time in zip(rows["tile"].tolist(), self.seconds(cta, rows["clock"]).tolist(), strict=True):
+                first[tile] = min(time, first.get(tile, time))
+        return first
 
     def _add_stores(self, builder: TimelineBuilder, lane: str, cta: int, tile_bytes: int, max_tiles: int) -> None:
         """A bulk store lies in its stage's lane from issue until the stage has been read."""

@@ -238,5 +238,4 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
     to[4 * j] = make_float2(rows.out[4 * j] * by[0], rows.out[4 * j + 1] * by[0]);
     to[4 * j + 4 * HEAD] = make_float2(rows.out[4 * j + 2] * by[1], rows.out[4 * j + 3] * by[1]);
   }
-  PROBE_END
 }

@@ -111,7 +111,7 @@ tile_kernel(const float* __restrict__ in, float* __restrict__ out, int floats, f
   constexpr int LINES = TILE_BYTES / 128;
   const bool observes = thread >= COMPUTE_THREADS;
   const auto word = [&](int) { return tile + 128 * (LINES < 32 ? min((int)lane, LINES - 1) : lane * LINES / 32) + 124; };
-  if (observes) prepare_words<1>(probe, word);
+  if (observes) prepare_words<1>(word);
   __syncthreads();
   if (observes) {
     observe_words<1>(probe, 1, word);
@@ -195,5 +195,4 @@ tile_kernel(const float* __restrict__ in, float* __restrict__ out, int floats, f
     at += 4 * COMPUTE_THREADS;
   } while (OUTPUTS > 1 && at < end);
   PROBE_LEAVE();
-  PROBE_END
 }

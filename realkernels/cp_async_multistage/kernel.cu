@@ -52,7 +52,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   const bool observes = thread >= COMPUTE_THREADS;
   const int last = watched_word(thread);
   const auto word = [&](int stage) { return last < 0 ? NOWHERE : base + stage * TILE_BYTES + last; };
-  if (observes) prepare_words<STAGES>(probe, word);
+  if (observes) prepare_words<STAGES>(word);
   __syncthreads();
   if (observes) {
     observe_words<STAGES>(probe, tiles, word);
@@ -64,7 +64,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   if constexpr (STAGES == 1) {
     for (int t = 0; t < tiles; ++t) {
       PROBE_ENTER(PROBE_ISSUE, t, 0);
-      PROBE_ONLY(announce(probe, word(0)));
+      PROBE_ONLY(announce(word(0)));
       issue(own, source, thread);
       cp_async_commit();
       source += stride;
@@ -84,7 +84,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
     for (int t = 0; t < STAGES - 1; ++t) {
       PROBE_ENTER(PROBE_ISSUE, t, t);
       if (t < tiles) {
-        PROBE_ONLY(announce(probe, word(t)));
+        PROBE_ONLY(announce(word(t)));
         issue(own + t * TILE_BYTES, source, thread);
       }
       cp_async_commit();
@@ -100,7 +100,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
       // The stage written now held tile t - 1, which all warps have left behind at the barrier.
       if (t + STAGES - 1 < tiles) {
         PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, write);
-        PROBE_ONLY(announce(probe, word(write)));
+        PROBE_ONLY(announce(word(write)));
         issue(own + write * TILE_BYTES, source, thread);
         source += stride;
       }
@@ -113,5 +113,4 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   }
   PROBE_LEAVE();
   write_partial(sum, thread, out);
-  PROBE_END
 }

@@ -110,5 +110,4 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
     to[4 * j] = make_float2(sum[4 * j], sum[4 * j + 1]);
     to[4 * j + 4 * columns] = make_float2(sum[4 * j + 2], sum[4 * j + 3]);
   }
-  PROBE_END
 }

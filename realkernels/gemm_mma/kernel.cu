@@ -103,7 +103,7 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
   const bool observes = thread >= THREADS;
   const int last = watched(thread);
   const auto word = [&](int stage) { return last < 0 ? NOWHERE : base + stage * STAGE_BYTES + last; };
-  if (observes) prepare_words<STAGES>(probe, word);
+  if (observes) prepare_words<STAGES>(word);
   __syncthreads();
   if (observes) {
     observe_words<STAGES>(probe, tiles, word);
@@ -123,7 +123,7 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
 #pragma unroll 1
     for (int t = 0; t < tiles; ++t) {
       PROBE_ENTER(PROBE_ISSUE, t, 0);
-      PROBE_ONLY(announce(probe, word(0)));
+      PROBE_ONLY(announce(word(0)));
       issue(own, a, b, row);
       cp_async_commit();
       a += 2 * DEPTH;
@@ -144,7 +144,7 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
     for (int t = 0; t < STAGES - 1; ++t) {
       PROBE_ENTER(PROBE_ISSUE, t, t);
       if (t < tiles) {
-        PROBE_ONLY(announce(probe, word(t)));
+        PROBE_ONLY(announce(word(t)));
         issue(own + t * STAGE_BYTES, a, b, row);
       }
       cp_async_commit();
@@ -162,7 +162,7 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
       // The stage written now held tile t - 1, which all warps have left behind at the barrier.
       if (t + STAGES - 1 < tiles) {
         PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, write);
-        PROBE_ONLY(announce(probe, word(write)));
+        PROBE_ONLY(announce(word(write)));
         issue(own + write * STAGE_BYTES, a, b, row);
         a += 2 * DEPTH;
         b += 2 * DEPTH;
@@ -188,5 +188,4 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
       *(float2*)at = make_float2(sum[i][j][0], sum[i][j][1]);
       *(float2*)(at + 8ll * columns) = make_float2(sum[i][j][2], sum[i][j][3]);
     }
-  PROBE_END
 }

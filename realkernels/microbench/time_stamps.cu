@@ -9,7 +9,7 @@
 // out per warp: cycles of all turns; no warp writes its stamps.
 extern "C" __global__ void __launch_bounds__(1024)
 stamps_in_a_row(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int turns) {
-    Probe probe(ProbeWarp(lanes, stamps, 0, (int)sm_id(), -1, -1));
+    Probe probe(lanes, stamps, 0, (int)sm_id(), -1, -1);
     __syncthreads();
     const long long begin = cycles();
 #pragma unroll 1
@@ -31,7 +31,7 @@ time_stamps(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int capacity, 
     u32 first = (u32)__cvta_generic_to_shared(tile + threadIdx.x), step = 16 * blockDim.x, past = first + vectors * step;
     asm volatile("" : "+r"(first), "+r"(step), "+r"(past), "+r"(turns), "+f"(a));   // else they are made again every turn
     float sum = 0.f;
-    Probe probe(ProbeWarp(lanes, stamps, capacity, (int)sm_id(), -1, warp < recorded ? warp : -1));
+    Probe probe(lanes, stamps, capacity, (int)sm_id(), -1, warp < recorded ? warp : -1);
     __syncthreads();
     const long long begin = cycles();
 #pragma unroll 1

@@ -55,5 +55,4 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   }
   PROBE_LEAVE();
   write_partial(sum, thread, out);
-  PROBE_END
 }

@@ -66,7 +66,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
   const bool observes = thread >= COMPUTE_THREADS;
   const int last = watched_word(thread);
   const auto word = [&](int stage) { return last < 0 ? NOWHERE : base + stage * TILE_BYTES + last; };
-  if (observes) prepare_words<STAGES>(probe, word);
+  if (observes) prepare_words<STAGES>(word);
   __syncthreads();
   if (observes) {
     observe_words<STAGES>(probe, tiles, word);
@@ -83,7 +83,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
   for (int t = 0; t < STAGES - 1; ++t) {
     PROBE_ENTER(PROBE_ISSUE, t, t);
     if (t < tiles) {
-      PROBE_ONLY(announce(probe, word(t)));
+      PROBE_ONLY(announce(word(t)));
       issue(own + t * TILE_BYTES, source, thread);
     }
     cp_async_commit();
@@ -102,7 +102,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
     // The stage written now held tile t - 1, which all warps have left behind at the barrier.
     if (t + STAGES - 1 < tiles) {
       PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, write_stage);
-      PROBE_ONLY(announce(probe, word(write_stage)));
+      PROBE_ONLY(announce(word(write_stage)));
       issue(write + 16 * thread, source, thread);
       next_source();
     }
@@ -121,5 +121,4 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int items, f
     }
   }
   PROBE_LEAVE();
-  PROBE_END
 }

@@ -43,7 +43,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   prefetch();
   for (int t = 0; t < tiles; ++t) {
     PROBE_ENTER(PROBE_WAIT_COPY, t, 0);
-    PROBE_ONLY(if (probe.stamping && !arrived(held, thread)) ++probe.dropped);
+    PROBE_ONLY(if (!arrived(held, thread)) ++probe.dropped);
     PROBE_ENTER(PROBE_STORE, t, 0);
     for_vectors<PER_THREAD, UNEVEN_VECTORS != 0>(
         thread, [&](int i, int) { store_shared(own + 16 * i * COMPUTE_THREADS, held[i]); });
@@ -62,5 +62,4 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   }
   PROBE_LEAVE();
   write_partial(sum, thread, out);
-  PROBE_END
 }

@@ -117,5 +117,4 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
     PROBE_LEAVE();
     write_partial(sums.total(), thread, out);
   }
-  PROBE_END
 }

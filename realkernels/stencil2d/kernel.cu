@@ -117,7 +117,7 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   const bool observes = thread >= COMPUTE_THREADS;
   const int last = watched_word(thread);
   const auto word = [&](int row) { return last < 0 ? NOWHERE : base + row * ROW_BYTES + 16 + last; };
-  if (observes) prepare_words<ROWS>(probe, word);
+  if (observes) prepare_words<ROWS>(word);
   __syncthreads();
   if (observes) {
     observe_words<ROWS>(probe, rows, word);
@@ -131,7 +131,7 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   for (int row = 0; row < AHEAD; ++row) {
     PROBE_ENTER(PROBE_ISSUE, row, row);
     if (row < rows) {
-      PROBE_ONLY(announce(probe, word(row)));
+      PROBE_ONLY(announce(word(row)));
       issue(base + write, source, thread, halo);
     }
     cp_async_commit();
@@ -150,7 +150,7 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
     }
     if (t + AHEAD < rows) {
       PROBE_ENTER(PROBE_ISSUE, t + AHEAD, (t + AHEAD) % ROWS);
-      PROBE_ONLY(announce(probe, word((t + AHEAD) % ROWS)));
+      PROBE_ONLY(announce(word((t + AHEAD) % ROWS)));
       issue(base + write, source, thread, halo);
       source += PITCH / 4;
       advance(write);
@@ -174,5 +174,4 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
     }
   }
   PROBE_LEAVE();
-  PROBE_END
 }

@@ -22,6 +22,7 @@ def build(params: Params) -> Launcher:
             role="worker",
             shared_bytes=padded_shared_bytes(shared_bytes(params), params.ctas_per_sm),
             ring=RING,
+            reach=2 * params.radius,
             input_floats=input_floats(params),
             output_floats=params.width * params.height,
             compare=compare,

@@ -71,5 +71,4 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
   }
   PROBE_LEAVE();
   write_partial(make_float4(sum[0], sum[1], sum[2], sum[3]), thread, out);
-  PROBE_END
 }

@@ -130,5 +130,4 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
     advance<OUTPUT_STAGES>(to, to_parity);
   }
   PROBE_LEAVE();
-  PROBE_END
 }

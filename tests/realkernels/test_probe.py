@@ -107,6 +107,23 @@ def test_a_copy_lasts_from_issue_to_arrival() -> None:
     assert all(i.bytes == 4096 for i in copies)
 
 
+def test_a_copy_has_arrived_when_a_warp_computes_with_it() -> None:
+    """An observer that sees it later is a warp among many; a step that reaches further needs more copies."""
+    buffers = ring_kernel()
+    late = [(0.0, probe.SETUP, -1, 0), (11e-7, probe.ARRIVED, 0, 0), (12e-7, probe.ARRIVED, 1, 1), (12e-7, 0, -1, 0)]
+    buffers.add(2, probe.OBSERVER, 90, 5, late)
+
+    def lengths(reach: int) -> list[int]:
+        recording = probe.Recording(*buffers.raw(), HZ, sms=(90,))
+        timeline = recording.timeline(
+            role="consumer", ring="input", tile_bytes=1, max_tiles=9, reach=reach, meta={"total_s": 1e-5}
+        )
+        return [round(each.duration_s * 1e7) for each in timeline if each.kind == "copy"]
+
+    assert lengths(0) == [4, 5]  # issued at 2 and 4, computed with from 6 and 9 on
+    assert lengths(1) == [4, 2]  # from 6 on with both
+
+
 def test_clocks_of_different_sms_are_laid_on_one_axis_within_a_timer_step() -> None:
     """Clocks that differ by minutes agree to the 32 ns of the global timer."""
     timeline = ring_kernel().timeline()
@@ -217,7 +234,7 @@ def test_the_hidden_fraction_is_the_median_of_all_launches() -> None:
     for computes in (1e-7, 3e-7, 2e-7):
         buffers = Buffers(1)
         buffers.add(0, probe.PRODUCER, 3, 0, [(0.0, probe.ISSUE, 0, 0), (1e-9, probe.DONE, -1, 0)])
-        buffers.add(0, probe.HEAD, 3, 0, [(0.0, probe.COMPUTE, 0, 0), (computes, probe.DONE, -1, 0)])
+        buffers.add(0, probe.HEAD, 3, 0, [(0.0, probe.COMPUTE, 9, 0), (computes, probe.DONE, -1, 0)])
         buffers.add(0, probe.OBSERVER, 3, 0, [(0.0, probe.SETUP, -1, 0), (4e-7, probe.ARRIVED, 0, 0), (5e-7, 0, -1, 0)])
         launches.append(probe.Recording(*buffers.raw(), HZ))
     observed = Observed(tuple(launches), 0.0, 1e-5)

@@ -29,7 +29,7 @@ def _plans(name: str) -> list[Plan]:
 
 
 def _vector_loops(plan: Plan, *, instrumented: bool) -> list[int]:
-    """Cycles that the compiler lets a lone warp take for each loop over vectors: one, or one for each of two builds."""
+    """Cycles that the compiler lets a lone warp take for each loop over vectors."""
     instructions, _ = assemble(plan.spec(instrumented))
     bodies = [
         [i for i in instructions if loop.first <= i.address <= loop.last] for loop in sass.branch_loops(instructions)
@@ -49,5 +49,4 @@ def test_stamps_leave_the_loop_over_vectors_alone(name: str) -> None:
     for plan in _plans(name):
         (plain,) = _vector_loops(plan, instrumented=False)
         stamped = _vector_loops(plan, instrumented=True)
-        assert len(stamped) == 2, plan.params  # with stamps, and for the warps that take none
-        assert stamped == [pytest.approx(plain, rel=SLACK)] * 2, plan.params
+        assert stamped == [pytest.approx(plain, rel=SLACK)], plan.params

@@ -1,25 +1,18 @@
-"""What the model says about everything that was recorded: predicted once for all tests of this folder."""
+"""What the model says about everything that was recorded."""
 
 from __future__ import annotations
 
-import json
-import os
 import statistics
-import tempfile
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-from gpusim.files import write_atomically
-from gpusim.scenario import predict_params, techniques
-from gpusim.scenario.sweeps.parallel import run_parallel
-from gpusim.validation.recording import TOTALS, TotalRow, Totals
+from gpusim.scenario import techniques
+from gpusim.validation import kept_cases
+from gpusim.validation.recording import TOTALS, TotalRow, Totals, params_key
 
 DEVICE = "h200_sxm"
-WORKERS = 2
 
 
 @dataclass(frozen=True)
@@ -57,46 +50,18 @@ def recorded(name: str, device: str = DEVICE) -> list[TotalRow]:
 
 @cache
 def points(name: str, device: str = DEVICE) -> tuple[Point, ...]:
-    """All recorded rows of a technique on a device, in their order, and what is predicted."""
-    rows = recorded(name, device)
-    predicted = _once(f"{name}-{device}", lambda: _predict_all(name, device, rows))
-    return tuple(Point(row, total_s) for row, total_s in zip(rows, predicted, strict=True))
+    """All recorded rows of a technique on a device, in their order, and what is predicted.
+
+    Predictions are the kept ones: ``tests/validation/test_predicted_file.py`` makes one in ten of them anew.
+    """
+    return tuple(Point(row, _kept()[name, device, params_key(row.params)]) for row in recorded(name, device))
 
 
-def _once(name: str, make: Callable[[], list[float]]) -> list[float]:
-    """What ``make`` gives; of the workers of one run of pytest-xdist only the first to ask calls it."""
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
-    if run is None:
-        return make()
-    folder = Path(tempfile.gettempdir()) / f"gpusim-predictions-{run}"
-    folder.mkdir(exist_ok=True)
-    made, begun = folder / f"{name}.json", folder / f"{name}.begun"
-    while not made.exists():
-        try:
-            begun.touch(exist_ok=False)
-        except FileExistsError:
-            time.sleep(0.1)
-            continue
-        try:
-            if not made.exists():
-                write_atomically(made, json.dumps(make()))
-        finally:
-            # Whoever waits tries again if this has failed.
-            begun.unlink()
-    return json.loads(made.read_text(encoding="utf-8"))
-
-
-def _predict_all(name: str, device: str, rows: list[TotalRow]) -> list[float]:
-    jobs = [(number, name, device, dict(row.params)) for number, row in enumerate(rows)]
-    # Results come in any order.
-    predicted = dict(run_parallel(_predict, jobs, workers=WORKERS))
-    return [predicted[number] for number in range(len(rows))]
-
-
-def _predict(job: tuple[int, str, str, dict[str, Any]]) -> tuple[int, float]:
-    number, name, device, params = job
-    found = techniques()[name]
-    return number, predict_params(found, found.make_params(params), device, trace=False).total_s
+@cache
+def _kept() -> dict[tuple[str, str, str], float]:
+    """Seconds predicted, by technique, device and parameters."""
+    cases, _ = kept_cases()
+    return {(case.technique, case.device, params_key(case.params)): case.comparison.predicted.total_s for case in cases}
 
 
 def worst_first(found: tuple[Point, ...]) -> list[Point]:

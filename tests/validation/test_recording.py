@@ -90,6 +90,22 @@ def test_a_recorded_total_is_found_by_its_parameters(technique) -> None:
     assert recorded_devices(technique) == ("h200_sxm",)
 
 
+def test_headers_of_time_stamps_are_of_kernels_with_time_stamps(technique) -> None:
+    """A run time was measured without, and stays; a timeline that was taken with them is stale."""
+    (technique.folder.parent / "tile.cuh").write_text('#include "probe.cuh"')
+    (technique.folder.parent / "probe.cuh").write_text("a stamp")
+    source = technique.folder / "kernel.cu"
+    total, timeline = (
+        row(source=source_hash(source)),
+        {"sm_ids": [0], "source_sha256": source_hash(source, instrumented=True)},
+    )
+    assert not is_stale(technique, total)
+    assert not is_stale(technique, timeline)
+    (technique.folder.parent / "probe.cuh").write_text("another stamp")
+    assert not is_stale(technique, total)
+    assert is_stale(technique, timeline)
+
+
 def test_a_recording_is_stale_once_the_kernel_or_a_header_changes(technique) -> None:
     """The hash covers quoted includes."""
     fresh = row(source=source_hash(technique.folder / "kernel.cu"))
