@@ -19,7 +19,7 @@ import numpy as np
 from gpusim.validation.recording import save_timeline
 from realkernels._harness import probe
 from realkernels._harness.device import device_name, gpu_status
-from realkernels._harness.observe import Observed, observe
+from realkernels._harness.observe import Buffers, Observed, observe
 from realkernels._harness.timing import make_flush, time_launch
 
 HERE = Path(__file__).resolve().parent
@@ -77,7 +77,7 @@ def measure(stages: int, grid: int, rows_per_cta: int) -> tuple[Observed, dict[s
         return run.median_s
 
     y.fill(0)
-    observed = observe(launch, probe.Buffers(grid, tiles=rows_per_cta), times.median_s)
+    observed = observe(launch, Buffers(grid, tiles=rows_per_cta), times.median_s)
     check(x, weight, y)
 
     about = {

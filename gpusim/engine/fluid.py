@@ -45,6 +45,8 @@ class FluidSystem:
         """Those with a reserve."""
         self._varying: list[Capacity] = []
         """Those whose limit depends on their flows."""
+        self._busy: list[Capacity] = []
+        """Those that something passes through at the rates last found."""
         self._last = sim.now
         self._ended: list[Flow] = []
         """Those that are worked off and do not know yet."""
@@ -115,7 +117,7 @@ class FluidSystem:
                 flow.remaining = left = flow.remaining - flow.rate * elapsed
                 if left <= flow.rest:
                     self._ended.append(flow)
-        for capacity in self._capacities:
+        for capacity in self._busy:
             capacity.used_total += capacity.used_rate * elapsed
         for capacity in self._saving:
             credit = capacity.credit + (capacity.limit_now - capacity.used_rate) * elapsed
@@ -158,7 +160,7 @@ class FluidSystem:
         # Usually everybody gets the own bound and nothing is full.
         full = [
             capacity
-            for capacity in self._capacities
+            for capacity in self._busy
             if capacity.used_rate > capacity.limit_now and capacity.credit <= capacity.nothing
         ]
         if full:
@@ -172,16 +174,22 @@ class FluidSystem:
         return delay
 
     def _add_up(self) -> float:
-        for capacity in self._capacities:
+        """Find what passes through each capacity; returns seconds until the first flow ends."""
+        for capacity in self._busy:
             capacity.used_rate = 0.0
+        busy: list[Capacity] = []
         delay = inf
         for flow in self._flows:
             rate = flow.rate
             if rate > 0.0:
                 for capacity, weight in flow.uses:
-                    capacity.used_rate += weight * rate
+                    if weight:
+                        if not capacity.used_rate:
+                            busy.append(capacity)
+                        capacity.used_rate += weight * rate
                 if flow.remaining < delay * rate:
                     delay = flow.remaining / rate
+        self._busy = busy
         return delay
 
     def _schedule(self, delay: float) -> None:

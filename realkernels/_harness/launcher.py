@@ -13,9 +13,9 @@ from gpusim.program import sass
 from gpusim.scenario.technique import Technique
 from gpusim.timeline import Timeline
 from gpusim.validation.recording import source_hash
-from realkernels._harness import oracle, probe
+from realkernels._harness import oracle
 from realkernels._harness.compile import CompiledKernel, KernelSpec, compile_kernel
-from realkernels._harness.observe import observe
+from realkernels._harness.observe import Buffers, observe
 from realkernels._harness.timing import Times, make_flush, time_launch
 
 __all__ = ["A", "B", "Launcher", "Plan"]
@@ -212,7 +212,7 @@ class Launcher:
                 repeats=1, warmup=0, flush=flush,
             ).median_s  # fmt: skip
 
-        observed = observe(launch, probe.Buffers(plan.ctas, min(plan.tiles_per_cta, max_tiles)), plain)
+        observed = observe(launch, Buffers(plan.ctas, min(plan.tiles_per_cta, max_tiles)), plain)
         if not bool(cupy.array_equal(expected, self._out, equal_nan=True)):
             raise RuntimeError("the instrumented kernel computes something else")
         return observed.timeline(

@@ -1,23 +1,60 @@
-"""Launches of an instrumented kernel, and of them one that shows what usually happens on an SM."""
+"""Launches of an instrumented kernel, what they write to, and of them one that shows what usually happens on an SM."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 from gpusim.timeline import Timeline
-from realkernels._harness.probe import Buffers, Recording
+from realkernels._harness.probe import HEAD, LANE, LANES_PER_CTA, STAMP, Recording
 from realkernels._harness.timing import sample_clock
 
-__all__ = ["Observed", "observe"]
+__all__ = ["Buffers", "Observed", "observe"]
 
 LAUNCHES = 5
 """At least."""
 MOST_LAUNCHES = 15
 CLOSE = 0.01
 """Of the median: a launch in which the CTAs of the observed SM took that long is as good as any."""
+
+
+NO_SM = -1
+
+
+def capacity(tiles: int) -> int:
+    """Stamps to provide for a lane that handles ``tiles`` tiles: at most six each, and its ends."""
+    return 7 * tiles + 16
+
+
+class Buffers:
+    """What an instrumented kernel of ``ctas`` CTAs writes to, on the device; needs CuPy."""
+
+    def __init__(self, ctas: int, tiles: int) -> None:
+        """``tiles``: of a CTA that are to find room."""
+        import cupy
+
+        self._capacity = capacity(tiles)
+        self._lanes = cupy.zeros(ctas * LANES_PER_CTA * LANE.itemsize, dtype=cupy.uint8)
+        self._stamps = cupy.zeros(ctas * LANES_PER_CTA * self._capacity * STAMP.itemsize, dtype=cupy.uint8)
+        self._sms: tuple[int, ...] = ()
+
+    def arguments(self, sms: Sequence[int] = ()) -> tuple:
+        """What comes behind the kernel's own arguments if the CTAs on ``sms``, at most two, write their stamps."""
+        self._sms = tuple(sms)
+        one, other = (*sms, NO_SM, NO_SM)[:2]
+        return self._lanes, self._stamps, np.int32(self._capacity), np.int32(one), np.int32(other)
+
+    def read(self, clock_hz: float) -> Recording:
+        """What the last launch wrote: stamps of observed SMs, ends of all warps. ``clock_hz``: as of `Recording`."""
+        lanes = self._lanes.get()
+        ctas = np.flatnonzero(np.isin(lanes.view(LANE).reshape(-1, LANES_PER_CTA)["sm"][:, HEAD], self._sms))
+        # Few CTAs write, and what all could have written is large.
+        stamps = self._stamps.reshape(-1, LANES_PER_CTA * self._capacity * STAMP.itemsize)[ctas]
+        return Recording(lanes, stamps.get().reshape(-1), self._capacity, clock_hz, self._sms, ctas)
 
 
 @dataclass(frozen=True)

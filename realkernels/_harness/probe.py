@@ -17,7 +17,7 @@ import numpy as np
 from gpusim.timeline import Timeline, TimelineBuilder
 from gpusim.timeline.metrics import hidden_fraction
 
-__all__ = ["HEAD", "LANE", "LANES_PER_CTA", "PRODUCER", "STAMP", "TAIL", "Buffers", "Recording"]
+__all__ = ["HEAD", "LANE", "LANES_PER_CTA", "PRODUCER", "STAMP", "TAIL", "Recording"]
 
 LANE = np.dtype([
     ("first_ns", "u8"), ("last_ns", "u8"), ("first_clock", "i8"), ("last_clock", "i8"),
@@ -26,7 +26,6 @@ LANE = np.dtype([
 """ProbeLane of probe.cuh."""
 STAMP = np.dtype([("clock", "u4"), ("what", "u4")])
 """ProbeStamp of probe.cuh: the lower half of the clock, and event << 28 | stage << 20 | tile + 1."""
-NO_SM = -1
 STEP = np.dtype([("clock", "i8"), ("event", "i4"), ("stage", "i4"), ("tile", "i4")])
 """A stamp unpacked: the clock whole, tile -1 before the first one."""
 LANES_PER_CTA = 20
@@ -50,38 +49,6 @@ KIND_REASON = {
     STORE: ("store", ""),
 }
 """Events of probe.cuh that begin a step, in the words of the timeline."""
-
-
-def capacity(tiles: int) -> int:
-    """Stamps to provide for a lane that handles ``tiles`` tiles: at most six each, and its ends."""
-    return 7 * tiles + 16
-
-
-class Buffers:
-    """What an instrumented kernel of ``ctas`` CTAs writes to, on the device; needs CuPy."""
-
-    def __init__(self, ctas: int, tiles: int) -> None:
-        """``tiles``: of a CTA that are to find room."""
-        import cupy
-
-        self._capacity = capacity(tiles)
-        self._lanes = cupy.zeros(ctas * LANES_PER_CTA * LANE.itemsize, dtype=cupy.uint8)
-        self._stamps = cupy.zeros(ctas * LANES_PER_CTA * self._capacity * STAMP.itemsize, dtype=cupy.uint8)
-        self._sms: tuple[int, ...] = ()
-
-    def arguments(self, sms: Sequence[int] = ()) -> tuple:
-        """What comes behind the kernel's own arguments if the CTAs on ``sms``, at most two, write their stamps."""
-        self._sms = tuple(sms)
-        one, other = (*sms, NO_SM, NO_SM)[:2]
-        return self._lanes, self._stamps, np.int32(self._capacity), np.int32(one), np.int32(other)
-
-    def read(self, clock_hz: float) -> Recording:
-        """What the last launch wrote: stamps of observed SMs, ends of all warps. ``clock_hz``: as of `Recording`."""
-        lanes = self._lanes.get()
-        ctas = np.flatnonzero(np.isin(lanes.view(LANE).reshape(-1, LANES_PER_CTA)["sm"][:, HEAD], self._sms))
-        # Few CTAs write, and what all could have written is large.
-        stamps = self._stamps.reshape(-1, LANES_PER_CTA * self._capacity * STAMP.itemsize)[ctas]
-        return Recording(lanes, stamps.get().reshape(-1), self._capacity, clock_hz, self._sms, ctas)
 
 
 class Recording:

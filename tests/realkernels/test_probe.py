@@ -234,7 +234,7 @@ def test_the_hidden_fraction_is_the_median_of_all_launches() -> None:
     for computes in (1e-7, 3e-7, 2e-7):
         buffers = Buffers(1)
         buffers.add(0, probe.PRODUCER, 3, 0, [(0.0, probe.ISSUE, 0, 0), (1e-9, probe.DONE, -1, 0)])
-        buffers.add(0, probe.HEAD, 3, 0, [(0.0, probe.COMPUTE, 9, 0), (computes, probe.DONE, -1, 0)])
+        buffers.add(0, probe.HEAD, 3, 0, [(0.0, probe.COMPUTE, 5, 0), (computes, probe.DONE, -1, 0)])
         buffers.add(0, probe.OBSERVER, 3, 0, [(0.0, probe.SETUP, -1, 0), (4e-7, probe.ARRIVED, 0, 0), (5e-7, 0, -1, 0)])
         launches.append(probe.Recording(*buffers.raw(), HZ))
     observed = Observed(tuple(launches), 0.0, 1e-5)

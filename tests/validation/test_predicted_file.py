@@ -99,6 +99,8 @@ def test_shipped_hidden_fractions_are_those_of_the_model():
     for (name, device), measurement in first.items():
         params = measurement.technique.make_params(dict(measurement.params))
         fresh = compare_with(predict_params(measurement.technique, params, device), measurement)
-        ours, theirs = (one.metric("hidden_fraction") for one in (fresh, kept[name, device, params_key(measurement.params)]))
+        ours, theirs = (
+            one.metric("hidden_fraction") for one in (fresh, kept[name, device, params_key(measurement.params)])
+        )
         assert (ours is None) == (theirs is None), name
         assert ours is None or theirs.error == pytest.approx(ours.error, abs=1e-5), name

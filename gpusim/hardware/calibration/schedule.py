@@ -71,14 +71,22 @@ def _rewritten(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 def _time_stamp(b: Benches, _: dict) -> dict[str, Measured]:
-    """Issue slots of a time stamp, by a tile loop with and without two of them, its schedulers full of warps."""
-    loops = {"kind": "loop", "warps": 4 * _MANY_WARPS}
-    without = {(r["fma"], r["vectors"]): r["cycles_median"] for r in b.rows("time_stamps", stamps=0, **loops)}
-    slots = [
-        (row["cycles_median"] - without[row["fma"], row["vectors"]]) / row["stamps"] / _MANY_WARPS
-        for row in b.rows("time_stamps", stamps=2, recorded=0, **loops)
-    ]
-    return {"probe.stamp": Measured(float(np.mean(slots)), "", "time_stamps (32 warps)", float(np.std(slots)))}
+    """A time stamp, by a tile loop with two or none: its issue slots, and how much later a lone warp goes on."""
+
+    def longer(warps: int) -> tuple[float, float]:
+        loops = {"kind": "loop", "warps": warps, "recorded": 0}
+        without = {(r["fma"], r["vectors"]): r["cycles_median"] for r in b.rows("time_stamps", stamps=0, **loops)}
+        cycles = [
+            (row["cycles_median"] - without[row["fma"], row["vectors"]]) / row["stamps"]
+            for row in b.rows("time_stamps", stamps=2, **loops)
+        ]
+        return float(np.mean(cycles)), float(np.std(cycles))
+
+    slots, off = (cycles / _MANY_WARPS for cycles in longer(4 * _MANY_WARPS))
+    return {
+        "probe.stamp": Measured(slots, "", "time_stamps (32 warps)", off),
+        "probe.stamp_alone": Measured(longer(1)[0], "cycles", "time_stamps (one warp)", longer(1)[1]),
+    }
 
 
 def _divergence(b: Benches, _: dict) -> dict[str, Measured]:

@@ -9,21 +9,18 @@ halves of the window to agree. A `Cut` says what is missing and where; `gpusim.h
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from math import fsum, inf, lcm
+from dataclasses import replace
+from math import fsum
 from statistics import fmean
 from typing import Protocol
 
 import numpy as np
 
+from gpusim.hardware.folding.shape import TURNS, Cut, Shape
 from gpusim.hardware.folding.steady import steady_state
 from gpusim.hardware.folding.waves import Waves, mean_end
-from gpusim.hardware.memory.jitter import LEAST_TURN
-from gpusim.program import KernelProgram
 
-__all__ = [
-    "AGREEMENT", "Cut", "Shape", "agree", "drain_of", "find_cuts", "in_turn", "slope_cuts", "steady_wave", "stride_of",
-]  # fmt: skip
+__all__ = ["AGREEMENT", "agree", "find_cuts", "in_turn", "rough_cuts", "slope_cuts", "steady_wave"]
 
 AGREEMENT = (1e-4, 1e-3, 1e-3, 1e-3)
 """Largest relative difference of the period between the two halves of the window, on each longer run. CTAs
@@ -38,43 +35,6 @@ which folded and exact runs may differ, as halves may agree by chance."""
 _SPREADS = 10.0
 """So many times as much may the CTAs of a wave spread or close up, which is soon over: `occupancy` by nine times."""
 
-_TURNS = 4
-"""CTAs on an SM may take turns with each other, so that only several turns of their rings repeat."""
-
-_FEWEST_TILES = 28
-_CHEAP_TILES = 64
-"""Tiles of all CTAs of an SM: so many cost little, and of one CTA they show what comes after the first dozens."""
-_LARGEST_STRIDE = 24
-
-
-@dataclass(frozen=True, slots=True)
-class Cut:
-    """A place in a shortened run where steps, tiles or whole waves of CTAs, were left out."""
-
-    sm: str
-    """Name of the SM whose lanes it concerns."""
-    at_s: float
-    """When in the run the missing steps would have begun."""
-    period_s: float
-    """Seconds of one step, on average over a turn."""
-    stride: int
-    """Steps of one turn."""
-    missing: int
-    """Steps that were left out."""
-    tiles: bool
-    """Whether the steps are tiles, so that the numbers of later tiles have to be counted on."""
-    turn_s: float
-    """Seconds of the turn before ``at_s``, which is repeated; not quite the mean where the period is not strict."""
-    until_s: float = inf
-    """By when in the run the CTAs concerned have ended."""
-    apart: bool = False
-    """Whether CTAs of an SM run one after the other, so that no turn stands for what is missing."""
-
-    @property
-    def added_s(self) -> float:
-        """How much later everything after the cut happens."""
-        return self.missing * self.period_s
-
 
 class _Cta(Protocol):
     done_s: list[float]
@@ -87,48 +47,6 @@ class _Sm(Protocol):
     waves: Waves | None
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """What repeats in a kernel, and where in a run to look for it."""
-
-    resident: int
-    """CTAs per SM at the same time."""
-    stride: int
-    """Tiles of one turn: after so many everything is as before, only later."""
-    drain: int
-    """Tiles at the end of a CTA that are not looked at, because they feel that no more come."""
-    head: int = 0
-    """Tiles at the start that differ from the others; runs are so long that these lie in their first third."""
-
-    def fewest(self, ctas: int) -> int:
-        """Tiles of the shortest run in which a steady state can be seen, with ``ctas`` on an SM in all."""
-        return max(_FEWEST_TILES, _CHEAP_TILES // max(ctas, 1), 3 * self.stride) + 3 * self.head + self.drain
-
-    def longer(self, tiles: int) -> int:
-        """Tiles of the next run: half as many more, in whole turns of turns, because CTAs may take turns as well."""
-        turn = _TURNS * self.stride
-        return tiles + -(-tiles // (2 * turn)) * turn
-
-    def whole_turns(self, few: int, tiles: int) -> int:
-        """The next tile count from ``few`` on from which only whole turns are missing to ``tiles``."""
-        together = self.resident if self.resident <= _TURNS else 1
-        turn = together * self.stride
-        return few + (tiles - few) % (turn if turn <= _LARGEST_STRIDE else self.stride)
-
-
-def drain_of(program: KernelProgram) -> int:
-    """Tiles at the end that already feel it: the deepest ring and two more, before those that leave something out."""
-    return max((ring.stages for ring in program.rings), default=1) + 2 + program.tail
-
-
-def stride_of(program: KernelProgram) -> int:
-    """Tiles after which rings are at the same stage again, roles at their next turn, and loads as late as before."""
-    turn = lcm(program.turn, *(ring.stages for ring in program.rings))
-    if turn > _LARGEST_STRIDE:
-        turn = max([program.turn, *(ring.stages for ring in program.rings)])
-    return -(-LEAST_TURN // turn) * turn
-
-
 def find_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int, agreement: float) -> list[Cut] | None:
     """Where the missing tiles and CTAs of every SM go, in the order to put them in; None if tiles are not steady."""
     cuts: list[Cut] = []
@@ -138,6 +56,21 @@ def find_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int, agreement: f
         in_tiles = _tile_cuts(sm, shape, fewest, missing_tiles, agreement)
         if in_tiles is None:
             return None
+        cuts += in_tiles + _wave_cut(sm, in_tiles, shape.resident)
+    return cuts
+
+
+def rough_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int) -> list[Cut]:
+    """As `find_cuts`, with the mean period over the later half of the tiles of each wave, steady or not."""
+    cuts: list[Cut] = []
+    for sm in sms:
+        in_tiles: list[Cut] = []
+        for first in range(0, len(sm.ctas) if missing_tiles else 0, shape.resident):
+            done = sm.ctas[first].done_s
+            last = len(done) - 1 - shape.drain
+            period = (done[last] - done[last // 2]) / (last - last // 2)
+            until_s = max(sm.ended_s[first : first + shape.resident])
+            in_tiles = _repeats(sm.name, done, shape, period, missing_tiles, until_s) + in_tiles
         cuts += in_tiles + _wave_cut(sm, in_tiles, shape.resident)
     return cuts
 
@@ -191,7 +124,7 @@ def _repeats(
     stride = shape.stride
     done = np.asarray(done_s[: len(done_s) - shape.drain])
     turns, most = missing // stride, max(len(done) // 2 // stride, 1)
-    most = min(most - (most % _TURNS if most > _TURNS else 0), turns)
+    most = min(most - (most % TURNS if most > TURNS else 0), turns)
     cuts = []
     for each in (most, turns % most):
         if not each:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from gpusim.hardware.folding.periodic import Cut
+from gpusim.hardware.folding.shape import Cut
 from gpusim.timeline import Timeline
 
 __all__ = ["stretch"]

@@ -20,8 +20,10 @@ from gpusim.hardware.memory.l2_and_hbm import Memory
 from gpusim.hardware.memory.traffic import Traffic
 from gpusim.hardware.occupancy import Occupancy
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.sm.compute import ComputeModel
 from gpusim.hardware.sm.cta import Parts
 from gpusim.hardware.sm.open_end import OpenEnd
+from gpusim.hardware.sm.schedule import Sharing
 from gpusim.hardware.sm.sm import Sm, SmWork
 from gpusim.program import KernelProgram
 from gpusim.timeline import TimelineBuilder
@@ -49,6 +51,10 @@ class Launch:
     """Part of the writes, 0..1, that costs HBM turns from reads to writes."""
     trace: bool
     """Whether intervals are recorded."""
+    arithmetic: ComputeModel
+    """What instructions cost."""
+    sharing: Sharing
+    """Who gets the issue slots. Both remember what they have found, and serve all simulations of the launch."""
     beside: float = 0.0
     """What a CTA takes besides its tiles, in tiles, where CTAs have different numbers of them."""
     most_classes: int | None = None
@@ -105,7 +111,7 @@ def run_once(
     used = sum(c.multiplicity for c in classes)
     memory = Memory(sim, profile, used, _demand(launch, resident))
     record = builder.add if builder is not None else None
-    work = SmWork(program, parts, groups, scheduler_classes, waves, open_end)
+    work = SmWork(program, parts, groups, scheduler_classes, launch.arithmetic, launch.sharing, waves, open_end)
     simulated = [Sm(sim, profile, work, sm_class, memory, record) for sm_class in classes]
     for sm in simulated:
         sm.run(resident_ctas)

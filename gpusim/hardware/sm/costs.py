@@ -91,6 +91,8 @@ class InstructionCosts:
     """Issue slots to arrive at a barrier, to meet other warps there, or to wait for a group of copies."""
     time_stamp_slots: float
     """Issue slots of a time stamp."""
+    time_stamp_s: float
+    """Until a warp goes on behind one, if nobody is in its way."""
     sync_base_s: float
     """Time that a barrier of warps takes when the last one has come."""
     sync_arrive_s: float
@@ -147,6 +149,7 @@ class InstructionCosts:
             mbarrier_arrive_issue_s=seconds("mbarrier.arrive_issue"),
             sync_issue_slots=value("barrier.issue"),
             time_stamp_slots=value("probe.stamp"),
+            time_stamp_s=seconds("probe.stamp_alone"),
             sync_base_s=seconds("barrier.base"),
             sync_arrive_s=seconds("barrier.arrive_per_warp"),
             sync_release_s=seconds("barrier.release_per_warp"),

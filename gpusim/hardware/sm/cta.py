@@ -13,7 +13,7 @@ from functools import partial
 
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
 from gpusim.errors import HazardError
-from gpusim.hardware.folding.periodic import stride_of
+from gpusim.hardware.folding.shape import stride_of
 from gpusim.hardware.folding.warp_groups import WarpGroup
 from gpusim.hardware.memory import jitter
 from gpusim.program import (

@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gpusim.hardware.folding.periodic import AGREEMENT, Shape, steady_wave
+from gpusim.hardware.folding.periodic import AGREEMENT, steady_wave
+from gpusim.hardware.folding.shape import Shape
 from gpusim.hardware.sm.cta import Parts
 from gpusim.program import KernelProgram, Op, Role
 

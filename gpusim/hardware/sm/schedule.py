@@ -81,12 +81,28 @@ _NOBODY = _Wanted()
 
 
 class Sharing:
-    """Who gets how many issue slots; what warps of one CTA need among each other is remembered."""
+    """Who gets how many issue slots. What has been asked before is remembered, also of one CTA among itself."""
 
     def __init__(self, most: float, wait: float) -> None:
         """``most``: warps that share slots evenly; ``wait``: cycles that one loses in the gaps of its CTA's others."""
         self._most, self._wait = most, wait
-        self._known: dict[tuple[Any, ...], list[float]] = {}
+        self._of_all: dict[tuple[Any, ...], list[float]] = {}
+        self._of_one: dict[tuple[Any, ...], list[float]] = {}
+
+    def slots_of(self, groups: Sequence[Group]) -> list[float]:
+        """`slots_per_cycle`, found once for groups that differ in the numbers of their CTAs alone."""
+        # Which CTA it is does not matter, only which warps are of the same one.
+        key: list[Any] = []
+        last, cta = -1, -1
+        for age, number, cost in groups:
+            if age != last:
+                last, cta = age, cta + 1
+            key += (cta, number, cost)
+        known = tuple(key)
+        slots = self._of_all.get(known)
+        if slots is None:
+            slots = self._of_all[known] = self.slots_per_cycle(groups)
+        return slots
 
     def slots_per_cycle(self, groups: Sequence[Group]) -> list[float]:
         """Issue slots a cycle of each group; those of the oldest CTA stand first."""
@@ -131,7 +147,7 @@ class Sharing:
         """
         of_cta = tuple([group[1:] for group in cta])
         key = older, multiply, of_cta
-        known = self._known.get(key)
+        known = self._of_one.get(key)
         if known is None:
             present: dict[ComputeCost, float] = {}
             for number, cost in of_cta:
@@ -145,7 +161,7 @@ class Sharing:
                     slots * cost.beside(older, multiply, number)
                     for slots, (number, cost) in zip(known, of_cta, strict=True)
                 ]
-            self._known[key] = known
+            self._of_one[key] = known
         return known
 
 

@@ -31,7 +31,7 @@ from gpusim.hardware.sm.cta import Cta, Parts
 from gpusim.hardware.sm.cta_dispatch import CtaDispatch
 from gpusim.hardware.sm.issue_rates import IssueRates
 from gpusim.hardware.sm.open_end import OpenEnd
-from gpusim.hardware.sm.schedule import Group
+from gpusim.hardware.sm.schedule import Group, Sharing
 from gpusim.hardware.sm.serial_units import SerialUnits
 from gpusim.hardware.sm.tensor_cores import TensorCores
 from gpusim.hardware.sm.warp import WarpLane
@@ -57,6 +57,8 @@ class SmWork:
     """Groups of warps of a CTA, by the slot it is in; there are as many slots as CTAs find room."""
     scheduler_classes: int
     """Schedulers that get different warps; equal ones are simulated once."""
+    arithmetic: ComputeModel
+    sharing: Sharing
     waves: Waves | None = None
     """Decides which waves of CTAs are left out; None: no wave is."""
     open_end: OpenEnd | None = None
@@ -94,7 +96,7 @@ class Sm:
         self._work = work
         self._class = sm_class
         self._dispatch = CtaDispatch(profile, memory.latency.jitter_s(1.0) if memory.round_bytes else 0.0)
-        self._arithmetic = ComputeModel(profile)
+        self._arithmetic = work.arithmetic
         self._memory_costs: dict[tuple[MemoryBatch, bool], ComputeCost] = {}
         self._demands: dict[tuple[ComputeCost, WarpGroup, float, int], _Demand] = {}
         """Demands of flows found before, by cost, group and how far its warps are apart, from the next and in all."""
@@ -109,7 +111,8 @@ class Sm:
         cores = [tensor_core for *_, tensor_core in self._pipes]
         lane = f"{self.name}.tensor"
         self.tensor_cores = TensorCores(sim, profile, self._fluid, self._issue, cores, self._data, lane, trace)
-        self._issue_rates = IssueRates(profile, self._issue, self.tensor_cores, self.memory, multiplies)
+        cores = self.tensor_cores
+        self._issue_rates = IssueRates(work.sharing, self._clock, self._issue, cores, self.memory, multiplies)
 
     def _open_units(self, scheduler_classes: int) -> None:
         """What warps share: each scheduler's issue slots and pipes, and what the SM has once; in cycles per second."""

@@ -265,7 +265,10 @@ class WarpLane:
         self.mark("compute", start, op.tile, ring.stage(op.tile) if ring else -1)
 
     def _time_stamp(self, op: TimeStamp) -> Generator:
+        there_s = self.sim.now + self.cost.time_stamp_s
         yield self.issue(known_mix(interleaved=self.cost.time_stamp_slots))
+        if self.sim.now < there_s:
+            yield self.sim.timeout(there_s - self.sim.now)
         self._end_step()
         self._step = op, self.sim.now
 
