@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
-from gpusim.hardware.folding.periodic import stride_of
+from gpusim.hardware.folding.shape import stride_of
 from gpusim.hardware.folding.steady import steady_state
 from gpusim.program import Ring
 from gpusim.timeline import REASONS

@@ -20,18 +20,18 @@ from gpusim.hardware.folding.shape import TURNS, Cut, Shape
 from gpusim.hardware.folding.steady import steady_state
 from gpusim.hardware.folding.waves import Waves, mean_end
 
-__all__ = ["AGREEMENT", "agree", "find_cuts", "in_turn", "rough_cuts", "slope_cuts", "steady_wave"]
+__all__ = ["AGREEMENT", "find_cuts", "in_turn", "mean_cuts", "slope_cuts", "steady_wave"]
 
 AGREEMENT = (1e-4, 1e-3, 1e-3, 1e-3)
 """Largest relative difference of the period between the two halves of the window, on each longer run. CTAs
 that share an SM need not fall into a strict period; then the mean slope between two runs is taken, once
 two such slopes agree or after the last run."""
 
-_SLOPES_AGREE = 1e-3
 _TOTAL_AGREES = 5e-4
 """What a period that goes on changing, as it does between the two halves, may do to the total: half of the 1e-3 by
 which folded and exact runs may differ, as halves may agree by chance."""
 
+_BEGIN = 0.4
 _SPREADS = 10.0
 """So many times as much may the CTAs of a wave spread or close up, which is soon over: `occupancy` by nine times."""
 
@@ -60,17 +60,21 @@ def find_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int, agreement: f
     return cuts
 
 
-def rough_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int) -> list[Cut]:
-    """As `find_cuts`, with the mean period over the later half of the tiles of each wave, steady or not."""
+def mean_cuts(sms: Sequence[_Sm], shape: Shape, missing_tiles: int) -> list[Cut]:
+    """As `find_cuts`, by the mean period over the tiles of each wave from the part `_BEGIN` on, steady or not.
+
+    Not of CTAs that run one after the other.
+    """
     cuts: list[Cut] = []
     for sm in sms:
         in_tiles: list[Cut] = []
         for first in range(0, len(sm.ctas) if missing_tiles else 0, shape.resident):
-            done = sm.ctas[first].done_s
-            last = len(done) - 1 - shape.drain
-            period = (done[last] - done[last // 2]) / (last - last // 2)
+            wave = _common(sm.ctas[first : first + shape.resident])
+            last = len(wave[0]) - 1 - shape.drain
+            steps = max(int(last * (1.0 - _BEGIN)) // shape.stride, 1) * shape.stride
+            period = fmean(done[last] - done[last - steps] for done in wave) / steps
             until_s = max(sm.ended_s[first : first + shape.resident])
-            in_tiles = _repeats(sm.name, done, shape, period, missing_tiles, until_s) + in_tiles
+            in_tiles = _repeats(sm.name, wave[0], shape, period, missing_tiles, until_s) + in_tiles
         cuts += in_tiles + _wave_cut(sm, in_tiles, shape.resident)
     return cuts
 
@@ -137,14 +141,6 @@ def _repeats(
     cuts.sort(key=lambda cut: cut.at_s, reverse=True)
     # What was put in first moves the end.
     return [replace(cut, until_s=cut.until_s + sum(other.added_s for other in cuts[:i])) for i, cut in enumerate(cuts)]
-
-
-def agree(slopes: Sequence[Sequence[Cut] | None]) -> bool:
-    """Whether the last two of ``slopes`` (`slope_cuts` of longer and longer runs) have the same periods."""
-    if len(slopes) < 2 or None in slopes[-2:]:
-        return False
-    less, more = ({(cut.sm, cut.tiles): cut.period_s for cut in cuts} for cuts in slopes[-2:])
-    return all(abs(less[key] - more[key]) <= _SLOPES_AGREE * more[key] for key in more)
 
 
 def _enough(agreement: float, steps: int, missing: int) -> float:

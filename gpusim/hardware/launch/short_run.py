@@ -9,10 +9,9 @@ from dataclasses import replace
 
 from gpusim.hardware.folding.periodic import (
     AGREEMENT,
-    agree,
     find_cuts,
     in_turn,
-    rough_cuts,
+    mean_cuts,
     slope_cuts,
 )
 from gpusim.hardware.folding.shape import Cut, Shape, drain_of, stride_of
@@ -34,9 +33,6 @@ EXACT_TILES = 600
 MANY_TILES = 1000
 """Tiles per SM of a run that is not repeated with more of them if it can be helped: a rougher agreement, or the slope
 against the run before, has to do."""
-IN_TURN_TILES = 1500
-"""Tiles per SM that are simulated one by one, whatever the slope, if its CTAs run one after the other, so that no turn
-stands for the others."""
 MOST_CLASSES = 12
 """Classes of SMs that are simulated where nearly every SM has other CTAs; all 132 take more than ten times as long."""
 MOST_SIDE_BY_SIDE, MANY_SIDE_BY_SIDE = 24, 5000
@@ -67,8 +63,8 @@ def run_short(launch: Launch, exact: bool, roughly: bool) -> tuple[Run, list[Cut
     shape = Shape(resident, stride_of(program), drain_of(program), program.head)
     ctas = max(program.grid // sms, 1)
     few = shape.fewest(ctas)
-    if roughly and launch.apart_s and few < program.fewest_tiles:
-        return _run_roughly(launch, shape, few)
+    if roughly and launch.apart_s and few < program.fewest_tiles and (rough := _run_roughly(launch, shape, few)):
+        return rough
     if program.fewest_tiles <= OPEN_END * few and program.most_tiles <= LISTED_TILES:
         return _run_open(launch, shape, few, roughly)
     return _run_longer(launch, shape, few, ctas, roughly)
@@ -100,69 +96,73 @@ def _run_open(launch: Launch, shape: Shape, few: int, roughly: bool) -> tuple[Ru
         launch, open_end = replace(launch, dealt=dealt), OpenEnd(program, shape, few)
         run = run_once(launch, program, None, open_end)
     cuts = find_cuts(run.sms, shape, open_end.missing, open_end.agreement)
-    if cuts is None and roughly and run.moving_apart:
-        return run, rough_cuts(run.sms, shape, open_end.missing)
+    if cuts is None and roughly and run.moving_apart and not in_turn(run.sms, shape):
+        return run, mean_cuts(run.sms, shape, open_end.missing)
     return _run_all(launch, Waves(shape.resident, program.most_tiles)) if cuts is None else (run, cuts)
 
 
-def _run_roughly(launch: Launch, shape: Shape, few: int) -> tuple[Run, list[Cut]]:
-    """A run of ``few`` tiles, as if their later half were steady."""
+def _run_roughly(launch: Launch, shape: Shape, few: int) -> tuple[Run, list[Cut]] | None:
+    """A run of ``few`` tiles, as if they were steady; None if no turn stands for the others."""
     program = launch.program
     count = shape.whole_turns(few, program.fewest_tiles)
     missing = program.fewest_tiles - count
     run = run_once(launch, program.shortened(missing), Waves(shape.resident, count), left_out=missing)
-    return run, rough_cuts(run.sms, shape, missing)
+    return None if in_turn(run.sms, shape) else (run, mean_cuts(run.sms, shape, missing))
 
 
 def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int, roughly: bool) -> tuple[Run, list[Cut]]:
-    """The first of longer and longer runs, from ``few`` of many tiles on, in which they are steady, or of everything.
+    """A run of ``few`` of many tiles in which they are steady, or a longer one, or one of everything.
 
     ``ctas``: how many an SM has in all.
     """
     program = launch.program
     tiles = program.fewest_tiles
-    runs: list[Run] = []
-    slopes: list[list[Cut] | None] = []
-    for agreement in AGREEMENT:
-        # The CTA that has the fewest would have more than it does.
-        if few >= tiles:
-            break
-        count = shape.whole_turns(few, tiles)
-        missing, much = tiles - count, ctas * count > MANY_TILES
-        shorter = program.shortened(missing)
-        before = runs[0].sms[0].waves if runs else None
-        run = run_once(launch, shorter, Waves(shape.resident, count, before), left_out=missing)
-        if not runs and (dealt := _deal_left_over(launch, run, tiles / count)):
-            launch = replace(launch, dealt=dealt)
-            run = run_once(launch, shorter, Waves(shape.resident, count), left_out=missing)
-        enough = max(agreement, AGREEMENT[-1] if much else 0.0, APART_AGREEMENT if run.moving_apart else 0.0)
-        cuts = find_cuts(run.sms, shape, missing, enough)
-        if cuts is not None:
-            return run, cuts
-        if roughly and run.moving_apart:
-            return run, rough_cuts(run.sms, shape, missing)
-        if runs:
-            slopes.append(slope_cuts(runs[-1].sms, run.sms, shape, missing))
-        steady_slope = agree(slopes) or (slopes and slopes[-1] and much)
-        if steady_slope:
-            if in_turn(run.sms, shape) and ctas * tiles <= IN_TURN_TILES:
-                break
-            return run, slopes[-1]
-        runs.append(run)
-        few = shape.longer(few)
-    else:
-        mean = _mean_slope(runs, shape, missing, ctas * tiles)
-        if mean is not None:
-            return runs[-1], mean
-    return _run_all(launch, Waves(shape.resident, tiles))
+    # The CTA that has the fewest would have more than it does.
+    if few >= tiles:
+        return _run_all(launch, Waves(shape.resident, tiles))
+    count = shape.whole_turns(few, tiles)
+    missing = tiles - count
+    run = run_once(launch, program.shortened(missing), Waves(shape.resident, count), left_out=missing)
+    if dealt := _deal_left_over(launch, run, tiles / count):
+        launch = replace(launch, dealt=dealt)
+        run = run_once(launch, program.shortened(missing), Waves(shape.resident, count), left_out=missing)
+    cuts = find_cuts(run.sms, shape, missing, _enough(AGREEMENT[0], run, ctas * count))
+    if cuts is not None:
+        return run, cuts
+    if roughly and run.moving_apart and not in_turn(run.sms, shape):
+        return run, mean_cuts(run.sms, shape, missing)
+    longest = shape.longer(few)
+    if longest >= tiles:
+        return _run_all(launch, Waves(shape.resident, tiles))
+    for _ in AGREEMENT[2:]:
+        if shape.longer(longest) < tiles and ctas * longest <= MANY_TILES:
+            longest = shape.longer(longest)
+    return _run_once_longer(launch, shape, longest, ctas, run)
 
 
-def _mean_slope(runs: list[Run], shape: Shape, missing: int, tiles: int) -> list[Cut] | None:
-    """Cuts into the last run by the mean slope over all but the first, where not even slopes are steady.
+def _run_once_longer(launch: Launch, shape: Shape, longest: int, ctas: int, short: Run) -> tuple[Run, list[Cut]]:
+    """A run longer than ``short`` that ends when its tiles are steady, or after ``longest``, by the slope of both."""
+    program = launch.program
+    tiles = program.fewest_tiles
+    missing = tiles - shape.whole_turns(longest, tiles)
+    program = program.shortened(missing)
+    seen = len(short.sms[0].ctas[0].done_s)
+    open_end = None
+    if program.most_tiles <= LISTED_TILES:
+        open_end = OpenEnd(program, shape, shape.longer(seen), AGREEMENT[-1])
+    waves = Waves(shape.resident, program.fewest_tiles, short.sms[0].waves)
+    run = run_once(launch, program, waves, open_end, left_out=missing)
+    missing += open_end.missing if open_end else 0
+    cuts = find_cuts(run.sms, shape, missing, _enough(AGREEMENT[-1], run, ctas * longest))
+    if cuts is None and ctas * tiles > EXACT_TILES:
+        # Not even slopes need be steady.
+        cuts = slope_cuts(short.sms, run.sms, shape, missing)
+    return _run_all(launch, Waves(shape.resident, tiles)) if cuts is None else (run, cuts)
 
-    None if there is none, or if all the ``tiles`` of an SM are not much.
-    """
-    return slope_cuts(runs[1].sms, runs[-1].sms, shape, missing) if tiles > EXACT_TILES else None
+
+def _enough(agreement: float, run: Run, tiles: int) -> float:
+    """How far periods may differ in ``run``, of so many ``tiles`` of an SM."""
+    return max(agreement, AGREEMENT[-1] if tiles > MANY_TILES else 0.0, APART_AGREEMENT if run.moving_apart else 0.0)
 
 
 def _run_all(launch: Launch, waves: Waves | None) -> tuple[Run, list[Cut]]:

@@ -27,14 +27,15 @@ class OpenEnd:
     """Decides, while ``program`` is being simulated, after how many tiles its CTAs end.
 
     ``few``: tiles of the shortest run in which a steady state can be seen. The program has `LISTED_TILES` at most.
+    ``rough``: how far periods may differ at least.
     """
 
-    def __init__(self, program: KernelProgram, shape: Shape, few: int) -> None:
+    def __init__(self, program: KernelProgram, shape: Shape, few: int, rough: float = 0.0) -> None:
         self.missing = 0
         """Tiles that were left out of every CTA; 0 until a look has found a steady state."""
         self._program, self._shape = program, shape
         self._tiles = program.fewest_tiles
-        self._looks = _looks(shape, few - shape.drain, self._tiles)
+        self._looks = _looks(shape, few - shape.drain, self._tiles, rough)
         self._next, self.agreement = next(self._looks, _NEVER)
         """The tile at which to look next, 0 for none, and the largest relative difference of periods to accept then."""
         self._behind = 0
@@ -107,12 +108,12 @@ class OpenEnd:
         return True
 
 
-def _looks(shape: Shape, tile: int, tiles: int) -> Iterator[tuple[int, float]]:
-    """The tiles at which to look, from ``tile`` on, and how well periods must agree there."""
+def _looks(shape: Shape, tile: int, tiles: int, rough: float) -> Iterator[tuple[int, float]]:
+    """The tiles at which to look, from ``tile`` on, and how well periods must agree there, ``rough`` will do."""
     for agreement in AGREEMENT:
         if not _worth_it(tile, tiles):
             return
-        yield tile, agreement
+        yield tile, max(agreement, rough)
         tile = shape.longer(tile)
 
 
