@@ -61,11 +61,17 @@ LOADS_AHEAD = {
 """With several outputs per thread, by the kernel's points: loads of an output for each time that the warp waits for
 some, and other instructions before that. The compiler holds all weights in as few registers as it can, and has few left
 to load ahead; up to nine points it loads all of an output at once."""
+LOADS_AHEAD_ALONE = {
+    11: (11.0, 0.0), 13: (6.5, 5.5), 15: (7.5, 5.5), 17: (8.5, 5.5), 19: (9.5, 4.5), 21: (10.5, 4.5), 23: (7.7, 6.7),
+    25: (8.3, 6.7), 27: (9.0, 6.7), 29: (9.7, 6.0), 31: (7.8, 7.8),
+}  # fmt: skip
+"""The same of a CTA of one warp, for which the compiler takes eight registers more."""
+REGISTERS_ALONE = 8
 OTHER_TOLERANCE = 10
 """Instructions per warp by which the sum of these may differ from one compilation."""
 PARAMETERS = 3.0
 """LDC, of 2 to 5 that there are in kernels with other options."""
-LEFT_OUT_CONFLICTS = 3
+LEFT_OUT_CONFLICTS = 4
 """Cycles per warp that registers of one bank cost at most."""
 
 
@@ -91,7 +97,8 @@ def shared_bytes(params: Params) -> int:
 def registers(params: Params) -> int:
     """Upper bound on the registers per thread; in a loop over outputs all weights are held."""
     held = params.kernel_points if params.outputs > 1 else 0
-    return next(count for most, count in REGISTERS.items() if held <= most)
+    alone = REGISTERS_ALONE if held and params.warps == 1 else 0
+    return alone + next(count for most, count in REGISTERS.items() if held <= most)
 
 
 def copies(params: Params) -> int:
@@ -115,7 +122,8 @@ def output_mix(params: Params) -> Mix:
     lds = taps + weights
     in_flight, to_use = lds / outputs, 0.0
     if outputs > 1:
-        in_flight, to_use = LOADS_AHEAD.get(params.kernel_points, (in_flight, to_use))
+        known = LOADS_AHEAD if params.warps > 1 else LOADS_AHEAD_ALONE
+        in_flight, to_use = known.get(params.kernel_points, (in_flight, to_use))
     return Mix(
         ffma=float(taps),
         lds=float(lds),

@@ -32,7 +32,8 @@ CASES = [
     (256, 5, "true", 4, False, 8), (256, 31, "copy", 16, True, 8), (2048, 9, "copy", 16, True, 8),
     (2048, 9, "true", 16, False, 8), (4096, 31, "true", 4, True, 8), (768, 15, "copy", 8, False, 3),
     (480, 17, "true", 16, True, 3), (32, 3, "copy", 16, True, 1), (512, 21, "copy", 4, False, 1),
-    (8192, 7, "true", 8, True, 16), (224, 9, "true", 4, True, 1),
+    (8192, 7, "true", 8, True, 16), (224, 9, "true", 4, True, 1), (384, 27, "copy", 8, False, 1),
+    (384, 31, "true", 16, True, 1),
 ]  # fmt: skip
 
 
