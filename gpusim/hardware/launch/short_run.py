@@ -1,6 +1,6 @@
-"""A run of fewer waves and tiles of a launch than it has, in which what is left out can be told from what is there.
+"""A run of fewer waves and tiles than a launch has, in which what is left out can be told from what is there.
 
-Longer and longer ones are tried until one is steady; some kernels have to be simulated whole.
+If a short one is not steady a longer one is tried; some kernels have to be simulated whole.
 """
 
 from __future__ import annotations
@@ -31,8 +31,7 @@ many as longer and longer runs have together."""
 EXACT_TILES = 600
 """Tiles per SM that are simulated one by one if their loop has no steady state."""
 MANY_TILES = 1000
-"""Tiles per SM of a run that is not repeated with more of them if it can be helped: a rougher agreement, or the slope
-against the run before, has to do."""
+"""Tiles per SM of a run beyond which none is made longer, and a rougher agreement has to do."""
 MOST_CLASSES = 12
 """Classes of SMs that are simulated where nearly every SM has other CTAs; all 132 take more than ten times as long."""
 MOST_SIDE_BY_SIDE, MANY_SIDE_BY_SIDE = 24, 5000
