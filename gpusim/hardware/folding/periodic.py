@@ -23,8 +23,8 @@ from gpusim.hardware.folding.waves import Waves, mean_end
 __all__ = ["AGREEMENT", "find_cuts", "in_turn", "mean_cuts", "slope_cuts", "steady_wave"]
 
 AGREEMENT = (1e-4, 1e-3, 1e-3, 1e-3)
-"""Largest relative difference of the period between the two halves of the window, at each later look. CTAs that share an
-SM need not fall into a strict period; then the mean slope between a short run and a longer one is taken."""
+"""Largest relative difference of the period between the two halves of the window, at each later look. CTAs that share
+an SM need not fall into a strict period; then the mean slope between a short run and a longer one is taken."""
 
 _TOTAL_AGREES = 5e-4
 """What a period that goes on changing, as it does between the two halves, may do to the total: half of the 1e-3 by
