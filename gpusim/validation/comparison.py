@@ -137,7 +137,9 @@ def compare_timelines(
     left, right, seen, unstamped_hidden = summary(predicted), summary(measured), predicted, None
     if stamped is not None:
         seen, unstamped_hidden = stamped, left["hidden_fraction"]
-    left["hidden_fraction"] = summary(_with_rings_of(measured, seen))["hidden_fraction"]
+    alike = _with_rings_of(measured, seen)
+    if alike is not predicted:
+        left["hidden_fraction"] = summary(alike)["hidden_fraction"]
     # Rates follow from the total, so they would only say the same thing again; exposed time
     # is left out because a recording may hold the first tiles of a CTA only.
     names = ("total_s", "period_s", "hidden_fraction")

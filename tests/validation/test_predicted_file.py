@@ -1,6 +1,7 @@
 """What is kept of the predictions of recordings: it comes back as it was, and that which ships is current."""
 
 import json
+from functools import cache
 
 import pytest
 
@@ -11,8 +12,15 @@ from gpusim.validation import accuracy, all_cases, kept_cases, measurements, wri
 from gpusim.validation.cases import compare_with
 from gpusim.validation.predicted_file import PREDICTED
 from gpusim.validation.recording import params_key, recordings_folder
+from gpusim.validation.report import RecordedCase
 
 ONE_IN, MOST_OFF = 10, 1
+
+
+@cache
+def shipped() -> dict[tuple[str, str, str], RecordedCase]:
+    """What is kept in the repository, by technique, device and parameters."""
+    return {(case.technique, case.device, params_key(case.params)): case for case in kept_cases()[0]}
 
 
 def test_what_is_kept_comes_back_as_it_was(made, params):
@@ -79,28 +87,29 @@ def test_shipped_predictions_are_those_of_the_model(name, device):
 
     What the model gains or loses over all recordings is asked of those that are kept (``tests/recorded``).
     """
-    these = (name, device)
-    kept = {params_key(case.params): case for case in kept_cases()[0] if (case.technique, case.device) == these}
-    found = [m for m in measurements() if (m.technique.name, m.device) == these]
-    by_error = sorted(found, key=lambda m: -abs(kept[params_key(m.params)].comparison.total_error))
+
+    def kept(measurement):
+        return shipped()[name, device, params_key(measurement.params)].comparison
+
+    found = [m for m in measurements() if (m.technique.name, m.device) == (name, device)]
+    by_error = sorted(found, key=lambda m: -abs(kept(m).total_error))
     chosen = [*by_error[:MOST_OFF], *by_error[MOST_OFF::ONE_IN], *[m for m in found if m.has_timeline][:1]]
     for measurement in chosen:
         params = measurement.technique.make_params(dict(measurement.params))
         fresh = predict_params(measurement.technique, params, device, trace=False)
-        known = kept[params_key(measurement.params)].comparison.predicted.total_s
-        assert known == pytest.approx(fresh.total_s, rel=1e-5), f"gpusim report --write: {measurement.params}"
+        assert kept(measurement).predicted.total_s == pytest.approx(fresh.total_s, rel=1e-5), (
+            f"gpusim report --write: {measurement.params}"
+        )
 
 
 @pytest.mark.slow
 def test_shipped_hidden_fractions_are_those_of_the_model():
     """The first recorded timeline of each technique."""
-    kept = {(case.technique, case.device, params_key(case.params)): case.comparison for case in kept_cases()[0]}
     first = {(m.technique.name, m.device): m for m in reversed(measurements()) if m.has_timeline}
     for (name, device), measurement in first.items():
         params = measurement.technique.make_params(dict(measurement.params))
         fresh = compare_with(predict_params(measurement.technique, params, device), measurement)
-        ours, theirs = (
-            one.metric("hidden_fraction") for one in (fresh, kept[name, device, params_key(measurement.params)])
-        )
+        kept = shipped()[name, device, params_key(measurement.params)].comparison
+        ours, theirs = (one.metric("hidden_fraction") for one in (fresh, kept))
         assert (ours is None) == (theirs is None), name
         assert ours is None or theirs.error == pytest.approx(ours.error, abs=1e-5), name

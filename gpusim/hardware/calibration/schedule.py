@@ -83,9 +83,10 @@ def _time_stamp(b: Benches, _: dict) -> dict[str, Measured]:
         return float(np.mean(cycles)), float(np.std(cycles))
 
     slots, off = (cycles / _MANY_WARPS for cycles in longer(4 * _MANY_WARPS))
+    alone, alone_off = longer(1)
     return {
         "probe.stamp": Measured(slots, "", "time_stamps (32 warps)", off),
-        "probe.stamp_alone": Measured(longer(1)[0], "cycles", "time_stamps (one warp)", longer(1)[1]),
+        "probe.stamp_alone": Measured(alone, "cycles", "time_stamps (one warp)", alone_off),
     }
 
 

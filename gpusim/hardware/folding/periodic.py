@@ -31,6 +31,7 @@ _TOTAL_AGREES = 5e-4
 which folded and exact runs may differ, as halves may agree by chance."""
 
 _BEGIN = 0.4
+"""Part of the tiles after which the rings, which are all filled at the start, have been used up."""
 _SPREADS = 10.0
 """So many times as much may the CTAs of a wave spread or close up, which is soon over: `occupancy` by nine times."""
 

@@ -111,8 +111,9 @@ class Sm:
         cores = [tensor_core for *_, tensor_core in self._pipes]
         lane = f"{self.name}.tensor"
         self.tensor_cores = TensorCores(sim, profile, self._fluid, self._issue, cores, self._data, lane, trace)
-        cores = self.tensor_cores
-        self._issue_rates = IssueRates(work.sharing, self._clock, self._issue, cores, self.memory, multiplies)
+        self._issue_rates = IssueRates(
+            work.sharing, self._clock, self._issue, self.tensor_cores, self.memory, multiplies
+        )
 
     def _open_units(self, scheduler_classes: int) -> None:
         """What warps share: each scheduler's issue slots and pipes, and what the SM has once; in cycles per second."""
