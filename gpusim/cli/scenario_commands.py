@@ -149,12 +149,19 @@ def _numbers(values: dict[str, Any], comparison: Comparison | None) -> list[list
         row = [text, _shown(name, values[name])]
         if comparison is not None:
             error = comparison.metric(name)
-            if error is not None and name == "hidden_fraction" and comparison.unstamped_hidden is not None:
+            if error is not None and name == "hidden_fraction" and (what := _compared_over(comparison)):
                 rows.append([*row, "", ""])
-                row = ["… in a kernel that takes time stamps", _shown(name, error.predicted)]
+                row = [f"… {what}", _shown(name, error.predicted)]
             row += [_shown(name, measured.get(name)), _difference(error)]
         rows.append(row)
     return rows
+
+
+def _compared_over(comparison: Comparison) -> str:
+    """Of what the hidden fractions compared are, where it is not all of the plain kernel."""
+    stamped = "in a kernel that takes time stamps" if comparison.unstamped_hidden is not None else ""
+    rings = f"of copies into {' and '.join(comparison.watched)} only" if comparison.watched else ""
+    return ", ".join(part for part in (stamped, rings) if part)
 
 
 def _shown(name: str, value: float | None) -> str:
@@ -195,11 +202,10 @@ def compare(
             for text, entry in (*metrics, *means)
         ]
         print_table(scenario.question, ("", "predicted", "measured", "error"), rows)
+        if what := _compared_over(comparison):
+            console().print(f"the hidden fraction is that {what}")
         if comparison.unstamped_hidden is not None:
-            without = share(comparison.unstamped_hidden)
-            console().print(
-                f"the hidden fraction is that of kernels that take time stamps; predicted without: {without}"
-            )
+            console().print(f"predicted without time stamps: {share(comparison.unstamped_hidden)}")
         overhead = comparison.measured.meta.get("overhead")
         if measured.file is not None and overhead is not None:
             console().print(f"with its time stamps the kernel took {overhead:+.1%} longer; the total is without them")

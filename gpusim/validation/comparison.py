@@ -39,8 +39,9 @@ class Comparison:
     distance between the ends of the same event on both sides, counted from the first
     interval (NaN without common events). Total and period are those of a kernel without time stamps on both sides.
     Everything else is measured in one that takes them, and compared with the prediction of such a kernel if there is
-    one; then ``unstamped_hidden`` is the hidden fraction without. ``unlike``: that the two did other work, and in
-    what, if that is known: then no error says anything of the prediction.
+    one; then ``unstamped_hidden`` is the hidden fraction without. ``watched`` names the rings whose copies the hidden
+    fractions compared are of, where the recording shows fewer rings than the prediction. ``unlike``: that the two did
+    other work, and in what, if that is known: then no error says anything of the prediction.
     """
 
     predicted: Timeline
@@ -52,6 +53,7 @@ class Comparison:
     band: Band
     gap: str = ""
     unstamped_hidden: float | None = None
+    watched: tuple[str, ...] = ()
     unlike: str = ""
 
     def metric(self, name: str) -> MetricError | None:
@@ -114,6 +116,7 @@ class Comparison:
             "by_stage": {entry.name: _row(entry) for entry in self.by_stage},
             "deviation_s": None if self.deviation_s != self.deviation_s else self.deviation_s,
             "hidden_fraction_without_time_stamps": self.unstamped_hidden,
+            "hidden_fraction_of_rings": list(self.watched) or None,
             "band": {"worst": self.band.worst, "mean": self.band.mean, "hidden": self.band.hidden},
         }
 
@@ -137,7 +140,8 @@ def compare_timelines(
     left, right, seen, unstamped_hidden = summary(predicted), summary(measured), predicted, None
     if stamped is not None:
         seen, unstamped_hidden = stamped, left["hidden_fraction"]
-    alike = _with_rings_of(measured, seen)
+    watched = _fewer_rings(measured, seen)
+    alike = _of_rings(seen, watched) if watched else seen
     if alike is not predicted:
         left["hidden_fraction"] = summary(alike)["hidden_fraction"]
     # Rates follow from the total, so they would only say the same thing again; exposed time
@@ -148,19 +152,19 @@ def compare_timelines(
     by_stage = _table(_mean_by(seen, "stage"), _mean_by(measured, "stage"))
     return Comparison(
         predicted, measured, tuple(entry for entry in metrics if entry is not None), by_kind, by_stage,
-        _deviation(seen, measured), band, gap, unstamped_hidden,
+        _deviation(seen, measured), band, gap, unstamped_hidden, watched,
     )  # fmt: skip
 
 
-def _with_rings_of(measured: Timeline, predicted: Timeline) -> Timeline:
-    """``predicted`` without copies into rings of which ``measured`` shows none; as it is if it shows none at all."""
-    watched = {_ring(name) for name in _lanes_of_copies(measured)}
-    ours = _lanes_of_copies(predicted)
-    if not watched.intersection(map(_ring, ours)):
-        return predicted
-    left_out = [predicted.lanes.index(name) for name in ours if _ring(name) not in watched]
-    if not left_out:
-        return predicted
+def _fewer_rings(measured: Timeline, predicted: Timeline) -> tuple[str, ...]:
+    """Rings that both sides have copies into, if ``measured`` shows some of those of ``predicted`` only; else none."""
+    ours, theirs = ({_ring(name) for name in _lanes_of_copies(side)} for side in (predicted, measured))
+    return tuple(sorted(ours & theirs)) if ours - theirs else ()
+
+
+def _of_rings(predicted: Timeline, rings: tuple[str, ...]) -> Timeline:
+    """``predicted`` without copies into any ring but these."""
+    left_out = [predicted.lanes.index(name) for name in _lanes_of_copies(predicted) if _ring(name) not in rings]
     keep = ~(np.isin(predicted.lane, left_out) & predicted.mask(kinds=("copy",)))
     columns = {name: getattr(predicted, name)[keep] for name in COLUMNS if name != "cause"}
     meta = {name: value for name, value in predicted.meta.items() if name != "hidden_fraction"}

@@ -86,6 +86,11 @@ def test_a_hidden_fraction_outside_its_band_says_so_and_is_coloured(source):
     assert "bad strong" in str(card_row(far))
 
 
+def test_a_recording_of_some_rings_says_which_it_is_compared_over(shipped):
+    assert "keys with stamps" in cards_of(shipped.case(Asked("attention")))["Hidden copy time"]
+    assert shipped.case(Asked("stages")).watched == ()
+
+
 def test_copies_that_nothing_hides_say_so(shipped):
     assert "nothing computes beside a copy" in cards_of(shipped.case(Asked("own_requests")))["Hidden copy time"]
     assert "nothing computes" not in cards_of(shipped.case(Asked("own_rows")))["Hidden copy time"]

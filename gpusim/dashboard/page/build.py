@@ -141,7 +141,7 @@ def _measured(
     }  # fmt: skip
     hidden = comparison.metric("hidden_fraction")
     if hidden is not None and comparison.unstamped_hidden is not None:
-        found["stamped_hidden"] = hidden.predicted
+        found |= {"stamped_hidden": hidden.predicted, "watched": comparison.watched}
     measured, more = _with_tiles(comparison.measured, scenario), {}
     if imported is None:
         more = {"spread": measurement.spread, "range_s": (measurement.row.min_s, measurement.row.max_s)}

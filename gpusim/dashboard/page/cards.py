@@ -120,7 +120,10 @@ def _hidden_card(case: Case) -> html.Div:
         tone = "good" if inside else "bad"
         # What the difference is of stands right above it.
         stamped = case.stamped_hidden
-        lines = [f"{detail}:"] if stamped is None else [f"with stamps {percent(stamped)},", f"{detail}:"]
+        lines = [f"{detail}:"]
+        if stamped is not None:
+            of = f"{' and '.join(case.watched)} " if case.watched else ""
+            lines = [f"{of}with stamps {percent(stamped)},", f"{detail}:"]
         detail = html.Span(
             [
                 # The blank stands where a narrow row of cards has no room for lines of their own.
@@ -133,6 +136,8 @@ def _hidden_card(case: Case) -> html.Div:
         "The difference is predicted − measured, beside the one that is claimed at most. The measured kernel took "
         "time stamps, which lengthen its computing: it is compared with what is predicted with stamps, too."
     )
+    if case.watched:
+        why += f" Both are of copies into {' and '.join(case.watched)} only, as others are not recorded."
     return card("Hidden copy time", percent(case.predicted_numbers.hidden_fraction), detail, why=why, room="wide")
 
 

@@ -164,6 +164,8 @@ class Case:
     """Claimed difference of the hidden fraction."""
     stamped_hidden: float | None = None
     """The hidden fraction predicted for a kernel that takes time stamps, where the measured one did."""
+    watched: tuple[str, ...] = ()
+    """Rings whose copies the hidden fractions compared are of, where the recording shows fewer than there are."""
     unmeasured: str = ""
     """What there is no measurement for, or how to make one, where there is none."""
     gap: str = ""
