@@ -59,6 +59,7 @@ rmsnorm(const float4* __restrict__ x, const float4* __restrict__ weight, float4*
 
   if (threadIdx.x < 32) {
     if (threadIdx.x == 0) {
+      PROBE_ALONE()
       int stage = 0, parity = 1;                              // a fresh stage counts as free
       for (int row = blockIdx.x; row < rows; row += gridDim.x) {
         PROBE_ENTER(PROBE_WAIT_FREE, turn, stage);

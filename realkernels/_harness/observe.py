@@ -26,8 +26,8 @@ NO_SM = -1
 
 
 def capacity(tiles: int) -> int:
-    """Stamps to provide for a lane that handles ``tiles`` tiles: at most six each, and its ends."""
-    return 7 * tiles + 16
+    """Stamps to provide for a lane of ``tiles`` tiles: six each at most, its ends, and what is written at once."""
+    return 7 * tiles + 48
 
 
 class Buffers:

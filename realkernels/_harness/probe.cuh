@@ -14,10 +14,13 @@
 // by a little in every turn, and what it then asks of a DRAM that the others fill comes later still: it would show how
 // a straggler fares. If all wrote theirs, that DRAM would be busy with them.
 //
-// A stamp is a handful of instructions without a branch: lane 0 writes 8 bytes into its warp's own stretch of global
-// memory, the clock, and event, stage and tile packed. Stamps beyond the capacity are counted, not written. Each
-// warp also stores two pairs (globaltimer, clock64), at its first and last stamp, by which the clocks of different SMs
-// are laid on one axis; reading globaltimer at every stamp would cost more than the steps it is meant to time.
+// A stamp is a handful of instructions: one lane of the warp keeps the clock, and event, stage and tile packed, in
+// registers, and the next lane the next stamp. When most lanes have one, and the warp is about to wait or load, all
+// write theirs at once into the warp's own stretch of global memory. A DRAM that is full serves the requests of all SMs
+// in turn: with a store for each stamp, the SMs that write fell behind the others by up to a fifth. A thread that does
+// all the work of its warp (PROBE_ALONE) has to write each of its own. Stamps beyond the capacity are counted, not
+// written. Each warp also stores two pairs (globaltimer, clock64), at its first and last stamp, by which the clocks of
+// different SMs are laid on one axis; reading globaltimer at every stamp would cost more than the steps it is to time.
 //
 // probe.py reads these structures; sizes and codes are repeated there and compared in a test.
 #pragma once
@@ -65,52 +68,114 @@ __device__ __forceinline__ long long probe_clock() {
   return clock;
 }
 
-// A warp and its place in the recording.
-struct Probe {
-  ProbeLane* lane = nullptr;          // of the one thread of a warp that writes
-  ProbeStamp* stamps;
-  unsigned int room = 0;              // for how many stamps
-  unsigned int count = 0;             // so far
+constexpr unsigned int PROBE_MANY = 24;   // stamps that a warp keeps before it writes: of 32, less those of one turn
+
+// Where a warp's stamps go, and how many there are.
+struct ProbePlace {
+  ProbeLane* lane = nullptr;          // of the warp's first thread
+  ProbeStamp* stamps;                 // of the warp
+  unsigned int room = 0;              // a stretch that begins below it fits
+  unsigned int count = 0;             // stamps that found room so far
+  unsigned int dropped = 0;           // and that did not
   bool kept;                          // whether this SM is observed
-  unsigned int dropped = 0;
+
+  __device__ __forceinline__ void close() {
+    if (!lane) return;
+    lane->last_ns = probe_globaltimer();
+    lane->last_clock = probe_clock();
+    lane->count = count;
+    lane->dropped = kept ? dropped : 0;
+  }
+};
+
+__device__ __forceinline__ unsigned int probe_packed(int event, int tile, int stage) {
+  return ((unsigned int)event << 28) + ((unsigned int)stage << 20) + (tile + 1);
+}
+
+// A warp whose threads all take its stamps; more than seven between two waits find no lane to keep them.
+struct Probe : ProbePlace {
+  unsigned int turn;                  // the place of the stamp that this thread keeps
+  unsigned int held = 0;              // stamps that are kept
+  unsigned int clock = 0, what = 0;   // this thread's
 
   __device__ __forceinline__ Probe(ProbeLane* lanes, ProbeStamp* all, int capacity, int one, int other, int index) {
     unsigned int sm;
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
     kept = sm == (unsigned int)one || sm == (unsigned int)other;
+    turn = threadIdx.x % 32;
     const long long at = (long long)blockIdx.x * PROBE_LANES_PER_CTA + max(index, 0);
     stamps = all + at * capacity;
-    if (index >= 0 && threadIdx.x % 32 == 0) {
-      room = kept ? capacity : 0;
+    if (index >= 0 && kept) room = capacity - 32;
+    if (index >= 0 && turn == 0) {
       lane = lanes + at;
       lane->sm = sm;
       lane->used = 1;
       lane->first_ns = probe_globaltimer();
       lane->first_clock = probe_clock();
     }
-    asm volatile("" : "+l"(stamps), "+r"(room));   // else they are made again from the thread's number at every stamp
+    asm volatile("" : "+l"(stamps), "+r"(room), "+r"(turn));   // else they are made again at every stamp
   }
 
   __device__ __forceinline__ void enter(int event, int tile, int stage) {
+    if (event == PROBE_WAIT_STAGE || event == PROBE_WAIT_COPY || event == PROBE_LOAD || event == PROBE_ARRIVED)
+      if (held > PROBE_MANY) write();
     asm volatile(
-        "{\n\t.reg .pred here;\n\t.reg .u32 now;\n\t"
-        "setp.lt.u32 here, %0, %1;\n\t"
-        "mov.u32 now, %%clock;\n\t"
-        "@here st.global.v2.u32 [%2], {now, %3};\n\t}" ::"r"(count),
-        "r"(room), "l"(stamps + count), "r"(((unsigned int)event << 28) + ((unsigned int)stage << 20) + (tile + 1))
+        "{\n\t.reg .pred mine;\n\t"
+        "setp.eq.u32 mine, %2, %3;\n\t"
+        "@mine mov.u32 %0, %%clock;\n\t"
+        "@mine mov.u32 %1, %4;\n\t}"
+        : "+r"(clock), "+r"(what)
+        : "r"(held), "r"(turn), "r"(probe_packed(event, tile, stage))
         : "memory");
-    ++count;
+    ++held;
+  }
+
+  __device__ __forceinline__ void write() {
+    const bool fits = count < room;
+    asm volatile(
+        "{\n\t.reg .pred here;\n\t"
+        "setp.ne.u32 here, %0, 0;\n\t"
+        "@here st.global.v2.u32 [%1], {%2, %3};\n\t}" ::"r"((unsigned int)(fits && turn < held)),
+        "l"(stamps + count + turn), "r"(clock), "r"(what)
+        : "memory");
+    (fits ? count : dropped) += held;
+    held = 0;
   }
 
   __device__ __forceinline__ void met() { __syncwarp(); }
 
   __device__ __forceinline__ void leave() {
     enter(PROBE_DONE, -1, 0);
-    if (!lane) return;
-    lane->last_ns = probe_globaltimer();
-    lane->last_clock = probe_clock();
-    lane->count = min(count, room);
-    lane->dropped = dropped + (kept ? count - min(count, room) : 0);
+    write();
+    close();
+  }
+};
+
+// The first thread of a warp, which goes on alone after its warp has taken one stamp.
+struct ProbeAlone : ProbePlace {
+  __device__ __forceinline__ ProbeAlone(const Probe& warp) : ProbePlace(warp) { write(warp.clock, warp.what); }
+
+  __device__ __forceinline__ void enter(int event, int tile, int stage) {
+    unsigned int now;
+    asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
+    write(now, probe_packed(event, tile, stage));
+  }
+
+  __device__ __forceinline__ void write(unsigned int clock, unsigned int what) {
+    asm volatile(
+        "{\n\t.reg .pred here;\n\t"
+        "setp.lt.u32 here, %0, %1;\n\t"
+        "@here st.global.v2.u32 [%2], {%3, %4};\n\t}" ::"r"(count),
+        "r"(room), "l"(stamps + count), "r"(clock), "r"(what)
+        : "memory");
+    ++count;
+  }
+
+  __device__ __forceinline__ void leave() {
+    enter(PROBE_DONE, -1, 0);
+    dropped += count - min(count, room);
+    count = min(count, room);
+    close();
   }
 };
 
@@ -121,7 +186,10 @@ struct Probe {
 // lanes: [gridDim.x][PROBE_LANES_PER_CTA]; stamps: [gridDim.x][PROBE_LANES_PER_CTA][capacity]; which SMs: -1 for none
 #define PROBE_PARAMETER , ProbeLane *probe_lanes, ProbeStamp *probe_stamps, int probe_capacity, \
                         int probe_sm, int probe_other_sm
-#define PROBE_BEGIN(index) Probe probe(probe_lanes, probe_stamps, probe_capacity, probe_sm, probe_other_sm, (index));
+#define PROBE_BEGIN(index)                                                                          \
+  Probe probe_of_warp(probe_lanes, probe_stamps, probe_capacity, probe_sm, probe_other_sm, (index)); \
+  Probe& probe = probe_of_warp;
+#define PROBE_ALONE() ProbeAlone probe(probe_of_warp);
 #define PROBE_ENTER(event, tile, stage) probe.enter(event, tile, stage)
 // Between a barrier and the stamp behind it: a warp runs an instruction or two into a barrier (BAR.SYNC.DEFER_BLOCKING),
 // and would read the clock before the others have come.
@@ -134,6 +202,7 @@ struct Probe {
 #define PROBE_RESIDENT
 #define PROBE_PARAMETER
 #define PROBE_BEGIN(index)
+#define PROBE_ALONE()
 #define PROBE_ENTER(event, tile, stage)
 #define PROBE_MET()
 #define PROBE_LEAVE()

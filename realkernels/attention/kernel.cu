@@ -150,6 +150,7 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
   if (warp < 0) {
     asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(PRODUCER_REGISTERS));
     if (threadIdx.x == 0) {
+      PROBE_ALONE()
       const long long heads = gridDim.x / QUERY_TILES, head = blockIdx.x / QUERY_TILES;
       const char* key = in + heads * QUERY_TILES * QUERY_BYTES + head * tiles * KEY_BYTES;
       const char* value = key + heads * tiles * KEY_BYTES;
@@ -171,11 +172,14 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
         value += KEY_BYTES;
         if (++stage == STAGES) stage = 0, parity ^= 1;
       }
+      PROBE_LEAVE();
     }
 #ifdef PROBE
     // An idle warp observes; one more would leave fewer registers to each thread.
-    if (warp == -3) observe(probe, keys_full, tiles, STAGES);
-    if (threadIdx.x == 0 || warp == -3) PROBE_LEAVE();
+    if (warp == -3) {
+      observe(probe, keys_full, tiles, STAGES);
+      PROBE_LEAVE();
+    }
 #endif
     return;
   }

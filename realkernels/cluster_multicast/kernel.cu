@@ -36,6 +36,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
 
   if (warp == 0) {
     if (threadIdx.x == 0) {
+      PROBE_ALONE()
       const unsigned int offset = MULTICAST ? cluster_rank() * PART_BYTES : 0;
       const char* source = (const char*)(in + (long long)(blockIdx.x / CLUSTER) * VECTORS) + offset;
       const long long stride = (long long)(gridDim.x / CLUSTER) * TILE_BYTES;

@@ -58,6 +58,7 @@ tile_kernel(const char* __restrict__ in, float* __restrict__ out, int tiles, flo
 
   if (warp == WARPS) {
     if (threadIdx.x % 32 == 0) {
+      PROBE_ALONE()
       const char* a = in + (long long)tile_m * tiles * A_BYTES;
       const char* b = in + (long long)GRID_M * tiles * A_BYTES + (long long)tile_n * tiles * B_BYTES;
       int stage = 0, parity = 1;   // a fresh barrier counts as released

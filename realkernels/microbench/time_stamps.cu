@@ -7,7 +7,7 @@
 #include "common.cuh"
 
 // out per warp: cycles of all turns; no warp writes its stamps.
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(1024 PROBE_RESIDENT)
 stamps_in_a_row(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int turns) {
     Probe probe(lanes, stamps, 0, (int)sm_id(), -1, -1);
     __syncthreads();
@@ -19,11 +19,12 @@ stamps_in_a_row(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int turns)
         __syncthreads();
     }
     const long long end = cycles();
+    probe.leave();   // else no stamp is used, and the compiler leaves all of them out
     if (threadIdx.x % 32 == 0) out[blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32] = end - begin;
 }
 
 // The same. Warps below `recorded` write their stamps, the others only take them.
-extern "C" __global__ void __launch_bounds__(1024)
+extern "C" __global__ void __launch_bounds__(1024 PROBE_RESIDENT)
 time_stamps(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int capacity, int turns, int vectors, int recorded, float a) {
     extern __shared__ float4 tile[];
     const int warp = threadIdx.x / 32;
@@ -36,7 +37,7 @@ time_stamps(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int capacity, 
     const long long begin = cycles();
 #pragma unroll 1
     for (int t = 0; t < turns; ++t) {
-        if (STAMPS > 0) probe.enter(PROBE_COMPUTE, t, 0);
+        if (STAMPS > 0) probe.enter(STAMPS > 1 ? PROBE_COMPUTE : PROBE_WAIT_STAGE, t, 0);
 #pragma unroll 1
         for (u32 at = first; at < past; at += step) {
             float4 x;
@@ -52,7 +53,7 @@ time_stamps(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int capacity, 
             sum += x.x + x.y + x.z + x.w;
         }
         __syncwarp();
-        if (STAMPS > 1) probe.enter(PROBE_BARRIER, t, 0);
+        if (STAMPS > 1) probe.enter(PROBE_WAIT_STAGE, t, 0);
     }
     const long long end = cycles();
     probe.leave();

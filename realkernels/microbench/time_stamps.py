@@ -37,7 +37,7 @@ def run(context: Context) -> Iterator[dict]:
     import cupy
 
     yield from _in_a_row(context)
-    capacity = max(STAMPS) * TURNS + 8
+    capacity = max(STAMPS) * TURNS + 64
     lanes = cupy.zeros(context.sms * probe.LANES_PER_CTA * probe.LANE.itemsize, dtype=cupy.uint8)
     stamps = cupy.zeros(context.sms * probe.LANES_PER_CTA * capacity * probe.STAMP.itemsize, dtype=cupy.uint8)
 

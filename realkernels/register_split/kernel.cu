@@ -73,6 +73,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
   if (warp < 4) {
     give_registers<PRODUCER_REGISTERS>();
     if (threadIdx.x == 0) {
+      PROBE_ALONE()
       const float4* source = in + (long long)blockIdx.x * VECTORS;
       const long long stride = (long long)gridDim.x * VECTORS;
       int stage = 0, parity = 1;   // a fresh barrier counts as released
@@ -85,11 +86,14 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
         source += stride;
         if (++stage == STAGES) stage = 0, parity ^= 1;
       }
+      PROBE_LEAVE();
     }
 #ifdef PROBE
     // An idle warp observes; one more would leave fewer registers to each thread.
-    if (warp == 1) observe(probe, full, tiles, STAGES);
-    if (threadIdx.x == 0 || warp == 1) PROBE_LEAVE();
+    if (warp == 1) {
+      observe(probe, full, tiles, STAGES);
+      PROBE_LEAVE();
+    }
 #endif
   } else {
     take_registers<CONSUMER_REGISTERS>();

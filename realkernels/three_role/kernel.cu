@@ -68,6 +68,7 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   const long long stride = (long long)gridDim.x * VECTORS;
   if (warp == 0) {
     if (threadIdx.x == 0) {
+      PROBE_ALONE()
       const float4* source = in + first;
       int stage = 0, parity = 1;   // a fresh barrier counts as released
       for (int t = 0; t < tiles; ++t) {
@@ -85,6 +86,7 @@ tile_kernel(const float4* __restrict__ in, float4* __restrict__ out, int tiles, 
   }
   if (warp == 1) {
     if (threadIdx.x == 32) {
+      PROBE_ALONE()
       float4* target = out + first;
       int stage = 0, parity = 0;
       for (int t = 0; t < tiles; ++t) {

@@ -33,6 +33,7 @@ tile_kernel(const float4* __restrict__ in, float* __restrict__ out, int tiles, f
 
   if (warp == 0) {
     if (threadIdx.x == 0) {
+      PROBE_ALONE()
       const float4* source = in + (long long)blockIdx.x * VECTORS;
       const long long stride = (long long)gridDim.x * VECTORS;
       int stage = 0, parity = 1;   // a fresh barrier counts as released

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
 from gpusim.engine import Simulation
@@ -24,15 +26,15 @@ class TestRoom:
         sim = Simulation()
         room, got = Outstanding(sim, 10.0), {}
 
-        def asking(amount, since_s):
-            yield from room.room(amount, since_s)
+        def entered(amount):
             room.add(sim.event(), amount)
             got[amount] = sim.now
 
         room.add(sim.timeout(5e-6), 6.0)
         room.add(sim.timeout(7e-6), 4.0)
         for amount, since_s in ((5.0, 1.0), (3.0, 0.0)):
-            sim.process(asking(amount, since_s))
+            assert not room.free(amount)
+            room.enter(amount, since_s, partial(entered, amount))
         sim.run()
         assert got == {3.0: pytest.approx(5e-6), 5.0: pytest.approx(7e-6)}
 
@@ -152,6 +154,36 @@ def test_copies_wait_for_room_only_where_it_is_short():
     assert issuing(program, textbook(lsu__cp_async_under_way="16 KiB")) < 0.1
 
 
+def test_arithmetic_on_shared_memory_waits_for_copies_without_room():
+    """Who issued them goes on with something else, and waits where it computes with what is in shared memory."""
+
+    def body(tiles):
+        for tile in range(tiles):
+            yield CpAsync(RING, 4096, tile=tile)
+            yield CommitGroup(tile=tile)
+            yield WaitGroup(3, tile=tile)
+            yield Compute(Mix(ffma=4, lds=2, ilp=4.0), tile=tile)
+        yield WaitGroup(0)
+
+    program = kernel(
+        Role("worker", 4, body), tiles=TILES, grid=132, rings=(Ring(RING, 4, 4096),), shared_bytes=4 * 4096
+    )
+
+    def parts(room):
+        """Of the time, what goes into issuing and into computing."""
+        device = load_profile("h200_sxm", {"lsu.cp_async_under_way": room})
+        timeline = simulate_kernel(program, device, exact=True)
+        took = timeline.end_s - timeline.start_s
+        lane = r"^sm\[0\]\.cta\[0\]\.worker$"
+        return [
+            took[timeline.mask(kinds=(kind,), lanes=lane)].sum() / timeline.total_s for kind in ("issue", "compute")
+        ]
+
+    (issue, compute), (issue_at_once, compute_at_once) = parts("10 KiB"), parts("64 KiB")
+    assert issue < issue_at_once + 0.15
+    assert compute > compute_at_once + 0.25
+
+
 def test_copies_off_a_line_need_more_room():
     """By what the profile says for where they start."""
     device = textbook(lsu__cp_async_off_line_under_way="10 KiB")
@@ -162,7 +194,7 @@ def test_copies_off_a_line_need_more_room():
 def test_who_issues_waits_as_on_the_device():
     """Part of a warp's time: copies on a line, off a line and off a sector, with 24 to 192 KiB under way.
 
-    One is 0.46 off, the next 0.38; 0.38 was the worst before later copies got ahead of earlier ones.
+    One is 0.36 off. With as many in the queue as `lsu.queue` says, 33, they would be 0.11 off on average.
     """
     differences = []
     for row in rows("under_way"):
@@ -178,4 +210,4 @@ def test_who_issues_waits_as_on_the_device():
         differences.append(issuing(program, H200) - measured)
     assert len(differences) > 25
     assert sum(map(abs, differences)) / len(differences) < 0.1
-    assert max(map(abs, differences)) < 0.5
+    assert max(map(abs, differences)) < 0.4

@@ -1,8 +1,8 @@
 """What an SM has asked memory for and not yet got: there is room for so much, and what finds none waits.
 
 Models: lines of loads by threads have their place in L1; cp.async has one in a table of its own, where copies that
-  start off a line or off a sector take more. Who has been loading longest goes first. Loads that wait stand in the
-  load-store unit, and shared memory is reached behind some of them only.
+  start off a line or off a sector take more. Who has been loading longest goes first. What waits stands in the
+  load-store unit, and shared memory is reached behind some of it only.
 Omits: warps of a copy that need less room the more of them there are; copies of 4 and 8 bytes a lane, which go through
   L1.
 Source: realkernels.microbench (access, under_way, behind_loads).
@@ -79,21 +79,6 @@ class Outstanding:
             self._stopped_s = max(oldest_s + self._lasted_s - self._sim.now, 0.0)
         heappush(self._waiting, _Waiting(since_s, next(self._turns), amount, then))
         self.when_changed()
-
-    def room(self, amount: float, since_s: float) -> Generator:
-        """Wait until there is room, as for `enter`."""
-        if self.free(amount):
-            return
-        entered = self._sim.event()
-
-        def reserve() -> None:
-            # Until the lane goes on and adds it.
-            self._taken += amount
-            entered.succeed()
-
-        self.enter(amount, since_s, reserve)
-        yield entered
-        self._taken -= amount
 
     def queue(self, most: float, since_s: float) -> Generator:
         """Wait until no more than ``most`` waits for room of lanes that have been loading since ``since_s``."""

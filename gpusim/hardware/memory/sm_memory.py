@@ -53,8 +53,6 @@ class SmMemory:
         """Until when the timeline shows what passes, by lane."""
         self._bulk_store_rate = profile.value("tma.store_bandwidth") * clock
         self.l1 = Outstanding(memory.sim, l1_bytes, profile.value("lsu.loads_ahead") * WARP_SIZE * WIDEST)
-        self.copies = Outstanding(memory.sim, 1.0)
-        """Copies by cp.async; `copies_room` says what room each takes."""
         self.queue = LoadStoreQueue(
             memory.sim, profile.value("lsu.queue"), profile.seconds_of("lsu.queue_felt_after"),
             profile.value("lsu.queue_passed"), profile.seconds_of("lsu.queue_depth"),
@@ -66,6 +64,11 @@ class SmMemory:
         self._efficiency = {"tma": (off_sector, 1.0), "lsu": tuple(lsu)}
         """Of HBM, for copies off a sector and off a line."""
         self._alignment = Alignment(profile)
+        in_queue = self.copies_room(profile.value("lsu.queue") * WARP_SIZE * WIDEST, Start(LINE_BYTES))
+        self.copies = Outstanding(memory.sim, 1.0, in_queue)
+        """Copies by cp.async; `copies_room` says what room each takes."""
+        self.copies_queued = profile.value("lsu.loads_ahead")
+        """Copies that are issued and wait for room, as many as loads; who has more to issue waits for these."""
         self._near_s = {
             "tma": profile.seconds_of("tma.l2_latency"),
             "ldg": profile.seconds_of("lsu.ldg_l2_latency"),

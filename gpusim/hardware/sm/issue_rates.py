@@ -48,8 +48,12 @@ class IssueRates:
 
     def solve(self) -> None:
         """Set the rate of each flow to what it gets among the other warps of its scheduler."""
-        l1 = self._memory.l1
-        stalls = self._memory.stores.wait_s(), l1.wait_s(), l1.stopped_s()
+        l1, copies = self._memory.l1, self._memory.copies
+        stalls = (
+            self._memory.stores.wait_s(),
+            l1.wait_s() + copies.wait_s(),
+            max(l1.stopped_s(), copies.stopped_s()),
+        )
         stalled = self._multiplies or any(stalls)
         for scheduler, products in zip(self._schedulers, self._tensor_cores.asked, strict=True):
             flows: Collection[Flow] = scheduler.flows

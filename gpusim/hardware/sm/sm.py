@@ -104,7 +104,7 @@ class Sm:
         self._clock = profile.clock_hz
         self._open_units(work.scheduler_classes)
         self._fluid = FluidSystem(sim, lambda _flows: self._issue_rates.solve())
-        self.memory.l1.when_changed = self._fluid.changed
+        self.memory.l1.when_changed = self.memory.copies.when_changed = self._fluid.changed
         multiplies = _multiplies(program)
         if multiplies and slots > 1:
             self.memory.queue.when_changed = self._fluid.changed

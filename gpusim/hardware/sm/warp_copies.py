@@ -10,7 +10,8 @@ Source: PTX ISA (cp.async, cp.async.bulk); realkernels.microbench (ldg, cpasync,
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from gpusim.engine import Event, PhasedBarrier
@@ -25,7 +26,7 @@ from gpusim.program.remedies import BULK_STORE
 if TYPE_CHECKING:
     from gpusim.hardware.sm.warp import WarpLane
 
-__all__ = ["COPY_HANDLERS", "PARTS", "Request", "issue", "start_of"]
+__all__ = ["COPY_HANDLERS", "PARTS", "Request", "ask_late", "issue", "start_of"]
 
 PARTS = 4
 """A load that takes more than half of L1 is simulated in parts of about a quarter of it, and a copy that finds no room
@@ -86,17 +87,36 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
         awaited, pieces = awaited / lane.among(op), pieces / lane.among(op)
         lane.deviation_s = max(lane.deviation_s, lane.sm.memory.deviation_s(awaited * DENSE.lines, op.l2_hit))
     for _ in range(parts):
-        yield from copies.room(room / parts, start)
         yield from issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)
         request = LoadRequest(
             "cp_async", amount / parts, op.l2_hit, start_of(op), lane.origin(op.tile, stage), access,
             slowest_of=awaited, pieces=max(pieces, 1.0), shared_by=_together(op), late=late,
         )  # fmt: skip
-        arrival = lane.sm.memory.load(request)
-        copies.add(arrival, room / parts)
+        ask = partial(_ask, lane, request, room / parts)
+        if copies.free(room / parts):
+            arrival = ask()
+        else:
+            arrival, lane.entering = lane.sim.event(), lane.sim.event()
+            copies.enter(room / parts, start, partial(ask_late, ask, lane.entering, arrival))
+            # Some of what waits for room stands in front of the load-store unit.
+            one = room / (parts * count * lane.group.warps)
+            yield from copies.queue(lane.sm.memory.copies_queued * one, start)
         lane.open.append((op, arrival))
     lane.mark("issue", start, op.tile, stage)
     _landing(lane, arrival, ring, op.tile, stage, start, op.bytes, None)
+
+
+def _ask(lane: WarpLane, request: LoadRequest, room: float) -> Event:
+    """Ask memory for a part of a copy, which has room now; its arrival."""
+    arrival = lane.sm.memory.load(request)
+    lane.sm.memory.copies.add(arrival, room)
+    return arrival
+
+
+def ask_late(ask: Callable[[], Event], entered: Event, arrived: Event) -> None:
+    """``ask`` memory for what has found room now, which is ``entered``, and tell when it has ``arrived``."""
+    entered.succeed()
+    ask().callbacks.append(lambda _arrival: arrived.succeed())
 
 
 def _landing(

@@ -6,7 +6,7 @@ Source: realkernels.microbench (ldg, access, meeting, masked, structs).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
@@ -16,7 +16,7 @@ from gpusim.engine import Event
 from gpusim.hardware.memory.access import LINE_BYTES, Access, access_of
 from gpusim.hardware.memory.load_request import LoadRequest
 from gpusim.hardware.sm.costs import MemoryBatch, known_mix
-from gpusim.hardware.sm.warp_copies import PARTS, Request, issue, start_of
+from gpusim.hardware.sm.warp_copies import PARTS, Request, ask_late, issue, start_of
 from gpusim.program import WARP_SIZE, Load, Store, StoreShared, WaitLoads
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
             continue
         arrived, lane.entering = lane.sim.event(), lane.sim.event()
         loading.arrivals.append(arrived)
-        memory.l1.enter(taken / parts, start, partial(_ask_late, ask, lane.entering, arrived))
+        memory.l1.enter(taken / parts, start, partial(ask_late, ask, lane.entering, arrived))
         # What waits for room stands in the queue of the load-store unit.
         yield from memory.l1.queue(memory.queue.room * taken / (parts * count * lane.group.warps), start)
     lane.loads.append(loading)
@@ -104,11 +104,6 @@ def _ask(
     if not op.wait and lane.trace is not None:
         arrival.callbacks.append(partial(_arrived, lane, start, op.tile, round(wanted), lane.last_interval))
     return arrival
-
-
-def _ask_late(ask: Callable[[], Event], entered: Event, arrived: Event) -> None:
-    entered.succeed()
-    ask().callbacks.append(lambda _arrival: arrived.succeed())
 
 
 def _slowest(lane: WarpLane, loading: LoadUnderWay, late_s: float, _arrived: Event) -> None:
