@@ -394,3 +394,11 @@ class TestRoleThatNeverRuns:
     def test_some_ctas_without_tiles_are_fine(self):
         """A grid may be larger than the work."""
         assert predict(loads(PING_PONG.replace("tiles_per_cta: 12", "tiles_per_cta: [0, 3, 0, 2]"))).total_s > 0
+
+
+def test_ffmas_beside_conversions_of_halves_count_for_the_pipes_of_half_rate():
+    """As `gpusim count` has them where FP16 is made FP32 and multiplied: HADD2.F32 takes both pipes that FFMA takes."""
+    halves = PING_PONG.replace("{ffma: 128, ilp: 1}", "{ffma: 64, ilp: 4, interleaved: 16, half_rate: COUNT}")
+    assert loads(halves.replace("COUNT", "48")).program()
+    with pytest.raises(ScenarioError, match=r"half_rate: 97 of 16 instructions .* up to 64 more, those of ffma"):
+        loads(halves.replace("COUNT", "97"))

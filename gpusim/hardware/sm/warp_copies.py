@@ -141,7 +141,11 @@ def _landing(
         if barrier is not None:
             barrier.complete(amount, index)
 
-    arrival.callbacks.append(landed)
+    if arrival.processed:
+        # It came while what was issued behind it waited for room.
+        landed(arrival)
+    else:
+        arrival.callbacks.append(landed)
 
 
 def commit_group(lane: WarpLane, op: CommitGroup) -> Generator:

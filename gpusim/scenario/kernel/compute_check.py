@@ -25,11 +25,12 @@ def compute_problems(spec: ComputeMix, path: tuple) -> Iterator[Problem]:
             (*path, "ldc"), f"{spec.ldc:g} of {around:g} instructions load a constant",
             f"at most {around:g}, those of other, setup and interleaved that do",
         )  # fmt: skip
-    # IMAD.HI and IMAD.WIDE count twice.
-    if spec.half_rate > 2.0 * around:
+    # IMAD.HI and IMAD.WIDE count twice, and beside conversions of halves FP32 has the same two pipes.
+    if spec.half_rate > 2.0 * around + spec.ffma:
         yield Problem(
             (*path, "half_rate"), f"{spec.half_rate:g} of {around:g} instructions are of half rate",
-            f"at most {around:g}, those of other, setup and interleaved that are; twice as many if all are IMAD.WIDE",
+            f"at most {around:g}, those of other, setup and interleaved that are; twice as many if all are IMAD.WIDE, "
+            f"and up to {spec.ffma:g} more, those of ffma, beside halves",
         )  # fmt: skip
     if spec.loads_in_flight > max(spec.lds, 1.0):
         yield Problem(

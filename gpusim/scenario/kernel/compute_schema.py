@@ -76,7 +76,8 @@ class ComputeMix(PartOfRole):
     """How many of `other`, `setup` and `interleaved` the fullest pipe of half rate takes. While one warp waits for it
     (`pipe_stalls`) others can issue, but nothing for this pipe, which takes one every two cycles (IMAD.HI and
     IMAD.WIDE, which take four, count twice). `gpusim count` finds them. The pipes: integer arithmetic; FP64; the two of
-    FP32, of which IMAD and VIADD take one and HFMA2, HADD2 and HMUL2 both; HFMA2.MMA."""
+    FP32, of which IMAD and VIADD take one and HFMA2, HADD2 and HMUL2 both, so that `ffma` counts beside these;
+    HFMA2.MMA."""
     alone: Amount = 0.0
     """Cycles that one warp alone needs for all these instructions where it waits for no load: `gpusim count` finds them
     in a cubin, by the compiler's stall counts. 0: as `ffma`, `ilp`, `mufu`, `other` and `setup` make it."""
