@@ -14,6 +14,7 @@ from gpusim.errors import HazardError, ProgramError, listing, nearest
 from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, Wait
 from gpusim.program.copy_ops import BULK_UNIT
 from gpusim.program.kernel import WARP_SIZE, KernelProgram, Role
+from gpusim.program.late_reads import check_late_reads
 from gpusim.program.meetings import check_meetings
 from gpusim.program.named_barriers import disputed_meetings, uneven_meetings
 from gpusim.program.ops import (
@@ -40,7 +41,8 @@ CLUSTERS = (1, 2, 4, 8)
 def check_program(program: KernelProgram) -> None:
     """Raises ProgramError naming kernel, role and op: what is wrong, and what would be allowed.
 
-    Raises HazardError for loads whose data nobody waits for, and for barriers of the CTA that some warps miss.
+    Raises HazardError for loads whose data nobody waits for, for barriers of the CTA that some warps miss, and for
+    reads of a stage behind its release.
     """
     for problem in _problems(program):
         raise ProgramError(f"kernel {program.name!r}: {problem}")
@@ -52,6 +54,7 @@ def check_program(program: KernelProgram) -> None:
     for role in program.roles:
         _check_loads(program, role)
     check_meetings(program)
+    check_late_reads(program)
 
 
 def _problems(program: KernelProgram) -> Iterator[str]:

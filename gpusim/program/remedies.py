@@ -48,8 +48,8 @@ class Remedies:
     def __init__(self, program: KernelProgram, sample: OpSample) -> None:
         self._program, self._ops, self._roles_on = program, sample.of, program.roles_on
 
-    def overwritten(self, ring: Ring, writer: str, reader: str, tile: int) -> str:
-        """For a stage that lane ``writer`` fills while ``reader`` still reads ``tile``."""
+    def overwritten(self, ring: Ring, writer: str, reader: str) -> str:
+        """For a stage that lane ``writer`` fills while ``reader`` still reads it."""
         name, role = ring.name, role_of(reader)
         released = bool(self._roles_on(name, Release))
         if released and (unacquired := self._unacquired(name, role_of(writer))):
@@ -60,10 +60,6 @@ class Remedies:
         if reader.endswith(PRODUCTS):
             where = f"release of {name}" if released else "that"
             return f"put a wgmma_wait that leaves no product of the stage pending in front of {where} in role {role!r}"
-        ops = self._ops(role)
-        release = _place(ops, Release, name, tile)
-        if release is not None and any(_reads(op, name, tile) for op in ops[release:]):
-            return f"put release: {name} behind the last read of a tile in role {role!r}"
         return self._unacquired(name, role_of(writer)) or self._released_twice(ring)
 
     def another_tile(self, ring: Ring, reader: str, tile: int, *, later: bool) -> str:
@@ -84,8 +80,7 @@ class Remedies:
             return once or self._unwaited(ring.name, role_of(reader), tile) or self._never_filled(ring.name)
         if not self._roles_on(ring.name, Release | WaitFull):
             return ""
-        behind_release = self._read_behind_release(ring.name, role_of(reader))
-        return behind_release or self._unacquired(ring.name) or self._freed_too_early(ring)
+        return self._unacquired(ring.name) or self._freed_too_early(ring)
 
     def skipped(self, ring: Ring, *, freed: bool) -> str:
         """For a barrier of a stage that is past a phase which somebody waits for: that of a ``freed`` or a full one."""
@@ -102,19 +97,6 @@ class Remedies:
         waits = self._roles_on(ring, WaitFull)
         hasty = [role for role in self._roles_on(ring, Release) if role not in waits]
         return f"put wait: {ring} in front of release: {ring} in {in_words(hasty)}" if hasty else ""
-
-    def _read_behind_release(self, ring: str, role: str) -> str:
-        """Arithmetic that reads a tile which its role has released."""
-        released: set[int] = set()
-        for op in self._ops(role):
-            if isinstance(op, Release) and op.ring == ring:
-                released.add(op.tile)
-            elif isinstance(op, Compute) and op.tile in released and _reads(op, ring, op.tile):
-                return (
-                    f"role {role!r} reads the tile behind release: {ring}: put that compute op in front of it, or say "
-                    "`reads: false` there if it reads other shared memory"
-                )
-        return ""
 
     def in_flight(self, ring: Ring, reader: str, writers: Sequence[str], tile: int) -> str:
         """For a stage that is read before a copy into it has landed."""

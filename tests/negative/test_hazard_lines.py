@@ -82,7 +82,7 @@ CASES = {
         changed(TMA, "        - wait: input\n", "        - wait: input\n        - release: input\n").replace(
             "lds: 4}\n        - release: input", "lds: 4}"
         ),
-        "12:11: kernel.roles.producer.per_tile.1.tma_load: ",
+        "18:11: kernel.roles.consumer.per_tile.2.compute: ",
     ),
     "wait left out": (
         changed(TMA, "        - wait: input\n", "").replace("lds: 4", "lds: 4, reads: input"),

@@ -126,7 +126,7 @@ def test_shared_memory_outside_the_ring_is_no_read_of_it(spelled):
     after = "{release: input}, {compute: {lds: 5, lds_bytes: 4, ffma: 400%s}}"
     text = spelled.replace("stages: 3", "stages: 1")
     assert predict(loads(text.replace("{release: input}", after % ", reads: false"))).total_s > 0
-    with pytest.raises(HazardError, match=r"stage overwritten while .*consumer"):
+    with pytest.raises(HazardError, match=r"consumer .* reads a tile that it has released"):
         predict(loads(text.replace("{release: input}", after % "")))
     assert only_op(spelled, "{compute: {lds: 5, reads: input}}").reads == "input"
     with pytest.raises(ScenarioError, match="there is no ring 'inputs'"):

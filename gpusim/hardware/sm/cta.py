@@ -147,7 +147,7 @@ class RingState:
             raise HazardError(
                 role=lane, ring=self.ring.name, stage=stage, tile=tile,
                 what=f"stage overwritten while {reader} still reads tile {old}",
-                remedy=self._remedies.overwritten(self.ring, lane, reader, old)
+                remedy=self._remedies.overwritten(self.ring, lane, reader)
                 or "let the producer acquire the stage (wait for its release) before it copies",
             )  # fmt: skip
         held.copied[stage] = copied + (held.copied[stage] if held.tile[stage] == tile else 0.0)
