@@ -110,6 +110,8 @@ class MemcpyAsync:
     ``host`` and ``device`` may be left out: then the model assumes nothing about them and a
     measurement takes scratch memory. For ``d2d`` and ``p2p`` ``host`` names the source.
 
+    ``over``: bytes of ordinary memory that such copies without a ``host`` go over again and again; 0: each its own.
+
     ``p2p`` is cudaMemcpyPeerAsync between the stream's device and the one with the number ``peer`` (`OUTSIDE`: one
     that the program has nothing else to do with): to it, or with ``pull`` from it.
     """
@@ -125,11 +127,15 @@ class MemcpyAsync:
     chunk: int = -1
     peer: int = OUTSIDE
     pull: bool = False
+    over: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Memcpy:
-    """cudaMemcpy on the legacy stream: returns when the copy is done (pageable H2D: when staged)."""
+    """cudaMemcpy on the legacy stream: returns when the copy is done (pageable H2D: when staged).
+
+    ``over``: as of a `MemcpyAsync`.
+    """
 
     direction: Direction
     bytes: int
@@ -139,6 +145,7 @@ class Memcpy:
     host_offset: int = 0
     device_offset: int = 0
     chunk: int = -1
+    over: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -145,6 +145,17 @@ def test_ordinary_memory_beyond_the_cache_is_read_more_slowly(cache, seconds):
     assert total(calls, profile=profile) == pytest.approx((4 * seconds + 1) * COPY_S)
 
 
+def test_ordinary_memory_that_calls_go_over_again_stays_in_the_cache():
+    """Eight pieces of 1 MiB, each its own or of the same 2 MiB, where the cache holds 2: 3.5 L a piece, or 2 L."""
+    profile = textbook(pageable__cache=2 * MIB, pageable__h2d_cold_rate=8e9)
+
+    def pieces(over):
+        return [ops.MemcpyAsync("h2d", MIB, "a", pinned=False, over=over) for _ in range(8)]
+
+    assert total(pieces(0), profile=profile) == pytest.approx((8 * 3.5 + 1) * COPY_S)
+    assert total(pieces(2 * MIB), profile=profile) == pytest.approx((8 * 2.0 + 1) * COPY_S)
+
+
 def test_engine_turns_to_a_copy_that_waited_for_another_engine():
     """Two streams, kernel then copy: the second copy waits for the engine, which turns for half of L."""
     profile = textbook(copy__turn=COPY_S / 2, stream__retry=1e-12)

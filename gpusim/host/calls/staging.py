@@ -82,10 +82,17 @@ class Staging:
 def _touched(program: HostProgram) -> int:
     """Bytes of ordinary memory that a program copies from and to."""
     sizes = {buffer.name: buffer.bytes for buffer in program.buffers}
-    found: dict[str, int] = {}
+    named: dict[str, int] = {}
+    again: set[tuple[str, int]] = set()
+    own = 0
     for thread in program.threads:
         for op in thread.ops:
-            if isinstance(op, Copy) and not op.pinned and op.direction in TO_OR_FROM_HOST:
-                key = op.host or op.direction
-                found[key] = max(found.get(key, 0), sizes.get(op.host, 0), op.bytes)
-    return sum(found.values())
+            if not isinstance(op, Copy) or op.pinned or op.direction not in TO_OR_FROM_HOST:
+                continue
+            if op.host:
+                named[op.host] = max(named.get(op.host, 0), sizes.get(op.host, 0), op.bytes)
+            elif op.over:
+                again.add((op.direction, op.over))
+            else:
+                own += op.bytes
+    return sum(named.values()) + sum(size for _, size in again) + own

@@ -120,6 +120,8 @@ def _names(host: SpelledHost, word: str, args: Any, path: tuple, *, in_chunks: b
                 yield Problem((*path, field), "has no chunks before it", "#-n in per_chunk")
     if getattr(args, "pageable", False) and (word in BETWEEN_DEVICE_MEMORY or getattr(args, "direction", "") == "d2d"):
         yield Problem((*path, "pageable"), f"{word} within the device has no host side", "pageable with h2d and d2h")
+    if getattr(args, "over", None) and not getattr(args, "pageable", False):
+        yield Problem((*path, "over"), "is of ordinary memory, and this is page-locked", "over beside pageable: true")
 
 
 def _unknown(kind: str, name: str, known: Mapping[str, Any], path: tuple) -> Problem:

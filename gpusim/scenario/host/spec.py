@@ -73,7 +73,9 @@ def _work(name: str, spec: WorkSpec) -> ops.Work:
 _MAKE: dict[str, Callable[[Call, Mapping[str, ops.Work | KernelProgram]], ops.HostOp]] = {
     "p2p": lambda c, _: _peer_copy(c),
     "memset": lambda c, _: ops.MemsetAsync(c.args.bytes, c.stream, chunk=c.chunk),
-    "memcpy": lambda c, _: ops.Memcpy(c.args.direction, c.args.bytes, not c.args.pageable, chunk=c.chunk),
+    "memcpy": lambda c, _: ops.Memcpy(
+        c.args.direction, c.args.bytes, not c.args.pageable, chunk=c.chunk, over=c.args.over or 0
+    ),
     "launch": lambda c, kernels: ops.Launch(kernels[c.args.kernel], c.stream, chunk=c.chunk),
     "record": lambda c, _: ops.EventRecord(c.names["event"], c.stream, c.chunk),
     "wait_event": lambda c, _: ops.StreamWaitEvent(c.names["event"], c.stream, c.chunk),
@@ -106,5 +108,6 @@ def _peer_copy(call: Call) -> ops.MemcpyAsync:
 def _op(kernels: Mapping[str, ops.Work | KernelProgram], call: Call) -> ops.HostOp:
     """The op of a call."""
     if call.word not in _MAKE:  # the words of asynchronous copies are their ways
-        return ops.MemcpyAsync(call.word, call.args.bytes, call.stream, not call.args.pageable, chunk=call.chunk)
+        pinned, over = not call.args.pageable, call.args.over or 0
+        return ops.MemcpyAsync(call.word, call.args.bytes, call.stream, pinned, chunk=call.chunk, over=over)
     return _MAKE[call.word](call, kernels)

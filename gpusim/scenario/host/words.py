@@ -53,6 +53,9 @@ class Copy(OnStream):
     """Bytes of the copy."""
     pageable: bool = False
     """Ordinary host memory instead of page-locked."""
+    over: Size | None = None
+    """Ordinary memory that these calls go over again and again, all of them together; default: each has bytes of its
+    own. What is more than the host's cache holds (`pageable.cache`) comes at a lower rate."""
 
 
 MOST_DEVICES = 16
@@ -102,6 +105,9 @@ class SyncCopy(Args):
     """To the device, to the host, or within the device (which does not block the host)."""
     pageable: bool = False
     """Ordinary host memory instead of page-locked."""
+    over: Size | None = None
+    """Ordinary memory that these calls go over again and again, all of them together; default: each has bytes of its
+    own. What is more than the host's cache holds (`pageable.cache`) comes at a lower rate."""
 
 
 class LaunchArgs(OnStream):
