@@ -45,6 +45,8 @@ _ASKED, _ONCE = re.compile(r"- repeat: +# loop [\d.]+: how often\?"), re.compile
 """A loop of a draft, and below it how often it runs as the draft has it."""
 _HOW_MANY = re.compile(r" +(?:grid: 132|tiles_per_cta: 1|\w+: \{stages: 2, .*\}) +# how many ")
 """Numbers of a draft that nobody but the kernel's author knows, as it has them."""
+_UNMODELLED = re.compile(r"#.*not in it, no model: (.+)")
+"""What a draft says of instructions that it counts and no op stands for."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class Source:
     """Items of lists that stand there as comments, by line."""
     unanswered: list[int] = field(default_factory=list)
     """Lines of a draft that ask how often or how many, and are as the draft has them."""
+    unmodelled: dict[int, str] = field(default_factory=dict)
+    """What a draft counts and no op stands for, by line."""
 
     def error(self, problem: str, path: Place = (), **details: Any) -> ScenarioError:
         """A ScenarioError at the value of ``path``, or at the nearest parent that has a place."""
@@ -150,6 +154,9 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
     lines = text.splitlines()
     source.left_out.update(
         (number, found[1]) for number, line in enumerate(lines, 1) if (found := _LEFT_OUT.match(line))
+    )
+    source.unmodelled.update(
+        (number, found[1]) for number, line in enumerate(lines, 1) if (found := _UNMODELLED.search(line))
     )
     source.unanswered.extend(
         number

@@ -91,6 +91,16 @@ def test_loops_of_a_draft_of_which_nobody_has_said_how_often_they_run():
     assert told("        - sync_threads", loop.format("", 1).replace("  # loop 1.1: how often?", "")) == ()
 
 
+def test_instructions_of_a_draft_that_no_op_stands_for():
+    """As long as the comment says so."""
+    comment = "        - sync_threads  # not in it, no model: 1 atomics"
+    found = told("        - sync_threads", comment)
+    assert [doubt.partition(": ")[0] for doubt in found] == [
+        f"line {line} counts 1 atomics, for which there is no model" for line in (15, 17)
+    ]
+    assert told("        - sync_threads", comment.partition("  #")[0]) == ()
+
+
 def test_lines_of_a_draft_that_are_still_comments():
     """Waits, releases and bulk copies, for which a draft cannot tell the ring; other comments are one's own."""
     (found,) = told(

@@ -25,10 +25,15 @@ MOSTLY = 0.5
 
 
 def draft_remarks(source: Source) -> Iterator[str]:
-    """What a draft in the file leaves to write, and is not written yet, in a sentence each."""
+    """What a draft in the file leaves to write, and is not written yet, or cannot say, in a sentence each."""
     comments = [line for line, told in source.left_out.items() if told.partition("  #")[0] in LEFT_TO_WRITE]
     if comments:
         yield f"{_lines(comments)} still the comment of a draft: write the op that belongs there, or delete the line"
+    for line, told in source.unmodelled.items():
+        yield (
+            f"line {line} counts {told}, for which there is no model: the prediction is without them; put ops that take "
+            "as long in their place, or delete the comment"
+        )
     if source.unanswered:
         asked = _lines(source.unanswered)
         yield f"{asked} still as a draft has it: say how many, or how often that loop runs, or delete the question"
