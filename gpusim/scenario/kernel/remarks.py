@@ -31,8 +31,8 @@ def draft_remarks(source: Source) -> Iterator[str]:
         yield f"{_lines(comments)} still the comment of a draft: write the op that belongs there, or delete the line"
     for line, told in source.unmodelled.items():
         yield (
-            f"line {line} counts {told}, for which there is no model: the prediction is without them; put ops that take "
-            "as long in their place, or delete the comment"
+            f"line {line} counts {told}, for which there is no model: the prediction is without them; put ops that "
+            "take as long in their place, or delete the comment"
         )
     if source.unanswered:
         asked = _lines(source.unanswered)
