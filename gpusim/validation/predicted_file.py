@@ -88,8 +88,11 @@ def kept_cases() -> tuple[list[RecordedCase], int]:
             gaps[name] = known_gaps(measurement.technique.folder)
         gap = next((gap.reason for gap in gaps[name] if gap.covers(device, measurement.params)), "")
         cases.append(
-            RecordedCase(name, device, dict(measurement.params), _comparison(measurement, row, gap), measurement.spread)
-        )
+            RecordedCase(
+                name, device, dict(measurement.params), _comparison(measurement, row, gap), measurement.spread,
+                rings=measurement.rings,
+            )
+        )  # fmt: skip
     return cases, missing
 
 

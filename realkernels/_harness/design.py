@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpusim.program import WARP_SIZE
 from gpusim.program.registers import allocated_registers
+from gpusim.scenario.kinds import STAGES
 from gpusim.scenario.technique import Kind, Technique
 from realkernels._harness.spread import BASES, halton
 from realkernels._parts.hopper import (
@@ -42,7 +43,6 @@ BYTES_PER_S = 4.2e12
 ISSUE_PER_S = SMS * SCHEDULERS * 1.9e9
 """Only to choose sizes with; no prediction uses these."""
 
-_STAGES = (Kind.STAGES, Kind.INPUT_STAGES, Kind.OUTPUT_STAGES)
 _WARPS = (Kind.WARPS, Kind.CONSUMERS, Kind.COMPUTING)
 
 
@@ -73,7 +73,7 @@ class Design:
             "grid": (SMS * ctas, 264, 2 * SMS * ctas, SMS * ctas, 3 * SMS * ctas - 31, 100)[int(6 * u[4])],
             "tiles_per_cta": 1,
         }
-        for name, position in zip(named(*_STAGES), (u[5], u[7]), strict=False):
+        for name, position in zip(named(*STAGES), (u[5], u[7]), strict=False):
             values[name] = 1 + int(8 * position)
         for name in named(Kind.LOAD_BATCH):
             values[name] = (1, 2, 4, 8, 8, 12, 16)[int(7 * u[5])]
