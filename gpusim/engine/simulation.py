@@ -19,7 +19,7 @@ from simpy.events import NORMAL
 
 from gpusim.deadlock import Blocked, Deadlock
 
-__all__ = ["Event", "Process", "Simulation"]
+__all__ = ["Call", "Event", "Process", "Simulation"]
 
 
 class Call:

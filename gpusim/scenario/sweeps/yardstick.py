@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Yardstick", "alike", "not_the_same", "yardstick_of"]
+__all__ = ["Work", "Yardstick", "alike", "not_the_same", "yardstick_of"]
 
 Work = Mapping[str, float]
 _TOLERANCE = 0.1
