@@ -217,7 +217,7 @@ class FluidSystem:
                     capacity.credit = 0.0
             self.changed()
             return
-        self._next, self._next_s = self._sim.call_at(delay, self._wake), at
+        self._next, self._next_s = self._sim.call_after(delay, self._wake), at
 
     def _wake(self, _call: Call) -> None:
         self._next = None
