@@ -146,7 +146,7 @@ def _wait_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
     for path, (pending, found) in most.items():
         if pending >= found and pending:
             yield Problem(
-                path, f"leaves {pending} loads under way, and never are there more than {found}: it waits for none",
+                path, f"allows {pending} loads in flight, but there are never more than {found}, so it never waits",
                 f"at most {max(found - 1, 0)}; each load op is one, whatever its bytes",
             )  # fmt: skip
 

@@ -31,7 +31,7 @@ def draft_remarks(source: Source) -> Iterator[str]:
         yield f"{_lines(comments)} still the comment of a draft: write the op that belongs there, or delete the line"
     if source.unanswered:
         asked = _lines(source.unanswered)
-        yield f"{asked} still as a draft has it: say how many, or how often that loop runs, or delete the question"
+        yield f"{asked} unchanged from the draft: say how many, or how often that loop runs, or delete the question"
 
 
 def _lines(numbers: Sequence[int]) -> str:
