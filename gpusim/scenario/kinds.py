@@ -15,7 +15,7 @@ class Kind(StrEnum):
     INPUT_STAGES = auto()
     OUTPUT_STAGES = auto()
     BUFFERS = auto()
-    """That batches take in turn."""
+    """Buffers that batches take in turn."""
     TILE = auto()
     """The size of a tile, in whatever unit."""
     PER_SM = auto()

@@ -43,7 +43,7 @@ def not_the_same(amounts: str) -> str:
 
 
 def yardstick_of(works: Iterable[Work]) -> Yardstick:
-    """That of points which do so much work each."""
+    """What points that do so much work each are compared by."""
     all_of_them = list(works)
     if not all_of_them:
         return Yardstick()
