@@ -59,7 +59,7 @@ class GpusimError(ValueError):
 
     place = ""
     kernel = ""
-    """Of a host program: the kernel that it is about, where it was found as that ran."""
+    """Name of the kernel of a host program, where the error was found as that kernel ran; else empty."""
 
     @property
     def message(self) -> str:

@@ -1,7 +1,9 @@
 """Promises that no single module can keep: generated files are current, what ships is complete."""
 
 import ast
+from importlib import import_module
 from importlib.metadata import entry_points
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -66,15 +68,13 @@ def test_modules_stay_small():
     assert {str(path): size for path, size in sizes.items() if size > 300} == {}
 
 
+SHARED = ("gpusim", "realkernels._parts", "realkernels._harness")
+"""Whose modules say what others may use of them. Those of a technique are for itself, those of benches for benches."""
+
+
 def test_public_names_exist():
-    """What others may use of a module is listed in it, and all that is listed is there.
-
-    Of techniques, whose modules have one entry each, and of benches nobody else uses anything.
-    """
-    from importlib import import_module
-
-    shared = [ROOT / "gpusim", *(ROOT / "realkernels" / folder for folder in ("_parts", "_harness"))]
-    for path in sorted(path for folder in shared for path in folder.rglob("*.py")):
+    """What others may use of a module is listed in it, and all that is listed is there."""
+    for path in sorted(path for name in SHARED for path in ROOT.joinpath(*name.split(".")).rglob("*.py")):
         module = ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         if module.endswith("__main__"):
             continue
@@ -82,6 +82,27 @@ def test_public_names_exist():
         assert hasattr(loaded, "__all__") or path.name == "__init__.py", module
         missing = [name for name in getattr(loaded, "__all__", ()) if not hasattr(loaded, name)]
         assert not missing, module
+
+
+def test_only_public_names_are_imported():
+    """What one module imports of another is in ``__all__`` of that one, or a module itself."""
+    private = set()
+    for path in (path for folder in ("gpusim", "realkernels") for path in (ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if (
+                isinstance(node, ast.ImportFrom)
+                and node.module
+                and f"{node.module}.".startswith(tuple(f"{name}." for name in SHARED))
+            ):
+                listed = set(getattr(import_module(node.module), "__all__", ()))
+                names = {alias.name for alias in node.names} - listed
+                private |= {(node.module, name) for name in names if not is_module(node.module, name)}
+    assert not private
+
+
+def is_module(package, name):
+    """Whether ``name`` is a module of ``package``."""
+    return hasattr(import_module(package), "__path__") and find_spec(f"{package}.{name}") is not None
 
 
 def test_no_eval_and_no_pickle():

@@ -35,7 +35,7 @@ class Capacity:
         self.used_rate = 0.0
         self.used_total = 0.0
         self.flows: dict[Flow, float] = {}
-        """Those that use it now, in the order in which they came, and how much of it a unit of each takes."""
+        """Flows that use it now, in the order in which they came, and how much of it a unit of each takes."""
         self.changes = 0
         """Counts arrivals and departures of flows, so that what depends on them can be remembered."""
 

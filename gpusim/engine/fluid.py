@@ -42,14 +42,14 @@ class FluidSystem:
         self._flows: list[Flow] = []
         self._capacities: dict[Capacity, None] = {}
         self._saving: list[Capacity] = []
-        """Those with a reserve."""
+        """Capacities with a reserve."""
         self._varying: list[Capacity] = []
-        """Those whose limit depends on their flows."""
+        """Capacities whose limit depends on their flows."""
         self._busy: list[Capacity] = []
-        """Those that something passes through at the rates last found."""
+        """Capacities that something passes through at the rates last found."""
         self._last = sim.now
         self._ended: list[Flow] = []
-        """Those that are worked off and do not know yet."""
+        """Flows that are worked off and do not know yet."""
         self._solving = False
         self._next: Call | None = None
         """When something changes by itself."""
@@ -217,7 +217,7 @@ class FluidSystem:
                     capacity.credit = 0.0
             self.changed()
             return
-        self._next, self._next_s = self._sim.call_at(delay, self._wake), at
+        self._next, self._next_s = self._sim.call_after(delay, self._wake), at
 
     def _wake(self, _call: Call) -> None:
         self._next = None

@@ -19,7 +19,7 @@ from simpy.events import NORMAL
 
 from gpusim.deadlock import Blocked, Deadlock
 
-__all__ = ["Event", "Process", "Simulation"]
+__all__ = ["Call", "Event", "Process", "Simulation"]
 
 
 class Call:
@@ -57,7 +57,7 @@ class Simulation(simpy.Environment):
         """Call back once, after every event of this instant."""
         self._late.append(callback)
 
-    def call_at(self, delay_s: float, callback: Callable[[Call], None]) -> Call:
+    def call_after(self, delay_s: float, callback: Callable[[Call], None]) -> Call:
         """Call back once after ``delay_s``, with what is returned, unless that is cancelled before."""
         call = Call(callback)
         heappush(self._queue, (self._now + delay_s, NORMAL, next(self._eid), call))

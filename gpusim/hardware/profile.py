@@ -190,7 +190,7 @@ def _load_file(path: Path, half: Path, _changed: tuple[int, ...]) -> DeviceProfi
 
 
 def _check_known(source: ProfileSource, profile: DeviceProfile) -> None:
-    """That what a file states is a quantity that there is, in a unit of its dimension. Raises ProfileError."""
+    """Raise ProfileError unless what a file states is a quantity that there is, in a unit of its dimension."""
     known = _known()
     for key, entry in source.data["quantities"].items():
         if key not in known:

@@ -148,8 +148,8 @@ def _register_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]
         roles = ", ".join(f"{name} {registers}" for name, registers in moved.items())
         yield (
             f"setmaxnreg ({roles}) asks for {WARP_SIZE * asked} registers per CTA, launched were {WARP_SIZE * held} "
-            f"({at_launch} per thread), so that who takes more would wait for ever; take fewer, give more away, or "
-            "launch with more registers"
+            f"({at_launch} per thread), so the role that asks for more would wait forever; take fewer, give more away, "
+            "or launch with more registers"
         )
 
 
@@ -196,7 +196,7 @@ def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
     elif isinstance(op, TmaLoad | TmaStore) and rings[name].private:
         yield f"{where}: ring {name!r} is private, but one thread asks for a bulk copy for all; leave private out"
     if isinstance(op, PartOfRole) and op.warps is not None and not 1 <= op.warps <= role.warps:
-        yield f"{where}: {op.warps} warps are to execute it; the role has {role.warps}"
+        yield f"{where}: asks for {op.warps} warps, but the role has {role.warps}"
     if isinstance(op, Load):
         warps = op.warps or role.warps
         most = warps * WARP_SIZE * MOST_REGISTERS * REGISTER_BYTES

@@ -18,7 +18,7 @@ __all__ = ["MissingArrivals"]
 
 
 class MissingArrivals:
-    """Those of one program; "" where its ops do not show any."""
+    """Arrivals that lack in one program; "" where its ops do not show any."""
 
     def __init__(self, program: KernelProgram, sample: OpSample) -> None:
         self._program, self._sample = program, sample

@@ -10,7 +10,7 @@ __all__ = ["OpSample"]
 _TURNS = 2
 """Turns of a ring that are looked at."""
 _MOST = 256
-"""Tiles that are."""
+"""Tiles that are looked at, at most, unless a turn has more."""
 
 
 class OpSample:
@@ -22,10 +22,10 @@ class OpSample:
         stages = max((ring.stages for ring in program.rings), default=1)
         tiles = min(max(_TURNS * stages * program.turn, 2), max(_MOST, program.turn))
         self.tiles = min(program.most_tiles, program.head + tiles + program.tail)
-        """Those of a CTA of which ops are listed."""
+        """Tiles of a CTA of which ops are listed."""
 
     def of(self, role: str) -> list[Op]:
-        """Those of a role; none if there is no such role."""
+        """Ops of a role; none if there is no such role."""
         if not self._bodies:
             self._bodies = {role.name: list(role.body(self.tiles)) for role in self._program.roles}
         return self._bodies.get(role, [])

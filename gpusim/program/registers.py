@@ -9,7 +9,7 @@ MOST_REGISTERS = 255
 REGISTER_UNIT = 8
 """Registers per thread are given out in steps of so many."""
 REGISTER_BYTES = 4
-"""Those of one register of one thread."""
+"""Bytes of one register of one thread."""
 
 
 def allocated_registers(registers: int) -> int:

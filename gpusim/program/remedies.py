@@ -43,7 +43,7 @@ def role_of(lane: str) -> str:
 
 
 class Remedies:
-    """Those of one program; "" where its ops do not show any."""
+    """Remedies for one program; "" where its ops do not show any."""
 
     def __init__(self, program: KernelProgram, sample: OpSample) -> None:
         self._program, self._ops, self._roles_on = program, sample.of, program.roles_on
@@ -136,7 +136,7 @@ class Remedies:
             return ""
         asked = False
         groups: deque[bool] = deque()
-        """Those that nothing has waited for: whether they hold the tile."""
+        """Groups that nothing has waited for: whether they hold the tile."""
         younger = pending = -1
         for op in ops:
             if isinstance(op, CpAsync):

@@ -10,12 +10,11 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 
-from gpusim.program.barrier_ops import NamedBarrier, SyncThreads, Wait
+from gpusim.program.barrier_ops import ClusterSync, NamedBarrier, SyncThreads, Wait
 from gpusim.program.kernel import KernelProgram
 from gpusim.program.ops import (
     Acquire,
     BulkWait,
-    ClusterSync,
     Compute,
     CpAsync,
     Load,
@@ -30,7 +29,7 @@ from gpusim.program.ops import (
 )
 from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 
-__all__ = ["TimeStamp", "with_time_stamps"]
+__all__ = ["STEPS", "TimeStamp", "with_time_stamps"]
 
 
 @dataclass(frozen=True, slots=True)

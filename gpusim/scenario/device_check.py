@@ -49,7 +49,7 @@ def device_mistakes(device: DeviceSpec, source: Source) -> Iterator[ScenarioErro
 
 
 def _not_there(name: str, source: Source) -> str:
-    """That there is no file ``name``, and where it was looked for."""
+    """Tell that there is no file ``name``, and where it was looked for."""
     path, folder = Path(name), Path(source.name).parent
     if path.is_file():
         return ""

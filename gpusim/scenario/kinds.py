@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum, auto
 
-__all__ = ["Kind"]
+__all__ = ["STAGES", "Kind"]
 
 
 class Kind(StrEnum):
@@ -15,7 +15,7 @@ class Kind(StrEnum):
     INPUT_STAGES = auto()
     OUTPUT_STAGES = auto()
     BUFFERS = auto()
-    """That batches take in turn."""
+    """Buffers that batches take in turn."""
     TILE = auto()
     """The size of a tile, in whatever unit."""
     PER_SM = auto()
@@ -46,3 +46,7 @@ class Kind(StrEnum):
     """How often a loop runs: scaled where a turn does more or less than before."""
     SHARE = auto()
     """What a batch has its share of, bytes or seconds: all `BATCHES` together stay the same."""
+
+
+STAGES = (Kind.STAGES, Kind.INPUT_STAGES, Kind.OUTPUT_STAGES)
+"""How many stages a ring has, whichever ring of a technique it is."""

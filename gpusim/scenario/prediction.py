@@ -12,7 +12,7 @@ from gpusim.program import KernelProgram, with_time_stamps
 from gpusim.scenario.blame import placed
 from gpusim.scenario.kernel.op_schema import REPEAT
 from gpusim.scenario.kernel.schema import PARTS
-from gpusim.scenario.kinds import Kind
+from gpusim.scenario.kinds import STAGES, Kind
 from gpusim.scenario.loader import from_data
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.technique import Technique
@@ -67,11 +67,11 @@ def predict_params(
 
 
 def serial_baseline(scenario: Scenario) -> Scenario | None:
-    """The scenario's work with a single stage or stream, so that within a CTA, or between streams, nothing overlaps.
+    """The scenario's work with one stage in every ring, or in a single stream.
 
-    In a spelled-out host program everything is in one stream; in a spelled-out kernel every ring gets
-    one stage and nothing runs ahead. None where that changes nothing, or the work as well (a technique in which each
-    stream brings its own). Raises ScenarioError where one stage is not allowed.
+    So nothing overlaps within a CTA, or between streams. In a spelled-out host program everything is in one stream; in
+    a spelled-out kernel every ring gets one stage and nothing runs ahead. None where that changes nothing, or the work
+    as well (a technique in which each stream brings its own). Raises ScenarioError where one stage is not allowed.
     """
     found = from_data(_serial(scenario), f"{scenario.name} without overlap")
     if found.hash == scenario.hash or not same_work(work_of(found.program()), work_of(scenario.program())):
@@ -85,7 +85,7 @@ def _serial(scenario: Scenario) -> dict[str, Any]:
         return {**data, "host": _one_stream(data["host"])}
     kernel = data["kernel"]
     if scenario.technique is not None:
-        kernel["params"] |= dict.fromkeys(scenario.technique.named(Kind.STAGES, Kind.STREAMS), 1)
+        kernel["params"] |= dict.fromkeys(scenario.technique.named(*STAGES, Kind.STREAMS), 1)
         return data
     for ring in kernel.get("rings", {}).values():
         ring["stages"] = 1

@@ -163,7 +163,7 @@ class Scenario:
 
     @property
     def identity(self) -> tuple[Any, ...]:
-        """All that its prediction depends on: the hash, and the numbers of the device, of which that has the name."""
+        """All that its prediction depends on: the hash, which has the device by name, and its numbers."""
         return self.hash, tuple((name, quantity.value) for name, quantity in self.profile().quantities.items())
 
 

@@ -17,7 +17,7 @@ import yaml
 
 from gpusim.errors import ScenarioError, nearest
 
-__all__ = ["MAX_BYTES", "Source", "parse_scalar", "parse_yaml", "read_text", "shown"]
+__all__ = ["MAX_BYTES", "Place", "Source", "parse_scalar", "parse_yaml", "read_text", "shown"]
 
 MAX_BYTES = 256 * 1024
 MAX_DEPTH = 32

@@ -10,7 +10,7 @@ import numpy as np
 
 from gpusim.timeline.critical_path import critical_path
 from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate, memory_share
-from gpusim.timeline.roofline import FP32, TENSOR_CORES
+from gpusim.timeline.roofline import BOUND, FP32, TENSOR_CORES
 from gpusim.timeline.timeline import Timeline
 from gpusim.timeline.unions import union_length
 
@@ -18,8 +18,6 @@ __all__ = ["Bottleneck", "bottleneck"]
 
 WASTED = 0.6
 """Part of the memory traffic that is wanted below which fetching less is the thing to do."""
-BOUND = 0.8
-"""Share of a peak from which the peak itself is what holds a kernel back."""
 L2_FULL = 0.9
 """Share of the time from which L2 is what holds a kernel back: one that is less busy keeps nobody waiting for long."""
 LOST = 0.05

@@ -25,6 +25,7 @@ __all__ = [
     "busy_by_lane",
     "exposed_copy_s",
     "hidden_fraction",
+    "memory_share",
     "outside_of_kernels",
     "period_s",
     "summary",

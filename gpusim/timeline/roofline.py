@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate, memory_share
 from gpusim.timeline.timeline import Timeline
 
-__all__ = ["COMPUTE_BOUND", "FAR", "FP32", "MEMORY_BOUND", "TENSOR_CORES", "Roofline", "roofline"]
+__all__ = ["BOUND", "FAR", "FP32", "TENSOR_CORES", "Roofline", "roofline"]
 
-COMPUTE_BOUND = 0.8
-"""Share of the peak from which a kernel under the roof of arithmetic is bound by it."""
+BOUND = 0.8
+"""Share of a peak from which the peak itself is what holds a kernel back: here under the roof of arithmetic, and in
+`gpusim.timeline.bottleneck` for all peaks alike."""
 
-MEMORY_BOUND = 0.6
-"""Share of the peak from which a kernel under the roof of memory is bound by it."""
+_MEMORY_BOUND = 0.6
+"""Share of the peak from which a kernel under the roof of memory is called bound by it."""
 
 FAR = 0.3
 """Below this share of its roof launches, latencies or waits are most of a kernel's time."""
@@ -53,7 +54,7 @@ class Roofline:
     @property
     def regime(self) -> str:
         """What the thresholds of this module call it, by the roof above; why it is below, the bottleneck says."""
-        if self.share >= (MEMORY_BOUND if self._under_memory else COMPUTE_BOUND):
+        if self.share >= (_MEMORY_BOUND if self._under_memory else BOUND):
             return "memory-bound" if self._under_memory else "compute-bound"
         return "far from both roofs" if self.share < FAR else "below both roofs"
 

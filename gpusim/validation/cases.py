@@ -14,6 +14,7 @@ import numpy as np
 from gpusim.errors import RecordingError
 from gpusim.program.time_stamps import STEPS
 from gpusim.scenario import Scenario, predict, predict_params, techniques
+from gpusim.scenario.kinds import STAGES
 from gpusim.scenario.sweeps.parallel import Progress, run_parallel
 from gpusim.scenario.technique import Technique
 from gpusim.timeline import KINDS, Timeline, TimelineBuilder
@@ -63,6 +64,11 @@ class Measurement:
     def spread(self) -> float:
         """Distance of the quartiles over the median."""
         return self.row.iqr_s / self.row.total_s
+
+    @property
+    def rings(self) -> tuple[str, ...]:
+        """Names of the parameters that say how many stages a ring has."""
+        return tuple(self.technique.named(*STAGES))
 
     @property
     def stale(self) -> bool:
@@ -233,4 +239,7 @@ def _case(job: tuple[int, str, str, TotalRow]) -> tuple[int, RecordedCase]:
     comparison = compare_with(predicted, measurement)
     slim = {side: TimelineBuilder().build(**getattr(comparison, side).meta) for side in ("predicted", "measured")}
     comparison = dataclasses.replace(comparison, **slim)
-    return index, RecordedCase(name, device, dict(row.params), comparison, measurement.spread, measurement.stale)
+    case = RecordedCase(
+        name, device, dict(row.params), comparison, measurement.spread, measurement.stale, measurement.rings
+    )
+    return index, case

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -56,14 +57,26 @@ class Comparison:
     watched: tuple[str, ...] = ()
     unlike: str = ""
 
+    @classmethod
+    def of_numbers(
+        cls, predicted: Timeline, measured: Timeline, hidden: tuple[float, float] | None = None, gap: str = ""
+    ) -> Comparison:
+        """Of two timelines without intervals: by their totals and, if known, the ``hidden`` fraction of each."""
+        metrics = [_error("total_s", predicted.total_s, measured.total_s)]
+        if hidden is not None:
+            metrics.append(_error("hidden_fraction", *hidden))
+        known = tuple(entry for entry in metrics if entry is not None)
+        return cls(predicted, measured, known, (), (), math.nan, DEFAULT_BAND, gap)
+
     def metric(self, name: str) -> MetricError | None:
         """The metric called ``name``, or None where one side does not have it."""
         return next((entry for entry in self.metrics if entry.name == name), None)
 
     @property
     def total_error(self) -> float:
-        """Signed relative error of the total time."""
-        return self.metrics[0].error
+        """Signed relative error of the total time; NaN, which is outside of any band, where none was measured."""
+        total = self.metric("total_s")
+        return math.nan if total is None else total.error
 
     @property
     def hidden_error(self) -> float | None:
@@ -215,7 +228,7 @@ def _mean_by(timeline: Timeline, column: Literal["kind", "stage"]) -> dict[str, 
 def _deviation(predicted: Timeline, measured: Timeline) -> float:
     left, right = _ends(predicted), _ends(measured)
     common = [abs(left[event] - right[event]) for event in left.keys() & right.keys()]
-    return float(np.median(common)) if common else float("nan")
+    return float(np.median(common)) if common else math.nan
 
 
 def _ends(timeline: Timeline) -> dict[tuple[str, int, int], float]:

@@ -70,7 +70,7 @@ def accuracy_page(report: Accuracy) -> str:
         ]
         parts += [
             f"| `{c.technique}` | {c.device} | {_params(c.params)} | "
-            f"{c.predicted_best} | {c.measured_best} | {c.loss:.1%} |"
+            f"{_counts(c.predicted_best)} | {_counts(c.measured_best)} | {c.loss:.1%} |"
             for c in report.choices
         ]
         parts.append("")
@@ -94,6 +94,11 @@ def accuracy_page(report: Accuracy) -> str:
 
 def _params(params: dict) -> str:
     return ", ".join(f"{name}={value}" for name, value in params.items())
+
+
+def _counts(stages: dict[str, int]) -> str:
+    """Stages of the only ring, or of each by its name."""
+    return str(next(iter(stages.values()))) if len(stages) == 1 else _params(stages)
 
 
 def insert_between_markers(text: str, table: str) -> str:

@@ -18,9 +18,9 @@ from gpusim.errors import RecordingError
 from gpusim.files import write_atomically
 from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.roofline import FP32
-from gpusim.validation.band import DEFAULT_BAND, KnownGap, known_gaps
+from gpusim.validation.band import KnownGap, known_gaps
 from gpusim.validation.cases import Measurement, measurements
-from gpusim.validation.comparison import Comparison, MetricError
+from gpusim.validation.comparison import Comparison
 from gpusim.validation.recording import params_key, recordings_folder
 from gpusim.validation.report import RecordedCase
 
@@ -88,24 +88,24 @@ def kept_cases() -> tuple[list[RecordedCase], int]:
             gaps[name] = known_gaps(measurement.technique.folder)
         gap = next((gap.reason for gap in gaps[name] if gap.covers(device, measurement.params)), "")
         cases.append(
-            RecordedCase(name, device, dict(measurement.params), _comparison(measurement, row, gap), measurement.spread)
-        )
+            RecordedCase(
+                name, device, dict(measurement.params), _comparison(measurement, row, gap), measurement.spread,
+                rings=measurement.rings,
+            )
+        )  # fmt: skip
     return cases, missing
 
 
 def _comparison(measurement: Measurement, row: Mapping[str, Any], gap: str) -> Comparison:
     predicted_s, total_s = row["predicted_s"], measurement.total_s
-    metrics = [MetricError("total_s", predicted_s, total_s, predicted_s / total_s - 1.0)]
-    ours, theirs = row["hidden_predicted"], row["hidden_measured"]
-    if ours is not None and theirs is not None:
-        metrics.append(MetricError("hidden_fraction", ours, theirs, ours - theirs))
+    hidden = row["hidden_predicted"], row["hidden_measured"]
     work = {name: row[name] for name in _WORK if row[name] is not None}
     work.setdefault("arithmetic", FP32)
     sides = (
         TimelineBuilder().build(source=source, device=measurement.device, total_s=seconds, **work)
         for source, seconds in (("predicted", predicted_s), ("measured", total_s))
     )
-    return Comparison(*sides, tuple(metrics), (), (), math.nan, DEFAULT_BAND, gap)
+    return Comparison.of_numbers(*sides, None if None in hidden else hidden, gap)
 
 
 def _read(path: Path) -> dict[str, dict[str, Any]]:

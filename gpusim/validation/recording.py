@@ -20,6 +20,7 @@ from typing import Any
 
 from gpusim.errors import RecordingError
 from gpusim.files import write_atomically
+from gpusim.validation.case_key import device_folder, params_key
 from gpusim.validation.timeline_file import list_timelines, load_timeline, save_timeline
 
 __all__ = [
@@ -33,10 +34,6 @@ TIMELINES = "timelines.npz"
 _INCLUDE = re.compile(rb'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 _STAMPS = ("probe.cuh", "observer.cuh")
 """Headers of time stamps (``realkernels/_harness``)."""
-_FOLDERS = {
-    "NVIDIA H200": "h200_sxm", "NVIDIA H100 80GB HBM3": "h100_sxm", "NVIDIA A100-SXM4-80GB": "a100_sxm",
-    "NVIDIA B200": "b200", "NVIDIA GeForce RTX 4090": "rtx4090",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -116,11 +113,6 @@ class Totals:
         write_atomically(Path(path), f'{head},\n "rows": [\n{rows}\n ]\n}}\n'.encode())
 
 
-def device_folder(name: str) -> str:
-    """Folder and profile name of a device the driver calls ``name`` ("NVIDIA H200" -> "h200_sxm")."""
-    return _FOLDERS.get(name) or re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
-
-
 def recordings_folder(technique: Any) -> Path:
     """Where the recordings of a technique (anything with a ``folder``) lie, a folder for each device."""
     return Path(technique.folder) / "recorded"
@@ -130,11 +122,6 @@ def recorded_devices(technique: Any) -> tuple[str, ...]:
     """Devices on which a technique was measured."""
     folder = recordings_folder(technique)
     return tuple(sorted(p.name for p in folder.iterdir() if p.is_dir())) if folder.is_dir() else ()
-
-
-def params_key(params: Mapping[str, Any]) -> str:
-    """What tells two parameter sets apart, whatever the order of their names."""
-    return json.dumps(dict(params), sort_keys=True)
 
 
 def find_total(technique: Any, params: Any, device: str) -> TotalRow | None:

@@ -23,7 +23,10 @@ __all__ = ["Accuracy", "Choice", "ErrorSummary", "RecordedCase", "accuracy"]
 
 @dataclass(frozen=True)
 class RecordedCase:
-    """One recording with its comparison. ``spread``: quartiles over median; ``stale``: the kernel has changed since."""
+    """One recording with its comparison. ``spread``: quartiles over median; ``stale``: the kernel has changed since.
+
+    ``rings``: those of the ``params`` that say how many stages a ring has.
+    """
 
     technique: str
     device: str
@@ -31,6 +34,17 @@ class RecordedCase:
     comparison: Comparison
     spread: float = 0.0
     stale: bool = False
+    rings: tuple[str, ...] = ()
+
+    @property
+    def stages(self) -> dict[str, int]:
+        """Stages of each ring, by the parameter that says it."""
+        return {name: self.params[name] for name in self.rings}
+
+    @property
+    def rest(self) -> dict[str, Any]:
+        """All other parameters."""
+        return {name: value for name, value in self.params.items() if name not in self.rings}
 
     @property
     def label(self) -> str:
@@ -40,7 +54,7 @@ class RecordedCase:
 
 @dataclass(frozen=True)
 class Choice:
-    """Cases that differ in ``stages`` alone: what the model would pick, and what that costs.
+    """Cases that differ in the stages of their rings alone: what the model would pick, and what that costs.
 
     ``loss`` is the measured time of the predicted best over the measured best, minus one.
     """
@@ -48,12 +62,12 @@ class Choice:
     technique: str
     device: str
     params: dict[str, Any]
-    predicted_best: int
-    measured_best: int
+    predicted_best: dict[str, int]
+    measured_best: dict[str, int]
     loss: float
 
     def right(self, band: Band = DEFAULT_BAND) -> bool:
-        """The best stage count, or one within the band's ``choice`` of it."""
+        """The best stages, or some within the band's ``choice`` of them."""
         return self.loss <= band.choice
 
 
@@ -170,9 +184,8 @@ def _row(name: str, cases: Sequence[RecordedCase], choices: Sequence[Choice], ba
 def _choices(cases: Iterable[RecordedCase]) -> tuple[Choice, ...]:
     groups: dict[str, list[RecordedCase]] = defaultdict(list)
     for case in cases:
-        if "stages" in case.params:
-            rest = {name: value for name, value in case.params.items() if name != "stages"}
-            groups[json.dumps([case.technique, case.device, rest], sort_keys=True)].append(case)
+        if case.rings:
+            groups[json.dumps([case.technique, case.device, case.rest], sort_keys=True)].append(case)
     return tuple(_choice(group) for group in groups.values() if len(group) > 1)
 
 
@@ -180,12 +193,12 @@ def _choice(group: Sequence[RecordedCase]) -> Choice:
     def measured(case: RecordedCase) -> float:
         return case.comparison.measured.total_s
 
-    def predicted(case: RecordedCase) -> tuple[float, int]:
+    def predicted(case: RecordedCase) -> tuple[float, int, tuple[int, ...]]:
         # Equal up to rounding is a tie, and of equally fast counts one takes the smallest.
-        return float(f"{case.comparison.predicted.total_s:.9g}"), case.params["stages"]
+        counts = tuple(case.stages.values())
+        return float(f"{case.comparison.predicted.total_s:.9g}"), sum(counts), counts
 
     chosen = min(group, key=predicted)
     fastest = min(group, key=measured)
-    rest = {name: value for name, value in chosen.params.items() if name != "stages"}
     loss = measured(chosen) / measured(fastest) - 1.0
-    return Choice(chosen.technique, chosen.device, rest, chosen.params["stages"], fastest.params["stages"], loss)
+    return Choice(chosen.technique, chosen.device, chosen.rest, chosen.stages, fastest.stages, loss)

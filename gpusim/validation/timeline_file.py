@@ -11,7 +11,7 @@ import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +20,12 @@ import numpy as np
 from gpusim.errors import RecordingError
 from gpusim.files import write_atomically
 from gpusim.timeline import COLUMNS, KINDS, REASONS, Timeline
+from gpusim.validation.case_key import device_folder, params_key
 
-__all__ = ["list_timelines", "load_timeline", "save_timeline"]
+__all__ = ["NAME", "list_timelines", "load_timeline", "save_timeline"]
 
+NAME = r"[A-Za-z0-9_-]{1,80}"
+"""What a timeline may be called in its file."""
 _TIMES = ("start_s", "end_s")
 """The columns that are floating-point numbers; all others are whole ones."""
 _EXPECTED = "expected an .npz as gpusim.validation.recording.save_timeline writes it"
@@ -31,15 +34,21 @@ _BROKEN = (OSError, ValueError, KeyError, EOFError, AttributeError, TypeError, z
 
 
 def save_timeline(path: Path, name: str, timeline: Timeline) -> None:
-    """Add a timeline to a technique's file, replacing one of the same name.
+    """Add a timeline to a technique's file, replacing one of the same name or of the same case.
 
-    ``timeline.meta`` should hold technique, params, device, instrumented_total_s, total_s
+    A case is a technique with its parameters on a device: whoever looks for it would find the older one first, under
+    whatever name. ``timeline.meta`` should hold technique, params, device, instrumented_total_s, total_s
     (un-instrumented), overhead, dropped, clock_hz and source_sha256.
+
+    Raises RecordingError for a name that is none, or a file that cannot be read.
     """
-    if not re.fullmatch(r"[A-Za-z0-9_-]{1,80}", name):
+    if not re.fullmatch(NAME, name):
         raise RecordingError(f"expected a name of letters, digits, _ and - for a timeline, got {name!r}", path=path)
     path = Path(path)
-    arrays, metas = _open_timelines(path) if path.exists() else ({}, {})
+    arrays, metas = _read(path, lambda _: True) if path.exists() else ({}, {})
+    for older in [each for each in metas if each != name and _same_case(metas[each]["meta"], timeline.meta)]:
+        del metas[older]
+        arrays = {key: values for key, values in arrays.items() if not key.startswith(f"{older}.")}
     metas[name] = {"lanes": list(timeline.lanes), "meta": dict(timeline.meta)}
     for column in COLUMNS:
         arrays[f"{name}.{column}"] = getattr(timeline, column)
@@ -53,12 +62,12 @@ def save_timeline(path: Path, name: str, timeline: Timeline) -> None:
 
 def list_timelines(path: Path) -> dict[str, dict[str, Any]]:
     """Names and ``meta`` of the timelines in a file. Raises RecordingError if it cannot be read."""
-    return {name: entry["meta"] for name, entry in _open_timelines(Path(path))[1].items()}
+    return {name: entry["meta"] for name, entry in _read(Path(path), lambda _: False)[1].items()}
 
 
 def load_timeline(path: Path, name: str) -> Timeline:
     """One timeline of a file. Raises RecordingError if the file or the timeline is missing or broken."""
-    arrays, metas = _open_timelines(Path(path))
+    arrays, metas = _read(Path(path), lambda key: key.startswith(f"{name}."))
     if name not in metas:
         raise RecordingError(f"no timeline {name!r} in it (it has {', '.join(metas) or 'none'})", path=path)
     try:
@@ -70,6 +79,17 @@ def load_timeline(path: Path, name: str) -> Timeline:
     if problem:
         raise RecordingError(f"timeline {name!r}: {problem}", path=path)
     return Timeline(lanes=lanes, meta=meta, **columns)
+
+
+def _same_case(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Both are known to be of the same technique with the same parameters on the same device."""
+    if one.get("technique") is None or one["technique"] != other.get("technique"):
+        return False
+    both = one.get("params"), other.get("params")
+    if not all(isinstance(params, Mapping) for params in both):
+        return False
+    devices = (device_folder(str(meta.get("device"))) for meta in (one, other))
+    return len(set(devices)) == len({params_key(params) for params in both}) == 1
 
 
 def _problem(columns: Mapping[str, np.ndarray], lanes: int) -> str:
@@ -94,11 +114,14 @@ def _problem(columns: Mapping[str, np.ndarray], lanes: int) -> str:
     return ""
 
 
-def _open_timelines(path: Path) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """All arrays but ``meta``, and what is in that by the name of each timeline."""
+def _read(path: Path, wanted: Callable[[str], bool]) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Arrays whose names are ``wanted``, and what is in ``meta`` by the name of each timeline.
+
+    Nothing else is unpacked, which is what takes the time.
+    """
     try:
         with path.open("rb") as stream, np.load(stream, allow_pickle=False) as file:
-            arrays = {key: _array(path, file, key) for key in file.files}
+            arrays = {key: _array(path, file, key) for key in file.files if key == "meta" or wanted(key)}
     except RecordingError:
         raise
     except FileNotFoundError as error:

@@ -21,7 +21,7 @@ from gpusim.files import write_atomically
 from gpusim.program import sass
 from realkernels._harness.disassembler import disassemble
 
-__all__ = ["CompileError", "CompiledKernel", "KernelSpec", "compile_kernel", "compile_many", "source_hash"]
+__all__ = ["HERE", "CompileError", "CompiledKernel", "KernelSpec", "compile_kernel", "compile_many", "source_hash"]
 
 HERE = Path(__file__).resolve().parent
 DEFAULT_SHARED_LIMIT = 48 * 1024

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from gpusim.program import WARP_SIZE
 from gpusim.program.registers import allocated_registers
+from gpusim.scenario.kinds import STAGES
 from gpusim.scenario.technique import Kind, Technique
 from realkernels._harness.spread import BASES, halton
 from realkernels._parts.hopper import (
@@ -31,18 +32,32 @@ from realkernels._parts.hopper import (
 if TYPE_CHECKING:
     from realkernels._harness.host_design import HostDesign
 
-__all__ = ["BYTES_PER_S", "ISSUE_PER_S", "Design", "design_of"]
+__all__ = ["BYTES_PER_S", "GROUPED_TILE", "ISSUE_PER_S", "LAUNCH_S", "TO_COMPARE", "TO_TRACE", "Design", "design_of"]
 
 GROUPS = 11
-LARGEST_TILE = 65536
-"""Bytes."""
+SMALLEST_TILE, LARGEST_TILE, GROUPED_TILE = 2048, 65536, 24 * 1024
+"""Bytes; the last is the largest of configurations that differ in their stages, of which several have to fit."""
 MIN_BYTES, MAX_BYTES = 8 << 20, 6 << 30
+"""Bytes that a run moves."""
 SHORTEST_S, LONGEST_S = 30e-6, 20e-3
+"""Between which runs are measured."""
+AIMED_S = 45e-6, 6e-3
+"""Between which the run times of points are spread."""
+LONGEST_TRACED_S = 2e-3
+"""Of a run whose timeline is recorded."""
+MOST_FMA, FEWEST_TILES = 256, 4
+"""FMAs on each float, and tiles of a CTA."""
+TO_COMPARE, TO_TRACE = 5000, 9000
+"""Candidates before those that are compared, and those with timelines: far enough for others than the points."""
+
+LAUNCH_S = 5e-6
+"""What a run takes besides its tiles."""
 BYTES_PER_S = 4.2e12
 ISSUE_PER_S = SMS * SCHEDULERS * 1.9e9
-"""Only to choose sizes with; no prediction uses these."""
+"""Only to choose sizes with, as `LAUNCH_S`; no prediction uses these."""
+_VECTOR_BYTES, _VECTOR_FLOATS, _OTHERS = 512, 4, 12
+"""A warp takes so many bytes at once, so many floats in each lane, with so many instructions besides FMAs."""
 
-_STAGES = (Kind.STAGES, Kind.INPUT_STAGES, Kind.OUTPUT_STAGES)
 _WARPS = (Kind.WARPS, Kind.CONSUMERS, Kind.COMPUTING)
 
 
@@ -66,20 +81,21 @@ class Design:
         """
         named, ctas = self.technique.named, 1 + int(4 * u[3])
         values = {
-            "tile_bytes": round(exp(log(2048) + u[0] * (log(largest) - log(2048))) / 16) * 16,
-            "fma_per_element": round(exp(u[1] * log(257)) - 1),
+            "tile_bytes": round(exp(log(SMALLEST_TILE) + u[0] * (log(largest) - log(SMALLEST_TILE))) / 16) * 16,
+            "fma_per_element": round(exp(u[1] * log(MOST_FMA + 1)) - 1),
             named(*_WARPS)[0]: 2 + int(15 * u[2]),
             "ctas_per_sm": ctas,
             "grid": (SMS * ctas, 264, 2 * SMS * ctas, SMS * ctas, 3 * SMS * ctas - 31, 100)[int(6 * u[4])],
             "tiles_per_cta": 1,
         }
-        for name, position in zip(named(*_STAGES), (u[5], u[7]), strict=False):
+        for name, position in zip(named(*STAGES), (u[5], u[7]), strict=False):
             values[name] = 1 + int(8 * position)
         for name in named(Kind.LOAD_BATCH):
             values[name] = (1, 2, 4, 8, 8, 12, 16)[int(7 * u[5])]
-        one_tile = self.estimate_s(self.technique.params(**values)) - 5e-6
-        target = exp(log(45e-6) + u[6] * (log(6e-3) - log(45e-6)))
-        values["tiles_per_cta"] = max(4, round((target - 5e-6) / one_tile))
+        one_tile = self.estimate_s(self.technique.params(**values)) - LAUNCH_S
+        least, most = map(log, AIMED_S)
+        target = exp(least + u[6] * (most - least))
+        values["tiles_per_cta"] = max(FEWEST_TILES, round((target - LAUNCH_S) / one_tile))
         return self.technique.params(**values)
 
     def moved_bytes(self, params: Any) -> int:
@@ -89,10 +105,10 @@ class Design:
     def estimate_s(self, params: Any) -> float:
         """Roughly how long a run takes, in seconds."""
         moved = self.moved_bytes(params)
-        instructions = moved / 512 * (4 * params.fma_per_element + 12)
+        instructions = moved / _VECTOR_BYTES * (_VECTOR_FLOATS * params.fma_per_element + _OTHERS)
         waves = params.grid / (SMS * params.ctas_per_sm)
         busy, tail = (1.0, ceil(waves) / waves) if waves >= 1.0 else (waves, 1.0)
-        return 5e-6 + tail * max(self.traffic * moved / BYTES_PER_S, instructions / (ISSUE_PER_S * busy))
+        return LAUNCH_S + tail * max(self.traffic * moved / BYTES_PER_S, instructions / (ISSUE_PER_S * busy))
 
     def groups(self) -> Iterable[list[Any]]:
         """Groups of configurations that differ in one respect alone, so that the best of each can be told.
@@ -102,7 +118,7 @@ class Design:
         ring = self.technique.named(Kind.STAGES)
         if not ring:
             return
-        for params in self.candidates(skip=5000, largest=24 * 1024):
+        for params in self.candidates(skip=TO_COMPARE, largest=GROUPED_TILE):
             members = [self.technique.params(**vars(params) | dict.fromkeys(ring, stages)) for stages in range(1, 9)]
             members = [member for member in members if self.is_measurable(member)]
             if len(members) >= 4:
@@ -110,10 +126,10 @@ class Design:
 
     def timelines(self) -> Iterable[Any]:
         """Small configurations for in-kernel timelines: here one wave, at most 64 tiles per CTA."""
-        for index, chosen in enumerate(self.candidates(skip=9000)):
+        for index, chosen in enumerate(self.candidates(skip=TO_TRACE)):
             one_wave = {"grid": SMS * chosen.ctas_per_sm, "tiles_per_cta": 24 + 5 * (index % 9)}
             params = self.technique.params(**vars(chosen) | one_wave)
-            if self.estimate_s(params) <= 2e-3 and self.fits(params, observer=True):
+            if self.estimate_s(params) <= LONGEST_TRACED_S and self.fits(params, observer=True):
                 yield params
 
     def candidates(self, skip: int = 0, largest: int = LARGEST_TILE) -> Iterator[Any]:

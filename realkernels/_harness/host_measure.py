@@ -15,7 +15,6 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import gzip
-import hashlib
 import json
 import subprocess
 import sys
@@ -42,6 +41,7 @@ from realkernels._harness.design import design_of
 from realkernels._harness.host_design import host_designs
 from realkernels._harness.host_timeline import from_events, from_records
 from realkernels._harness.quick_core import one_thread_only, stay_on_a_quick_core
+from realkernels._harness.timeline_names import timeline_name
 
 __all__ = ["main", "measure_one"]
 
@@ -182,9 +182,8 @@ def measure_one(technique: Any, launcher: Any, *, timeline: bool = True, record:
     totals.merge([row])
     totals.save(path)
     if timeline:
-        digest = hashlib.sha256(json.dumps(dict(row.params), sort_keys=True).encode()).hexdigest()[:12]
         recorded = launcher.timeline(row.total_s).with_meta(params=dict(row.params), device=target.name)
-        save_timeline(target / TIMELINES, f"case-{digest}", recorded)
+        save_timeline(target / TIMELINES, timeline_name(launcher.params), recorded)
     return row
 
 
@@ -233,14 +232,15 @@ def install(folders: list[Path]) -> int:
         totals.meta = {**data["meta"], "runs": [run[name]["meta"]["date"] for run in runs if name in run]}
         totals.merge(_middle_rows([run[name]["rows"] for run in runs if name in run]))
         totals.save(path)
-        for number, traced in enumerate(traces[name]):
-            program = technique.build(technique.params(**traced["params"]))
+        for traced in traces[name]:
+            params = technique.params(**traced["params"])
+            program = technique.build(params)
             make = from_records if "records" in traced else from_events
             meta = {"technique": name, "params": traced["params"], "device": target.name,
                     "total_s": traced["plain_total_s"], "source_sha256": traced["source_sha256"],
                     "overhead": traced["total_s"] / traced["plain_total_s"] - 1.0,
                     "dropped": traced.get("dropped", 0), "clock_hz": data["meta"]["clock_hz"]}  # fmt: skip
-            save_timeline(target / TIMELINES, f"case{number}", make(program, traced, meta))
+            save_timeline(target / TIMELINES, timeline_name(params), make(program, traced, meta))
         print(f"{name}: {len(data['rows'])} totals, {len(traces[name])} timelines")
     return 0
 

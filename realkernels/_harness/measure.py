@@ -42,9 +42,10 @@ from realkernels._harness.design import design_of
 from realkernels._harness.device import describe_device
 from realkernels._harness.host_launcher import HostLauncher
 from realkernels._harness.launcher import Launcher
+from realkernels._harness.timeline_names import timeline_name
 from realkernels._harness.timing import sample_clock
 
-__all__ = ["main", "measurable", "measure_one", "technique_named", "timeline_name"]
+__all__ = ["main", "measurable", "measure_one", "technique_named"]
 
 METHOD = "CUDA events around one launch held back by a spin kernel; median; output checked against NumPy"
 CACHE = "cold: L2 filled with other data before each run"
@@ -94,12 +95,6 @@ def measure_total(launcher: Launcher, repeats: int = 15) -> TotalRow:
         date=datetime.now(UTC).isoformat(timespec="seconds"),
         vector_loop=launcher.vector_loop,
     )
-
-
-def timeline_name(params: Any) -> str:
-    """A name that tells parameters apart: initials and values, ``tb16384_s3_fpe16_…``."""
-    values = asdict(params)
-    return "_".join("".join(word[0] for word in key.split("_")) + str(value) for key, value in values.items())
 
 
 def measure_one(technique: Technique, params: Any, *, timeline: bool = True, record: bool = True) -> TotalRow:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, log
 
-from realkernels._harness.design import Design
+from realkernels._harness.design import LAUNCH_S, Design
 from realkernels._parts.hopper import SMS
 from realkernels.attention import TECHNIQUE, Params
 
@@ -28,7 +28,7 @@ class AttentionDesign(Design):
     def estimate_s(self, params: Params) -> float:
         """Roughly how long a run takes, in seconds: products, or bytes from L2."""
         flop = 4 * params.grid * params.queries * params.head * params.tile_keys * params.tiles_per_cta
-        return 5e-6 + max(flop / FLOP_PER_S, self.moved_bytes(params) / BYTES_PER_S)
+        return LAUNCH_S + max(flop / FLOP_PER_S, self.moved_bytes(params) / BYTES_PER_S)
 
     def candidate(self, u: Sequence[float], largest: int) -> Params:  # noqa: ARG002 - tiles are not sized in bytes
         """The configuration at ``u`` of the unit cube, sized by its run time. Raises ValueError if there is none."""
@@ -49,7 +49,7 @@ class AttentionDesign(Design):
         one = replace(one, heads=max(1, round(ctas / one.query_tiles)))
         target = exp(log(40e-6) + u[7] * (log(2e-3) - log(40e-6)))
         per_tile = self.estimate_s(replace(one, tiles_per_cta=1002)) - self.estimate_s(replace(one, tiles_per_cta=2))
-        sized = replace(one, tiles_per_cta=max(2, round(1000 * (target - 5e-6) / per_tile)))
+        sized = replace(one, tiles_per_cta=max(2, round(1000 * (target - LAUNCH_S) / per_tile)))
         halves = max(sized.heads * sized.tiles_per_cta * sized.key_bytes, sized.grid * sized.query_bytes) // 2
         if halves > LARGEST:
             raise ValueError("too large")

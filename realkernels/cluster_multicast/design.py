@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from math import exp, log
 
-from realkernels._harness.design import ISSUE_PER_S, Design
+from realkernels._harness.design import ISSUE_PER_S, LAUNCH_S, Design
 from realkernels._parts.hopper import SMS
 from realkernels.cluster_multicast import TECHNIQUE, Params
 
@@ -25,7 +25,7 @@ class ClusterDesign(Design):
         moved = self.moved_bytes(params)
         instructions = moved / 512 * (4 * params.fma_per_element + 12)
         busy = min(1.0, params.grid / (SMS * params.ctas_per_sm))
-        return 5e-6 + max(moved / BYTES_PER_S, instructions / (ISSUE_PER_S * busy))
+        return LAUNCH_S + max(moved / BYTES_PER_S, instructions / (ISSUE_PER_S * busy))
 
     def candidate(self, u: Sequence[float], largest: int) -> Params:
         """The configuration at ``u`` of the unit cube, sized by its run time. Raises ValueError if there is none."""
@@ -42,7 +42,7 @@ class ClusterDesign(Design):
             tiles_per_cta=1,
         )
         target = exp(log(45e-6) + u[6] * (log(3e-3) - log(45e-6)))
-        return replace(one, tiles_per_cta=max(4, round((target - 5e-6) / (self.estimate_s(one) - 5e-6))))
+        return replace(one, tiles_per_cta=max(4, round((target - LAUNCH_S) / (self.estimate_s(one) - LAUNCH_S))))
 
     def groups(self) -> list[list[Params]]:
         """Clusters of each size with both kinds of copies; stages of some of them."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, log
 
-from realkernels._harness.design import BYTES_PER_S, Design
+from realkernels._harness.design import BYTES_PER_S, LAUNCH_S, Design
 from realkernels._parts.hopper import SMS, WARPS_PER_SM
 from realkernels.occupancy_sweep import LIMITERS, TECHNIQUE, Params
 
@@ -24,7 +24,7 @@ class OccupancyDesign(Design):
     def estimate_s(self, params: Params) -> float:
         """Roughly how long a run takes, in seconds."""
         in_flight = SMS * params.ctas_per_sm * params.tile_bytes
-        return 5e-6 + self.moved_bytes(params) / min(BYTES_PER_S, in_flight / LATENCY_S)
+        return LAUNCH_S + self.moved_bytes(params) / min(BYTES_PER_S, in_flight / LATENCY_S)
 
     def candidate(self, u: Sequence[float], largest: int) -> Params:  # noqa: ARG002 - tiles are not sized in bytes
         """The configuration at ``u`` of the unit cube. Raises ValueError where the limiter cannot do that."""
@@ -36,7 +36,7 @@ class OccupancyDesign(Design):
     def sized(self, limiter: str, warps: int, ctas: int, loads: int, target_s: float) -> Params:
         """One wave of CTAs whose loop runs about ``target_s``."""
         one = Params(limiter, warps, ctas, loads, SMS * ctas, 1)
-        turns = round((target_s - 5e-6) / (self.estimate_s(one) - 5e-6))
+        turns = round((target_s - LAUNCH_S) / (self.estimate_s(one) - LAUNCH_S))
         return Params(limiter, warps, ctas, loads, one.grid, max(turns, 4))
 
     def groups(self) -> list[list[Params]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from math import exp, log
 
-from realkernels._harness.design import BYTES_PER_S, ISSUE_PER_S, Design
+from realkernels._harness.design import BYTES_PER_S, ISSUE_PER_S, LAUNCH_S, TO_TRACE, Design
 from realkernels._parts.hopper import SMS
 from realkernels.persistent import MODES, TECHNIQUE, Params
 
@@ -23,7 +23,7 @@ class PersistentDesign(Design):
         """Roughly how long a run takes, in seconds."""
         moved = self.moved_bytes(params)
         instructions = moved / 512 * (4 * params.fma_per_element + 12)
-        return 5e-6 + max(moved / BYTES_PER_S, instructions / ISSUE_PER_S)
+        return LAUNCH_S + max(moved / BYTES_PER_S, instructions / ISSUE_PER_S)
 
     def candidate(self, u: Sequence[float], largest: int) -> Params:
         """The configuration at ``u`` of the unit cube; the number of items is set by the run time aimed at."""
@@ -40,7 +40,7 @@ class PersistentDesign(Design):
             resident=SMS * ctas,
         )
         target = exp(log(45e-6) + u[6] * (log(1.5e-3) - log(45e-6)))
-        items = round((target - 5e-6) / (self.estimate_s(params) - 5e-6))
+        items = round((target - LAUNCH_S) / (self.estimate_s(params) - LAUNCH_S))
         return Params(**vars(params) | {"items": min(max(items, SMS * ctas), 40_000)})
 
     def groups(self) -> list[list[Params]]:
@@ -55,7 +55,7 @@ class PersistentDesign(Design):
 
     def timelines(self) -> Iterator[Params]:
         """A few items per CTA in both modes."""
-        for params in self.candidates(skip=9000, largest=32768):
+        for params in self.candidates(skip=TO_TRACE, largest=32768):
             pair = [
                 Params(**vars(params) | {"mode": mode, "tiles_per_item": 6, "items": params.resident * 4 + 30})
                 for mode in MODES

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import ceil, exp, log
 
-from realkernels._harness.design import BYTES_PER_S, ISSUE_PER_S, Design
+from realkernels._harness.design import BYTES_PER_S, ISSUE_PER_S, LAUNCH_S, Design
 from realkernels._parts.hopper import SMS
 from realkernels.register_split import TECHNIQUE, Params, model
 
@@ -30,7 +30,7 @@ class RegisterSplitDesign(Design):
         slots = max(4.0 * (4.0 * mix.lds + mix.sts), mix.issue_slots + 8.0)
         waves = params.grid / (SMS * params.ctas_per_sm)
         tail = ceil(waves) / waves if waves > 1.0 else 1.0
-        return 5e-6 + tail * max(moved / BYTES_PER_S, moved / 512 * slots / (ISSUE_PER_S * busy))
+        return LAUNCH_S + tail * max(moved / BYTES_PER_S, moved / 512 * slots / (ISSUE_PER_S * busy))
 
     def candidate(self, u: Sequence[float], largest: int) -> Params:
         """The configuration at ``u`` of the unit cube. Raises ValueError for what cannot be."""
@@ -48,9 +48,9 @@ class RegisterSplitDesign(Design):
             "grid": (SMS * ctas, 264, 2 * SMS * ctas, 100)[int(40 * u[4]) % 4],
             "tiles_per_cta": 1,
         }
-        one_tile = self.estimate_s(Params(**values)) - 5e-6
+        one_tile = self.estimate_s(Params(**values)) - LAUNCH_S
         target = exp(log(60e-6) + u[6] * (log(3e-3) - log(60e-6)))
-        return Params(**values | {"tiles_per_cta": max(4, round((target - 5e-6) / one_tile))})
+        return Params(**values | {"tiles_per_cta": max(4, round((target - LAUNCH_S) / one_tile))})
 
     def groups(self) -> list[list[Params]]:
         """Groups that differ in who has the registers alone."""

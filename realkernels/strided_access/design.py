@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import exp, log
 
-from realkernels._harness.design import BYTES_PER_S, Design
+from realkernels._harness.design import BYTES_PER_S, LAUNCH_S, Design
 from realkernels._parts.hopper import SMS, WARPS_PER_SM
 from realkernels.strided_access import LARGEST, SMALLEST, STRIDES, TECHNIQUE, Params
 from realkernels.strided_access.model import LINE_BYTES, SECTOR_BYTES, hits, touched
@@ -36,7 +36,7 @@ class StridedDesign(Design):
         hit = hits(params)[1]
         slow = (1.0 - hit) * SLOWER.get(step, SLOWEST) / BYTES_PER_S
         seconds = params.grid * a_turn * max(slow, hit / L2_BYTES_PER_S[lines == sectors])
-        return 5e-6 + params.tiles_per_cta * max(seconds, LATENCY_S)
+        return LAUNCH_S + params.tiles_per_cta * max(seconds, LATENCY_S)
 
     def candidate(self, u: Sequence[float], largest: int) -> Params:  # noqa: ARG002 - tiles are not sized in bytes
         """The configuration at ``u`` of the unit cube. Raises ValueError where too little of the array is touched."""
@@ -60,8 +60,8 @@ class StridedDesign(Design):
         # Hits depend on the turns, and the turns on the hits.
         turns = 64
         for _ in range(4):
-            seconds = self.estimate_s(Params(**values | {"tiles_per_cta": turns})) - 5e-6
-            turns = max(round(turns * (target_s - 5e-6) / seconds), 4)
+            seconds = self.estimate_s(Params(**values | {"tiles_per_cta": turns})) - LAUNCH_S
+            turns = max(round(turns * (target_s - LAUNCH_S) / seconds), 4)
         return Params(**values | {"tiles_per_cta": turns})
 
     def groups(self) -> list[list[Params]]:

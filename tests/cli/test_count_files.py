@@ -61,7 +61,7 @@ def test_what_is_asked_is_doubtful_until_it_is_answered(written, gpusim):
     text = path.read_text()
     asked = [number for number, line in enumerate(text.splitlines(), 1) if "# how many" in line]
     assert len(asked) == 3
-    lines = f"lines {asked[0]}, {asked[1]} and {asked[2]} are still as a draft has it"
+    lines = f"lines {asked[0]}, {asked[1]} and {asked[2]} are unchanged from the draft"
     assert lines in " ".join(gpusim("check", path)[1].split())
     for default, answer in (("grid: 132 ", "grid: 264 "), ("cta: 1 ", "cta: 40 "), ("stages: 2,", "stages: 4,")):
         text = text.replace(default, answer)

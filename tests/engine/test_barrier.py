@@ -158,7 +158,7 @@ def test_who_leaves_is_not_waited_for():
 
     for _ in range(2):
         sim.process(lane())
-    sim.call_at(5, lambda _: log.append(barrier.leave(1)))
+    sim.call_after(5, lambda _: log.append(barrier.leave(1)))
     sim.run()
     assert log == [True, 5, 5, 5, 5]
 

@@ -12,15 +12,15 @@ def test_late_calls_come_after_all_events_of_the_instant():
     def late() -> None:
         order.append("late")
         # What a late call brings about in the same instant comes before the next one.
-        sim.call_at(0.0, lambda _event: order.append("event of the first"))
+        sim.call_after(0.0, lambda _event: order.append("event of the first"))
 
     def first(_event) -> None:
         sim.call_late(late)
         sim.call_late(lambda: order.append("second late"))
-        sim.call_at(0.0, lambda _event: order.append("event"))
+        sim.call_after(0.0, lambda _event: order.append("event"))
 
-    sim.call_at(1.0, first)
-    sim.call_at(2.0, lambda _event: order.append("later"))
+    sim.call_after(1.0, first)
+    sim.call_after(2.0, lambda _event: order.append("later"))
     assert sim.run() == 2.0
     assert order == ["event", "late", "event of the first", "second late", "later"]
 
@@ -36,8 +36,8 @@ def test_a_late_call_is_made_though_nothing_else_is_left():
 def test_what_is_cancelled_is_not_called():
     sim = Simulation()
     seen = []
-    cancelled = sim.call_at(1.0, lambda _call: seen.append("first"))
-    sim.call_at(2.0, lambda _call: seen.append("second"))
+    cancelled = sim.call_after(1.0, lambda _call: seen.append("first"))
+    sim.call_after(2.0, lambda _call: seen.append("second"))
     cancelled.cancel()
     assert sim.run() == 2.0
     assert seen == ["second"]

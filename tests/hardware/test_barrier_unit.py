@@ -24,19 +24,25 @@ def predicted(device: str, warps: int, ctas: int) -> float:
     return (times[1].total_s - times[0].total_s) / (LONG - SHORT) * profile.clock_hz
 
 
+def full(device: str) -> list[dict]:
+    """Rows in which 64 warps arrive at the same time."""
+    found = [
+        row for row in rows("barrier_unit", device) if row["warps"] * row["ctas_per_sm"] == 64 and row["warps"] > 1
+    ]
+    assert len(found) == 4
+    return found
+
+
 @pytest.mark.parametrize("device", ["h200_sxm", "h100_sxm"])
 def test_a_warp_takes_two_cycles_of_it(device):
     """As many as it adds to a barrier that is alone: what an arrival and a release take."""
     profile = load_profile(device)
     each = profile.value("barrier.arrive_per_warp") + profile.value("barrier.release_per_warp")
-    full = [row for row in rows("barrier_unit", device) if row["warps"] * row["ctas_per_sm"] == 64 and row["warps"] > 1]
-    assert len(full) == 4
-    for row in full:
+    for row in full(device):
         assert row["cycles"] / 64 == pytest.approx(each, rel=0.06), row
 
 
 def test_ctas_take_turns_at_it():
     """Where it is full, 64 warps at the same time."""
-    for row in rows("barrier_unit"):
-        if row["warps"] * row["ctas_per_sm"] == 64 and row["warps"] > 1:
-            assert predicted("h200_sxm", row["warps"], row["ctas_per_sm"]) == pytest.approx(row["cycles"], rel=0.1), row
+    for row in full("h200_sxm"):
+        assert predicted("h200_sxm", row["warps"], row["ctas_per_sm"]) == pytest.approx(row["cycles"], rel=0.1), row

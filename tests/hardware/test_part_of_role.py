@@ -40,7 +40,5 @@ def test_is_the_same_as_roles_of_their_own():
 
 def test_more_warps_than_the_role_has():
     """Is told, with the role and both numbers."""
-    with pytest.raises(
-        ValueError, match=r"role 'worker', Compute of tile -1: 5 warps are to execute it; the role has 4"
-    ):
+    with pytest.raises(ValueError, match=r"role 'worker', Compute of tile -1: asks for 5 warps, but the role has 4"):
         total_ns(one_role(Compute(Mix(ffma=1), warps=5), warps=4))

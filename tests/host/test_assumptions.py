@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
+from typing import get_args
+
 import pytest
 
-from gpusim.hardware.profile import load_profile
+from gpusim.hardware.profile import load_profile, profile_names
+from gpusim.host import assumptions
 from gpusim.host.assumptions import assumed_of
 from gpusim.program import host as ops
+from gpusim.program.host_parts import Direction, PoolKind
 from gpusim.scenario import loads, predict
 
 WORK = ops.Work(ops.FixedCost(1e-6))
@@ -39,6 +44,22 @@ def assumed(calls: list, device: str = "h200_sxm", api: str = "cupy", graphs: tu
 def test_calls_say_what_matters(calls, api, expected):
     """Of the H200, on which nearly everything was measured."""
     assert assumed(calls, api=api) == expected
+
+
+@pytest.mark.parametrize("start", assumptions._ONLY_FOR)
+def test_every_beginning_is_that_of_a_quantity(start):
+    """Without the API; one that is called otherwise now would count for every program."""
+    keys = {key for name in profile_names() for key in load_profile(name).quantities}
+    names = {f"host.{key.split('.', 2)[2]}" if key.startswith("host.") else key for key in keys}
+    assert any(name.startswith(start) for name in names)
+    assert keys >= assumptions._OF_BLOCKS | assumptions._OF_WORK | assumptions._OF_COPIES | assumptions._OF_MEMSETS
+
+
+def test_every_word_is_said_of_some_program():
+    """By the type of a call, the way or the memory of a copy, the kind of a pool, or what there are several of."""
+    said = {call.__name__ for call in get_args(ops.HostOp)} | {*get_args(Direction), *get_args(PoolKind)}
+    said |= {"pinned", "pageable", "threads", "freeing", "devices"}
+    assert set(chain.from_iterable(assumptions._ONLY_FOR.values())) <= said
 
 
 def test_what_a_pool_takes_to_look_at_other_streams_matters_where_there_are_some():

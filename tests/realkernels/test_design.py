@@ -9,8 +9,11 @@ from importlib import import_module
 
 import pytest
 
+from gpusim.scenario import techniques
+from gpusim.timeline import TimelineBuilder
+from gpusim.validation.recording import save_timeline
 from realkernels._harness.design import design_of
-from realkernels._harness.measure import timeline_name
+from realkernels._harness.timeline_names import timeline_name
 
 ALL = ("sync_tile", "cp_async_multistage", "tma_warp_specialized")
 """Tile pipelines with the common design."""
@@ -26,6 +29,16 @@ def test_points_fit_and_are_neither_too_short_nor_too_long(technique) -> None:
     for p in points:
         assert technique.build(p).shared_bytes + 1024 <= 228 * 1024 // p.ctas_per_sm
         assert 8 << 20 <= p.grid * p.tiles_per_cta * p.tile_bytes <= 6 << 30
+
+
+def test_every_technique_has_names_for_its_timelines(tmp_path) -> None:
+    """Readable ones where a file takes them, others where a parameter is 0.0002 s."""
+    for name, technique in techniques().items():
+        found = timeline_name(technique.params())
+        save_timeline(tmp_path / f"{name}.npz", found, TimelineBuilder().build())
+        assert found == timeline_name(technique.params())
+    assert timeline_name(techniques()["sync_tile"].params()).startswith("tb16384_fpe16_")
+    assert len(timeline_name(techniques()["concurrent_kernels"].params())) == len("case-") + 12
 
 
 @pytest.mark.parametrize("technique", TECHNIQUES, ids=ALL)

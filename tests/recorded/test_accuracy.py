@@ -44,7 +44,7 @@ HIDDEN_WORST = 0.285
 def case(name: str, point: Point) -> RecordedCase:
     """A point as the accuracy report takes it."""
     sides = (TimelineBuilder().build(total_s=total_s) for total_s in (point.predicted_s, point.measured_s))
-    return RecordedCase(name, DEVICE, dict(point.params), compare_timelines(*sides))
+    return RecordedCase(name, DEVICE, dict(point.params), compare_timelines(*sides), rings=("stages",))
 
 
 def table(title: str, rows: list[Any]) -> str:

@@ -87,7 +87,7 @@ def test_loops_of_a_draft_of_which_nobody_has_said_how_often_they_run():
     for asked, times, doubts in (("", 1, 1), (" Or, if it fills the ring: `ahead`", 1, 1), ("", 4, 0)):
         found = told("        - sync_threads", loop.format(asked, times))
         assert len(found) == doubts
-        assert all("still as a draft has it: say how many, or how often that loop runs" in doubt for doubt in found)
+        assert all("unchanged from the draft: say how many, or how often that loop runs" in doubt for doubt in found)
     assert told("        - sync_threads", loop.format("", 1).replace("  # loop 1.1: how often?", "")) == ()
 
 

@@ -115,7 +115,7 @@ def test_loads_may_be_spared_as_long_as_there_are_more(spelled, written):
     load = "{load: {bytes: 4 KiB, wait: false}}"
     text = spelled.replace("{wait: input}, ", f"{{wait: input}}, {load}, {load}, {{{written}}}, wait_loads, ")
     assert list(loads(text).program().roles[1].body(1))[3] == WaitLoads(1, tile=0)
-    with pytest.raises(ScenarioError, match=r"wait_loads: leaves 1 loads under way, .* more than 1: .*at most 0"):
+    with pytest.raises(ScenarioError, match=r"wait_loads: allows 1 loads in flight, .* more than 1, .*at most 0"):
         loads(text.replace(f"{load}, ", "", 1))
     ahead = load.replace("wait: false", "wait: false, ahead: 1")
     assert loads(text.replace(f"{load}, {load}", ahead).replace(", wait_loads, ", ", ")).program()

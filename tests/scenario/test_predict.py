@@ -33,6 +33,14 @@ def test_baseline_has_one_stage(spelled, demo):
     assert serial_baseline(loads(demo)).params.stages == 1
 
 
+def test_baseline_of_two_rings_has_one_stage_in_each():
+    """They are declared apart."""
+    two_rings = "question: q\ndevice: h200_sxm\nkernel: {technique: three_role, params: {tiles_per_cta: 8}}\n"
+    serial = serial_baseline(loads(two_rings))
+    assert (serial.params.input_stages, serial.params.output_stages) == (1, 1)
+    assert predict(serial).total_s > predict(loads(two_rings)).total_s
+
+
 def test_stages_beat_the_baseline(spelled):
     """Three stages overlap, one does not."""
     result = answer(loads(spelled))

@@ -120,7 +120,7 @@ def test_wrong_choice_costs_what_was_measured(made, params):
     made.record(params(stages=best), 1.1e-5)
     made.record(params(stages=other), 1.0e-5)
     (choice,) = accuracy(all_cases(workers=1)).choices
-    assert (choice.predicted_best, choice.measured_best) == (best, other)
+    assert (choice.predicted_best, choice.measured_best) == ({"stages": best}, {"stages": other})
     assert choice.loss == pytest.approx(0.1)
     assert not choice.right()
 

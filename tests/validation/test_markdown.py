@@ -17,7 +17,7 @@ from gpusim.validation.markdown import (
 def case(stages: int, predicted: float, measured: float, device: str = "d") -> RecordedCase:
     """A case with totals alone."""
     sides = [TimelineBuilder().build(device=device, total_s=total) for total in (predicted, measured)]
-    return RecordedCase("made_up", device, {"stages": stages, "warps": 4}, compare_timelines(*sides))
+    return RecordedCase("made_up", device, {"stages": stages, "warps": 4}, compare_timelines(*sides), rings=("stages",))
 
 
 def test_table_has_a_row_per_technique_and_one_for_all():
@@ -53,6 +53,24 @@ def test_page_lists_every_case_with_the_worst_first():
     page = accuracy_page(accuracy([case(1, 1.02, 1.0), case(2, 0.9, 0.95)]))
     assert page.index("stages=2, warps=4") < page.index("stages=1, warps=4")
     assert "| `made_up` | d | warps=4 | 2 | 2 | 0.0% |" in page
+
+
+def test_stages_of_several_rings_are_picked_together():
+    """Cases differ in both of them; the fewest of equally fast ones are picked."""
+    cases = [
+        RecordedCase(
+            "made_up", "d", {"into": into, "warps": 4, "out": out},
+            compare_timelines(*(TimelineBuilder().build(device="d", total_s=total) for total in totals)),
+            rings=("into", "out"),
+        )
+        for (into, out), totals in {(1, 1): (1.2, 1.2), (3, 2): (1.0, 1.0), (2, 2): (1.0, 1.1)}.items()
+    ]  # fmt: skip
+    report = accuracy(cases)
+    (choice,) = report.choices
+    assert (choice.params, choice.predicted_best) == ({"warps": 4}, {"into": 2, "out": 2})
+    assert (choice.measured_best, choice.loss) == ({"into": 3, "out": 2}, pytest.approx(0.1))
+    assert (report.overall.choices, report.overall.choices_right) == (1, 0)
+    assert "| `made_up` | d | warps=4 | into=2, out=2 | into=3, out=2 | 10.0% |" in accuracy_page(report)
 
 
 def test_nothing_recorded_is_said():

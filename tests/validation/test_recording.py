@@ -138,6 +138,27 @@ def test_timelines_survive_a_round_trip_and_are_replaced_by_name(tmp_path) -> No
     assert loaded.meta == some_timeline().meta
 
 
+def test_a_timeline_replaces_an_older_one_of_the_same_case(tmp_path) -> None:
+    """Whatever both are called, and in whatever order the parameters stand; other cases stay."""
+    path, case = tmp_path / TIMELINES, {"technique": "t", "params": {"stages": 2, "warps": 4}}
+    others = [{"technique": "u"}, {"device": "h100_sxm"}, {"params": {"stages": 3, "warps": 4}}]
+    for number, other in enumerate([{}, *others]):
+        save_timeline(path, f"case{number}", some_timeline(1.0).with_meta(**case | other))
+    again = {"params": {"warps": 4, "stages": 2}, "device": "NVIDIA H200"}
+    save_timeline(path, "case-new", some_timeline(2.0).with_meta(**case | again))
+    assert list(list_timelines(path)) == ["case1", "case2", "case3", "case-new"]
+    assert list(load_timeline(path, "case-new")) == list(some_timeline(2.0))
+    with np.load(path) as file:
+        assert not [key for key in file.files if key.startswith("case0.")]
+
+
+def test_timelines_of_no_technique_are_told_apart_by_name(tmp_path) -> None:
+    """Nobody looks for them by parameters."""
+    for name in ("one", "two"):
+        save_timeline(tmp_path / TIMELINES, name, some_timeline().with_meta(technique=None, params={}))
+    assert list(list_timelines(tmp_path / TIMELINES)) == ["one", "two"]
+
+
 def test_a_missing_recording_says_so(tmp_path) -> None:
     """With its path."""
     for read in (Totals.load, list_timelines):

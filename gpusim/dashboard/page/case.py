@@ -31,6 +31,7 @@ __all__ = [
     "CaseSource",
     "Cost",
     "Entry",
+    "Finder",
     "Numbers",
     "Point",
 ]

@@ -36,7 +36,7 @@ from gpusim.dashboard.pages.plain import plain
 from gpusim.errors import GpusimError
 from gpusim.validation import accuracy
 
-__all__ = ["register_accuracy"]
+__all__ = ["pointed", "register_accuracy"]
 
 NAME = "accuracy"
 FIRST = 60

@@ -14,7 +14,7 @@ from gpusim.dashboard.figure.track import MICRO
 from gpusim.dashboard.pages.accuracy_rows import error_of
 from gpusim.validation import RecordedCase
 
-__all__ = ["VIEWS", "accuracy_figure"]
+__all__ = ["HEIGHT", "VIEWS", "accuracy_figure"]
 
 VIEWS = ("predicted", "error")
 HEIGHT = 430

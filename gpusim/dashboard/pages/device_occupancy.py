@@ -15,7 +15,7 @@ from gpusim.errors import DoesNotFit
 from gpusim.hardware.occupancy import resident_ctas
 from gpusim.hardware.profile import DeviceProfile
 
-__all__ = ["KIB", "Cta", "answer_of", "bounds_of", "steps_figure"]
+__all__ = ["HEIGHT", "KIB", "Cta", "answer_of", "bounds_of", "steps_figure"]
 
 KIB = 1024
 HEIGHT = 190

@@ -17,7 +17,7 @@ from gpusim.timeline.roofline import FP32, TENSOR_CORES, Roofline, roofline
 from gpusim.units import format_quantity
 from gpusim.validation import RecordedCase
 
-__all__ = ["VIEWS", "Peaks", "Spot", "peaks_of", "roofline_figure", "spots_of"]
+__all__ = ["HEIGHT", "VIEWS", "Peaks", "Spot", "peaks_of", "roofline_figure", "spots_of"]
 
 VIEWS = ("FLOP/s", "bytes/s")
 HEIGHT = 400

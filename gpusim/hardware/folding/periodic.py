@@ -20,11 +20,14 @@ from gpusim.hardware.folding.shape import TURNS, Cut, Shape
 from gpusim.hardware.folding.steady import steady_state
 from gpusim.hardware.folding.waves import Waves, mean_end
 
-__all__ = ["AGREEMENT", "find_cuts", "in_turn", "mean_cuts", "slope_cuts", "steady_wave"]
+__all__ = ["AGREEMENT", "LATER_AGREEMENT", "LOOKS", "find_cuts", "in_turn", "mean_cuts", "slope_cuts", "steady_wave"]
 
-AGREEMENT = (1e-4, 1e-3, 1e-3, 1e-3)
-"""Largest relative difference of the period between the two halves of the window, at each later look. CTAs that share
-an SM need not fall into a strict period; then the mean slope between a short run and a longer one is taken."""
+AGREEMENT, LATER_AGREEMENT = 1e-4, 1e-3
+"""Largest relative difference of the period between the two halves of the window, at the first look and at later ones.
+CTAs that share an SM need not fall into a strict period; then the mean slope between a short run and a longer one is
+taken."""
+LOOKS = 4
+"""How often it is looked at most whether tiles are steady, each time after more of them."""
 
 _TOTAL_AGREES = 5e-4
 """What a period that goes on changing, as it does between the two halves, may do to the total: half of the 1e-3 by
@@ -143,7 +146,7 @@ def _repeats(
     return [replace(cut, until_s=cut.until_s + sum(other.added_s for other in cuts[:i])) for i, cut in enumerate(cuts)]
 
 
-def _enough(agreement: float, steps: int, missing: int) -> float:
+def _agreement_of_halves(agreement: float, steps: int, missing: int) -> float:
     """How far the periods of the two halves may differ: by more if few tiles are missing after ``steps``."""
     half = steps / 3.0
     return max(agreement, _TOTAL_AGREES * 2.0 * half * (steps + missing) / missing**2) if missing else agreement
@@ -158,7 +161,7 @@ def steady_wave(
     serves them all.
     """
     together = [fsum(done) for done in zip(*wave, strict=True)]
-    agreement = _enough(agreement, len(together), missing)
+    agreement = _agreement_of_halves(agreement, len(together), missing)
     steady = steady_state(together, stride, drain, agreement)
     if steady is None:
         return None

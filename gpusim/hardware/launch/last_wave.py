@@ -37,7 +37,7 @@ tiles of 64 x 256 by eight warps end 17 to 25 % apart, at 0.42 to 0.45 on the de
 
 
 class Independent(NamedTuple):
-    """Of what warps have most of it."""
+    """How many instructions of a warp are independent of each other, in the ops that have most of them."""
 
     chains: float
     """FFMAs of a warp that do not wait for each other."""

@@ -42,7 +42,7 @@ class Launch:
     profile: DeviceProfile
     fits: Occupancy
     sms: int
-    """Those on which its CTAs find room."""
+    """SMs on which its CTAs find room."""
     traffic: Traffic
     """What all CTAs read and write."""
     kept: float

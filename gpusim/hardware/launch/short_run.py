@@ -9,6 +9,8 @@ from dataclasses import replace
 
 from gpusim.hardware.folding.periodic import (
     AGREEMENT,
+    LATER_AGREEMENT,
+    LOOKS,
     find_cuts,
     in_turn,
     mean_cuts,
@@ -40,7 +42,7 @@ MOST_SIDE_BY_SIDE, MANY_SIDE_BY_SIDE = 24, 5000
 BESIDE_TILES = 100
 """Tiles of a CTA that show at the latest what it takes besides them."""
 APART_AGREEMENT = 5e-3
-"""As `AGREEMENT`, of kernels whose SMs move apart, of which no more is known."""
+"""As `LATER_AGREEMENT`, of kernels whose SMs move apart, of which no more is known."""
 WAVES_IN_STEP = 6
 """Full waves up to which it is looked at who takes the CTAs left over; later ones are out of step anyway."""
 
@@ -125,7 +127,7 @@ def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int, roughly: bool
     if dealt := _deal_left_over(launch, run, tiles / count):
         launch = replace(launch, dealt=dealt)
         run = run_once(launch, program.shortened(missing), Waves(shape.resident, count), left_out=missing)
-    cuts = find_cuts(run.sms, shape, missing, _enough(AGREEMENT[0], run, ctas * count))
+    cuts = find_cuts(run.sms, shape, missing, _agreement_of_run(AGREEMENT, run, ctas * count))
     if cuts is not None:
         return run, cuts
     if roughly and run.moving_apart and not in_turn(run.sms, shape):
@@ -133,7 +135,8 @@ def _run_longer(launch: Launch, shape: Shape, few: int, ctas: int, roughly: bool
     longest = shape.longer(few)
     if longest >= tiles:
         return _run_all(launch, Waves(shape.resident, tiles))
-    for _ in AGREEMENT[2:]:
+    # The short run was the first look, one of `longest` tiles would be the second.
+    for _ in range(LOOKS - 2):
         if shape.longer(longest) < tiles and ctas * longest <= MANY_TILES:
             longest = shape.longer(longest)
     return _run_once_longer(launch, shape, longest, ctas, run)
@@ -148,20 +151,20 @@ def _run_once_longer(launch: Launch, shape: Shape, longest: int, ctas: int, shor
     seen = len(short.sms[0].ctas[0].done_s)
     open_end = None
     if program.most_tiles <= LISTED_TILES:
-        open_end = OpenEnd(program, shape, shape.longer(seen), AGREEMENT[-1])
+        open_end = OpenEnd(program, shape, shape.longer(seen), LATER_AGREEMENT)
     waves = Waves(shape.resident, program.fewest_tiles, short.sms[0].waves)
     run = run_once(launch, program, waves, open_end, left_out=missing)
     missing += open_end.missing if open_end else 0
-    cuts = find_cuts(run.sms, shape, missing, _enough(AGREEMENT[-1], run, ctas * longest))
+    cuts = find_cuts(run.sms, shape, missing, _agreement_of_run(LATER_AGREEMENT, run, ctas * longest))
     if cuts is None and ctas * tiles > EXACT_TILES:
         # Not even slopes need be steady.
         cuts = slope_cuts(short.sms, run.sms, shape, missing)
     return _run_all(launch, Waves(shape.resident, tiles)) if cuts is None else (run, cuts)
 
 
-def _enough(agreement: float, run: Run, tiles: int) -> float:
+def _agreement_of_run(agreement: float, run: Run, tiles: int) -> float:
     """How far periods may differ in ``run``, of so many ``tiles`` of an SM."""
-    return max(agreement, AGREEMENT[-1] if tiles > MANY_TILES else 0.0, APART_AGREEMENT if run.moving_apart else 0.0)
+    return max(agreement, LATER_AGREEMENT if tiles > MANY_TILES else 0.0, APART_AGREEMENT if run.moving_apart else 0.0)
 
 
 def _run_all(launch: Launch, waves: Waves | None) -> tuple[Run, list[Cut]]:
@@ -170,7 +173,7 @@ def _run_all(launch: Launch, waves: Waves | None) -> tuple[Run, list[Cut]]:
     # Which is so after a few waves only, of which none was left out.
     if dealt := _deal_left_over(launch, run):
         run = run_once(replace(launch, dealt=dealt), launch.program)
-    return run, find_cuts(run.sms, Shape(launch.fits.ctas_per_sm, 1, 0), 0, AGREEMENT[0]) or []
+    return run, find_cuts(run.sms, Shape(launch.fits.ctas_per_sm, 1, 0), 0, AGREEMENT) or []
 
 
 def _deal_left_over(launch: Launch, run: Run, stretched: float = 1.0) -> tuple[int, ...] | None:

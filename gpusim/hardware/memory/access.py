@@ -19,7 +19,9 @@ import numpy as np
 from gpusim.program import WARP_SIZE
 from gpusim.program.banks import wavefronts
 
-__all__ = ["BLOCK_BYTES", "GRANULE_BYTES", "LINE_BYTES", "SECTOR_BYTES", "WIDEST", "Access", "Passes", "access_of"]
+__all__ = [
+    "BLOCK_BYTES", "DENSE", "GRANULE_BYTES", "LINE_BYTES", "SECTOR_BYTES", "WIDEST", "Access", "Passes", "access_of",
+]  # fmt: skip
 
 SECTOR_BYTES, GRANULE_BYTES, LINE_BYTES, BLOCK_BYTES = 32, 64, 128, 256
 WIDEST = 16

@@ -59,7 +59,7 @@ class Memory:
         self._off_line = 0.0
         """Bytes of bulk loads off a line that are under way."""
         self._off_line_all, self._off_line_lost = 0.0, 0.0
-        """Those that there have been, and what HBM could have read besides."""
+        """Bytes of them that there have been, and what HBM could have read besides."""
         self._off_line_few, self._off_line_crowd, self._off_line_many = (
             profile.value(f"tma.off_line_{amount}_under_way") for amount in ("few", "crowd", "many")
         )

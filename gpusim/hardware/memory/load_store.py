@@ -68,7 +68,7 @@ class LoadStoreQueue:
             self._until_s = {other: until_s for other, until_s in self._until_s.items() if until_s > now}
             self._until_s[age] = self._free_s
             self.when_changed()
-            self._sim.call_at(self._free_s - now, self._taken_in)
+            self._sim.call_after(self._free_s - now, self._taken_in)
         return max(self._free_s - self._filled_s - now, 0.0)
 
     def wait_s(self) -> float:

@@ -86,7 +86,7 @@ class LoadedLatency:
         self._write_queue_lines = value("hbm.write_queue_lines")
         self._between_warps = value("hbm.write_queue_between_warps")
         self._crowded = 0.0
-        """`among_writes` at the last load."""
+        """`among_writes` when it was looked at last."""
 
     def deviation_s(self, lines: float) -> float:
         """Standard deviation of the latency of the slowest of ``lines`` side by side in DRAM."""
@@ -111,17 +111,20 @@ class LoadedLatency:
         crowd_s = among_loads(load, self._share_s_per_byte * amount, *self._among_loads)
         return self._dram_s[0] + self.spread_s(lines, pieces) + crowd_s
 
-    def behind_writes_s(self, lines: float) -> float:
-        """What writes of all SMs to DRAM add to the latency of the slowest of ``lines``, from wherever they come."""
+    def look_at_writes(self) -> None:
+        """See how crowded writes of all SMs to DRAM make it for a load that begins now.
+
+        Once for each load: looking more often would change what is averaged.
+        """
         load, writes = self._busy()
         self._crowded = among_writes(self._to_dram * writes, load)
+
+    def behind_writes_s(self, lines: float) -> float:
+        """What those writes add to the latency of the slowest of ``lines``, from wherever they come."""
         return self._crowded * self._queued_s(lines)
 
     def apart_behind_writes_s(self, lines: float, own: float) -> float:
-        """How much later writes let the slowest of all ``lines`` of a CTA come than the ``own`` ones of one warp.
-
-        As crowded as the last load found it: looking more often would change what is averaged.
-        """
+        """How much later they let the slowest of all ``lines`` of a CTA come than the ``own`` ones of one warp."""
         return self._crowded * self._between_warps * (self._queued_s(lines) - self._queued_s(own))
 
     def spread_s(self, lines: float, pieces: float = 1.0) -> float:

@@ -150,6 +150,7 @@ class SmMemory:
         """
         latency, l2_hit, lines, missed = self._memory.latency, request.l2_hit, request.lines, request.missed
         from_dram = 1.0 - l2_hit ** max(lines, 1.0)
+        latency.look_at_writes()
         hit_s = self._near_s[request.path] + (1.0 - from_dram) * latency.far_s + latency.behind_writes_s(lines)
         if not missed:
             return hit_s

@@ -10,7 +10,7 @@ Source: realkernels.microbench structs (bytes from L1 to L2, by the counters); s
 
 from __future__ import annotations
 
-__all__ = ["merged_part"]
+__all__ = ["WARPS_OF_AN_SM", "merged_part"]
 
 WARPS_OF_AN_SM = 64
 SHARPNESS = 3

@@ -28,8 +28,8 @@ class CtaDispatch:
         self._turn_s, self._last_s = 0.0, -self._first_interval_s
         """When it is this SM's turn, and when it got its last CTA."""
 
-    def at_s(self, now: float, again: bool) -> float:
-        """When the SM, which can take one from ``now`` on, gets a CTA; ``again``: behind another one."""
+    def hand_out(self, now: float, again: bool) -> float:
+        """Give the SM, which can take one from ``now`` on, a CTA; when it gets it. ``again``: behind another one."""
         early_s = self._jitter_s if again else 0.0
         at_s = max(now, self._turn_s - early_s, self._last_s + self._first_interval_s)
         self._turn_s = max(now, self._turn_s) + (self._interval_s if again else self._first_interval_s)

@@ -31,28 +31,28 @@ _TURNS = 5
 
 
 class Fragments(NamedTuple):
-    """What one warp does in a turn; times in cycles."""
+    """What one warp does in a turn."""
 
     runs: tuple[tuple[int, int, int], ...]
     """Loads, products behind them, and of the loads until then the last ones that these products do not need."""
     repeats: float
     """How often a turn goes through the runs."""
     latency: float
-    """From a load to what needs it."""
+    """Cycles from a load to what needs it."""
     path: float
-    """Of shared memory for each load."""
+    """Cycles of shared memory for each load."""
     interval: float
-    """From one load of a scheduler to its next one."""
+    """Cycles from one load of a scheduler to its next one."""
     load: float
-    """From a load of a warp to its next instruction."""
+    """Cycles from a load of a warp to its next instruction."""
     product: float
-    """From a product of a warp to its next one, where other instructions stand between them."""
+    """Cycles from a product of a warp to its next one, where other instructions stand between them."""
     core: float
-    """Of a tensor core for each product."""
+    """Cycles of a tensor core for each product."""
     slots: float
-    """Of the scheduler for a product and what stands behind it."""
+    """Cycles of the scheduler for a product and what stands behind it."""
     around: float
-    """Of a warp at the end of a turn."""
+    """Cycles of a warp at the end of a turn."""
     meets: bool = False
     """Whether the warps of a CTA begin each turn together."""
 
@@ -114,7 +114,7 @@ class _Turns:
     def __init__(self, fragments: Fragments, repeats: int, ctas: int, warps: int, schedulers: int) -> None:
         self._fragments = fragments
         self._ops: list[int] = []
-        """Of one turn: `_LOAD`, or how many of the loads since its beginning a product needs."""
+        """Instructions of one turn: `_LOAD`, or how many of the loads since its beginning a product needs."""
         self._loads = 0
         for loads, products, ahead in fragments.runs * repeats:
             self._loads += loads
@@ -125,7 +125,7 @@ class _Turns:
         self._place, self._done = [0] * (ctas * self._here), [0] * (ctas * self._here)
         """Where each warp is in its turn, and how many it has done."""
         self._there: list[list[float]] = [[] for _ in self._place]
-        """When the loads of each warp come."""
+        """When the loads of each warp come, in cycles as all times here."""
         self._ports, self._loaders, self._cores = ([0.0] * schedulers for _ in range(3))
         """When a scheduler can issue again, can issue a load, and a product."""
         self._path = 0.0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from gpusim.hardware.folding.periodic import AGREEMENT, steady_wave
+from gpusim.hardware.folding.periodic import AGREEMENT, LATER_AGREEMENT, LOOKS, steady_wave
 from gpusim.hardware.folding.shape import Shape
 from gpusim.hardware.sm.cta import Parts
 from gpusim.program import KernelProgram, Op, Role
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["OpenEnd"]
 
-_NEVER = 0, AGREEMENT[0]
+_NEVER = 0, AGREEMENT
 
 
 class OpenEnd:
@@ -110,10 +110,10 @@ class OpenEnd:
 
 def _looks(shape: Shape, tile: int, tiles: int, rough: float) -> Iterator[tuple[int, float]]:
     """The tiles at which to look, from ``tile`` on, and how well periods must agree there, ``rough`` will do."""
-    for agreement in AGREEMENT:
+    for look in range(LOOKS):
         if not _worth_it(tile, tiles):
             return
-        yield tile, max(agreement, rough)
+        yield tile, max(LATER_AGREEMENT if look else AGREEMENT, rough)
         tile = shape.longer(tile)
 
 

@@ -14,8 +14,8 @@ class _InTurn:
     def __init__(self, sim: Simulation) -> None:
         self._sim, self._free_s = sim, 0.0
 
-    def served(self, seconds: float, earlier_s: float = 0.0) -> float:
-        """Seconds from now until it has done what takes it ``seconds``, after all it was given before.
+    def serve(self, seconds: float, earlier_s: float = 0.0) -> float:
+        """Give it what takes it ``seconds``; seconds from now until it has done that, after all it was given before.
 
         The first of it came ``earlier_s`` ago.
         """
@@ -33,7 +33,7 @@ class SerialUnits:
 
     def synchronise(self, warps: int, interval_s: float) -> float:
         """Seconds until an operation on an mbarrier of each of ``warps`` warps is done, after all others."""
-        return self._mbarriers.served(warps * interval_s)
+        return self._mbarriers.serve(warps * interval_s)
 
     def arrive_in_cluster(self, warps: int, ctas: int, apart_s: float) -> float:
         """Seconds until so many warps have each arrived in so many CTAs, one warp ``apart_s`` after the other.
@@ -41,19 +41,17 @@ class SerialUnits:
         As many arrivals come here from there at the same time.
         """
         arrivals, earlier_s = warps * ctas, (warps - 1) * apart_s
-        counted_s = self._mbarriers.served(arrivals * self._costs.mbarrier_arrive_interval_s, earlier_s)
-        return max(
-            counted_s, self._cluster_arrivals.served(arrivals * self._costs.cluster_arrive_interval_s, earlier_s)
-        )
+        counted_s = self._mbarriers.serve(arrivals * self._costs.mbarrier_arrive_interval_s, earlier_s)
+        return max(counted_s, self._cluster_arrivals.serve(arrivals * self._costs.cluster_arrive_interval_s, earlier_s))
 
     def commit(self, warps: int) -> float:
         """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""
-        return self._commits.served(warps * self._costs.commit_s)
+        return self._commits.serve(warps * self._costs.commit_s)
 
     def arrive(self, warps: int, apart_s: float) -> None:
         """So many warps have come to a barrier, one ``apart_s`` after the other."""
-        self._barriers.served(warps * self._costs.sync_arrive_s, (warps - 1) * apart_s)
+        self._barriers.serve(warps * self._costs.sync_arrive_s, (warps - 1) * apart_s)
 
     def let_go(self, warps: int) -> float:
         """Seconds until a barrier that so many warps have come to has let all of them go, after those of other CTAs."""
-        return self._barriers.served(warps * self._costs.sync_release_s)
+        return self._barriers.serve(warps * self._costs.sync_release_s)

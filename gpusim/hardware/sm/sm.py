@@ -206,7 +206,7 @@ class Sm:
         while waiting:
             tiles = waiting.popleft()
             part = self._class.part(len(waiting))
-            start = dispatch.at_s(sim.now, again)
+            start = dispatch.hand_out(sim.now, again)
             if start > sim.now:
                 yield sim.timeout(start - sim.now)
             yield sim.timeout(dispatch.start_s(len(self.ctas), again))

@@ -42,7 +42,7 @@ class _Asked(NamedTuple):
 
 
 class TensorCores:
-    """Those of one SM, which work off groups of products, on schedulers of each class in the order of asking."""
+    """Tensor cores of one SM, which work off groups of products, on schedulers of each class in the order of asking."""
 
     def __init__(
         self,

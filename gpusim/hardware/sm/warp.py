@@ -97,7 +97,7 @@ class WarpLane:
         self.copied: tuple[str, int] | None = None
         """Ring and tile of the last bulk load."""
         self._loaded, self._place = -1, 0
-        """Tile of the last load, and how many of this tile came before it."""
+        """Tile of the load counted last, and how many of this tile came before it."""
         self._step: tuple[TimeStamp, float] | None = None
         """The last time stamp, and when it was taken; from the first one on the lane shows no more than stamps do."""
 
@@ -207,18 +207,19 @@ class WarpLane:
         """Warp instructions with which one warp moves its part of the bytes of ``op``."""
         return op.bytes / (self.among(op) * WARP_SIZE * op.width)
 
-    def late(self, tile: int) -> float:
-        """How late, -1 to 1, the next load of ``tile`` comes from DRAM; pseudo-random, differs by group."""
+    def draw_lateness(self, tile: int) -> float:
+        """Count one more load of ``tile``: how late, -1 to 1, it comes from DRAM; pseudo-random, differs by group."""
         self._place = self._place + 1 if tile == self._loaded else 0
         self._loaded = tile
         return self.cta.late(tile, self._place + self.group.apart)
 
-    def finds(self, tile: int, chance: float) -> bool:
-        """Whether the last load of ``tile`` finds all its lines in L1, which happens with probability ``chance``.
+    def last_load_hits(self, chance: float) -> bool:
+        """Whether the load counted last finds all its lines in L1, which happens with probability ``chance``.
 
         Pseudo-random, and the same in every run.
         """
-        return chance > 0.0 and 0.5 * (self.cta.late(tile, self._place + self.group.apart + 1) + 1.0) < chance
+        place = self._place + self.group.apart + 1
+        return chance > 0.0 and 0.5 * (self.cta.late(self._loaded, place) + 1.0) < chance
 
     def fall_behind(self) -> float:
         """Seconds by which the slowest warp reaches a barrier after this lane, a typical warp; counted anew from there.

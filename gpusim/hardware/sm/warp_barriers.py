@@ -90,7 +90,7 @@ def _arrive_on(lane: WarpLane, barrier: PhasedBarrier, tile: int, expect: float 
         later_s += cost.cluster_arrive_s
     else:
         served = lane.sm.units.synchronise(count, cost.mbarrier_arrive_interval_s)
-    lane.sim.call_at(served + later_s, lambda _event: barrier.arrive(count, expect, cause))
+    lane.sim.call_after(served + later_s, lambda _event: barrier.arrive(count, expect, cause))
     yield from lane.spend("barrier", cost.mbarrier_arrive_issue_s, tile)
 
 
@@ -101,7 +101,7 @@ def _arrive_when_landed(lane: WarpLane, barrier: PhasedBarrier, tile: int) -> Ge
     count, cause, cost = lane.group.warps, lane.last_interval, lane.cost
 
     def landed(_event: Event) -> None:
-        lane.sim.call_at(cost.mbarrier_arrive_s, lambda _event: barrier.arrive(count, 0.0, cause))
+        lane.sim.call_after(cost.mbarrier_arrive_s, lambda _event: barrier.arrive(count, 0.0, cause))
 
     lane.sim.all_of([arrival for arrival in arrivals if not arrival.processed]).callbacks.append(landed)
     lane.owe(cost.sync_issue_slots)

@@ -26,9 +26,9 @@ from gpusim.program.remedies import BULK_STORE
 if TYPE_CHECKING:
     from gpusim.hardware.sm.warp import WarpLane
 
-__all__ = ["COPY_HANDLERS", "PARTS", "Request", "ask_late", "issue", "start_of"]
+__all__ = ["COPY_HANDLERS", "COPY_PARTS", "Request", "ask_late", "issue", "start_of"]
 
-PARTS = 4
+COPY_PARTS = 4
 """A load that takes more than half of L1 is simulated in parts of about a quarter of it, and a copy that finds no room
 in so many parts, as one does that many lanes ask for."""
 _DENSE = DENSE.passes()
@@ -74,11 +74,11 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     start = lane.sim.now
     ring = lane.cta.rings[op.ring]
     stage = ring.stage(op.tile)
-    amount, copies, late = op.bytes * lane.share(op), lane.sm.memory.copies, lane.late(op.tile)
+    amount, copies, late = op.bytes * lane.share(op), lane.sm.memory.copies, lane.draw_lateness(op.tile)
     ring.begin_write(lane.lane, op.tile, amount)
     room = lane.sm.memory.copies_room(amount, start_of(op))
     # What finds room is on its way while the rest waits for it.
-    parts = 1 if copies.free(room) else PARTS
+    parts = 1 if copies.free(room) else COPY_PARTS
     count = lane.instructions(op) / parts
     access = access_of_rows(op.row, op.pitch or op.row) if op.row else DENSE
     # Who meets before it reads waits for the slowest line of all warps, and in a ring of their own each for its own.
@@ -185,9 +185,9 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
         amounts, code = [op.bytes], cost.tma_issue_again_slots if again else cost.tma_issue_slots
     else:
         # Those of the first lanes arrive while the others are asked for.
-        parts, code = min(op.copies, PARTS), op.copies * cost.tma_issue_elected_slots
+        parts, code = min(op.copies, COPY_PARTS), op.copies * cost.tma_issue_elected_slots
         amounts = [op.bytes * (part + 1) // parts - op.bytes * part // parts for part in range(parts)]
-    rest, late = max(code - cost.tma_submit_slots, 0.0) / len(amounts), lane.late(op.tile)
+    rest, late = max(code - cost.tma_submit_slots, 0.0) / len(amounts), lane.draw_lateness(op.tile)
     for amount in amounts:
         ring.begin_write(lane.lane, op.tile, amount)
     # The thread is busy for longer than it takes until the copy unit has the request.

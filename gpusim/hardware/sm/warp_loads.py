@@ -16,7 +16,7 @@ from gpusim.engine import Event
 from gpusim.hardware.memory.access import LINE_BYTES, Access, access_of
 from gpusim.hardware.memory.load_request import LoadRequest
 from gpusim.hardware.sm.costs import MemoryBatch, known_mix
-from gpusim.hardware.sm.warp_copies import PARTS, Request, ask_late, issue, start_of
+from gpusim.hardware.sm.warp_copies import COPY_PARTS, Request, ask_late, issue, start_of
 from gpusim.program import WARP_SIZE, Load, Store, StoreShared, WaitLoads
 
 if TYPE_CHECKING:
@@ -53,11 +53,11 @@ def load(lane: WarpLane, op: Load) -> Generator:
     missed = op.bytes * (1.0 - op.l1_hit)
     # More than L1 has room for goes out as earlier lines come in; in parts, so that it begins at once.
     taken = missed * share * access.lines * LINE_BYTES
-    parts = min(max(ceil(taken * PARTS / memory.l1.size), 1), MOST_PARTS) if taken > memory.l1.size / 2 else 1
+    parts = min(max(ceil(taken * COPY_PARTS / memory.l1.size), 1), MOST_PARTS) if taken > memory.l1.size / 2 else 1
     count = lane.instructions(op) / parts
-    loading, late = LoadUnderWay(), lane.late(op.tile)
+    loading, late = LoadUnderWay(), lane.draw_lateness(op.tile)
     lines = op.bytes / lane.among(op) * access.lines
-    held = lane.finds(op.tile, op.l1_hit ** max(lines, 1.0))
+    held = lane.last_load_hits(op.l1_hit ** max(lines, 1.0))
     for _ in range(parts):
         yield from issue(lane, op, "ldg", count, op.other / parts, op.masked / parts, passes)
         if not missed:

@@ -109,7 +109,7 @@ class BlockTimes:
         return self._interval_s * placed.count + self._restart_s
 
     def _after(self, seconds: float, then: Callable[[], None]) -> None:
-        self._sim.call_at(seconds, lambda _event: then())
+        self._sim.call_after(seconds, lambda _event: then())
 
     def _simulated(self, cost: SimulatedCost, placed: Placed, ended: Callable[[], None]) -> None:
         """As quick as alone, until others want the same SMs or HBM."""

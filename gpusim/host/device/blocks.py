@@ -109,7 +109,7 @@ class BlockScheduler:
         arrival = max(self._sim.now, self._front_free_s)
         self._front_free_s = arrival + self._dispatch_s
         if arrival > self._sim.now:
-            self._sim.call_at(arrival - self._sim.now, lambda _event: self._arrive(grid))
+            self._sim.call_after(arrival - self._sim.now, lambda _event: self._arrive(grid))
         else:
             self._arrive(grid)
         return grid.done
@@ -212,7 +212,7 @@ class BlockScheduler:
         self._repeating.remove(rounds)
         rounds.grid.left += to_come
         last = replace(rounds, rounds=rounds.rounds - to_come // rounds.count, over=False)
-        self._sim.call_at(last.end_s - self._sim.now, lambda _event: self._end(last))
+        self._sim.call_after(last.end_s - self._sim.now, lambda _event: self._end(last))
 
     def _end(self, rounds: _Rounds) -> None:
         if rounds.over:

@@ -76,7 +76,7 @@ class _Engine:
             return
         self._version += 1
         version = self._version
-        self._sim.call_at(first - self._sim.now, lambda _event: self._late(copy, version))
+        self._sim.call_after(first - self._sim.now, lambda _event: self._late(copy, version))
 
     def _late(self, copy: _Copy, version: int) -> None:
         if not self._busy and version == self._version:

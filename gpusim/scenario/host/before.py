@@ -40,7 +40,7 @@ class Free(NamedTuple):
 
 
 def frees_elsewhere(host: SpelledHost, threads: dict[str, list[Call]]) -> Iterator[Free]:
-    """Those of buffers and streams that one thread alone uses: what another one does may come in between."""
+    """Frees of buffers and streams that one thread alone uses: what another one does may come in between."""
     pools = DEFAULT_POOL | host.pools
     users: dict[tuple[str, str], set[str]] = defaultdict(set)
     for thread, calls in threads.items():

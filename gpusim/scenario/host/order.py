@@ -16,7 +16,7 @@ from gpusim.scenario.host.schema import SpelledHost
 from gpusim.scenario.kernel.op_schema import REPEAT
 from gpusim.scenario.problem import Problem
 
-__all__ = ["order_problems"]
+__all__ = ["ALLOCATED_BY", "FREED_BY", "order_problems"]
 
 TURNS = 2
 """Chunks after which a wait that has found no record yet never will; a loop's first turn may find none."""

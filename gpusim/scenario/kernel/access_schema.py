@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from gpusim.scenario.fields import ByteCount, Count, Name, Number
-from gpusim.scenario.kernel.schedule_schema import Amount, Fraction, PartOfRole, Schedule, Size, Width
+from gpusim.scenario.kernel.schedule_schema import Amount, ByPartOfRole, Fraction, Schedule, Size, Width
 from gpusim.units import parse_bytes
 
 __all__ = [
@@ -49,7 +49,7 @@ class OnRing(Schedule):
     """The ring; the stage is that of the op's tile."""
 
 
-class StageWait(OnRing, PartOfRole):
+class StageWait(OnRing, ByPartOfRole):
     """A wait for a free stage, perhaps of those warps only that ask for the copy into it."""
 
 
@@ -102,7 +102,7 @@ class BulkFetch(Fetch):
     reads them once for the cluster. A stage is free when the consumers of all its CTAs have released it."""
 
 
-class ThreadFetch(Fetch, PartOfRole):
+class ThreadFetch(Fetch, ByPartOfRole):
     """A copy issued by threads (cp.async)."""
 
     align: Align = 0
@@ -128,7 +128,7 @@ class ThreadFetch(Fetch, PartOfRole):
     are always taken for such."""
 
 
-class ThroughRegisters(PartOfRole):
+class ThroughRegisters(ByPartOfRole):
     """ld.global or st.global: what one instruction of a warp looks like."""
 
     width: Width = 16
@@ -180,7 +180,7 @@ class RegisterLoad(ThroughRegisters):
     its bytes, as when equal tiles lie one behind the other."""
 
 
-class SharedStore(PartOfRole):
+class SharedStore(ByPartOfRole):
     """st.shared from registers."""
 
     ring: Name | None = None

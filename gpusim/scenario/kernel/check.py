@@ -14,7 +14,7 @@ from gpusim.program import BULK_UNIT
 from gpusim.scenario.kernel.compute_check import compute_problems
 from gpusim.scenario.kernel.op_lists import as_run, as_written, length
 from gpusim.scenario.kernel.op_schema import REPEAT
-from gpusim.scenario.kernel.schedule_schema import MAX_EVERY, PartOfRole
+from gpusim.scenario.kernel.schedule_schema import MAX_EVERY, ByPartOfRole
 from gpusim.scenario.kernel.schema import MAX_TILES, PARTS, RoleSpec, SpelledKernel, TileTotal
 from gpusim.scenario.kernel.spec import fill_arrivals, free_arrivals, turn_of
 from gpusim.scenario.problem import Problem
@@ -63,7 +63,7 @@ def _list_problems(kernel: SpelledKernel, role: RoleSpec, part: str, place: tupl
         below = (*place, *path)
         if word != REPEAT:
             yield from _op_problems(kernel, part, word, spec, below)
-            if isinstance(spec, PartOfRole) and (spec.warps or 0) > role.warps:
+            if isinstance(spec, ByPartOfRole) and (spec.warps or 0) > role.warps:
                 problem = f"is {spec.warps}, the role has {role.warps}"
                 yield Problem((*below, "warps"), problem, f"at most {role.warps}")
         elif REPEAT not in path[:-1] and spec.times != int(spec.times):
@@ -146,7 +146,7 @@ def _wait_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
     for path, (pending, found) in most.items():
         if pending >= found and pending:
             yield Problem(
-                path, f"leaves {pending} loads under way, and never are there more than {found}: it waits for none",
+                path, f"allows {pending} loads in flight, but there are never more than {found}, so it never waits",
                 f"at most {max(found - 1, 0)}; each load op is one, whatever its bytes",
             )  # fmt: skip
 

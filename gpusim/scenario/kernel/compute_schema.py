@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from gpusim.scenario.fields import Count, Name, Number
-from gpusim.scenario.kernel.schedule_schema import Amount, PartOfRole, Width
+from gpusim.scenario.kernel.schedule_schema import Amount, ByPartOfRole, Width
 
 __all__ = ["ComputeMix"]
 
@@ -16,7 +16,7 @@ InRun = Annotated[Count, Field(ge=0, le=4096)]
 Run = tuple[InRun, InRun, InRun]
 
 
-class ComputeMix(PartOfRole):
+class ComputeMix(ByPartOfRole):
     """Instruction counts of one warp for one tile, and the parallelism among them."""
 
     ffma: Amount = 0.0

@@ -38,7 +38,7 @@ class LateMaker:
     lag: int
 
     def __call__(self, tile: int) -> Op:
-        """That of the iteration ``tile``."""
+        """The release in the iteration ``tile``."""
         return ops.Release(self.ring, tile=tile - self.lag)
 
 

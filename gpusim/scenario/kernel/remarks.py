@@ -36,7 +36,7 @@ def draft_remarks(source: Source) -> Iterator[str]:
         )
     if source.unanswered:
         asked = _lines(source.unanswered)
-        yield f"{asked} still as a draft has it: say how many, or how often that loop runs, or delete the question"
+        yield f"{asked} unchanged from the draft: say how many, or how often that loop runs, or delete the question"
 
 
 def _lines(numbers: Sequence[int]) -> str:

@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 
 from gpusim.scenario.fields import ByteCount, Count, Model, Number, whole_number
 
-__all__ = ["MAX_EVERY", "MAX_SKIP", "Amount", "Fraction", "PartOfRole", "Schedule", "Size", "Width"]
+__all__ = ["MAX_EVERY", "MAX_SKIP", "Amount", "Fraction", "ByPartOfRole", "Schedule", "Size", "Width"]
 
 MAX_AHEAD = 64
 MAX_EVERY = 1024
@@ -64,7 +64,7 @@ class Schedule(Model):
         return self.skip_first + (self.offset - self.skip_first) % self.every
 
 
-class PartOfRole(Schedule):
+class ByPartOfRole(Schedule):
     """An op that a branch may keep some warps of the role from."""
 
     warps: Annotated[Count, Field(ge=1, le=32)] | None = None

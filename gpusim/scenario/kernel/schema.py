@@ -12,7 +12,8 @@ from gpusim.scenario.fields import ByteCount, Count, Model, Name
 from gpusim.scenario.kernel.op_schema import OpStep
 
 __all__ = [
-    "PARTS", "BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel", "TechniqueKernel", "TileTotal", "names_technique",
+    "MAX_CTAS_PER_SM", "MAX_STAGES", "MAX_TILES", "PARTS", "BarrierSpec", "RingSpec", "RoleSpec", "SpelledKernel",
+    "TechniqueKernel", "TileTotal", "names_technique",
 ]  # fmt: skip
 
 PARTS = ("prologue", "per_tile", "epilogue")

@@ -19,7 +19,7 @@ from gpusim.scenario.kernel.op_makers import ArrivalMaker, LateMaker, Maker, Pha
 from gpusim.scenario.kernel.op_schema import REPEAT
 from gpusim.scenario.kernel.schema import RoleSpec, SpelledKernel, TileTotal
 
-__all__ = ["Step", "TileLoop", "build_kernel", "tile_loop"]
+__all__ = ["Step", "TileLoop", "build_kernel", "fill_arrivals", "free_arrivals", "tile_loop", "turn_of"]
 
 MBARRIER_BYTES = 8  # PTX ISA: an mbarrier object is 64 bits
 

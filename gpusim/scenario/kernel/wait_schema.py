@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from gpusim.scenario.fields import Count, Name
-from gpusim.scenario.kernel.schedule_schema import PartOfRole, Schedule, Size
+from gpusim.scenario.kernel.schedule_schema import ByPartOfRole, Schedule, Size
 
 __all__ = [
     "Barrier",
@@ -30,7 +30,7 @@ class Group(Schedule):
     """Ring whose stages - 1 is meant by "ahead: full"."""
 
 
-class Meeting(PartOfRole):
+class Meeting(ByPartOfRole):
     """__syncthreads."""
 
     warps: Annotated[Count, Field(ge=1, le=32)] | None = None

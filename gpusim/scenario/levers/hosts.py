@@ -21,7 +21,7 @@ from gpusim.scenario.levers.kernels import TWICE, rewritten
 __all__ = ["of_host"]
 
 SLICE = 4096
-"""Bytes."""
+"""Bytes from or to the host from which what a chunk copies is a slice of data."""
 KEPT = "1 TiB"
 """Release threshold of a pool that gives nothing back."""
 _SIZED = (*DIRECTIONS, "memset", "memcpy", "malloc", "malloc_async", "malloc_host")

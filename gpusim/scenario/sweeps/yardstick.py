@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-__all__ = ["Yardstick", "alike", "not_the_same", "yardstick_of"]
+__all__ = ["Work", "Yardstick", "alike", "not_the_same", "yardstick_of"]
 
 Work = Mapping[str, float]
 _TOLERANCE = 0.1
@@ -43,7 +43,7 @@ def not_the_same(amounts: str) -> str:
 
 
 def yardstick_of(works: Iterable[Work]) -> Yardstick:
-    """That of points which do so much work each."""
+    """What points that do so much work each are compared by."""
     all_of_them = list(works)
     if not all_of_them:
         return Yardstick()

@@ -160,7 +160,7 @@ KERNELS: dict[str, tuple[str | bytes, list[str]]] = {
     ),
     "registers from nowhere": (
         wrong("- release: input", "- release: input\n      prologue: [{set_max_nreg: 232}]"),
-        ["setmaxnreg (consumer 232)", "asks for", "registers per CTA", "wait for ever", "launch with more registers"],
+        ["setmaxnreg (consumer 232)", "asks for", "registers per CTA", "wait forever", "launch with more registers"],
     ),
     "copies ahead of their groups": (
         wrong(
