@@ -21,6 +21,7 @@ BENCHES = (
     "power",
     "issue",
     "operands",
+    "fetches",
     "halves",
     "multiply",
     "mma",

@@ -55,7 +55,9 @@ _PIPES_OF = {opcode: pipes for pipes, opcodes in _TAKES.items() for opcode in op
 
 @dataclass(frozen=True)
 class Stalls:
-    """Cycles lost in one turn of a loop: to ``register_conflicts``, and beyond that to pipes that are still busy.
+    """Cycles lost in one turn of a loop: to pipes that are still busy, and beyond that to ``register_conflicts``.
+
+    A pipe of half rate has two cycles to fetch operands in, so that it hardly matters if these meet.
 
     ``half_rate``: instructions that the fullest pipe of half rate takes; one that keeps it busy twice as long is two.
     """
@@ -82,9 +84,8 @@ class _Issued:
 def dispatch_stalls(instructions: Sequence[Instruction]) -> Stalls:
     """What one warp loses in one turn of the loop that ``instructions`` are, in order of address; elsewhere once."""
     listed = _fetches(instructions)
-    conflicts = _cycles(listed, pipes=False) - len(listed)
-    waits = _cycles(listed, pipes=True) - len(listed) - conflicts
-    return Stalls(conflicts, waits, _fullest(listed))
+    held = _cycles(listed, banks=False)
+    return Stalls(_cycles(listed, banks=True) - held, held - len(listed), _fullest(listed))
 
 
 def _fullest(listed: Sequence[_Issued]) -> float:
@@ -134,18 +135,18 @@ def _fetched_by_bank(instruction: Instruction, kept: dict[tuple[int, int], str])
     return tuple(map(len, fetched))
 
 
-def _cycles(listed: Sequence[_Issued], pipes: bool) -> float:
-    """Cycles that one turn takes, once the pipes and banks are as they stay."""
+def _cycles(listed: Sequence[_Issued], *, banks: bool) -> float:
+    """Cycles that one turn takes, once the pipes, and with ``banks`` these, are as they stay."""
     free, busy, now, ends = [0.0] * _BANKS, dict.fromkeys(_PIPES, 0.0), 0.0, []
     for _ in range(_TURNS):
         for one in listed:
             now += 1
-            if pipes and (taken := (min(_LIGHT, _HEAVY, key=busy.__getitem__),) if one.either else one.pipes):
+            if taken := (min(_LIGHT, _HEAVY, key=busy.__getitem__),) if one.either else one.pipes:
                 starts = max(now, *(busy[pipe] for pipe in taken))
                 now = max(now, starts - _SLACK)
                 busy.update(dict.fromkeys(taken, starts + one.turns * HALF_RATE))
             for bank, count in enumerate(one.fetched):
-                if count:
+                if banks and count:
                     read = max(free[bank], now) + count
                     now = max(now, read - _WINDOW)
                     free[bank] = read
