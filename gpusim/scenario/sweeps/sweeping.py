@@ -21,9 +21,10 @@ from gpusim.scenario.loader import from_data
 from gpusim.scenario.prediction import predict
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.schema import TechniqueKernel
+from gpusim.scenario.sweeps.axes import Axes
 from gpusim.scenario.sweeps.groups import SweepGroup, groups_of, work_axes
 from gpusim.scenario.sweeps.parallel import Progress, run_parallel
-from gpusim.scenario.sweeps.points import Axes, sweep_points
+from gpusim.scenario.sweeps.points import sweep_points
 from gpusim.scenario.sweeps.yardstick import Yardstick, yardstick_of
 from gpusim.scenario.technique import technique
 from gpusim.scenario.work import work_of
