@@ -1,7 +1,6 @@
 """The command line: arguments here, the work in the packages below, imported when needed.
 
-Exit codes: 0 fine, 1 a comparison is outside its band and not among the known gaps of its technique,
-2 bad input. What a user can put right is one message on stderr, never a traceback.
+What a user can put right is one message on stderr and exit code 2, never a traceback.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="gpusim",
     help="Predict, measure and show when everything happens on a GPU pipeline.",
+    epilog="Exit codes: 0 fine; 1 a prediction is outside its band (compare, report); 2 what was given is wrong.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -42,10 +42,7 @@ def _root(
         bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Predict, measure and show when everything happens on a GPU pipeline.
-
-    Exit codes: 0 fine; 1 a prediction is outside its band (compare, report); 2 something is wrong with what was given.
-    """
+    """Predict, measure and show when everything happens on a GPU pipeline."""
 
 
 @app.command(short_help="Predict a scenario and advise on it.")
