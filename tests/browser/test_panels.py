@@ -58,7 +58,7 @@ def test_a_window_narrower_than_the_page_is_scrolled_sideways(watched):
     page = watched.open("?scenario=ring")
     assert page.evaluate("document.querySelector('.app').clientHeight <= document.body.clientHeight")
     page.evaluate("document.body.scrollLeft = 1000")
-    for button in ("text=Export", "#theme-toggle"):
+    for button in ("[aria-label^='Save the picture']", "#theme-toggle"):
         box = page.locator(button).bounding_box()
         assert box["x"] + box["width"] <= 700
 
