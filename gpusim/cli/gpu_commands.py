@@ -36,7 +36,8 @@ def measure(
     technique = scenario.technique
     if technique is None:
         raise GpusimError(
-            f"{path}: {scenario.nothing_real}; use a technique, or time your own for gpusim compare --measured FILE"
+            f"{path}: {scenario.nothing_real}; use a technique, or time your own for gpusim compare (--total TIME, or "
+            "--measured FILE)"
         )
     measure_one = _plugin(MEASUREMENT_GROUP)
     chosen = [one for _, one in sweep_points(scenario, axes)] if axes else [scenario]

@@ -27,6 +27,7 @@ MAX_DIGITS = 40  # longer integers cost quadratic time to convert and fit no fie
 Place = tuple[str | int, ...]
 
 _INTEGER = re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*|0x[0-9a-fA-F]+")
+_OCTAL = re.compile(r"0[0-9_]*[0-9]")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:_[0-9]+)*(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _CONSTANTS = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
@@ -106,6 +107,8 @@ def read_text(path: Path) -> str:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
+        if path.is_symlink():
+            raise ScenarioError(f"is a link to {path.readlink()}, which is not there", file=path) from None
         raise ScenarioError("no such file", file=path, suggestion=_like(path)) from None
     except (OSError, ValueError) as error:
         raise ScenarioError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
@@ -207,6 +210,11 @@ class _Reader:
     def value(self, node: yaml.Node, path: Place) -> Any:
         self._visit(node, path)
         if isinstance(node, yaml.ScalarNode):
+            if not node.style and _OCTAL.fullmatch(node.value):
+                problem = f"{shown(node.value)} begins with 0, and is octal to some who read YAML"
+                raise self._source.error(
+                    problem, path, allowed=f"{node.value.lstrip('0_') or '0'}, or a text in quotes"
+                )
             # Quoted and block scalars are text whatever they look like.
             return node.value if node.style else parse_scalar(node.value)
         if isinstance(node, yaml.SequenceNode):

@@ -153,6 +153,14 @@ def test_damaged_rows_of_a_sweep_are_predicted_again(answer, path, tmp_path, old
     assert len(file.read_text().splitlines()) == 6
 
 
+def test_sweep_makes_no_folders(gpusim, path, tmp_path):
+    """One that is not there is misspelled."""
+    code, out, err = gpusim("sweep", path, "-o", tmp_path / "not" / "points.jsonl")
+    assert (code, out) == (2, "")
+    assert f"there is no folder {tmp_path / 'not'}" in err.replace("\n", "")
+    assert not (tmp_path / "not").exists()
+
+
 def test_sweep_writes_into_no_file_of_something_else(gpusim, path, tmp_path):
     """It would be appended to; a file of its own is, even one cut off in its first line."""
     other = tmp_path / "other"

@@ -109,10 +109,11 @@ def sweep(
     number of processes, ``dask`` the address of a scheduler to use instead. A point that
     does not fit or deadlocks is kept with its error.
 
-    Raises ScenarioError for a point that is not a valid scenario, GpusimError for too
-    many points, when Dask is not installed or not there, and for an ``output`` that holds
-    something else.
+    Raises ScenarioError for a point that is not a valid scenario and for too many points, GpusimError when Dask is not
+    installed or not there, and for an ``output`` that holds something else or is in a folder that does not exist.
     """
+    if output and not Path(output).parent.is_dir():
+        raise GpusimError(f"{output}: there is no folder {Path(output).parent}")
     done = _finished(Path(output)) if output else {}
     found = enumerate(sweep_points(scenario, axes))
     jobs = [_Job.of(index, point, changed, exact, trace) for index, (point, changed) in found]
@@ -223,7 +224,6 @@ class _Appender:
 
     def __enter__(self) -> Callable[[SweepPoint], None]:
         if self._path:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             written = self._path.read_bytes() if self._path.exists() else b""
             self._stream = self._path.open("a", encoding="utf-8")
             if written and not written.endswith(b"\n"):
