@@ -27,7 +27,7 @@ MAX_DIGITS = 40  # longer integers cost quadratic time to convert and fit no fie
 Place = tuple[str | int, ...]
 
 _INTEGER = re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*|0x[0-9a-fA-F]+")
-_OCTAL = re.compile(r"0[0-9_]*[0-9]")
+_OCTAL = re.compile(r"0[0-7_]*[0-7]")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:_[0-9]+)*(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _CONSTANTS = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
@@ -211,10 +211,7 @@ class _Reader:
         self._visit(node, path)
         if isinstance(node, yaml.ScalarNode):
             if not node.style and _OCTAL.fullmatch(node.value):
-                problem = f"{shown(node.value)} begins with 0, and is octal to some who read YAML"
-                raise self._source.error(
-                    problem, path, allowed=f"{node.value.lstrip('0_') or '0'}, or a text in quotes"
-                )
+                self._check_octal(node.value, path)
             # Quoted and block scalars are text whatever they look like.
             return node.value if node.style else parse_scalar(node.value)
         if isinstance(node, yaml.SequenceNode):
@@ -229,6 +226,12 @@ class _Reader:
             # An error about a key is best shown where the key stands.
             self._mark(key_node, (*path, key))
         return result
+
+    def _check_octal(self, text: str, path: Place) -> None:
+        """Raise ScenarioError for a number that is another one to those who read YAML 1.1."""
+        if isinstance(parse_scalar(text), int) and int(text, 8) != int(text):
+            problem = f"{text} begins with 0: read as octal, as some do, it is {int(text, 8)}"
+            raise self._source.error(problem, path, allowed=f"{int(text)}, or a text in quotes")
 
     def _visit(self, node: yaml.Node, path: Place) -> None:
         self._nodes += 1

@@ -254,7 +254,7 @@ host:
             "{tma_load: {ring: input, shared_by: 19}}",
             "shared_by: 19 is not possible (allowed: at most 18",
         ),
-        ("16 KiB", "0100000", "bytes: '0100000' begins with 0, and is octal to some who read YAML (allowed: 100000"),
+        ("16 KiB", "0100000", "bytes: 0100000 begins with 0: read as octal, as some do, it is 32768 (allowed: 100000"),
     ],
 )
 def test_what_nobody_means_is_refused(old, new, told):
@@ -266,7 +266,11 @@ def test_what_nobody_means_is_refused(old, new, told):
 
 def test_what_looks_odd_and_is_meant_is_not():
     """Zero itself, a fraction, fewer instructions than the chains that are there by default, text in quotes."""
-    loads(SOUND.replace("ffma: 512", "ffma: 2, lds: 0, setup: 0.5").replace("question: sound", "question: '007'"))
+    loads(
+        SOUND.replace("ffma: 512", "ffma: 2, lds: 00, sts: 07, setup: 0.5").replace(
+            "question: sound", "question: '007'"
+        )
+    )
     resolved = loads(SOUND.replace("ffma: 512", "ffma: 2")).resolved()
     assert from_data(resolved).resolved() == resolved
 

@@ -85,7 +85,10 @@ def _unknown(query: str, names: Sequence[str]) -> str:
     if name in names:
         return ""
     close = nearest(name, names)
-    return f"There is no device {shown(name)}; this is {FIRST}." + (f" Did you mean {close}?" if close else "")
+    # It stands there also when another device has been chosen.
+    return f"The address names a device that there is not: {shown(name)}." + (
+        f" Did you mean {close}?" if close else ""
+    )
 
 
 def _quantities(device: str, words: str, kind: str) -> tuple[Any, Any, str]:
