@@ -127,7 +127,7 @@ def test_an_unknown_device_in_the_address_is_told():
 
     def opened(device):
         with Flask("test").test_request_context(headers={"Referer": f"http://localhost/device/?device={device}"}):
-            return texts(app.layout())
+            return " ".join(texts(app.layout()))
 
     assert "names a device that there is not: 'h200'. Did you mean h200_sxm?" in opened("h200")
     assert "names a device" not in opened("b200")
