@@ -1,7 +1,6 @@
 """The command line: arguments here, the work in the packages below, imported when needed.
 
-Exit codes: 0 fine, 1 a comparison is outside its band and not among the known gaps of its technique,
-2 bad input. What a user can put right is one message on stderr, never a traceback.
+What a user can put right is one message on stderr and exit code 2, never a traceback.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Annotated
 
 import typer
 
-from gpusim.cli.options import Device, Exact, Json, Overrides, ScenarioFile
+from gpusim.cli.options import Axes, Device, Exact, Json, Overrides, ScenarioFile
 from gpusim.dashboard.ports import LAST_PORT, PORT
 from gpusim.errors import GpusimError
 from gpusim.version import __version__
@@ -23,6 +22,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="gpusim",
     help="Predict, measure and show when everything happens on a GPU pipeline.",
+    epilog="Exit codes: 0 fine; 1 a prediction is outside its band (compare, report); 2 what was given is wrong.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -94,7 +94,10 @@ def check(
     ] = False,
     json: Json = False,
 ) -> None:
-    """Check scenario files and all points of their sweeps for errors, deadlocks and hazards; exit 2 on any."""
+    """Check scenario files and the points of their sweeps for errors, deadlocks and hazards; exit 2 on any.
+
+    Points are run for a few tiles each; of more than 48 every value has its turn, and it is told how many ran.
+    """
     from gpusim.cli import check_command
 
     raise typer.Exit(check_command.check(scenarios, json=json, calls=calls))
@@ -103,7 +106,7 @@ def check(
 @app.command(short_help="Predict every point of a sweep, ranked.")
 def sweep(
     scenario: ScenarioFile,
-    set_: Overrides = None,
+    set_: Axes = None,
     device: Device = None,
     json: Json = False,
     exact: Exact = False,
@@ -140,7 +143,7 @@ def export(
 @app.command(short_help="Run a scenario's real kernel on this GPU.")
 def measure(
     scenario: ScenarioFile,
-    set_: Overrides = None,
+    set_: Axes = None,
     json: Json = False,
     sweep: Annotated[bool, typer.Option("--sweep", help="Measure every point of the scenario's sweep.")] = False,
     timeline: Annotated[

@@ -12,13 +12,14 @@ from gpusim.errors import GpusimError, ScenarioError
 from gpusim.scenario import Scenario, load, predict
 from gpusim.scenario.host.call_list import call_list, captured
 from gpusim.scenario.host.schema import SpelledHost
-from gpusim.scenario.sweeps.points import check_sweep
+from gpusim.scenario.sweeps.points import checked_points
+from gpusim.scenario.sweeps.trial import try_points
 
 __all__ = ["check"]
 
 
 def check(paths: Sequence[Path], *, json: bool, calls: bool) -> int:
-    """Load and run each of ``paths``, and load the points of its sweep; tells what is wrong or doubtful about them.
+    """Load and run each of ``paths``, and try the points of its sweep; tells what is wrong or doubtful about them.
 
     A folder stands for the scenario files in it. With ``calls`` also which calls their host programs make. Returns the
     exit code. Raises ScenarioError for a folder without such files.
@@ -44,15 +45,18 @@ def _files(path: Path) -> Iterator[Path]:
 
 def _checked(path: Path, calls: bool) -> dict[str, Any]:
     """What there is to tell about one file; its calls also where running them ends in a deadlock."""
-    told: dict[str, Any] = {"file": str(path), "error": None, "doubts": []}
+    told: dict[str, Any] = {"file": str(path), "error": None, "doubts": [], "points": 0, "points_run": 0}
     try:
         scenario = load(path)
         if calls:
             host = _host_of(scenario)
             told |= {"calls": call_list(host), "graphs": captured(host)}
-        check_sweep(scenario)
+        points = checked_points(scenario) if scenario.model.sweep else []
         predict(scenario, trace=False)
         told["doubts"] = list(scenario.doubts())
+        trial = try_points(points, scenario)
+        told |= {"points": trial.points, "points_run": trial.tried}
+        told["error"] = "\n".join(trial.problems) or None
     except GpusimError as error:
         told["error"] = str(error)
     return told
@@ -72,10 +76,17 @@ def _print(told: dict[str, Any]) -> None:
         print_calls(name, told["calls"])
         for graph, calls in told["graphs"].items():
             print_captured(graph, calls)
+    some = f"{told['points_run']} of the {told['points']:,} points of its sweep were run"
+    some = some if told["points_run"] < told["points"] else ""
     if told["error"] is not None:
         print_error(told["error"])
     elif told["doubts"]:
         for doubt in told["doubts"]:
             console().print(f"{name}: doubtful: {doubt}", markup=False, soft_wrap=True)
-    else:
+    elif not some:
         console().print(f"{name}: fine", markup=False)
+    else:
+        console().print(f"{name}: fine; {some}", markup=False, soft_wrap=True)
+        return
+    if some:
+        console().print(f"{name}: {some}", markup=False, soft_wrap=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import subprocess
@@ -54,7 +55,12 @@ def checks() -> list[Check]:
             "cupy", ("cupy-cuda13x", "cupy-cuda12x"), "pip install 'gpusim[gpu-cuda13]', or gpu-cuda12", MEASURING
         ),
         _package("cupti", ("cupti-python",), "pip install 'gpusim[cupti]'; CUDA events serve without it", "streams"),
-        _program("cuobjdump", "pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm, or the CUDA toolkit", "count"),
+        _program(
+            "cuobjdump",
+            "CUOBJDUMP",
+            "pip install nvidia-cuda-cuobjdump nvidia-cuda-nvdisasm, or the CUDA toolkit",
+            "count",
+        ),
         _package("dask", ("distributed",), "pip install 'gpusim[dask]'", "sweep --dask", module="distributed"),
     ]
 
@@ -75,8 +81,9 @@ def gpu_names() -> tuple[list[str], str]:
     return [row[0] for row in rows], rows[0][1] if rows else ""
 
 
-def _program(name: str, fix: str, needed_for: str) -> Check:
-    found = shutil.which(name)
+def _program(name: str, variable: str, fix: str, needed_for: str) -> Check:
+    """A program on the path, or the one that the environment's ``variable`` names."""
+    found = shutil.which(os.environ.get(variable) or name)
     return Check(name, found is not None, found or "not on the path", fix, needed_for)
 
 

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from gpusim.cli.doctor_command import gpu_names
-from gpusim.cli.inputs import scenario_and_axes
+from gpusim.cli.inputs import scenario_and_axes, scenario_and_sweep
 from gpusim.cli.output import console, print_json, seconds
 from gpusim.errors import GpusimError
 from gpusim.hardware.profile import profile_text
-from gpusim.scenario import predict, with_overrides
-from gpusim.scenario.overrides import grid_points
+from gpusim.scenario import predict
+from gpusim.scenario.sweeps.points import sweep_points
 from gpusim.validation import measurement_of
 from gpusim.validation.recording import device_folder, recordings_folder
 
@@ -31,15 +31,16 @@ def measure(
     path: Path, assignments: list[str] | None, *, json: bool, sweep: bool, timeline: bool, record: bool
 ) -> None:
     """Run the technique's real kernel with the scenario's parameters, and keep the recordings if asked to."""
-    scenario, axes = scenario_and_axes(path, assignments, None)
+    read = scenario_and_sweep if sweep else scenario_and_axes
+    scenario, axes = read(path, assignments, None)
     technique = scenario.technique
     if technique is None:
         raise GpusimError(
-            f"{path}: {scenario.nothing_real}; use a technique, or time your own for gpusim compare --measured FILE"
+            f"{path}: {scenario.nothing_real}; use a technique, or time your own for gpusim compare (--total TIME, or "
+            "--measured FILE)"
         )
     measure_one = _plugin(MEASUREMENT_GROUP)
-    points = grid_points(axes or (scenario.model.sweep if sweep else None))
-    chosen = [with_overrides(scenario, point) for point in points]
+    chosen = [one for _, one in sweep_points(scenario, axes)] if axes else [scenario]
     _require_gpu()
     for one in chosen:
         # What deadlocks here would hang the GPU: its message comes instead.

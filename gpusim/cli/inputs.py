@@ -8,29 +8,29 @@ from typing import Any
 from gpusim.errors import GpusimError, ScenarioError
 from gpusim.scenario import Scenario, load
 from gpusim.scenario.overrides import parse_assignments
+from gpusim.scenario.sweeps.axes import Axes, joined, pinned
 
-__all__ = ["scenario_and_axes", "single_scenario"]
+__all__ = ["scenario_and_axes", "scenario_and_sweep", "single_scenario"]
 
 
 def scenario_and_axes(
     path: Path, assignments: list[str] | None, device: str | None
 ) -> tuple[Scenario, dict[str, list[Any]]]:
     """The scenario with all single overrides applied, and the axes that comma lists make."""
-    given = parse_assignments(assignments or ())
-    fixed = {name: values[0] for name, values in given.items() if len(values) == 1}
-    if device is not None:
-        if not fixed.keys().isdisjoint(("device", "device.base")):
-            raise GpusimError("--device and --set device=… name a device each; give one of them")
-        # Another base keeps the scenario's changed quantities: they are the what-if.
-        fixed = {"device.base": device, **fixed}
-    axes = {name: values for name, values in given.items() if len(values) > 1}
+    scenario, axes, _ = _read(path, assignments, device)
+    return scenario, axes
+
+
+def scenario_and_sweep(path: Path, assignments: list[str] | None, device: str | None) -> tuple[Scenario, Axes]:
+    """The same, with the axes of its own sweep: comma lists replace and join them, single overrides pin theirs.
+
+    Raises GpusimError where nothing is left to sweep, or an override could not hold at every point.
+    """
+    scenario, given, fixed = _read(path, assignments, device)
     try:
-        return load(path, fixed), axes
-    except ScenarioError as error:
-        for one in (error, *error.others):
-            if device is not None and one.file == "--set device.base":
-                one.file, one.field = "--device", ""
-        raise
+        return scenario, pinned(joined(scenario.model.sweep, given), fixed)
+    except GpusimError as error:
+        raise GpusimError(f"{path}: {error}") from None
 
 
 def single_scenario(path: Path, assignments: list[str] | None, device: str | None) -> Scenario:
@@ -40,3 +40,26 @@ def single_scenario(path: Path, assignments: list[str] | None, device: str | Non
         name, values = next(iter(axes.items()))
         raise GpusimError(f"--set {name} has {len(values)} values; one is allowed here, gpusim sweep takes lists")
     return scenario
+
+
+def _read(
+    path: Path, assignments: list[str] | None, device: str | None
+) -> tuple[Scenario, dict[str, list[Any]], dict[str, str]]:
+    """The scenario, axes from the command line, and the single overrides: paths with the options that gave them."""
+    given = parse_assignments(assignments or ())
+    fixed = {name: values[0] for name, values in given.items() if len(values) == 1}
+    options = {name: f"--set {name}" for name in fixed}
+    if device is not None:
+        if not given.keys().isdisjoint(("device", "device.base")):
+            raise GpusimError("--device and --set device=… name a device each; give one of them")
+        # Another base keeps the scenario's changed quantities: they are the what-if.
+        fixed = {"device.base": device, **fixed}
+        options["device.base"] = "--device"
+    axes = {name: values for name, values in given.items() if len(values) > 1}
+    try:
+        return load(path, fixed), axes, options
+    except ScenarioError as error:
+        for one in (error, *error.others):
+            if device is not None and one.file == "--set device.base":
+                one.file, one.field = "--device", ""
+        raise

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from gpusim.cli.inputs import scenario_and_axes
+from gpusim.cli.inputs import scenario_and_sweep
 from gpusim.cli.output import console, print_json, print_table, progress_bar, seconds, share
 from gpusim.cli.sweep_groups import axes_of, groups_as_json, print_groups, short, values
 from gpusim.errors import GpusimError
-from gpusim.scenario import SweepPoint, SweepResult
+from gpusim.scenario import Scenario, SweepPoint, SweepResult
 from gpusim.scenario import sweep as run_sweep
+from gpusim.scenario.kinds import Kind
 
 __all__ = ["sweep"]
 
@@ -30,18 +31,15 @@ def sweep(
     top: int,
 ) -> None:
     """Run the sweep and print its ranking, or where points do unlike work the best of each amount of it."""
-    scenario, given = scenario_and_axes(path, assignments, device)
-    own = scenario.model.sweep or {}
-    # Axes on the command line replace the same axes of the file and join the others.
-    axes = {**own, **given} if isinstance(own, dict) else (given or own)
+    scenario, axes = scenario_and_sweep(path, assignments, device)
     if not axes:
-        raise GpusimError(f"{path}: nothing to sweep; add a sweep section or --set kernel.params.stages=1,2,3")
+        raise GpusimError(f"{path}: nothing to sweep; add a sweep section or an axis, as --set {_some_axis(scenario)}")
     with progress_bar("points", wanted=not json) as progress:
         result = run_sweep(
             scenario, axes, output=output, workers=workers, exact=exact, trace=overlap, dask=dask, progress=progress
         )
     if not result.ranked:
-        raise GpusimError(f"no point of the sweep can run; the first: {result.points[0].error}")
+        raise GpusimError(f"{path}: no point of the sweep can run; the first: {result.points[0].error}")
     if json:
         print_json(
             {
@@ -60,6 +58,17 @@ def sweep(
     else:
         print_groups(scenario.question, result, overlap, top)
     _print_errors(result)
+
+
+def _some_axis(scenario: Scenario) -> str:
+    """An axis that this scenario can have: what its technique, its rings or its calls are counted by."""
+    kernel, host, technique = scenario.model.kernel, scenario.model.host, scenario.technique
+    if technique is not None:
+        counted = technique.named(Kind.STAGES, Kind.STREAMS)
+        return f"kernel.params.{counted[0]}=1,2,3" if counted else "device.base=h200_sxm,b200"
+    if host is not None:
+        return f"host.threads.{next(iter(host.threads))}.chunks=8,16,32"
+    return f"kernel.rings.{next(iter(kernel.rings))}.stages=1,2,3" if kernel.rings else "kernel.ctas_per_sm=1,2,4"
 
 
 def _print_ranking(question: str, result: SweepResult, overlap: bool, top: int) -> None:

@@ -15,11 +15,12 @@ from dash import Dash
 from flask import Response, abort, has_request_context, request
 from werkzeug.serving import make_server
 
-from gpusim.dashboard.page.address import address_of, asked_of
+from gpusim.dashboard.page.address import address_of, asked_of, ignored_in
 from gpusim.dashboard.page.callbacks import register
 from gpusim.dashboard.page.case import CaseSource
 from gpusim.dashboard.page.content import first_name, show_case, show_form
 from gpusim.dashboard.page.data import ScenarioFolder
+from gpusim.dashboard.page.importing import address_message
 from gpusim.dashboard.page.imports import MOST_BYTES
 from gpusim.dashboard.page.layout import page
 from gpusim.dashboard.pages.accuracy import register_accuracy
@@ -77,6 +78,7 @@ def _opening(source: CaseSource) -> dmc.MantineProvider:
     name = address["scenario"] or first_name(source)
     wanted = asked_of(address | {"name": name})
     shown = show_case(source, wanted) | show_form(source, wanted) | {"stamp": source.stamp(name)}
+    shown["import_message"] = address_message(ignored_in(asked))
     return page(source.entries(), address | {"scenario": name}, shown)
 
 

@@ -161,6 +161,11 @@ def _explain(entry: ErrorDetails, model: type[BaseModel], data: Any, path: Place
 
 def _no_mapping(given: str, value: Any, path: Place, names: list[str]) -> tuple[str, str]:
     """``{a, b}`` is YAML for names with nothing behind them."""
+    if path == ("device",):
+        return (
+            f"expected a name or a mapping, got {_got(given)}",
+            f"the name of a device; or a mapping of {listing(names)}",
+        )
     if value is None and path[0] == "host" and path[1] in _BY_DEFAULT:
         return f"nothing is said of {path[-1]}", f"{path[-1]}: {{}} where all is by default"
     return f"expected a mapping, got {_got(given)}", listing(names)

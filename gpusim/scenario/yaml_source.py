@@ -27,6 +27,7 @@ MAX_DIGITS = 40  # longer integers cost quadratic time to convert and fit no fie
 Place = tuple[str | int, ...]
 
 _INTEGER = re.compile(r"[-+]?[0-9]+(?:_[0-9]+)*|0x[0-9a-fA-F]+")
+_OCTAL = re.compile(r"0[0-7_]*[0-7]")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|[0-9]+(?:_[0-9]+)*(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?")
 _CONSTANTS = {
     "": None, "~": None, "null": None, "Null": None, "NULL": None,
@@ -110,6 +111,8 @@ def read_text(path: Path) -> str:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except FileNotFoundError:
+        if path.is_symlink():
+            raise ScenarioError(f"is a link to {path.readlink()}, which is not there", file=path) from None
         raise ScenarioError("no such file", file=path, suggestion=_like(path)) from None
     except (OSError, ValueError) as error:
         raise ScenarioError(f"cannot be read: {getattr(error, 'strerror', None) or error}", file=path) from None
@@ -214,6 +217,8 @@ class _Reader:
     def value(self, node: yaml.Node, path: Place) -> Any:
         self._visit(node, path)
         if isinstance(node, yaml.ScalarNode):
+            if not node.style and _OCTAL.fullmatch(node.value):
+                self._check_octal(node.value, path)
             # Quoted and block scalars are text whatever they look like.
             return node.value if node.style else parse_scalar(node.value)
         if isinstance(node, yaml.SequenceNode):
@@ -228,6 +233,12 @@ class _Reader:
             # An error about a key is best shown where the key stands.
             self._mark(key_node, (*path, key))
         return result
+
+    def _check_octal(self, text: str, path: Place) -> None:
+        """Raise ScenarioError for a number that is another one to those who read YAML 1.1."""
+        if isinstance(parse_scalar(text), int) and int(text, 8) != int(text):
+            problem = f"{text} begins with 0: read as octal, as some do, it is {int(text, 8)}"
+            raise self._source.error(problem, path, allowed=f"{int(text)}, or a text in quotes")
 
     def _visit(self, node: yaml.Node, path: Place) -> None:
         self._nodes += 1

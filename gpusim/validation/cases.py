@@ -156,7 +156,7 @@ def recordings_stamp(scenario: Scenario) -> tuple[tuple[str, int], ...]:
 def _nothing_recorded(scenario: Scenario) -> str:
     technique = scenario.technique
     if technique is None:
-        return f"{scenario.nothing_real} and so no recording; give yours with --measured FILE"
+        return f"{scenario.nothing_real} and so no recording; give yours with --total TIME or --measured FILE"
     if scenario.model.device.set:
         return f"the scenario changes {', '.join(scenario.model.device.set)} of {scenario.recorded_device}"
     devices = recorded_devices(technique)

@@ -7,6 +7,7 @@ import logging
 import shutil
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,20 @@ class Watched:
 def watched(chromium, address):
     """A fresh page with made-up cases at 1400 × 900."""
     yield from _watched(chromium, address)
+
+
+@pytest.fixture
+def slow(chromium):
+    """The same where whatever is changed takes more than a second to predict."""
+    from synthetic_source import Synthetic
+
+    class Slow(Synthetic):
+        def case(self, asked, *, quick=False):
+            time.sleep(1.2 if asked.altered and quick else 0.0)
+            return super().case(asked, quick=quick)
+
+    with served(Slow()) as address:
+        yield from _watched(chromium, address)
 
 
 @pytest.fixture

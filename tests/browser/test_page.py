@@ -389,3 +389,18 @@ def test_a_dragged_slider_asks_when_it_rests(shipped):
     page.wait_for_selector("#chips >> text=kernel.params.stages=8")
     page.mouse.up()
     assert page.get_by_label("stages", exact=True).input_value() == "8"
+
+
+@pytest.mark.parametrize(
+    ("query", "told"),
+    [
+        ("?case=ring", "'case' is nothing that an address here has"),
+        ("?scenario=ring#text=half", "text behind #text= cannot be read"),
+        ("?scenario=ring&set=kernel.params.stages%3D" + "1" * 5000, "longer than 4000 letters"),
+    ],
+)
+def test_what_is_left_out_of_an_address_is_told(watched, query, told):
+    page = watched.open(query)
+    page.wait_for_selector(f"#import-message >> text={told}")
+    page.click("#import-message .close")
+    page.wait_for_selector("#import-message .banner", state="detached")

@@ -51,3 +51,30 @@ def test_the_words_of_the_cards_fit_with_and_without_a_panel(shipped, name, widt
     page.wait_for_selector("#fields input", state="visible")
     page.wait_for_timeout(300)
     assert page.evaluate(CUT) == []
+
+
+def test_a_window_narrower_than_the_page_is_scrolled_sideways(watched):
+    watched.page.set_viewport_size({"width": 700, "height": 700})
+    page = watched.open("?scenario=ring")
+    assert page.evaluate("document.querySelector('.app').clientHeight <= document.body.clientHeight")
+    page.evaluate("document.body.scrollLeft = 1000")
+    for button in ("[aria-label^='Save the picture']", "#theme-toggle"):
+        box = page.locator(button).bounding_box()
+        assert box["x"] + box["width"] <= 700
+
+
+TOLD = """() => getComputedStyle(document.querySelector('.answer'), '::after').visibility === 'visible'
+    && document.querySelector('#message').hasAttribute('data-dash-is-loading')"""
+"""Whether it is told that something is being predicted."""
+
+
+def test_a_prediction_that_takes_a_while_is_told(slow):
+    page = slow.open("?scenario=ring")
+    page.keyboard.press("w")
+    page.wait_for_selector("#fields input", state="visible")
+    assert not page.evaluate(TOLD)
+    page.fill("#fields input", "7")
+    page.wait_for_function(TOLD)
+    page.wait_for_selector("#chips >> text=kernel.params.stages=7")
+    page.wait_for_function(f"!({TOLD})()")
+    assert page.evaluate("getComputedStyle(document.querySelector('#cards')).opacity") == "1"

@@ -22,7 +22,7 @@ def test_check_tells_of_every_file_what_is_wrong(gpusim, path, tmp_path):
     assert gpusim("check", path)[0] == 0
     code, out, _ = gpusim("check", path, stuck, "--json")
     first, second = json.loads(out)["files"]
-    assert (code, first) == (2, {"file": str(path), "error": None, "doubts": []})
+    assert (code, first) == (2, {"file": str(path), "error": None, "doubts": [], "points": 3, "points_run": 3})
     assert "deadlock" in second["error"]
 
 
@@ -39,14 +39,42 @@ def test_folder_stands_for_the_scenario_files_in_it(gpusim, path, tmp_path):
 
 
 def test_check_makes_the_points_of_the_sweep(gpusim, path):
-    """None of them is run; those that cannot be made are told where they stand."""
+    """Those that cannot be made are told where they stand."""
     text = path.read_text(encoding="utf-8").replace("stages: [1, 2, 3]", "stages: [1, 2, 60, 99]")
     path.write_text(text, encoding="utf-8")
     code, out, err = gpusim("check", path)
     assert (code, out) == (2, "")
     assert f"error: {path}:10:47: sweep.kernel.rings.input.stages.3: 99 is not possible" in err
-    path.write_text(text.replace(", 99", ""), encoding="utf-8")
-    assert gpusim("check", path)[0] == 0
+
+
+def test_check_runs_the_points_of_the_sweep(gpusim, path):
+    """What does not fit, deadlocks or has a hazard is told with its point; points that fail alike once."""
+    text = path.read_text(encoding="utf-8")
+    axes = "kernel.rings.input.stages: [1, 60, 2], kernel.grid: [8, 16]"
+    path.write_text(text.replace("kernel.rings.input.stages: [1, 2, 3]", axes), encoding="utf-8")
+    code, out, err = gpusim("check", path)
+    assert (code, out) == (2, "")
+    told = "with kernel.rings.input.stages=60, kernel.grid=8 (as 1 more point): kernel needs 960.9"
+    assert told in err.replace("\n", " ")
+    waits = "kernel.roles.consumer.per_tile.0.wait: [input, {ring: input, ahead: 4}]"
+    path.write_text(text.replace("kernel.rings.input.stages: [1, 2, 3]", waits), encoding="utf-8")
+    code, _, err = gpusim("check", path)
+    assert code == 2
+    assert "with kernel.roles.consumer.per_tile.0.wait=" in err
+    assert "deadlock" in err
+
+
+def test_check_says_how_many_points_it_ran(gpusim, path):
+    """Of many some dozens, with every value of every axis among them."""
+    text = path.read_text(encoding="utf-8")
+    axes = f"kernel.tiles_per_cta: {list(range(1, 21))}, kernel.rings.input.stages: [1, 2, 3, 4, 60]"
+    path.write_text(text.replace("kernel.rings.input.stages: [1, 2, 3]", axes), encoding="utf-8")
+    code, out, err = gpusim("check", path)
+    assert code == 2
+    assert out == f"{path}: 48 of the 100 points of its sweep were run\n"
+    assert "input.stages=60" in err
+    path.write_text(path.read_text(encoding="utf-8").replace(", 60]", ", 5]"), encoding="utf-8")
+    assert gpusim("check", path) == (0, f"{path}: fine; 48 of the 100 points of its sweep were run\n", "")
 
 
 def test_doubts_are_told_and_are_no_error(gpusim, tmp_path):

@@ -244,3 +244,10 @@ def test_compare_without_a_recording_is_an_error(gpusim, path):
     code, _, err = gpusim("compare", path)
     assert code == 2
     assert "no real kernel" in err
+
+
+def test_what_was_not_recorded_can_be_told(gpusim, path):
+    """A time alone, or a file."""
+    code, out, err = gpusim("compare", path)
+    assert (code, out) == (2, "")
+    assert "give yours with --total TIME or --measured FILE" in err.replace("\n", " ")

@@ -134,7 +134,13 @@ def test_a_cubin_is_disassembled(answer, gpusim, tmp_path, monkeypatch):
     # From Hopper on the system's KiB is counted in.
     disassembles("\tcode for sm_90a\n")
     assert "# shared_bytes: 4096, static; " in gpusim("count", cubin, "--draft", 8)[1]
-    tool.unlink()
+    # Also where it is not on the path.
+    elsewhere = tool.rename(tmp_path / "disassembler")
+    monkeypatch.setenv("CUOBJDUMP", str(elsewhere))
+    assert list(answer("count", cubin)["functions"]) == ["root"]
+    monkeypatch.setenv("CUOBJDUMP", str(tool))
+    assert "$CUOBJDUMP names no program" in gpusim("count", cubin)[2].replace("\n", " ")
+    monkeypatch.delenv("CUOBJDUMP")
     code, _, error = gpusim("count", cubin)
     assert code == 2
     assert "cuobjdump -sass" in error

@@ -18,6 +18,47 @@ def test_sweep_ranks(answer, path):
     assert len(answer("sweep", path, "--set", "kernel.grid=8,16")["points"]) == 6
 
 
+def test_a_single_override_pins_its_axis(gpusim, answer, path):
+    """The others stay; a device named on the command line is the same place as an axis `device`."""
+    tiles = "kernel.tiles_per_cta=12,48"
+    found = answer("sweep", path, "--set", "kernel.rings.input.stages=2", "--set", tiles)
+    assert [point["point"] for point in found["points"]] == [{"kernel.tiles_per_cta": 12}, {"kernel.tiles_per_cta": 48}]
+    assert found["scenario"]["kernel"]["rings"]["input"]["stages"] == 2
+    text = path.read_text()
+    path.write_text(text.replace("sweep: {", "sweep: {device: [textbook, h100_sxm], "))
+    found = answer("sweep", path, "--device", "h200_sxm")
+    assert found["device"] == "h200_sxm"
+    assert [point["point"] for point in found["points"]] == [{"kernel.rings.input.stages": n} for n in (1, 2, 3)]
+    chosen = "[{kernel.rings.input.stages: 1, kernel.grid: 8}, {kernel.rings.input.stages: 2, kernel.grid: 8}]"
+    path.write_text(text.partition("sweep:")[0] + f"sweep: {chosen}\n")
+    found = answer("sweep", path, "--set", "kernel.rings.input.stages=3")
+    assert [point["point"] for point in found["points"]] == [{"kernel.grid": 8}]
+    assert "pins" in gpusim("sweep", "--help")[1]
+
+
+def test_an_override_that_could_not_hold_is_an_error(gpusim, path):
+    """Because nothing is left to sweep, or because every point replaces it."""
+    code, out, err = gpusim("sweep", path, "--set", "kernel.rings.input.stages=2")
+    assert (code, out) == (2, "")
+    assert f"{path}: nothing is left to sweep: --set kernel.rings.input.stages sets every axis" in err
+    path.write_text(path.read_text().replace("sweep: {", "sweep: {device: [textbook, h100_sxm], "))
+    code, _, err = gpusim("sweep", path, "--set", "device.set.hbm.read_bandwidth=4 TB/s")
+    assert code == 2
+    assert "--set device.set.hbm.read_bandwidth would be lost: the sweep sets all of device at every point" in err
+
+
+def test_what_to_sweep_is_told_by_what_there_is(gpusim, path):
+    """Parameters where there is a technique, rings or calls where it is spelled out."""
+    for file in (path, *(FUSED.with_name(f"{name}.yaml") for name in ("stages", "own_streams", "fused_softmax"))):
+        text = file.read_text().partition("sweep:")[0]
+        path.write_text(text)
+        code, _, err = gpusim("sweep", path)
+        assert code == 2
+        axis = err.rpartition("--set ")[2].strip()
+        assert ("kernel.params" in axis) == (file.stem == "stages")
+        assert gpusim("sweep", path, "--set", axis, "--top", "1")[0] == 0
+
+
 def test_points_of_unlike_work_have_no_best(gpusim, answer, path):
     """Twice the tiles take longer and are no worse for it; it is said, and what was done in a second is shown."""
     path.write_text(path.read_text().partition("sweep:")[0])
@@ -90,7 +131,7 @@ def test_sweep_of_nothing_that_runs_is_an_error(gpusim, path):
     """With the first reason."""
     code, _, err = gpusim("sweep", path, "--set", "kernel.rings.input.stages=40,50")
     assert code == 2
-    assert "no point of the sweep can run" in err
+    assert f"{path}: no point of the sweep can run" in err
 
 
 @pytest.mark.parametrize(
@@ -110,6 +151,14 @@ def test_damaged_rows_of_a_sweep_are_predicted_again(answer, path, tmp_path, old
     file.write_text(file.read_text().replace(old, new))
     assert answer("sweep", path, "-o", file) == first
     assert len(file.read_text().splitlines()) == 6
+
+
+def test_sweep_makes_no_folders(gpusim, path, tmp_path):
+    """One that is not there is misspelled."""
+    code, out, err = gpusim("sweep", path, "-o", tmp_path / "not" / "points.jsonl")
+    assert (code, out) == (2, "")
+    assert f"there is no folder {tmp_path / 'not'}" in err.replace("\n", "")
+    assert not (tmp_path / "not").exists()
 
 
 def test_sweep_writes_into_no_file_of_something_else(gpusim, path, tmp_path):

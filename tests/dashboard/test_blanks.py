@@ -109,8 +109,9 @@ def test_the_whole_picture_holds_the_end_of_the_probed_run():
     assert timeline_figure(predicted, measured).home_us[1] > ends_of(measured).run
 
 
-@pytest.mark.parametrize(("factor", "labels"), [(1.02, 1), (2.0, 2)])
+@pytest.mark.parametrize(("factor", "labels"), [(1.02, 1), (1.2, 2), (2.0, 1)])
 def test_labels_of_ends_never_lie_over_each_other(factor, labels):
+    """Nor over the caption: of a plain run that ends far below the probed one it is told at the end of that."""
     drawing = timeline_figure(*probed(40, 40, factor=factor), View(width=1100))
     measured = [note for note in drawing.figure["layout"]["annotations"] if note["yref"] == "y2"]
     assert len(measured) == labels

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from gpusim.dashboard.page.address import MOST_LETTERS, address_of, view_of
+from gpusim.dashboard.page.address import MOST_LETTERS, address_of, ignored_in, view_of
 from gpusim.dashboard.page.advice import advice_line
 from gpusim.dashboard.page.case import Asked
 from gpusim.dashboard.page.content import draw, show_advice, show_case
@@ -48,6 +48,21 @@ def test_nonsense_in_an_address_is_dropped(search):
     address = address_of(search)
     assert address["window"] is None
     assert address["mode"] is None
+
+
+def test_what_is_left_out_of_an_address_is_told():
+    """But nothing of one that says what it may say."""
+    assert ignored_in("?scenario=ring&mode=overlay&from=1.5&to=2.5&point=s4&set=a%3D1&set=b%3D2&against=measured") == []
+    assert ignored_in(None) == []
+    told = " ".join(ignored_in("?case=ring&mode=evil&against=luck&from=5&to=1"))
+    for part in (
+        "'case' is nothing",
+        "mode: there is no 'evil'",
+        "against: there is no 'luck'",
+        "from and to: expected",
+    ):
+        assert part in told
+    assert "longer than 4000 letters" in ignored_in("?scenario=ring&set=" + "x" * MOST_LETTERS)[0]
 
 
 def test_a_view_ignores_what_belongs_to_another_case():

@@ -121,5 +121,17 @@ def test_an_unknown_device_in_the_address_is_the_first_one():
             answer("../../secrets")
 
 
+def test_an_unknown_device_in_the_address_is_told():
+    """With the one that is perhaps meant."""
+    app = register_device(Flask("test"), None)
+
+    def opened(device):
+        with Flask("test").test_request_context(headers={"Referer": f"http://localhost/device/?device={device}"}):
+            return " ".join(texts(app.layout()))
+
+    assert "names a device that there is not: 'h200'. Did you mean h200_sxm?" in opened("h200")
+    assert "names a device" not in opened("b200")
+
+
 def test_the_page_opens_with_all_quantities():
     assert f"{len(H200.quantities)} quantities" in texts(register_device(Flask("test"), None).layout())

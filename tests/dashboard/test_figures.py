@@ -310,3 +310,17 @@ def test_a_few_points_far_away_do_not_flatten_the_start_differences():
     (low, high), _ = drift_scale([{"y": [0.0, 3.0]}])
     assert low < 0
     assert high > 3
+
+
+def test_the_label_of_a_short_side_stands_behind_its_end():
+    """In the header it would lie on the caption; that of the long side is right of it, and in its header."""
+    long, short = Track(pipeline(tiles=60), "predicted"), Track(pipeline(tiles=12, source="measured"), "measured")
+    for wide, narrow in ((long, short), (short, long)):
+        drawn = timeline_figure(wide, narrow).figure["layout"]["annotations"]
+        places = {note["text"]: (note["xanchor"], note["yanchor"]) for note in drawn}
+        assert sorted(places.values()) == [("left", "top"), ("right", "bottom")]
+        brief = min(drawn, key=lambda note: note["x"])
+        assert (brief["xanchor"], brief["y"]) == ("left", 0)
+    # Both are told above the lanes where both sides are in them.
+    both = timeline_figure(long, short, View(mode="overlay")).figure["layout"]["annotations"]
+    assert {note["xanchor"] for note in both} == {"right"}

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from gpusim.errors import ScenarioError
-from gpusim.scenario import loads
+from gpusim.scenario import from_data, load, loads
 
 MANY = """\
 question: typos
@@ -19,6 +19,18 @@ kernel:
   roles:
     producer: {warps: 1, per_tile: [{aquire: input}, {tma_load: input}]}
     consumer: {warps: 40, per_tile: [{wait: input}, {compute: {FFMA: 100}}, {release: input}]}
+"""
+
+SOUND = """\
+question: sound
+device: textbook
+kernel:
+  grid: 132
+  tiles_per_cta: 20
+  rings: {input: {stages: 2, bytes: 16 KiB}}
+  roles:
+    producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: input}]}
+    consumer: {warps: 4, per_tile: [{wait: input}, {compute: {ffma: 512}}, {release: input}]}
 """
 
 
@@ -216,3 +228,64 @@ host:
     lines = str(error_of(text)).splitlines()
     assert [line.split(":")[1] for line in lines] == ["2", "5", "7", "8", "10", "10", "11", "11"]
     assert "Did you mean 'h200_sxm'?" in lines[0]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        (
+            "device: textbook",
+            "device: [textbook]",
+            "device: expected a name or a mapping, got ['textbook'] (allowed: the name",
+        ),
+        (
+            "ffma: 512",
+            "ffma: 8, ilp: 16",
+            "ilp: 8 ffma are no 16 chains that are independent of each other (allowed: at most 8",
+        ),
+        ("ffma: 512", "mma: 8, mma_ilp: 9", "mma_ilp: 8 mma are no 9 chains"),
+        (
+            "ffma: 512",
+            "ffma: 60, alone: 100, gaps: [10, 20, 30]",
+            "gaps: these gaps are 140 cycles long, and a warp alone",
+        ),
+        (
+            "{tma_load: input}",
+            "{tma_load: {ring: input, shared_by: 19}}",
+            "shared_by: 19 is not possible (allowed: at most 18",
+        ),
+        ("16 KiB", "0100000", "bytes: 0100000 begins with 0: read as octal, as some do, it is 32768 (allowed: 100000"),
+    ],
+)
+def test_what_nobody_means_is_refused(old, new, told):
+    """With what would be possible."""
+    text = SOUND.replace(old, new)
+    assert text != SOUND
+    assert told in str(error_of(text))
+
+
+def test_what_looks_odd_and_is_meant_is_not():
+    """Zero itself, a fraction, fewer instructions than the chains that are there by default, text in quotes."""
+    loads(
+        SOUND.replace("ffma: 512", "ffma: 2, lds: 00, sts: 07, setup: 0.5").replace(
+            "question: sound", "question: '007'"
+        )
+    )
+    resolved = loads(SOUND.replace("ffma: 512", "ffma: 2")).resolved()
+    assert from_data(resolved).resolved() == resolved
+
+
+def test_no_stream_to_deal_chunks_to():
+    """Leaving it out means all of them."""
+    host = "{streams: {a: {}}, threads: {t: {deal: [], per_chunk: [{memset: {bytes: 4}}]}}}"
+    text = f"question: q\ndevice: textbook\nhost: {host}"
+    assert "host.threads.t.deal: expected at least 1 entry, got none" in str(error_of(text))
+
+
+def test_a_link_to_nothing_says_where_it_leads(tmp_path):
+    """Its own name would be the nearest."""
+    link = tmp_path / "mine.yaml"
+    link.symlink_to("elsewhere.yaml")
+    with pytest.raises(ScenarioError) as caught:
+        load(link)
+    assert str(caught.value) == f"{link}: is a link to elsewhere.yaml, which is not there"

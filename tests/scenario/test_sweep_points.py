@@ -6,7 +6,7 @@ import pytest
 
 from gpusim.errors import ScenarioError
 from gpusim.scenario import loads, sweep
-from gpusim.scenario.sweeps.points import check_sweep, sweep_points
+from gpusim.scenario.sweeps.points import checked_points, sweep_points
 
 TEXT = """\
 question: q
@@ -21,7 +21,7 @@ sweep: SWEEP
 def problem(own: str) -> str:
     """What checking the sweep ends with."""
     with pytest.raises(ScenarioError) as caught:
-        check_sweep(loads(TEXT.replace("SWEEP", own)))
+        checked_points(loads(TEXT.replace("SWEEP", own)))
     return str(caught.value)
 
 
@@ -54,6 +54,37 @@ def test_place_is_that_of_the_value(own, told):
     assert told in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("own", "told"),
+    [
+        ("{kernel.params.stages: [1, 2, 1]}", "scenario:6:38: sweep.kernel.params.stages.2: 1 is given twice"),
+        ("[{kernel.params.stages: 1}, {kernel.params.stages: 1}]", "sweep.1: is the same point as 0"),
+        (
+            "{kernel.params: [{stages: 1}], kernel.params.stages: [2]}",
+            "scenario:6:39: sweep.kernel.params.stages: is inside kernel.params, which the sweep sets as a whole",
+        ),
+        ("[{kernel.params.stages: 2, kernel.params: {}}]", "kernel.params: replaces kernel.params.stages"),
+        ("{device.set.hbm.read_bandwidth: [1 TB/s], device: [textbook]}", "set before; put it first"),
+    ],
+)
+def test_what_would_be_lost_or_run_twice_is_no_sweep(own, told):
+    """Nobody means it."""
+    assert told in problem(own)
+
+
+def test_a_device_and_its_quantities_are_two_axes():
+    """A name, and behind it what to change of whatever it names."""
+    text = TEXT.replace("SWEEP", "{device: [textbook, h200_sxm], device.set.hbm.read_bandwidth: [1 TB/s, 2 TB/s]}")
+    assert len(checked_points(loads(text))) == 4
+
+
+def test_values_given_twice_on_the_command_line():
+    """They stand in no file."""
+    scenario = loads(TEXT.replace("SWEEP", "{kernel.params.stages: [1, 2]}"))
+    with pytest.raises(ScenarioError, match=r"^--set kernel\.params\.grid: 4 is given twice"):
+        list(sweep_points(scenario, {"kernel.params.grid": [4, 4]}))
+
+
 def test_a_wrong_value_is_told_once():
     """Whatever it is combined with; the others beside it."""
     lines = problem("{kernel.params.stages: [98, 99], kernel.params.grid: [1, 2, 3, -4]}").splitlines()
@@ -65,7 +96,7 @@ def test_a_wrong_value_is_told_once():
 def test_too_many_points_are_told_at_the_sweep():
     """Before the first of them is made."""
     many = list(range(1, 401))
-    assert "sweep: the sweep has 160,000 points" in problem(
+    assert "scenario:6:1: sweep: the sweep has 160,000 points" in problem(
         f"{{kernel.params.grid: {many}, kernel.params.tiles_per_cta: {many}}}"
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -210,12 +211,13 @@ def _usage(file: Path, text: str) -> dict[str, Usage]:
 
 def _dumped(file: Path, what: str) -> str:
     """What cuobjdump says of a cubin. Raises GpusimError."""
-    tool = shutil.which("cuobjdump")
+    tool = shutil.which(os.environ.get("CUOBJDUMP") or "cuobjdump")
     if tool is None:
+        where = "$CUOBJDUMP names no program" if os.environ.get("CUOBJDUMP") else "is not on the path"
         raise GpusimError(
-            f"{file}: is a cubin, and cuobjdump of the CUDA toolkit, which reads it, is not on the path; give what "
+            f"{file}: is a cubin, and cuobjdump of the CUDA toolkit, which reads it: {where}; give what "
             "`cuobjdump -sass` prints where it is, or install it (pip install nvidia-cuda-cuobjdump "
-            "nvidia-cuda-nvdisasm, whose bin folder has to be on the path)"
+            "nvidia-cuda-nvdisasm, whose bin folder has to be on the path, or its file in CUOBJDUMP)"
         )
     found = subprocess.run([tool, what, str(file)], capture_output=True, text=True, check=False)
     if found.returncode:

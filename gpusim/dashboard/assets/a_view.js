@@ -38,6 +38,7 @@
      server works; in a burst (wheel, held key) only the last step is told. */
   let pending = null, last = 0, stretch = null, advising = null;
   const ADVICE_MS = 400;
+  const MOST_LETTERS = 4000; /* as in address.py */
   function push() {
     clearTimeout(pending);
     const now = performance.now(), burst = now - last < 250;
@@ -107,7 +108,15 @@
     send("lanes", { data: next });
   }
 
-  window.gpusimView = { state, $, send, plot, meta, current, setWindow, home, zoom, pan, select, lanes, showRange, timeText };
+  /* As address_message in importing.py. */
+  function leftOut(text) {
+    const make = (type, children, more) => ({ type: type, namespace: "dash_html_components", props: { children, ...more } });
+    const parts = [make("Span", "Left out of the address", { className: "strong" }), make("Div", text),
+                   make("Button", "×", { className: "close", title: "Close", "data-imported": "message" })];
+    send("import-message", { children: make("Div", parts, { className: "banner import-wrong", role: "alert" }) });
+  }
+
+  window.gpusimView = { leftOut, state, $, send, plot, meta, current, setWindow, home, zoom, pan, select, lanes, showRange, timeText };
 
   window.dash_clientside = window.dash_clientside || {};
   window.dash_clientside.gpusim = {
@@ -137,6 +146,9 @@
     remember: function (held, area, mode) {
       if (!held) return same();
       const wanted = new URLSearchParams(location.search).get("scenario");
+      /* Of a longer address browsers do not tell the server where they are. */
+      if (state.case === null && location.search.length > MOST_LETTERS + 1)
+        leftOut("The address is longer than " + MOST_LETTERS + " letters: changes in it are left out.");
       if (state.case === null && wanted && wanted !== held.name) {
         state.case = held.key;
         send("scenario", { value: wanted });

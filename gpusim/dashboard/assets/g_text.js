@@ -2,7 +2,7 @@
    What is typed is told to the server when the keys rest, and counted: an answer to less than all of it is not shown. */
 (function () {
   "use strict";
-  const { $, send, state } = window.gpusimView;
+  const { $, send, state, leftOut } = window.gpusimView;
   const REST_MS = 100, AGAIN_MS = 700, LATER_MS = 60;
   const MOST = 256 * 1024; /* letters, as MAX_BYTES in yaml_source.py; of a longer text enough is sent to be refused */
   const MOST_LINES = 4000; /* more of them are shown without numbers and marks */
@@ -122,7 +122,10 @@
     /* Half an address, or a foreign one, is none. */
     const text = await unpacked(opening.slice(IN_ADDRESS.length)).catch(() => null);
     opening = "";
-    if (text === null) return keep(null);
+    if (text === null) {
+      leftOut("The scenario's text behind #text= cannot be read, perhaps because a part of it is missing.");
+      return keep(null);
+    }
     send("changes", { data: { list: changes, text: text, history: [], by: "", number: 0, at: 0 } });
     send("what-if", { hidden: false });
   }

@@ -271,7 +271,8 @@ def _add_marks(figure: dict[str, Any], scene: _Scene, critical: CriticalLine | N
     marks = []
     for track, panel in sides if stacked else sides[:1]:
         other = scene.measured if track is scene.predicted else scene.predicted
-        marks.append(end_marks(panel, track, other, theme, px_per_us=scene.px_per_us, both=not stacked))
+        scale = {"px_per_us": scene.px_per_us, "window_us": scene.window_us}
+        marks.append(end_marks(panel, track, other, theme, **scale, both=not stacked))
     for track, panel in sides:
         if selected and selected.side == track.side and 0 <= selected.index < len(track.timeline):
             marks.append(selection_marks(track, selected.index, panel, theme))

@@ -19,6 +19,10 @@ __all__ = ["CriticalLine", "critical_trace", "end_marks", "selection_marks"]
 MOST_POINTS = 3000
 LABEL_PX = 130
 """Room that the label of an end needs."""
+HEADER_LABELS_PX = 270
+"""Room on the right of a panel's header that its caption leaves to labels, as in style.css."""
+LETTER_PX = 6.2
+"""Room of a letter of a label, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +35,14 @@ class CriticalLine:
 
 
 def end_marks(
-    panel: Panel, track: Track, other: Track | None, theme: str, *, px_per_us: float, both: bool = False
-) -> tuple[list[dict], list[dict]]:
+    panel: Panel, track: Track, other: Track | None, theme: str, *, px_per_us: float, window_us: tuple[float, float],
+    both: bool = False,
+) -> tuple[list[dict], list[dict]]:  # fmt: skip
     """Lines where this side ends, labelled in the panel's header, and a faint one for the other side.
 
     A recording ends twice: its plain runs took the total, the run of its lanes longer. ``both`` labels the
-    totals of both sides, for a panel that shows them.
+    totals of both sides, for a panel that shows them. The label of a side that ends under the header's caption stands
+    behind its end, where its lanes are empty. ``window_us``: what is in sight.
     """
     tones = ink(theme)
     ends, shift = ends_of(track), track.shift_us
@@ -51,7 +57,16 @@ def end_marks(
         if both:
             labels = [(ends.plain + shift, f"{track.side} {even_text(ends.plain)}"),
                       (end, f"{other.side} {even_text(other.total_us)}")]  # fmt: skip
-    return shapes, [_end_label(panel, x, text, tones.text) for x, text in _apart(labels, LABEL_PX / px_per_us)]
+    labels = _apart(labels, LABEL_PX / px_per_us)
+    width = (window_us[1] - window_us[0]) * px_per_us
+    places = [(x - window_us[0]) * px_per_us for x, _ in labels]
+    if len(labels) == 2 and not both and places[0] < width - HEADER_LABELS_PX:
+        # Behind the first end lie the lanes of the longer run.
+        labels, places = [(labels[1][0], ", ".join(text for _, text in labels))], places[1:]
+    return shapes, [
+        _end_label(panel, x, text, tones.text, behind=not both and _under_caption(place, text, width))
+        for (x, text), place in zip(labels, places, strict=True)
+    ]
 
 
 def _apart(labels: list[tuple[float, str]], least_us: float) -> list[tuple[float, str]]:
@@ -62,9 +77,18 @@ def _apart(labels: list[tuple[float, str]], least_us: float) -> list[tuple[float
     return labels
 
 
-def _end_label(panel: Panel, x: float, text: str, colour: str) -> dict[str, Any]:
+def _under_caption(place_px: float, text: str, width_px: float) -> bool:
+    """Whether a label that ends there would lie where the caption may be, and has room behind its end instead."""
+    room = LETTER_PX * len(text)
+    return place_px - room < width_px - HEADER_LABELS_PX and place_px + room < width_px
+
+
+def _end_label(panel: Panel, x: float, text: str, colour: str, *, behind: bool) -> dict[str, Any]:
+    place = {"yanchor": "bottom", "xanchor": "right", "yshift": 2}
+    if behind:
+        place = {"yanchor": "top", "xanchor": "left", "xshift": 3, "yshift": 0}
     return {
-        "xref": "x", "yref": panel.axis, "x": x, "y": 0, "yanchor": "bottom", "xanchor": "right", "yshift": 2,
+        "xref": "x", "yref": panel.axis, "x": x, "y": 0, **place,
         "text": text, "showarrow": False, "font": {"size": 11, "color": colour},
     }  # fmt: skip
 

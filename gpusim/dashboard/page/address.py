@@ -9,8 +9,9 @@ from urllib.parse import parse_qs, urlencode
 
 from gpusim.dashboard.figure.view import MODES, Selection, View
 from gpusim.dashboard.page.case import MEASURED, OWN_POINT, UNCHANGED, Asked
+from gpusim.scenario.yaml_source import shown
 
-__all__ = ["CONTROLS", "address_of", "asked_of", "query_of", "view_of"]
+__all__ = ["CONTROLS", "address_of", "asked_of", "ignored_in", "query_of", "view_of"]
 
 CONTROLS = {
     "mode": ("mode", "value"), "align": ("align", "value"), "align_kind": ("align-kind", "value"),
@@ -19,6 +20,7 @@ CONTROLS = {
     "selected": ("selected", "data"), "viewport": ("viewport", "data"), "theme": ("theme", "data"),
 }  # fmt: skip
 """The controls that a view depends on, by what `view_of` calls them: id and property."""
+_PARTS = ("scenario", "point", "set", "against", "mode", "from", "to")
 MOST_LETTERS = 4000
 """What of a longer address goes beyond is left out, with all of the entry in which it ends."""
 
@@ -50,6 +52,27 @@ def address_of(search: str | None) -> dict[str, Any]:
         "mode": mode if mode in MODES else None,
         "window": [low, high] if low is not None and high is not None and low < high else None,
     }
+
+
+def ignored_in(search: str | None) -> list[str]:
+    """What `address_of` leaves out of an address, a sentence each."""
+    text = (search or "").lstrip("?")
+    told = []
+    if len(text) > MOST_LETTERS:
+        told.append(f"The address is longer than {MOST_LETTERS} letters: what goes beyond is left out.")
+    query, known = parse_qs(text[:MOST_LETTERS], keep_blank_values=True), address_of(search)
+    allowed = ", ".join(_PARTS)
+    told += [
+        f"{shown(name)} is nothing that an address here has (allowed: {allowed})."
+        for name in query
+        if name not in _PARTS
+    ]
+    for name, words in (("mode", MODES), ("against", (MEASURED, UNCHANGED))):
+        if query.get(name, [""])[0] not in ("", *words):
+            told.append(f"{name}: there is no {shown(query[name][0])} (allowed: {', '.join(words)}).")
+    if {"from", "to"} & query.keys() and known["window"] is None:
+        told.append("from and to: expected two numbers of microseconds, the smaller one first.")
+    return told
 
 
 def query_of(name: str, changes: Iterable[str] = ()) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import binascii
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import dash_mantine_components as dmc
@@ -33,10 +34,17 @@ def drop_zone() -> html.Div:
 
 def import_message(text: str = "") -> list[Any]:
     """Why a file could not be imported; nothing where it could."""
-    if not text:
-        return []
+    return _banner("Not imported", [text]) if text else []
+
+
+def address_message(told: Sequence[str]) -> list[Any]:
+    """What of the page's address is not shown, in sentences."""
+    return _banner("Left out of the address", told) if told else []
+
+
+def _banner(title: str, texts: Sequence[str]) -> list[Any]:
     close = html.Button("×", className="close", title="Close", **{"data-imported": "message"})
-    return [html.Div([html.Span("Not imported", className="strong"), html.Div(text), close],
+    return [html.Div([html.Span(title, className="strong"), *map(html.Div, texts), close],
                      className="banner import-wrong", role="alert")]  # fmt: skip
 
 

@@ -217,7 +217,7 @@ def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[st
     ]
     work = [_toolbar(address["mode"] or "stacked", shown), _timeline()]
     answer = [
-        html.Div(id="import-message"),
+        html.Div(shown.get("import_message"), id="import-message"),
         html.Div(shown["cards"], id="cards", className="cards"),
         html.Div(shown["advice"], id="advice", className="advice"),
         html.Div(shown["message"], id="message"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qs
@@ -21,8 +22,9 @@ from gpusim.dashboard.pages.device_roofline import HEIGHT, VIEWS, peaks_of, roof
 from gpusim.dashboard.pages.device_tables import KIND_MEANING, found, kind_counts, quantity_table
 from gpusim.dashboard.pages.frame import asked_query, frame, new_page
 from gpusim.dashboard.pages.plain import plain
-from gpusim.errors import GpusimError
+from gpusim.errors import GpusimError, nearest
 from gpusim.hardware.profile import KINDS, load_profile, profile_names
+from gpusim.scenario.yaml_source import shown
 
 __all__ = ["register_device"]
 
@@ -77,12 +79,24 @@ def asked_device(query: str) -> str:
     return name if name in profile_names() else FIRST
 
 
+def _unknown(query: str, names: Sequence[str]) -> str:
+    """That there is no device of the name in the page's address, if there is none."""
+    name = parse_qs(query[:500]).get("device", [FIRST])[0]
+    if name in names:
+        return ""
+    close = nearest(name, names)
+    # It stands there also when another device has been chosen.
+    return f"The address names a device that there is not: {shown(name)}." + (
+        f" Did you mean {close}?" if close else ""
+    )
+
+
 def _quantities(device: str, words: str, kind: str) -> tuple[Any, Any, str]:
     """What is said of the device, the quantities that are looked for, and how many they are."""
     if device not in profile_names():
         raise PreventUpdate
     profile = load_profile(device)
-    shown = found(profile, words or "", kind if kind in KINDS else "")
+    rows = found(profile, words or "", kind if kind in KINDS else "")
     counts = [
         html.Span([html.B(f"{count:,} "), kind], className=f"kind-{kind}", title=KIND_MEANING[kind])
         for kind, count in kind_counts(profile).items()
@@ -90,8 +104,8 @@ def _quantities(device: str, words: str, kind: str) -> tuple[Any, Any, str]:
     about = [html.Div(profile.title, className="about-title"), html.P(profile.description, className="lead"),
              html.Div(counts, className="kinds")]  # fmt: skip
     of = counted(len(profile.quantities), "quantity")
-    count = of if len(shown) == len(profile.quantities) else f"{len(shown):,} of {of}"
-    return about, {"quantities": plain(quantity_table(shown))}, count
+    count = of if len(rows) == len(profile.quantities) else f"{len(rows):,} of {of}"
+    return about, {"quantities": plain(quantity_table(rows))}, count
 
 
 def _roofline(device: str, view: str, theme: str) -> tuple[Any, Any]:
@@ -136,7 +150,7 @@ _LEAD = (
 
 def _opening() -> dmc.MantineProvider:
     """The page at its address."""
-    device = asked_device(asked_query())
+    device, unknown = asked_device(asked_query()), _unknown(asked_query(), profile_names())
     about, tables, count = _quantities(device, "", "")
     names = [{"value": name, "label": name} for name in profile_names()]
     picker = [
@@ -161,6 +175,7 @@ def _opening() -> dmc.MantineProvider:
     body = [
         dcc.Store(id="tables", data=tables),
         dcc.Store(id="go"),
+        html.Div(unknown, className="banner", role="alert") if unknown else None,
         html.Div(picker, className="picked"),
         html.Div([html.Div(roofline, className="half"), html.Div(_calculator(device), className="half calculator")],
                  className="halves"),

@@ -107,7 +107,7 @@ class ThreadSpec(Model):
 
     chunks: Annotated[Count, Field(ge=0, le=MAX_CHUNKS)] = 1
     """How often `per_chunk` runs."""
-    deal: list[Name] | None = None
+    deal: Annotated[list[Name], Field(min_length=1)] | None = None
     """Streams that the chunks go to in turn; default: all, in the order in which they are declared."""
     breadth_first: Annotated[Count, Field(ge=1, le=MAX_CHUNKS)] = 1
     """So many chunks at a time go op by op: the first op of `per_chunk` for each of them, then the second for each. 1

@@ -24,8 +24,8 @@ __all__ = [
 ]
 
 MAX_ALIGN = 2**20
-MOST_SHARING = 132
-"""SMs that may want the same bytes: as many as the devices have on which sharing was measured."""
+MOST_SHARING = 18
+"""SMs that may want the same bytes: those of the largest GPC of the devices."""
 
 
 def _align(value: Any) -> int:

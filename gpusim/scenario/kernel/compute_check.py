@@ -37,6 +37,7 @@ def compute_problems(spec: ComputeMix, path: tuple) -> Iterator[Problem]:
             (*path, "loads_in_flight"), f"{spec.loads_in_flight:g} of {spec.lds:g} loads (lds) are under way at a time",
             f"at most {max(spec.lds, 1.0):g}",
         )  # fmt: skip
+    yield from _chain_problems(spec, path)
     if spec.fragments:
         yield from _fragment_problems(spec, (*path, "fragments"))
     issued = around + spec.ffma + spec.mma + spec.mufu + spec.lds + spec.sts
@@ -44,6 +45,22 @@ def compute_problems(spec: ComputeMix, path: tuple) -> Iterator[Problem]:
         yield Problem(
             (*path, "alone"), f"{spec.alone:g} cycles for {issued:g} instructions, of which a warp issues one a cycle",
             f"at least {issued:g}, or leave it out",
+        )  # fmt: skip
+
+
+def _chain_problems(spec: ComputeMix, path: tuple) -> Iterator[Problem]:
+    """Chains have an instruction each; what is given by default, and then written down, is no statement."""
+    for chains, word in (("ilp", "ffma"), ("mma_ilp", "mma")):
+        given, count = getattr(spec, chains), getattr(spec, word)
+        most = max(count, ComputeMix.model_fields[chains].default)
+        if count and given > most:
+            text = f"{count:g} {word} are no {given:g} chains that are independent of each other"
+            yield Problem((*path, chains), text, f"at most {count:g}")
+    cycles = sum(count * apart for apart, count in enumerate(spec.gaps, 1))
+    if spec.alone and cycles * _ROUNDED > spec.alone:
+        yield Problem(
+            (*path, "gaps"), f"these gaps are {cycles:g} cycles long, and a warp alone takes {spec.alone:g} (alone)",
+            f"at most {spec.alone:g} cycles: the gaps of one cycle, two, three and four, as parts of alone",
         )  # fmt: skip
 
 

@@ -21,9 +21,10 @@ from gpusim.scenario.loader import from_data
 from gpusim.scenario.prediction import predict
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.schema import TechniqueKernel
+from gpusim.scenario.sweeps.axes import Axes
 from gpusim.scenario.sweeps.groups import SweepGroup, groups_of, work_axes
 from gpusim.scenario.sweeps.parallel import Progress, run_parallel
-from gpusim.scenario.sweeps.points import Axes, sweep_points
+from gpusim.scenario.sweeps.points import sweep_points
 from gpusim.scenario.sweeps.yardstick import Yardstick, yardstick_of
 from gpusim.scenario.technique import technique
 from gpusim.scenario.work import work_of
@@ -108,10 +109,11 @@ def sweep(
     number of processes, ``dask`` the address of a scheduler to use instead. A point that
     does not fit or deadlocks is kept with its error.
 
-    Raises ScenarioError for a point that is not a valid scenario, GpusimError for too
-    many points, when Dask is not installed or not there, and for an ``output`` that holds
-    something else.
+    Raises ScenarioError for a point that is not a valid scenario and for too many points, GpusimError when Dask is not
+    installed or not there, and for an ``output`` that holds something else or is in a folder that does not exist.
     """
+    if output and not Path(output).parent.is_dir():
+        raise GpusimError(f"{output}: there is no folder {Path(output).parent}")
     done = _finished(Path(output)) if output else {}
     found = enumerate(sweep_points(scenario, axes))
     jobs = [_Job.of(index, point, changed, exact, trace) for index, (point, changed) in found]
@@ -222,7 +224,6 @@ class _Appender:
 
     def __enter__(self) -> Callable[[SweepPoint], None]:
         if self._path:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
             written = self._path.read_bytes() if self._path.exists() else b""
             self._stream = self._path.open("a", encoding="utf-8")
             if written and not written.endswith(b"\n"):
