@@ -15,7 +15,15 @@ from dash.exceptions import PreventUpdate
 from gpusim.dashboard.page.address import asked_of
 from gpusim.dashboard.page.case import Case, CaseError, CaseSource
 
-__all__ = ["drop_zone", "import_button", "import_message", "imported_after", "imported_mark", "register_importing"]
+__all__ = [
+    "address_message",
+    "drop_zone",
+    "import_button",
+    "import_message",
+    "imported_after",
+    "imported_mark",
+    "register_importing",
+]
 
 _WHY = "Compare with a trace of your own: .npz of the probe, Chrome JSON, or the SQLite export of Nsight Systems"
 
