@@ -115,6 +115,12 @@ def test_a_function_that_is_always_called_is_named(answer, listed):
     assert counted(whole)[NO_MODEL, "calls"] == 1
 
 
+def test_a_jump_by_a_table_is_named(answer, listed):
+    """Nobody knows where it leads."""
+    (whole,) = answer("count", listed(ROOT.replace("@!P0 BRA 0x70", "BRX R2 -0x2a0")))["functions"]["root"]
+    assert counted(whole)[NO_MODEL, "jumps by a table"] == 1
+
+
 def test_a_cubin_is_disassembled(answer, gpusim, tmp_path, monkeypatch):
     """By cuobjdump, if there is one; without it the message says what to do."""
     cubin, tool = tmp_path / "kernel.cubin", tmp_path / "cuobjdump"

@@ -90,9 +90,13 @@ UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
         "of these types nothing is measured here: of integers of 8 bits as mma or wgmma of FP16 of half the depth",
     ),
     "warp reductions": (("REDUX", "MATCH"), "slower than other, how much is not measured here"),
-    "calls": (
-        ("CALL", "BRX", "JMX"),
-        "the code behind is counted nowhere: add what the function does",
+    "calls": (("CALL",), "the code behind is counted nowhere: add what the function does"),
+    "jumps by a table": (
+        ("BRX", "JMX"),
+        (
+            "the code behind is counted nowhere, roles that begin there neither: add it, or ask for the roles in "
+            "another order, as if (warp >= 2) before if (warp == 0), so that the compiler makes branches"
+        ),
     ),
     "generic addresses": (("LD", "ST"), "shared or global memory, as the address says: state load, store, lds or sts"),
     "textures and surfaces": (("TEX", "TLD", "TLD4", "TXQ", "SULD", "SUST"), "a path of its own, not modelled"),
