@@ -76,17 +76,13 @@ def _print(told: dict[str, Any]) -> None:
         print_calls(name, told["calls"])
         for graph, calls in told["graphs"].items():
             print_captured(graph, calls)
-    some = f"{told['points_run']} of the {told['points']:,} points of its sweep were run"
-    some = some if told["points_run"] < told["points"] else ""
-    if told["error"] is not None:
-        print_error(told["error"])
-    elif told["doubts"]:
-        for doubt in told["doubts"]:
-            console().print(f"{name}: doubtful: {doubt}", markup=False, soft_wrap=True)
-    elif not some:
-        console().print(f"{name}: fine", markup=False)
-    else:
-        console().print(f"{name}: fine; {some}", markup=False, soft_wrap=True)
-        return
-    if some:
-        console().print(f"{name}: {some}", markup=False, soft_wrap=True)
+    doubts, error = told["doubts"], told["error"]
+    notes = [f"doubtful: {doubt}" for doubt in doubts] if error is None else []
+    if told["points_run"] < told["points"]:
+        notes.append(f"{told['points_run']} of the {told['points']:,} points of its sweep were run")
+    if error is not None:
+        print_error(error)
+    elif not doubts:
+        notes = ["; ".join(["fine", *notes])]
+    for note in notes:
+        console().print(f"{name}: {note}", markup=False, soft_wrap=True)

@@ -46,8 +46,8 @@ class OnStream(Args):
     """Default: the chunk's own; in a prologue or epilogue the first of `deal`, in a graph the first of all."""
 
 
-class Copy(OnStream):
-    """cudaMemcpyAsync."""
+class HostCopy(Args):
+    """A copy that may have a side in host memory."""
 
     bytes: Size
     """Bytes of the copy."""
@@ -56,6 +56,10 @@ class Copy(OnStream):
     over: Size | None = None
     """Ordinary memory that these calls go over again and again, all of them together; default: each has bytes of its
     own. What is more than the host's cache holds (`pageable.cache`) comes at a lower rate."""
+
+
+class Copy(HostCopy, OnStream):
+    """cudaMemcpyAsync."""
 
 
 MOST_DEVICES = 16
@@ -96,18 +100,11 @@ class Memset(OnStream):
     """Bytes that are set."""
 
 
-class SyncCopy(Args):
+class SyncCopy(HostCopy):
     """cudaMemcpy."""
 
-    bytes: Size
-    """Bytes of the copy."""
     direction: Literal["h2d", "d2h", "d2d"] = "h2d"
     """To the device, to the host, or within the device (which does not block the host)."""
-    pageable: bool = False
-    """Ordinary host memory instead of page-locked."""
-    over: Size | None = None
-    """Ordinary memory that these calls go over again and again, all of them together; default: each has bytes of its
-    own. What is more than the host's cache holds (`pageable.cache`) comes at a lower rate."""
 
 
 class LaunchArgs(OnStream):
