@@ -27,7 +27,7 @@ from gpusim.program.ops import (
     WaitLoads,
 )
 from gpusim.program.tensor_ops import Wgmma, WgmmaWait
-from gpusim.program.time_stamps import TimeStamp, with_time_stamps
+from gpusim.program.time_stamps import TimeStamp, Turns, with_time_stamps
 
 __all__ = [
     "BULK_UNIT",
@@ -58,6 +58,7 @@ __all__ = [
     "TimeStamp",
     "TmaLoad",
     "TmaStore",
+    "Turns",
     "Wait",
     "WaitFull",
     "WaitGroup",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection
 from typing import Any
 
 from gpusim.hardware.launch.simulate import simulate_kernel
 from gpusim.host import simulate_host
-from gpusim.program import KernelProgram, with_time_stamps
+from gpusim.program import KernelProgram, Turns, with_time_stamps
 from gpusim.scenario.blame import placed
 from gpusim.scenario.kernel.op_schema import REPEAT
 from gpusim.scenario.kernel.schema import PARTS
@@ -28,13 +27,14 @@ def predict(
     exact: bool = False,
     trace: bool = True,
     zoom: bool = False,
-    stamps: Collection[str] = (),
+    stamps: Turns | None = None,
 ) -> Timeline:
     """The predicted timeline of a scenario; seconds from the start of the launch, or from the first call.
 
     ``exact`` simulates every tile instead of extrapolating a periodic loop; without ``trace`` only ``meta`` is
-    filled. With ``zoom`` the kernels that a host program spells out are shown down to their warps. ``stamps``: kinds of
-    steps that begin with a time stamp, as in a kernel that is recorded. ``meta`` carries the resolved scenario.
+    filled. With ``zoom`` the kernels that a host program spells out are shown down to their warps. ``stamps``: the
+    steps of each role that begin with a time stamp, as in a kernel that is recorded. ``meta`` carries the resolved
+    scenario.
 
     Raises DoesNotFit, HazardError, Deadlock, ProfileError, TechniqueError.
     """
@@ -55,7 +55,7 @@ def predict_params(
     *,
     exact: bool = False,
     trace: bool = True,
-    stamps: Collection[str] = (),
+    stamps: Turns | None = None,
 ) -> Timeline:
     """The predicted timeline of a technique with given ``Params``; as `predict` otherwise."""
     data = {

@@ -9,18 +9,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, overload
 
-import numpy as np
-
 from gpusim.errors import RecordingError
-from gpusim.program.time_stamps import STEPS
 from gpusim.scenario import Scenario, predict, predict_params, techniques
 from gpusim.scenario.kinds import STAGES
 from gpusim.scenario.sweeps.parallel import Progress, run_parallel
 from gpusim.scenario.technique import Technique
-from gpusim.timeline import KINDS, Timeline, TimelineBuilder
+from gpusim.timeline import Timeline, TimelineBuilder
 from gpusim.timeline.first_call import from_first_call
 from gpusim.validation.band import DEFAULT_BAND, GAPS, Band, known_gaps
 from gpusim.validation.comparison import Comparison, compare_timelines
+from gpusim.validation.recorded_steps import steps_told
 from gpusim.validation.recording import (
     TIMELINES,
     TOTALS,
@@ -38,7 +36,7 @@ from gpusim.validation.unlike_work import unlike_work
 
 __all__ = [
     "Measurement", "all_cases", "compare", "compare_own", "compare_with", "measurement_of", "measurements",
-    "recordings_stamp", "steps_told",
+    "recordings_stamp",
 ]  # fmt: skip
 
 
@@ -202,14 +200,6 @@ def compare_own(scenario: Scenario, predicted: Timeline, measured: Timeline, *, 
     stamped = predict(scenario, exact=exact, stamps=stamps) if stamps else None
     comparison = compare_timelines(predicted, measured, stamped=stamped)
     return dataclasses.replace(comparison, unlike=unlike_work(scenario.program(), predicted, measured))
-
-
-def steps_told(measured: Timeline) -> frozenset[str]:
-    """Kinds of steps that the time stamps of a recorded kernel tell apart; none if it took no stamps."""
-    roles = measured.mask(lanes=r"^sm\[\d+\]\.cta\[\d+\]\.\w+$")
-    if "overhead" not in measured.meta or not roles.any():
-        return frozenset()
-    return frozenset(KINDS[kind] for kind in np.unique(measured.kind[roles])) & STEPS
 
 
 def compare(scenario: Scenario, *, exact: bool = False) -> Comparison:

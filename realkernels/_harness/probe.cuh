@@ -18,7 +18,7 @@
 // registers, and the next lane the next stamp. When most lanes have one, and the warp is about to wait or load, all
 // write theirs at once into the warp's own stretch of global memory. A DRAM that is full serves the requests of all SMs
 // in turn: with a store for each stamp, the SMs that write fell behind the others by up to a fifth. A thread that does
-// all the work of its warp (PROBE_ALONE) has to write each of its own. Stamps beyond the capacity are counted, not
+// all the work of its warp (PROBE_ALONE) has to write each of its own, one by one or two. Stamps beyond the capacity are counted, not
 // written. Each warp also stores two pairs (globaltimer, clock64), at its first and last stamp, by which the clocks of
 // different SMs are laid on one axis; reading globaltimer at every stamp would cost more than the steps it is to time.
 //
@@ -151,24 +151,36 @@ struct Probe : ProbePlace {
   }
 };
 
-// The first thread of a warp, which goes on alone after its warp has taken one stamp.
+// The first thread of a warp, which goes on alone after its warp has taken one stamp. A copy that it issues must not wait
+// until a stamp is written, as which of two copies goes first may hang on that: this stamp is written with the next.
 struct ProbeAlone : ProbePlace {
+  unsigned int clock, what = 0;       // the stamp that is yet to be written, if there is one
+
   __device__ __forceinline__ ProbeAlone(const Probe& warp) : ProbePlace(warp) { write(warp.clock, warp.what); }
 
   __device__ __forceinline__ void enter(int event, int tile, int stage) {
     unsigned int now;
     asm volatile("mov.u32 %0, %%clock;" : "=r"(now)::"memory");
-    write(now, probe_packed(event, tile, stage));
+    const unsigned int of_now = probe_packed(event, tile, stage);
+    write(clock, what);
+    if (event == PROBE_ISSUE) {
+      clock = now;
+      what = of_now;
+    } else {
+      write(now, of_now);
+      what = 0;
+    }
   }
 
   __device__ __forceinline__ void write(unsigned int clock, unsigned int what) {
+    const bool there = what != 0;
     asm volatile(
         "{\n\t.reg .pred here;\n\t"
-        "setp.lt.u32 here, %0, %1;\n\t"
-        "@here st.global.v2.u32 [%2], {%3, %4};\n\t}" ::"r"(count),
-        "r"(room), "l"(stamps + count), "r"(clock), "r"(what)
+        "setp.ne.u32 here, %0, 0;\n\t"
+        "@here st.global.v2.u32 [%1], {%2, %3};\n\t}" ::"r"((unsigned int)(there && count < room)),
+        "l"(stamps + count), "r"(clock), "r"(what)
         : "memory");
-    ++count;
+    count += there;
   }
 
   __device__ __forceinline__ void leave() {

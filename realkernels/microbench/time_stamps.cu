@@ -1,45 +1,49 @@
-// What a time stamp of probe.cuh takes: turns with none, one or two of them around the work of a tile pipeline, a
-// loop that loads from shared memory and computes; and turns of up to eight, one behind the other, before a barrier.
+// What time stamps of probe.cuh take in a tile pipeline: a ring of cp.async whose turns issue a copy, wait for an older
+// one, meet and compute, each of which begins with a stamp. All warps take them and no SM writes any.
 //
-// Compile-time constants (-D): STAMPS per turn, FMA (per vector and component, in a row).
+// Compile-time constants (-D): STAMPED or not, FMA (per vector and component, in a row).
+#ifdef STAMPED
 #define PROBE 1
+#endif
 #include "../_harness/probe.cuh"
 #include "common.cuh"
 
-// out per warp: cycles of all turns; no warp writes its stamps.
-extern "C" __global__ void __launch_bounds__(1024 PROBE_RESIDENT)
-stamps_in_a_row(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int turns) {
-    Probe probe(lanes, stamps, 0, (int)sm_id(), -1, -1);
-    __syncthreads();
-    const long long begin = cycles();
-#pragma unroll 1
-    for (int t = 0; t < turns; ++t) {
-#pragma unroll
-        for (int i = 0; i < STAMPS; ++i) probe.enter(PROBE_COMPUTE, t, i);
-        __syncthreads();
-    }
-    const long long end = cycles();
-    probe.leave();   // else no stamp is used, and the compiler leaves all of them out
-    if (threadIdx.x % 32 == 0) out[blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32] = end - begin;
-}
+constexpr int STAGES = 4;
 
-// The same. Warps below `recorded` write their stamps, the others only take them.
+// Each thread copies `vectors` times 16 bytes a turn. out per warp: cycles of all turns.
 extern "C" __global__ void __launch_bounds__(1024 PROBE_RESIDENT)
-time_stamps(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int capacity, int turns, int vectors, int recorded, float a) {
-    extern __shared__ float4 tile[];
-    const int warp = threadIdx.x / 32;
-    for (int i = threadIdx.x; i < vectors * blockDim.x; i += blockDim.x) tile[i] = make_float4(a, a, a, a);
-    u32 first = (u32)__cvta_generic_to_shared(tile + threadIdx.x), step = 16 * blockDim.x, past = first + vectors * step;
-    asm volatile("" : "+r"(first), "+r"(step), "+r"(past), "+r"(turns), "+f"(a));   // else they are made again every turn
+time_stamps(long long *out, const float4 *source, int turns, int vectors, float a PROBE_PARAMETER) {
+    extern __shared__ float4 ring[];
+    const u32 stride = 16 * blockDim.x, tile = vectors * stride, all = STAGES * tile;
+    const u32 first = shared_address(ring) + 16 * threadIdx.x;
+    const float4 *from = source + threadIdx.x;
     float sum = 0.f;
-    Probe probe(lanes, stamps, capacity, (int)sm_id(), -1, warp < recorded ? warp : -1);
+    const auto issue = [&](u32 to) {
+#pragma unroll 1
+        for (u32 at = to; at < to + tile; at += stride) {
+            asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at), "l"(from) : "memory");
+            from += blockDim.x;
+        }
+        asm volatile("cp.async.commit_group;" ::: "memory");
+    };
+    PROBE_BEGIN(threadIdx.x / 32 < 16 ? (int)threadIdx.x / 32 : -1)
+    for (int t = 0; t < STAGES - 1; ++t) issue(first + t * tile);
     __syncthreads();
     const long long begin = cycles();
+    u32 read = 0, write = (STAGES - 1) * tile;
 #pragma unroll 1
     for (int t = 0; t < turns; ++t) {
-        if (STAMPS > 0) probe.enter(STAMPS > 1 ? PROBE_COMPUTE : PROBE_WAIT_STAGE, t, 0);
+        PROBE_ENTER(PROBE_WAIT_COPY, t, read);
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2) : "memory");
+        PROBE_ENTER(PROBE_BARRIER, t, read);
+        __syncthreads();
+        PROBE_MET();
+        PROBE_ENTER(PROBE_ISSUE, t + STAGES - 1, write);
+        if (t % 16 == 0) from = source + threadIdx.x;   // what is read stays in L2
+        issue(first + write);
+        PROBE_ENTER(PROBE_COMPUTE, t, read);
 #pragma unroll 1
-        for (u32 at = first; at < past; at += step) {
+        for (u32 at = first + read; at < first + read + tile; at += stride) {
             float4 x;
             asm volatile("ld.volatile.shared.v4.f32 {%0, %1, %2, %3}, [%4];"
                          : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w) : "r"(at) : "memory");
@@ -52,11 +56,11 @@ time_stamps(long long *out, ProbeLane *lanes, ProbeStamp *stamps, int capacity, 
             }
             sum += x.x + x.y + x.z + x.w;
         }
-        __syncwarp();
-        if (STAMPS > 1) probe.enter(PROBE_WAIT_STAGE, t, 0);
+        if ((read += tile) == all) read = 0;
+        if ((write += tile) == all) write = 0;
     }
     const long long end = cycles();
-    probe.leave();
+    PROBE_LEAVE();
     if (sum == 12345.f) out[0] = 0;
-    if (threadIdx.x % 32 == 0) out[blockIdx.x * (blockDim.x / 32) + warp] = end - begin;
+    if (threadIdx.x % 32 == 0) out[blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32] = end - begin;
 }

@@ -71,22 +71,19 @@ def _rewritten(b: Benches, _: dict) -> dict[str, Measured]:
 
 
 def _time_stamp(b: Benches, _: dict) -> dict[str, Measured]:
-    """A time stamp, by a tile loop with two or none: its issue slots, and how much later a lone warp goes on."""
+    """A time stamp in a tile pipeline: how much later a lone warp goes on, and how much later for each that shares."""
 
-    def longer(warps: int) -> tuple[float, float]:
-        loops = {"kind": "loop", "warps": warps, "recorded": 0}
-        without = {(r["fma"], r["vectors"]): r["cycles_median"] for r in b.rows("time_stamps", stamps=0, **loops)}
-        cycles = [
-            (row["cycles_median"] - without[row["fma"], row["vectors"]]) / row["stamps"]
-            for row in b.rows("time_stamps", stamps=2, **loops)
-        ]
-        return float(np.mean(cycles)), float(np.std(cycles))
+    def longer(warps: int) -> np.ndarray:
+        without = {(r["fma"], r["vectors"]): r["cycles_median"] for r in b.rows("time_stamps", stamps=0, warps=warps)}
+        stamped = [row for row in b.rows("time_stamps", warps=warps) if row["stamps"]]
+        cycles = [(r["cycles_median"] - without[r["fma"], r["vectors"]]) / r["stamps"] for r in stamped]
+        return np.array(cycles)
 
-    slots, off = (cycles / _MANY_WARPS for cycles in longer(4 * _MANY_WARPS))
-    alone, alone_off = longer(1)
+    alone = longer(1)
+    slots = (longer(4 * _MANY_WARPS) - longer(4)) / (_MANY_WARPS - 1)
     return {
-        "probe.stamp": Measured(slots, "", "time_stamps (32 warps)", off),
-        "probe.stamp_alone": Measured(alone, "cycles", "time_stamps (one warp)", alone_off),
+        "probe.stamp": Measured(float(slots.mean()), "", "time_stamps (32 warps, and 4)", float(slots.std())),
+        "probe.stamp_alone": Measured(float(alone.mean()), "cycles", "time_stamps (one warp)", float(alone.std())),
     }
 
 

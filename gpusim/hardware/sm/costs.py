@@ -92,7 +92,7 @@ class InstructionCosts:
     time_stamp_slots: float
     """Issue slots of a time stamp."""
     time_stamp_s: float
-    """Until a warp goes on behind one, if nobody is in its way."""
+    """Until a warp goes on behind one, if nobody is in its way, less these slots."""
     sync_base_s: float
     """Time that a barrier of warps takes when the last one has come."""
     sync_arrive_s: float
@@ -149,7 +149,7 @@ class InstructionCosts:
             mbarrier_arrive_issue_s=seconds("mbarrier.arrive_issue"),
             sync_issue_slots=value("barrier.issue"),
             time_stamp_slots=value("probe.stamp"),
-            time_stamp_s=seconds("probe.stamp_alone"),
+            time_stamp_s=max(value("probe.stamp_alone") - value("probe.stamp"), 0.0) / profile.clock_hz,
             sync_base_s=seconds("barrier.base"),
             sync_arrive_s=seconds("barrier.arrive_per_warp"),
             sync_release_s=seconds("barrier.release_per_warp"),

@@ -266,10 +266,15 @@ class WarpLane:
         self.mark("compute", start, op.tile, ring.stage(op.tile) if ring else -1)
 
     def _time_stamp(self, op: TimeStamp) -> Generator:
-        there_s = self.sim.now + self.cost.time_stamp_s
+        # The clock is read before all else that a stamp takes, but for a look whether to write.
+        if not op.looks:
+            self._begin_step(op)
+        yield self.sim.timeout(self.cost.time_stamp_s)
         yield self.issue(known_mix(interleaved=self.cost.time_stamp_slots))
-        if self.sim.now < there_s:
-            yield self.sim.timeout(there_s - self.sim.now)
+        if op.looks:
+            self._begin_step(op)
+
+    def _begin_step(self, op: TimeStamp) -> None:
         self._end_step()
         self._step = op, self.sim.now
 
