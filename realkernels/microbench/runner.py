@@ -81,6 +81,7 @@ BENCHES = (
     "structs",
     "hbm",
     "few_writes",
+    "copies_beside",
     "walk",
     "in_order",
     "l2",

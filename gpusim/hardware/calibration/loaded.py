@@ -15,6 +15,8 @@ from gpusim.program import WARP_SIZE
 
 __all__ = ["LOADED_STEPS"]
 
+FULL = 0.97
+"""Of the bandwidth that a mix of reads and writes has at most: HBM is full."""
 UNSATURATED = 0.85
 """Utilisation of HBM up to which the latency of a load is taken: beyond it stores pile up."""
 
@@ -96,4 +98,25 @@ def _busy(reads: float, writes: float, found: dict[str, Measured]) -> tuple[floa
     return (reads + writes) / left, writes / left
 
 
-LOADED_STEPS = (_loads_beside_stores, _between_warps)
+def _copies_beside(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
+    """How often a copy from or to the host waits for what kernels have asked of a full HBM, whatever its bytes.
+
+    What a small copy takes longer, against the bytes that threads which mostly read have under way.
+    """
+    rows = b.rows("copies_beside")
+    alone = next(row for row in rows if not row["ctas"])
+    reading = [row for row in rows if row["reads"] > 1 or (row["reads"] and not row["writes"])]
+    most: dict[tuple[int, int], float] = {}
+    for row in reading:
+        mix = row["reads"], row["writes"]
+        most[mix] = max(most.get(mix, 0.0), row["bytes_per_s"])
+    full = [row for row in reading if row["bytes_per_s"] > FULL * most[row["reads"], row["writes"]]]
+    waits = [
+        (row[way] - alone[way]) * row["bytes_per_s"] / row["bytes_under_way"]
+        for row in full
+        for way in ("h2d_s", "d2h_s")
+    ]
+    return {"hbm.copy_waits": Measured(float(np.mean(waits)), "", "copies_beside (full HBM)", float(np.std(waits)))}
+
+
+LOADED_STEPS = (_loads_beside_stores, _between_warps, _copies_beside)

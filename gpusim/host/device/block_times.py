@@ -4,9 +4,9 @@ Models: HBM's time, which kernels, copies and memsets within the device share: w
   blocks are slowed down by the same factor. Kernels that state their work are also bound by the FP32 pipes of the SMs
   they are on. Kernel programs take of HBM what they take alone, and of the device what as many as find room get from it
   together. With ``copy.d2d_enough`` of its blocks a copy within the device has its full rate, with fewer
-  proportionally less.
+  proportionally less. While HBM is full a copy to or from the host waits for what kernels have asked for.
 Omits: issue slots, L2 and shared memory, which blocks of different kernels take from each other.
-Source: realkernels.microbench.host (copies: copy_beside).
+Source: realkernels.microbench.host (copies: copy_beside); realkernels.microbench (copies_beside).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 
-from gpusim.engine import Capacity, FluidSystem, Simulation
+from gpusim.engine import Capacity, Event, FluidSystem, Simulation
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.device.hbm_time import hbm_seconds
 from gpusim.program import WARP_SIZE
@@ -48,6 +48,11 @@ class TransferCost:
     hbm_seconds: float
 
 
+_FULL = 0.9
+"""Utilisation of HBM from which what it is asked for queues; up to 0.85 a copy loses hardly anything."""
+_UNDER_WAY = 32
+"""Bytes that a thread has asked for at a time: two vectors. Nothing that a host program says of a kernel tells."""
+
 Cost = FixedCost | RooflineCost | SimulatedCost | TransferCost
 
 
@@ -56,7 +61,7 @@ class Placed:
     """``count`` blocks of a ``grid`` that were placed together, on ``sms`` SMs.
 
     ``crowd``: as many blocks of the grid as find room when it is alone. ``first``, ``last``: none was placed before,
-    none is left. ``rounds``: so many times others like them follow in their places.
+    none is left. ``threads``: of each. ``rounds``: so many times others like them follow in their places.
     """
 
     cost: Cost
@@ -66,6 +71,7 @@ class Placed:
     sms: int
     first: bool
     last: bool
+    threads: int
     rounds: int = 1
 
 
@@ -84,6 +90,14 @@ class BlockTimes:
         self._hbm, self._copies, self._programs = (Capacity(name, 1.0) for name in ("hbm", "copies", "programs"))
         self._profile = profile
         self._enough = value("copy.d2d_enough")
+        self._wait_s = value("hbm.copy_waits") * _UNDER_WAY / value("hbm.read_bandwidth")
+        """What each thread that waits for HBM adds to a copy."""
+        self._threads = 0
+        """Of blocks under way that use HBM."""
+
+    def copy_waits_s(self) -> float:
+        """How much longer a copy from or to the host takes that begins now, because HBM is full."""
+        return self._wait_s * self._threads if self._hbm.used_rate > _FULL else 0.0
 
     def run(self, placed: Placed, ended: Callable[[], None]) -> None:
         """Call ``ended`` when the blocks are over, from now on, after all their rounds."""
@@ -115,7 +129,7 @@ class BlockTimes:
         """As quick as alone, until others want the same SMs or HBM."""
         share = placed.count / placed.grid
         uses = [(self._programs, share / cost.per_second), (self._hbm, share * cost.hbm_seconds)]
-        self._share(max(cost.seconds, self._least_s), uses, 1.0, ended)
+        self._share(placed, max(cost.seconds, self._least_s), uses, 1.0, ended)
 
     def _roofline(self, cost: RooflineCost, placed: Placed, ended: Callable[[], None]) -> None:
         share = placed.count / placed.grid
@@ -123,7 +137,7 @@ class BlockTimes:
         hbm_s = hbm_seconds(self._profile, cost.bytes - cost.writes, cost.writes)
         alone_s = max(flop_s / min(placed.grid, self._sms), hbm_s) * placed.crowd / placed.grid
         bound = alone_s * placed.sms / (flop_s * share) if flop_s else inf
-        self._share(alone_s, [(self._hbm, share * hbm_s)], bound, ended, placed.rounds)
+        self._share(placed, alone_s, [(self._hbm, share * hbm_s)], bound, ended)
 
     def _transfer(self, cost: TransferCost, placed: Placed, ended: Callable[[], None]) -> None:
         """The overhead comes once, with the first blocks."""
@@ -134,21 +148,28 @@ class BlockTimes:
         alone_s = cost.seconds * placed.crowd / placed.grid
         if placed.first:
             begin_s = cost.overhead_s + self._restart_s
-            self._after(begin_s, lambda: self._share(alone_s, uses, bound, ended))
+            self._after(begin_s, lambda: self._share(placed, alone_s, uses, bound, ended))
         else:
-            self._share(alone_s, uses, bound, ended)
+            self._share(placed, alone_s, uses, bound, ended)
 
     def _share(
         self,
+        placed: Placed,
         alone_s: float,
         seconds: list[tuple[Capacity, float]],
         bound: float,
         ended: Callable[[], None],
-        rounds: int = 1,
     ) -> None:
         """Work off blocks that take ``alone_s`` when all that find room are of their kind, at most ``bound`` as fast.
 
-        ``seconds`` is what they use altogether in one of ``rounds``.
+        ``seconds`` is what they use altogether in one round.
         """
         uses = [(capacity, used / alone_s) for capacity, used in seconds if used]
-        self._fluid.start(rounds * alone_s, uses, bound=bound).callbacks.append(lambda _event: ended())
+        threads = placed.count * placed.threads if any(capacity is self._hbm for capacity, _ in uses) else 0
+        self._threads += threads
+
+        def over(_event: Event) -> None:
+            self._threads -= threads
+            ended()
+
+        self._fluid.start(placed.rounds * alone_s, uses, bound=bound).callbacks.append(over)

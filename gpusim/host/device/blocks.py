@@ -93,6 +93,10 @@ class BlockScheduler:
         self._repeating: list[_Rounds] = []
         """Rounds under way that end at times known beforehand."""
 
+    def copy_waits_s(self) -> float:
+        """How much longer a copy from or to the host takes that begins now, because HBM is full."""
+        return self._times.copy_waits_s()
+
     def launch(self, work: Work, priority: int, started: Callable[[], None]) -> Event:
         """Queue a kernel; the event is the end of its last block. Raises DoesNotFit."""
         fits = resident_ctas(
@@ -179,7 +183,7 @@ class BlockScheduler:
         self._free -= taken[:, None] * grid.need
         grid.running += count
         sms, cost = int(np.count_nonzero(taken)), grid.work.cost
-        placed = Placed(cost, grid.work.grid, grid.crowd, count, sms, first, grid.left == count)
+        placed = Placed(cost, grid.work.grid, grid.crowd, count, sms, first, grid.left == count, grid.work.threads)
         placed = replace(placed, rounds=self._rounds(grid, placed))
         grid.left -= count * placed.rounds
         round_s = self._times.fixed_s(placed, cost) if isinstance(cost, FixedCost) else 0.0

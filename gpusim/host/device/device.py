@@ -33,8 +33,8 @@ class Device:
         self, sim: Simulation, profile: DeviceProfile, times: KernelTimes, links: Links, drawing: Drawing, prefix: str
     ) -> None:
         self._sim, self._profile, self._times, self._drawing = sim, profile, times, drawing
-        self.engines = CopyEngines(sim, profile, drawing.record, links, prefix)
         self._blocks = BlockScheduler(sim, profile)
+        self.engines = CopyEngines(sim, profile, drawing.record, links, prefix, self._blocks.copy_waits_s)
         self._left = LeftWritten(profile)
         self.zooms: list[tuple[str, float, float, Timeline]] = []
         """(lane, start, end, timeline alone on the device) of each kernel program that ran."""

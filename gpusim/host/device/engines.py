@@ -4,12 +4,13 @@ Models: one queue per direction (and one for copies to other devices), as many a
   and a bandwidth; both are worse while the other direction is at work, and not by the same factor. Who came first goes
   first; after an engine has become free, ``copy.turn`` passes before it takes a copy that had to wait for another
   engine before. (The device goes round the streams in an order that depends on which channels the driver gave them.)
+  While kernels keep HBM full, a copy waits for what they have asked for.
   With two engines copies between devices go through that of D2H; with one, everything goes through it in turn. With
   three, copies on the device itself are made by SMs (`device_copies`), or have an engine if ``copy.d2d_block`` is zero.
   A memset goes where these go. The engine of H2D also clears new memory.
 Omits: copies of a few hundred bytes, which ride in the command stream; a host link that gets 5 % slower when three and
   more streams take turns in large copies to the device.
-Source: realkernels.microbench.host (copies: size, duplex, same_direction; handover: period).
+Source: realkernels.microbench.host (copies: size, duplex, same_direction; handover: period); copies_beside.
 """
 
 from __future__ import annotations
@@ -93,12 +94,20 @@ class CopyEngines:
     """A device's copy engines; ``record`` is told what each one did, on lanes whose names begin with ``prefix``."""
 
     def __init__(
-        self, sim: Simulation, profile: DeviceProfile, record: Recorder | None, links: Links, prefix: str = ""
+        self,
+        sim: Simulation,
+        profile: DeviceProfile,
+        record: Recorder | None,
+        links: Links,
+        prefix: str = "",
+        waits_s: Callable[[], float] = lambda: 0.0,
     ) -> None:
+        """``waits_s``: how much longer a copy from or to the host takes that begins now."""
         value = profile.value
         self._sim = sim
         self._record = record
         self._links = links
+        self._waits_s = waits_s
         self._fluid = FluidSystem(sim, self._set_rates)
         count = max(1, min(3, int(value("copy.engines"))))
         names = _ENGINE_OF[count]
@@ -148,6 +157,8 @@ class CopyEngines:
     def _work(self, copy: _Copy, engine: _Engine) -> None:
         """The overhead, then the bytes."""
         start, overhead = self._sim.now, self._overhead[copy.direction]
+        if copy.direction in _OPPOSITE:
+            overhead += self._waits_s()
         self._under_way[copy.direction] += 1
         if overhead > 0.0:
             flow = self._fluid.start(overhead, [], bound=1.0, tag=(copy.direction, False))
