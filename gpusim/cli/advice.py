@@ -24,7 +24,7 @@ def print_advice(advice: Advice) -> None:
     if rows:
         print_table("the same work, predicted with", ("time", "total", "change"), rows)
     if advice.refused:
-        out.print(f"does not fit: {'; '.join(refused.change for refused in advice.refused)}", markup=False)
+        out.print(f"cannot be: {'; '.join(refused.change for refused in advice.refused)}", markup=False)
     out.print(f"advice: {advice.verdict}", markup=False, soft_wrap=True)
     if advice.best is not None:
         out.print(f"try it: {advice.best.arguments}", markup=False, soft_wrap=True)

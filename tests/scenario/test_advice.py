@@ -85,6 +85,36 @@ def test_what_does_not_fit_is_refused_with_its_reason():
     assert not any(one.change == "stages 3 → 4" for one in found.levers)
 
 
+def test_a_change_that_leaves_an_order_to_luck_is_refused():
+    """With one stage less a copy would overwrite what a bulk store still reads; with as many it may not."""
+    own = loads(
+        """
+question: "?"
+device: h200_sxm
+kernel:
+  grid: 132
+  tiles_per_cta: 24
+  registers: 32
+  rings: {out: {stages: 2, bytes: 4 KiB}}
+  roles:
+    all:
+      warps: 4
+      per_tile:
+        - compute: {ffma: 8000}  # so long that the copy is over whenever this is simulated
+        - bulk_wait: 1
+        - sync_threads
+        - store_shared: {ring: out, bytes: 4 KiB}
+        - sync_threads
+        - tma_store: {ring: out, bytes: 4 KiB}
+      epilogue: [{bulk_wait: 0}]
+"""
+    )
+    assert own.doubts() == ()
+    found = advise(own)
+    assert "may still read" in {one.change: one.why for one in found.refused}["stages 2 → 1"]
+    assert not any("→ 1" in one.change for one in found.levers)
+
+
 def test_more_ctas_than_come_together_are_refused():
     """The grid of 240 has two for each SM, so that four would be the same again."""
     found = advise(load(next(path for path in SCENARIOS if path.stem == "cluster_multicast")))

@@ -31,6 +31,11 @@ class TestEvents:
             (looped("{wait_event: y}") + "      epilogue: [{record: y}]\n", "'y' is recorded only later"),
             (looped("{launch_graph: g}", more="  graphs: {g: {ops: [{wait_event: y}, {h2d: 4}, {record: y}]}}\n"),
              r"graphs\.g\.ops\.0\.wait_event\.event: event 'y' is recorded only.*\(allowed: a record before it\)"),
+            (looped("{launch_graph: g}, {sync_event: y}", more="  graphs: {g: {ops: [{h2d: 4}, {record: y}]}}\n"),
+             r"sync_event\.event: event 'y' is recorded inside of graph 'g' only.*\(allowed: a record behind its launch"),
+            ("  threads:\n    one: {chunks: 3, per_chunk: [{wait_event: 'y#'}]}\n"
+             "    two: {chunks: 2, per_chunk: [{record: 'y#'}]}\n",
+             r"one\.per_chunk\.0\.wait_event\.event: event 'y2' is .* never recorded .allowed: as many chunks as .* y#"),
         ],
     )  # fmt: skip
     def test_waits_for_nothing_are_told(self, host, message):

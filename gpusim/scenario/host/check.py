@@ -127,6 +127,8 @@ def _names(host: SpelledHost, word: str, args: Any, path: tuple, *, in_chunks: b
 def _unknown(kind: str, name: str, known: Mapping[str, Any], path: tuple) -> Problem:
     there_is, section = ("there are no", kind) if kind == "slots" else ("there is no", f"{kind}s")
     allowed = listing(known) or f"none; declare it under {section}"
+    if kind == "slots" and name.partition("#")[0] in known:
+        allowed = f"{name.partition('#')[0]}: slots have no numbers, whichever is free is taken"
     if kind == "stream" and name in _DEFAULT_STREAM:
         allowed += "; CUDA's default stream is one that is declared as default: {kind: legacy}"
     return Problem(path, f"{there_is} {kind} {name!r}", allowed, nearest(name, known))

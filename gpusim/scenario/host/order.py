@@ -7,7 +7,8 @@ first, and is left to the run.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from types import MappingProxyType
 
 from gpusim.errors import listing, nearest
 from gpusim.scenario.host.before import frees_elsewhere
@@ -28,20 +29,25 @@ Threads = dict[str, list[Call]]
 
 def order_problems(host: SpelledHost) -> Iterator[Problem]:
     """Waits and frees of ``host`` that have nothing to wait for or to free, and buffers that are allocated twice."""
+    inside: dict[str, str] = {}
     for name in host.graphs:
         captured = list(calls_of_graph(host, name))
+        inside |= {call.names["event"]: name for call in _of(captured, "record")}
         # A graph's events are its own, and a capture is refused where a stream waits for one that is not yet recorded.
         yield from _waits_for_nothing({name: captured}, once_is_enough=True)
         yield from _fork_problems(name, captured)
     threads = {name: list(calls_of_thread(host, name)) for name in host.threads}
     short = [name for name, thread in host.threads.items() if thread.chunks < TURNS]
-    yield from _waits_for_nothing(threads | {name: list(calls_of_thread(host, name, TURNS)) for name in short})
+    longer = threads | {name: list(calls_of_thread(host, name, TURNS)) for name in short}
+    yield from _waits_for_nothing(longer, inside=inside)
     yield from _buffer_problems(threads)
     yield from _free_problems(host, threads)
 
 
-def _waits_for_nothing(threads: Threads, *, once_is_enough: bool = False) -> Iterator[Problem]:
-    """Waits that find no record whenever they are made, or the first time."""
+def _waits_for_nothing(
+    threads: Threads, *, once_is_enough: bool = False, inside: Mapping[str, str] = MappingProxyType({})
+) -> Iterator[Problem]:
+    """Waits that find no record whenever they are made, or the first time. ``inside``: events that graphs record."""
     written: dict[str, None] = {}
     by_thread: dict[str, set[str]] = defaultdict(set)
     for thread, calls in threads.items():
@@ -58,9 +64,14 @@ def _waits_for_nothing(threads: Threads, *, once_is_enough: bool = False) -> Ite
                 recorded.add(event)
             elif event in recorded or by_thread[event] - {thread}:
                 met.add(call.path)
-            else:
-                vain.setdefault(call.path, call)
-        yield from (_vain(call, written, by_thread) for path, call in vain.items() if once_is_enough or path not in met)
+            # That nobody ever records what it waits for is worse than that one turn comes too early.
+            elif call.path not in vain or (by_thread[vain[call.path].names["event"]] and not by_thread[event]):
+                vain[call.path] = call
+        yield from (
+            _vain(call, written, by_thread, inside)
+            for path, call in vain.items()
+            if once_is_enough or path not in met or not by_thread[call.names["event"]]
+        )
 
 
 def _fork_problems(graph: str, calls: list[Call]) -> Iterator[Problem]:
@@ -100,11 +111,17 @@ def _fork_problems(graph: str, calls: list[Call]) -> Iterator[Problem]:
             )  # fmt: skip
 
 
-def _vain(call: Call, written: dict[str, None], by_thread: dict[str, set[str]]) -> Problem:
+def _vain(call: Call, written: dict[str, None], by_thread: dict[str, set[str]], inside: Mapping[str, str]) -> Problem:
     event, place = call.names["event"], (*call.path, "event")
     if not by_thread[event]:
+        text, pattern = f"event {event!r} is waited for but never recorded", call.args.event
+        if pattern in written:
+            return Problem(place, text, f"as many chunks as those that record {pattern}")
+        if event in inside:
+            text = f"event {event!r} is recorded inside of graph {inside[event]!r} only, which has events of its own"
+            return Problem(place, text, "a record behind its launch_graph")
         known = listing(written) or "none; a record comes first"
-        return Problem(place, f"event {event!r} is waited for but never recorded", known, nearest(event, written))
+        return Problem(place, text, known, nearest(event, written))
     stem = call.args.event.partition("#")[0]
     earlier = "" if call.path[0] == "graphs" else f", or that of an earlier chunk, as {stem}#-1"
     text = f"event {event!r} is recorded only later, so this waits for nothing"

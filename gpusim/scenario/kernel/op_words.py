@@ -69,7 +69,10 @@ def _field(word: OpWord) -> Any:
 def _not_an_op(value: Any, words: Mapping[str, OpWord], example: str) -> str:
     if isinstance(value, dict) and len(value) > 1:
         words_given = listing(value, 4)
-        return f"expected one op, such as {example}, not {words_given} in one step: each op is a step of its own"
+        what = f"expected one op, such as {example}, not {words_given} in one step: each op is a step of its own"
+        if "every" in value and "every" not in words:
+            what += ", and there is no every here: write out as many chunks as make a round"
+        return what
     if not isinstance(value, str):
         return f"expected one op, such as {example}"
     close = closest(value, words)

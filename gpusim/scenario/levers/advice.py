@@ -147,7 +147,8 @@ def advise(scenario: Scenario, timeline: Timeline | None = None, *, workers: int
 
     ``timeline`` is the scenario's own prediction, made here where it is not given; ``workers`` the processes to
     spread long predictions over (default: one per core). Changes of the device are no advice. Raises as `predict`
-    does for the scenario itself; variants that cannot be are told in ``refused``.
+    does for the scenario itself; variants that cannot be, or that leave to luck what the scenario does not, are told
+    in ``refused``.
     """
     if timeline is None:
         timeline = predict(scenario)
@@ -157,7 +158,8 @@ def advise(scenario: Scenario, timeline: Timeline | None = None, *, workers: int
     tried = variants(scenario)
     refused = [one for one in tried if isinstance(one, Refused)]
     able = [one for one in tried if isinstance(one, Variant)]
-    jobs = [(number, one.scenario.resolved()) for number, one in enumerate(able)]
+    doubts = scenario.doubts()
+    jobs = [(number, one.scenario.resolved(), doubts) for number, one in enumerate(able)]
     levers: list[Lever] = []
     for number, found in sorted(run_parallel(_predicted, jobs, workers=workers)):
         variant = able[number]
@@ -171,14 +173,17 @@ def advise(scenario: Scenario, timeline: Timeline | None = None, *, workers: int
     return Advice(total_s, bottleneck(timeline), roofline(timeline), tuple(levers), tuple(refused))
 
 
-def _predicted(job: tuple[int, dict[str, Any]]) -> tuple[int, tuple[float, int] | str]:
+def _predicted(job: tuple[int, dict[str, Any], tuple[str, ...]]) -> tuple[int, tuple[float, int] | str]:
     """Number of the variant, with its duration and the CTAs on an SM, or with why it cannot be."""
-    number, data = job
+    number, data, doubts = job
     scenario = from_data(data)
     try:
         found = predict(scenario, trace=False)
     except GpusimError as error:
         return number, error.message
+    told = scenario.doubts()
+    if len(told) > len(doubts):
+        return number, next(doubt for doubt in told if doubt not in doubts)
     return number, (found.total_s, _resident(scenario, found))
 
 
