@@ -45,7 +45,7 @@ def written_again(written, path, text):
 
 
 def test_bytes_that_an_arrival_announces_are_those_of_a_stage(written):
-    """If they are a constant; how many stages there are the machine code does not say."""
+    """If they are a constant; how many stages there are is not said where no mbarrier is set up."""
     path, kernel = written(SPECIALIZED)
     assert kernel["rings"] == {"input": {"stages": 2, "bytes": "1 KiB"}}
     assert "# how many stages, and bytes of one?" in path.read_text()
@@ -53,6 +53,23 @@ def test_bytes_that_an_arrival_announces_are_those_of_a_stage(written):
     path, kernel = written_again(written, path, constant.replace("BRA 0x100", "BRA 0xf0"))
     assert kernel["rings"] == {"input": {"stages": 2, "bytes": "12 KiB"}}
     assert "bytes: 12 KiB}  # how many stages?" in path.read_text()
+
+
+def test_mbarriers_that_are_set_up_tell_the_stages(written):
+    """Two for each: full and empty. Of an odd number, or of some that a loop sets up, nobody knows."""
+    up = [f"/*00{0x31 + at:02x}*/ SYNCS.EXCH.64 URZ, [UR8+{hex(8 * at)}], UR4 ;" for at in range(6)]
+
+    def stages(*more, where="/*0040*/"):
+        text = SPECIALIZED.replace(f"        {where}", "".join(f"        {line}\n" for line in more) + f"        {where}")
+        path, kernel = written(text)
+        asked = "stages" in path.read_text().partition("rings:")[2].partition("#")[2].partition("\n")[0]
+        path.unlink()
+        return kernel["rings"]["input"]["stages"], asked
+
+    assert stages(*up) == (3, False)
+    assert stages(*up[:5]) == (2, True)
+    in_loop = [line.replace("/*003", "/*007") for line in up[:2]]
+    assert stages(*in_loop, where="/*0080*/") == (2, True)
 
 
 def test_what_is_asked_is_doubtful_until_it_is_answered(written, gpusim):

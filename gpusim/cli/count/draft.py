@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gpusim.cli.count.ops import OUTSIDE, is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
 from gpusim.cli.count.prefetch import AHEAD, ahead_of_tiles, filled_before
 from gpusim.cli.count.rings import ARRIVE, TMA_LOAD, Ring, ring_of, role_names
-from gpusim.program.sass import Part, RoleParts, Step, by_role, steps_of
+from gpusim.program.sass import Part, RoleParts, Step, by_role, sets_up_mbarrier, steps_of
 
 __all__ = ["Draft", "draft"]
 
@@ -44,7 +44,7 @@ def draft(parts: Sequence[Part], warps: int) -> Draft:
     roles = [_Role.of(role) for role in by_role(parts, warps)]
     sections = [role.sections() for role in roles]
     turns = [each["per_tile"] for each in sections]
-    ring, lines = ring_of(turns, [len(role.warps) for role in roles]), []
+    ring, lines = ring_of(turns, [len(role.warps) for role in roles], _mbarriers(parts)), []
     for at, (name, role) in enumerate(zip(role_names(turns), roles, strict=True)):
         numbers = role.warps
         which = f"  # {', '.join(map(str, numbers))}" if len(roles) > 1 else ""
@@ -52,6 +52,13 @@ def draft(parts: Sequence[Part], warps: int) -> Draft:
     if idle := sorted(set(range(warps)).difference(*(role.warps for role in roles))):
         lines.append(f"# in none of the loops: warps {', '.join(map(str, idle))}; idle_warps of a role?")
     return Draft(lines, ring, any("epilogue" in each for each in sections))
+
+
+def _mbarriers(parts: Sequence[Part]) -> int:
+    """How many mbarriers a kernel sets up; 0 if a loop does it, whose turns nobody knows."""
+    found = [sum(map(sets_up_mbarrier, part.body)) for part in parts]
+    in_loops = any(count for count, part in zip(found, parts, strict=True) if part.is_loop)
+    return 0 if in_loops else sum(found)
 
 
 @dataclass(frozen=True)

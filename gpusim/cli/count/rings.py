@@ -39,6 +39,12 @@ class Ring:
         size = self.bytes or _GUESS * self.copies
         return f"{self.name}: {{stages: {self.stages or 2}, bytes: {in_words(size)}{private}}}"
 
+    @property
+    def asked(self) -> str:
+        """What nobody knows of it, as a comment; "" if all is known."""
+        missing = [what for what, known in (("stages", self.stages), ("bytes of one", self.bytes)) if not known]
+        return f"  # how many {', and '.join(missing)}?" if missing else ""
+
 
 def role_names(turns: Sequence[Sequence[Step]]) -> list[str]:
     """A name for each role by the steps of its ``turns``: ``all`` for a single one, a number for those alike."""
@@ -48,14 +54,17 @@ def role_names(turns: Sequence[Sequence[Step]]) -> list[str]:
     return [f"{name}{names[:at].count(name) + 1}" if names.count(name) > 1 else name for at, name in enumerate(names)]
 
 
-def ring_of(turns: Sequence[Sequence[Step]], warps: Sequence[int]) -> Ring | None:
-    """The ring of roles of so many ``warps`` with these ``turns``, where it can hardly be another way."""
+def ring_of(turns: Sequence[Sequence[Step]], warps: Sequence[int], mbarriers: int = 0) -> Ring | None:
+    """The ring of roles of so many ``warps`` with these ``turns``, where it can hardly be another way.
+
+    ``mbarriers``: how many the kernel sets up, 0 if nobody knows.
+    """
     if any(_times(turn, "tma_store") for turn in turns):
         # There are two rings, or one in place: who waits may wait for either.
         return None
     if len(turns) > 1:
-        return _produced(turns)
-    return _copied_ahead(turns[0], warps[0]) or _asked_by_one_thread(turns[0], warps[0])
+        return _produced(turns, mbarriers)
+    return _copied_ahead(turns[0], warps[0]) or _asked_by_one_thread(turns[0], warps[0], mbarriers)
 
 
 def _copied_ahead(turn: Sequence[Step], warps: int) -> Ring | None:
@@ -69,7 +78,7 @@ def _copied_ahead(turn: Sequence[Step], warps: int) -> Ring | None:
     return Ring(ahead.pop() + 1, size, [{"cp_async": _NAME}], private=not meet)
 
 
-def _asked_by_one_thread(turn: Sequence[Step], warps: int) -> Ring | None:
+def _asked_by_one_thread(turn: Sequence[Step], warps: int, mbarriers: int) -> Ring | None:
     """That of a role of which one thread asks for bulk copies, when it has waited for a free stage or all have met."""
     copies = [at for at, step in enumerate(turn) if step.word == TMA_LOAD]
     waits = [at for at, step in enumerate(turn) if step.word == _WAIT]
@@ -78,19 +87,20 @@ def _asked_by_one_thread(turn: Sequence[Step], warps: int) -> Ring | None:
         return None
     # What has just been read makes room for the tile that follows after all stages.
     late = copies[0] > by_all[0] and len(waits) == 1
-    ahead = "2" if late else "full"
+    stages = mbarriers if late else _pairs(mbarriers)
+    ahead = str(stages or 2) if late else "full"
     size = _announced(turn)
-    each, asks = _part(size, len(copies)), "  # as many as stages?" if late else ""
+    each, asks = _part(size, len(copies)), "  # as many as stages?" if late and not stages else ""
     words = {
         _WAIT: f"wait: {_NAME}",
         by_one_warp(_WAIT): f"acquire: {{ring: {_NAME}, warps: 1, ahead: full}}",
         TMA_LOAD: f"tma_load: {{ring: {_NAME}{each}, ahead: {ahead}}}{asks}",
         ARRIVE: f"release: {_NAME}",
     }
-    return Ring(0, size, [words], copies=len(copies))
+    return Ring(stages, size, [words], copies=len(copies))
 
 
-def _produced(turns: Sequence[Sequence[Step]]) -> Ring | None:
+def _produced(turns: Sequence[Sequence[Step]], mbarriers: int) -> Ring | None:
     """One role waits and copies what makes up a tile, the others wait and arrive."""
     copies = [_times(turn, TMA_LOAD) for turn in turns]
     alike = all(
@@ -106,7 +116,12 @@ def _produced(turns: Sequence[Sequence[Step]]) -> Ring | None:
         _of_producer(count, size, turn) if count else _of_consumer(turn, asks)
         for count, turn in zip(copies, turns, strict=True)
     ]
-    return Ring(0, size, words, copies=max(copies))
+    return Ring(_pairs(mbarriers), size, words, copies=max(copies))
+
+
+def _pairs(mbarriers: int) -> int:
+    """Stages of which each has an mbarrier that says it is full and one that says it is empty; 0 if it cannot be so."""
+    return 0 if mbarriers % 2 else mbarriers // 2
 
 
 def _announced(turn: Sequence[Step]) -> float:

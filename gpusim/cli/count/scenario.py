@@ -26,7 +26,7 @@ def pasted(draft: Draft, usage: Usage) -> str:
     if usage.shared_bytes:
         about.append(f"shared_bytes: {usage.shared_bytes}, static; less what of it is a ring, and with what is dynamic")
     if draft.ring:
-        about.append(f"rings: {{{draft.ring.told}}}")
+        about.append(f"rings: {{{draft.ring.told}}}{draft.ring.asked}")
     return "\n".join([*(f"# {line}" for line in about), *draft.roles])
 
 
@@ -54,9 +54,7 @@ def _head(name: str, draft: Draft, usage: Usage, device: str) -> Iterator[str]:
     asked = "  # static; and what is dynamic, without rings?" if besides else "  # dynamic, without rings?"
     yield f"{_INDENT}shared_bytes: {besides}{asked}"
     if ring:
-        missing = [what for what, known in (("stages", ring.stages), ("bytes of one", ring.bytes)) if not known]
-        question = f"  # how many {', and '.join(missing)}?" if missing else ""
         yield f"{_INDENT}rings:"
-        yield f"{_INDENT * 2}{ring.told}{question}"
+        yield f"{_INDENT * 2}{ring.told}{ring.asked}"
     yield f"{_INDENT}# Which loads find what in L2 or L1? Then say l2_hit or l1_hit there: no draft knows."
     yield f"{_INDENT}roles:"

@@ -22,7 +22,7 @@ from gpusim.program.sass.steps import MULTICAST, NO_WAIT, Step, steps_of
 from gpusim.program.sass.structures import with_structures
 from gpusim.program.sass.thread_numbers import MOST_THREADS
 from gpusim.program.sass.threads import ALL_THREADS, warps_in, with_threads
-from gpusim.program.sass.words import LEFT_TO_WRITE, NO_MODEL, UNMODELLED, Stated, stated
+from gpusim.program.sass.words import LEFT_TO_WRITE, NO_MODEL, UNMODELLED, Stated, sets_up_mbarrier, stated
 
 __all__ = [
     "ALL_THREADS",
@@ -52,6 +52,7 @@ __all__ = [
     "loads_ahead",
     "parse",
     "parts",
+    "sets_up_mbarrier",
     "stated",
     "steps_of",
     "warps_in",

@@ -18,7 +18,7 @@ from gpusim.program.sass.products import ASYNCHRONOUS, field_of_group, share
 from gpusim.program.sass.products import chains as product_chains
 from gpusim.program.sass.shared_loads import loads_ahead
 
-__all__ = ["LEFT_TO_WRITE", "NO_MODEL", "UNMODELLED", "Stated", "field_of", "stated", "word_of"]
+__all__ = ["LEFT_TO_WRITE", "NO_MODEL", "UNMODELLED", "Stated", "field_of", "sets_up_mbarrier", "stated", "word_of"]
 
 _Value = TypeVar("_Value")
 
@@ -254,9 +254,10 @@ def _place(instruction: Instruction) -> tuple[str, str]:
         root = f"UBLKCP.{modifiers[0]}"  # S.G: to shared memory
     elif root == "SYNCS" and "PHASECHK" not in modifiers:
         # What only sets a barrier up is an instruction like others.
-        root = (
-            "SYNCS.EXCH" if "ARRIVE" not in modifiers else "SYNCS.EXPECT" if _announces(instruction) else "SYNCS.ARRIVE"
-        )
+        if sets_up_mbarrier(instruction):
+            root = "SYNCS.EXCH"
+        else:
+            root = "SYNCS.EXPECT" if _announces(instruction) else "SYNCS.ARRIVE"
     if root in _WORDS:
         word, field = _WORDS[root]
         return word, field.format(instruction.width, *_stride(instruction, modifiers))
@@ -265,6 +266,12 @@ def _place(instruction: Instruction) -> tuple[str, str]:
     # Without machine code nobody knows what waits.
     apart = instruction.stall is not None and instruction.stall <= _NO_WAIT
     return _INTERLEAVED if apart else _OTHER
+
+
+def sets_up_mbarrier(instruction: Instruction) -> bool:
+    """Whether it is what `mbarrier.init` becomes."""
+    modifiers = instruction.opcode.split(".")[1:]
+    return instruction.root == "SYNCS" and not {"ARRIVE", "PHASECHK"}.intersection(modifiers)
 
 
 def _announces(instruction: Instruction) -> bool:

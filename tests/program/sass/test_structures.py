@@ -64,3 +64,15 @@ def test_parts_of_a_structure():
 def test_listings_that_no_compiler_wrote(line, stride):
     """Are looked at no longer than others, however far apart they say that lanes are."""
     assert accesses(*THREAD, line, "LDG.E R6, desc[UR4][R4.64]") == [(stride, False)]
+
+
+def test_words_in_a_row_of_lanes_that_lie_anywhere():
+    """Four words from 8 bytes before to 8 behind are one place of each lane; one further off is another."""
+    row = (*THREAD, "S2R R0, SR_CTAID.X", "IMAD R1, R3, UR4, R0", "IMAD.WIDE R4, R1, 0x4, R8")
+    loads = [f"LDG.E R{10 + at}, desc[UR4][R4.64{offset}]" for at, offset in enumerate(("+-0x8", "+-0x4", "", "+0x4"))]
+    listing = "".join(f"/*{0x10 * at:04x}*/ {line} ;\n" for at, line in enumerate((*row, *loads, FAR)))
+    marked = sass.with_structures(sass.with_threads(sass.with_addresses(sass.with_bases(sass.parse(listing)))))
+    assert [one.places for one in marked if one.root == "LDG"] == [(16, 32)] * 4 + [(4, 32)]
+
+
+FAR = "LDG.E R20, desc[UR4][R4.64+0x40]"
