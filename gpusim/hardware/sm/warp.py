@@ -120,7 +120,7 @@ class WarpLane:
         yield from self.leave_barrier()
         # Its CTA ends with the slowest warp.
         yield from self.spend("wait", self.fall_behind(), -1, reason="copy_in_flight")
-        self._end_step()
+        self._next_step()
         check_end(self)
         end(self)
 
@@ -268,20 +268,17 @@ class WarpLane:
     def _time_stamp(self, op: TimeStamp) -> Generator:
         # The clock is read before all else that a stamp takes, but for a look whether to write.
         if not op.looks:
-            self._begin_step(op)
+            self._next_step(op)
         yield self.sim.timeout(self.cost.time_stamp_s)
         yield self.issue(known_mix(interleaved=self.cost.time_stamp_slots))
         if op.looks:
-            self._begin_step(op)
+            self._next_step(op)
 
-    def _begin_step(self, op: TimeStamp) -> None:
-        self._end_step()
-        self._step = op, self.sim.now
-
-    def _end_step(self) -> None:
-        if self._step is not None:
-            (stamp, start), self._step = self._step, None
-            self.mark(stamp.kind, start, stamp.tile)
+    def _next_step(self, op: TimeStamp | None = None) -> None:
+        step, self._step = self._step, None
+        if step is not None:
+            self.mark(step[0].kind, step[1], step[0].tile)
+        self._step = op and (op, self.sim.now)
 
     def _set_max_nreg(self, op: SetMaxNReg) -> Generator:
         yield from self.spend("barrier", self.cost.set_max_nreg_s, op.tile)

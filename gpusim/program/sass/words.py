@@ -102,8 +102,7 @@ UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
     "textures and surfaces": (("TEX", "TLD", "TLD4", "TXQ", "SULD", "SUST"), "a path of its own, not modelled"),
     "fences": (
         ("MEMBAR",),
-        "it waits until earlier writes are seen by others; only its slot is known: other (cluster_sync has its own). A "
-        "fence.proxy.async takes a warp some 120 cycles, say compute: {setup: 1, alone: 120}; of .shared::cta none",
+        "only its slot is known: other; some 120 cycles for a fence.proxy.async of more than .shared::cta: alone",
     ),
 }
 """Opcodes by kind that take another time than any word says, with what to do about them."""
@@ -271,8 +270,7 @@ def _place(instruction: Instruction) -> tuple[str, str]:
 
 def sets_up_mbarrier(instruction: Instruction) -> bool:
     """Whether it is what `mbarrier.init` becomes."""
-    modifiers = instruction.opcode.split(".")[1:]
-    return instruction.root == "SYNCS" and not {"ARRIVE", "PHASECHK"}.intersection(modifiers)
+    return instruction.root == "SYNCS" and not {"ARRIVE", "PHASECHK"}.intersection(instruction.opcode.split("."))
 
 
 def _announces(instruction: Instruction) -> bool:
