@@ -157,8 +157,8 @@ class RegisterLoad(ThroughRegisters):
     masked: Amount = 0.0
     """Loads of one warp that no lane executes, because a predicate is false for all of them."""
     l1_hit: Fraction = 0.0
-    """Fraction of the bytes found in L1, which the CTA has read before. The rest comes in sectors: of a row of 128
-    bytes that begins a word later than one already read it is 0.75."""
+    """Fraction of the bytes found in L1, which this CTA or another one on the SM has read before. The rest comes in
+    sectors: of a row of 128 bytes that begins a word later than one already read it is 0.75."""
     l1_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
     """Turns of L1's data path, of 128 bytes each, for one instruction of which L1 holds everything: where lanes of
     several lines meet in a bank, as in shared memory (`lds_wavefronts`). 0: as `stride` says, or at random in blocks of
@@ -168,7 +168,7 @@ class RegisterLoad(ThroughRegisters):
     completed: Fraction = 0.0
     """With a stride or scatter: fraction of the bytes around which other loads, of other CTAs perhaps, read the rest at
     about the same time, so that DRAM opens what they lie in once for all. What passes from L2 to the SM stays as it
-    is."""
+    is; what is found in L1 or L2 comes from neither."""
     shared_by: Shared = 1.0
     """SMs of one GPC that load the same bytes at about the same time, as of `cp_async` and `tma_load`."""
     pieces: Pieces = 1

@@ -83,7 +83,8 @@ class ComputeMix(ByPartOfRole):
     in a cubin, by the compiler's stall counts. 0: as `ffma`, `ilp`, `mufu`, `other` and `setup` make it."""
     divergent_branches: Amount = 0.0
     """How often a branch parts the lanes of the warp (a tile that fills the last warp only in part, a loop that some
-    lanes leave sooner), who wait for each other where it ends (BSYNC). Predicated instructions part nobody."""
+    lanes leave sooner), who wait for each other where it ends (BSYNC). Predicated instructions part nobody. A
+    mean over all warps that execute the op: 0.33 where one of three parts."""
     divergent_syncwarps: Amount = 0.0
     """The same where they wait at ``__syncwarp`` (WARPSYNC), six times as long; the compiler puts the meeting there in
     kernels whose warps have roles."""
