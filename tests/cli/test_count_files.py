@@ -60,7 +60,8 @@ def test_mbarriers_that_are_set_up_tell_the_stages(written):
     up = [f"/*00{0x31 + at:02x}*/ SYNCS.EXCH.64 URZ, [UR8+{hex(8 * at)}], UR4 ;" for at in range(6)]
 
     def stages(*more, where="/*0040*/"):
-        text = SPECIALIZED.replace(f"        {where}", "".join(f"        {line}\n" for line in more) + f"        {where}")
+        lines = "".join(f"        {line}\n" for line in (*more, where))
+        text = SPECIALIZED.replace(f"        {where}", lines.removesuffix("\n"))
         path, kernel = written(text)
         asked = "stages" in path.read_text().partition("rings:")[2].partition("#")[2].partition("\n")[0]
         path.unlink()

@@ -253,6 +253,11 @@ def _mask(flags: np.ndarray) -> int:
 def _results(one: Instruction, operands: Sequence[str]) -> Iterator[str]:
     """Registers and predicates that an instruction writes, or perhaps: its first operands."""
     root, *modifiers = one.opcode.split(".")
+    # Sources of these are predicates as well.
+    if root in ("VOTE", "VOTEU"):
+        operands = operands[:-1]
+    elif root in ("PLOP3", "UPLOP3"):
+        operands = operands[:2]
     words = 2 if root in _PAIRS else max((_WORDS.get(modifier, 1) for modifier in modifiers), default=1)
     registers = 0 if "SETP" in one.opcode else 1
     for operand in operands:

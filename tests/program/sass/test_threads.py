@@ -113,6 +113,24 @@ def test_a_register_that_is_written_again_is_forgotten():
     assert limits(*looped) == [None, None, None, between(0, 1), None, None, None]
 
 
+@pytest.mark.parametrize(
+    ("line", "threads"),
+    [
+        ("VOTEU.ALL UP0, P0", between(0, 32)),  # reads P0
+        ("VOTE.ANY R5, PT, P0", between(0, 32)),
+        ("PLOP3.LUT P1, PT, P0, PT, PT, 0x80, 0x8", between(0, 32)),
+        ("VOTE.ALL P0, P1", None),  # writes it
+        ("PLOP3.LUT P1, P0, P2, P3, P4, 0x80, 0x8", None),
+    ],
+)
+def test_predicates_that_an_instruction_reads_and_those_it_writes(line, threads):
+    """What is known of P0 is kept until it is written again."""
+    found = limits(
+        "S2R R0, SR_TID.X", "ISETP.GT.U32.AND P0, PT, R0, 0x1f, PT", line, "@P0 BRA 0x50", "NOP", "EXIT"
+    )  # fmt: skip
+    assert found[4] == threads
+
+
 def test_two_conditions_in_a_table():
     """P2 is P0 or P1, of which P0 is true for all but thread 0: who does not jump is thread 0."""
     found = limits(
