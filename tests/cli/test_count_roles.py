@@ -82,6 +82,21 @@ def test_rings_are_left_to_write_where_it_could_be_another_way(drafted):
         assert "input" not in draft
 
 
+def test_a_loop_that_all_run_before_they_part_ways_is_part_of_each_role(drafted):
+    """One that reads weights; one with copies of its own is a pipeline of all warps, and so are the loops behind it."""
+
+    def split(*body):
+        lines = "".join(f"        /*00{0x41 + at:02x}*/ {line} ;\n" for at, line in enumerate((*body, "@P4 BRA 0x41")))
+        return roles_in(drafted(SPECIALIZED.replace("        /*0050*/", f"{lines}        /*0050*/"), 4))
+
+    roles = split("LDG.E R4, desc[UR4][R2.64]", "STS [R1], R4")
+    assert {name: role["warps"] for name, role in roles.items()} == {"consumer": 3, "producer": 1}
+    for role in roles.values():
+        [prepared] = [op["repeat"]["ops"] for op in role["prologue"] if "repeat" in op]
+        assert [word for word in words(prepared) if word != "compute"] == ["load", "wait_loads"]
+    assert len(split("LDGSTS.E [R5], desc[UR4][R2.64]", "LDGDEPBAR")) == 1
+
+
 def test_registers_that_warpgroups_give_and_take(drafted):
     """The loop that waits for them is none; the number stands in the instruction."""
     listing = """
