@@ -133,6 +133,7 @@ def test_a_cubin_is_disassembled(answer, gpusim, tmp_path, monkeypatch):
     disassembles("\tcode for sm_80\n")
     tool.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    monkeypatch.delenv("CUOBJDUMP", raising=False)
     assert list(answer("count", cubin)["functions"]) == ["root"]
     of_all = gpusim("count", cubin, "--draft", 8)[1]
     assert of_all.startswith("# root\n# registers: 22\n# shared_bytes: 5120, static; ")

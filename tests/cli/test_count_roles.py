@@ -97,6 +97,16 @@ def test_a_loop_that_all_run_before_they_part_ways_is_part_of_each_role(drafted)
     assert len(split("LDGSTS.E [R5], desc[UR4][R2.64]", "LDGDEPBAR")) == 1
 
 
+def test_consumers_that_store_by_bulk_copies_wait_for_what_the_producer_brings(drafted):
+    """Where the producer stores nothing, the mbarriers are those of its ring; the room of the stores is another."""
+    stored = "/*00b0*/                   UBLKCP.G.S [UR4], [UR6], UR8 ;\n        /*00b8*/"
+    draft = drafted(SPECIALIZED.replace("/*00b0*/", stored), 4)
+    turn = roles_in(draft)["consumer"]["per_tile"]
+    assert {"wait": "input"} in turn
+    assert {"release": "input"} in turn
+    assert "# - tma_store" in draft
+
+
 def test_registers_that_warpgroups_give_and_take(drafted):
     """The loop that waits for them is none; the number stands in the instruction."""
     listing = """

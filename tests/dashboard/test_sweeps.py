@@ -115,7 +115,7 @@ def test_for_each_amount_of_work_the_best_of_the_levers_is_told_and_the_one_sett
     assert texts(head) == "consumer compute ffma best input stages predicted median worst"
     of = [group.best for group in sweep.groups]
     assert [texts(row).split()[:2] for row in body.children] == [["64", "2"], ["128", "2"]]
-    assert [row.id["changes"] for row in body.children] == ["\n".join(row.changes) for row in of]
+    assert [getattr(row, "data-point") for row in body.children] == ["\n".join(row.changes) for row in of]
     assert texts(body.children[0]).endswith(signed_percent(sweep.groups[0].worst_longer))
     assert texts(for_all) == "one setting for all:  input stages 2 , at most 0.0\u00a0% longer than the best of each"
     assert [row.className.strip() for row in every.children[2].children[:4]] == ["pick", "pick", "pick here", "pick"]
@@ -143,5 +143,5 @@ def test_where_no_levers_agree_for_every_amount_of_work_there_is_no_setting_for_
 
 def test_a_picked_point_replaces_what_was_set_on_its_axes():
     known = {**NOTHING, "list": ["stages=1", "grid=264"]}
-    picked = {"type": PICK, "changes": "stages=4\nwarps=8", "table": "best"}
+    picked = {"type": PICK, "changes": "stages=4\nwarps=8"}
     assert changed_list(picked, known, (), (None, None))["list"] == ["grid=264", "stages=4", "warps=8"]

@@ -59,7 +59,7 @@ def ring_of(turns: Sequence[Sequence[Step]], warps: Sequence[int], mbarriers: in
 
     ``mbarriers``: how many the kernel sets up, 0 if nobody knows.
     """
-    if any(_times(turn, "tma_store") for turn in turns):
+    if any(_times(turn, "tma_store") and (len(turns) == 1 or _times(turn, TMA_LOAD)) for turn in turns):
         # There are two rings, or one in place: who waits may wait for either.
         return None
     if len(turns) > 1:

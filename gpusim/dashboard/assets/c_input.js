@@ -17,10 +17,13 @@
     hidden.splice(0, hidden.length, ...(alone ? [] : others));
   }
 
+  /* Twice the same is pressed twice. */
+  const press = (type, what) => send("pressed", { data: { type: type, at: Date.now(), ...what } });
+
   document.addEventListener("click", function (event) {
     const on = (selector) => event.target.closest && event.target.closest(selector);
     const pin = on("[data-pin]"), row = on("[data-path]"), chip = on("[data-category]"), jump = on("[data-jump]");
-    const inside = on("[data-inside]"), other = on("[data-press]");
+    const inside = on("[data-inside]"), other = on("[data-press]"), point = on("[data-point]"), drop = on("[data-drop]");
     if (pin) view.lanes((next) => toggle(next.pinned, pin.dataset.pin));
     else if (row && row.classList.contains("group"))
       view.lanes((next) => { next.toggled[row.dataset.path] = row.dataset.open !== "1"; });
@@ -42,15 +45,17 @@
       const { start, end } = inside.dataset;
       view.lanes((next) => { for (const path of JSON.parse(inside.dataset.inside)) next.toggled[path] = true; });
       view.setWindow(Number(start), Number(end));
-    } else if (other) $(other.dataset.press).click();
+    } else if (point) press("pick", { changes: point.dataset.point });
+    else if (drop) press("drop", { change: drop.dataset.drop });
+    else if (other) $(other.dataset.press).click();
     else if (on("[data-close]")) view.select(null);
   });
 
-  const press = (id, value) => send(id, { value: value });
+  const choose = (id, value) => send(id, { value: value });
   const keys = {
     "+": () => view.zoom(0.5), "=": () => view.zoom(0.5), "-": () => view.zoom(2), "_": () => view.zoom(2),
     ArrowLeft: () => view.pan(-0.25), ArrowRight: () => view.pan(0.25), "0": () => view.home(),
-    "1": () => press("mode", "stacked"), "2": () => press("mode", "overlay"), "3": () => press("mode", "difference"),
+    "1": () => choose("mode", "stacked"), "2": () => choose("mode", "overlay"), "3": () => choose("mode", "difference"),
     c: () => $("critical") && $("critical").click(), C: () => $("critical") && $("critical").click(),
     s: () => $("sweep-open").click(), S: () => $("sweep-open").click(),
     w: () => $("what-if-open").click(), W: () => $("what-if-open").click(),

@@ -18,14 +18,14 @@ from gpusim.dashboard.page.sweep_tables import PICK
 
 __all__ = ["changed_list", "changes_after", "happened", "register_changing"]
 
-_BUTTONS = (DROP, PICK)
-"""What is put there and taken away with a what-if, and with a sweep."""
+_PRESSED = "pressed"
+"""Where the page keeps which chip or row of a sweep was clicked: those come and go, and a click must outlive them."""
 
 
 def changed_list(
     trigger: Any, known: Mapping[str, Any], typed: tuple[str, ...], quantity: tuple[str | None, str | None]
 ) -> dict[str, Any] | None:
-    """The state (`altered`) after ``trigger``, an id of the panel; None where it has changed nothing.
+    """The state (`altered`) after ``trigger``, an id of the panel or what was clicked; None if it has changed nothing.
 
     ``typed``: what the fields say, and changes that are no field's. ``quantity``: of the device, and its new value.
     """
@@ -49,8 +49,7 @@ def changed_list(
         text = None if trigger["change"] == THE_TEXT else text
     else:
         after = list(typed)
-    by_field = isinstance(trigger, Mapping) and trigger["type"] == FIELD
-    return stepped(known, after, text, BY_FIELD if by_field else "")
+    return stepped(known, after, text, BY_FIELD if _is_field(trigger) else "")
 
 
 def changes_after(
@@ -62,16 +61,17 @@ def changes_after(
     ``asked``: what is changed; of its fields ``typed`` are the values by path. ``known`` and ``quantity`` are those of
     `changed_list`.
     """
-    kind = _kind(trigger)
-    if not trigger or (kind in _BUTTONS and not value):
-        return None
     changes: tuple[str, ...] = ()
-    if trigger == "sweep-graph":
+    if not trigger or (trigger == _PRESSED and not value):
+        return None
+    if trigger == _PRESSED:
+        trigger = value
+    elif trigger == "sweep-graph":
         point = _clicked(value)
         if not point:
             return None
         trigger = {"type": PICK, "changes": point}
-    elif kind == FIELD:
+    elif _is_field(trigger):
         try:
             changes = _by_fields(source, asked, known, typed)
         except CaseError:
@@ -96,15 +96,15 @@ def _by_fields(
 def happened(triggered: Sequence[Mapping[str, Any]], ids: Mapping[str, Any]) -> tuple[Any, Any]:
     """The id that has triggered a callback, and its value: ``triggered`` and ``triggered_prop_ids`` of Dash.
 
-    Buttons that have just been put there or taken away count as triggers, too, with no clicks. One that was pressed
-    meanwhile stands among them.
+    Fields that have just been put there or taken away count as triggers, too. What was pressed meanwhile stands among
+    them.
     """
     told = [(ids.get(one["prop_id"]), one["value"]) for one in triggered]
-    return next(((trigger, value) for trigger, value in told if _kind(trigger) in _BUTTONS and value), told[0])
+    return next(((trigger, value) for trigger, value in told if trigger and not _is_field(trigger)), told[0])
 
 
-def _kind(trigger: Any) -> str:
-    return trigger["type"] if isinstance(trigger, Mapping) else ""
+def _is_field(trigger: Any) -> bool:
+    return isinstance(trigger, Mapping) and trigger["type"] == FIELD
 
 
 def _clicked(value: Mapping[str, Any] | None) -> str:
@@ -121,8 +121,7 @@ def register_changing(app: Dash, source: CaseSource) -> None:
         inputs={
             "values": Input({"type": FIELD, "path": ALL}, "value"),
             "_pressed": (Input("undo", "n_clicks"), Input("reset", "n_clicks"), Input("quantity-value", "n_submit"),
-                         Input("sweep-graph", "clickData"), Input({"type": DROP, "change": ALL}, "n_clicks"),
-                         Input({"type": PICK, "changes": ALL, "table": ALL}, "n_clicks")),
+                         Input("sweep-graph", "clickData"), Input(_PRESSED, "data")),
         },
         state={
             "ids": State({"type": FIELD, "path": ALL}, "id"), "known": State("changes", "data"),

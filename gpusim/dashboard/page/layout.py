@@ -202,6 +202,7 @@ def page(entries: Sequence[Entry], address: Mapping[str, Any], shown: Mapping[st
         dcc.Store(id="theme", storage_type="local"),
         dcc.Store(id="wrong-fields"),
         dcc.Store(id="imported"),
+        dcc.Store(id="pressed"),
         dcc.Store(id="changes", data=opening(address["changes"])),
         dcc.Store(id="stamp", data={"name": address["scenario"], "stamp": shown["stamp"], "changed": False}),
         dcc.Interval(id="tick", interval=WATCH_MS),

@@ -89,7 +89,7 @@ def change_chips(changes: Sequence[str], edited_lines: int | None = None) -> lis
 
 
 def _chip(text: str, change: str) -> html.Span:
-    back = html.Button("×", id={"type": DROP, "change": change}, className="drop", title="Take it back")
+    back = html.Button("×", className="drop", title="Take it back", **{"data-drop": change})
     return html.Span([text, back], className="change")
 
 

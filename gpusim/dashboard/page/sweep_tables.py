@@ -66,7 +66,7 @@ def _row(
     measured = seconds_text(row.measured_s)
     cells = [*row.values, seconds_text(row.predicted_s), *([of_best] if compared else []),
              html.B(measured, title="the best measured") if quickest else measured, error_text(row)]  # fmt: skip
-    return _pick(row, "every", cells, changes)
+    return _pick(row, cells, changes)
 
 
 def _bests(sweep: Sweep, changes: frozenset[str]) -> html.Table:
@@ -76,9 +76,9 @@ def _bests(sweep: Sweep, changes: frozenset[str]) -> html.Table:
     head = [*(names[place] for place in work), *(f"best {names[place]}" for place in levers), "predicted",
             "median", "worst"]  # fmt: skip
     body = [
-        _pick(group.best, "best", [*(group.best.values[place] for place in [*work, *levers]),
-                                   seconds_text(group.best.predicted_s), _longer(group.median_longer),
-                                   _longer(group.worst_longer)], changes)
+        _pick(group.best, [*(group.best.values[place] for place in [*work, *levers]),
+                           seconds_text(group.best.predicted_s), _longer(group.median_longer),
+                           _longer(group.worst_longer)], changes)
         for group in sweep.groups
     ]  # fmt: skip
     return _table("the best for each amount of work; how much longer the median and the worst take", head, body)
@@ -118,12 +118,10 @@ def _longer(part: float | None) -> str:
     return "–" if part is None else signed_percent(part)
 
 
-def _pick(row: SweepRow, table: str, cells: Iterable[Any], changes: frozenset[str]) -> html.Tr:
+def _pick(row: SweepRow, cells: Iterable[Any], changes: frozenset[str]) -> html.Tr:
     here = " here" if set(row.changes) <= changes else ""
-    return html.Tr(
-        [html.Td(cell) for cell in cells],
-        id={"type": PICK, "changes": "\n".join(row.changes), "table": table}, className=f"pick{here}", n_clicks=0,
-    )  # fmt: skip
+    point = "\n".join(row.changes)
+    return html.Tr([html.Td(cell) for cell in cells], className=f"{PICK}{here}", **{"data-point": point})
 
 
 def _table(caption: str, head: Iterable[str], body: Sequence[html.Tr]) -> html.Table:

@@ -129,6 +129,8 @@ def computed(one: Instruction, operands: Sequence[str], known: _Known) -> Number
         return _of_lane(known(operands[2]), operands[3])
     if one.root in _COPIES:
         return known(operands[1])
+    if one.root == "HFMA2":
+        return _two_halves(operands)
     arithmetic = _ARITHMETIC.get(one.root.removeprefix("U"))
     # Carries stand among them as predicates.
     sources = [operand for operand in operands[1:] if not _PREDICATE.match(operand)] if arithmetic else []
@@ -174,6 +176,17 @@ def _of_lane(number: Number | None, lane: str) -> Number | None:
         of_one = number.by_thread.reshape(-1, WARP_SIZE)[:, at.by_thread[0] % WARP_SIZE]
         return Number(np.repeat(of_one, WARP_SIZE), number.exact)
     return number if number.alike else None
+
+
+def _two_halves(operands: Sequence[str]) -> Number | None:
+    """A constant as compilers write it to use another pipe: zero, and two numbers of 16 bits added, the upper first."""
+    if len(operands) != 5 or operands[1].lstrip("-") != "RZ" or operands[2] != "RZ":
+        return None
+    try:
+        upper, lower = (int(np.float16(float(text)).view(np.uint16)) for text in operands[3:])
+    except ValueError:
+        return None
+    return _word(Number(np.full_like(_THREAD, upper << 16 | lower)))
 
 
 def _sum(one: Instruction, numbers: Sequence[Number]) -> Number | None:

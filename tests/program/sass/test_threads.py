@@ -114,6 +114,20 @@ def test_a_register_that_is_written_again_is_forgotten():
 
 
 @pytest.mark.parametrize(
+    ("upper", "lower", "number"),
+    [("0", "-0.0", 0x8000), ("0", "2.384185791015625e-07", 4), ("1.875", "0", 0x3F800000), ("0", "QNAN", None)],
+)
+def test_a_constant_as_two_halves(upper, lower, number):
+    """Compilers write one so to spare another pipe."""
+    [_, arrival] = sass.with_threads(
+        sass.parse(
+            f"/*0000*/ HFMA2.MMA R4, -RZ, RZ, {upper}, {lower} ;\n/*0010*/ SYNCS.ARRIVE.TRANS64 RZ, [R8+URZ], R4 ;\n"
+        )
+    )
+    assert arrival.announced == number
+
+
+@pytest.mark.parametrize(
     ("line", "threads"),
     [
         ("VOTEU.ALL UP0, P0", between(0, 32)),  # reads P0
