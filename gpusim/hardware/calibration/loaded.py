@@ -116,7 +116,8 @@ def _copies_beside(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
         for row in full
         for way in ("h2d_s", "d2h_s")
     ]
-    return {"hbm.copy_waits": Measured(float(np.mean(waits)), "", "copies_beside (full HBM)", float(np.std(waits)))}
+    mean, off = float(np.mean(waits)), float(np.std(waits))
+    return {"hbm.copy_waits": Measured(mean, "", "copies_beside (full HBM; H200)", off)}
 
 
 LOADED_STEPS = (_loads_beside_stores, _between_warps, _copies_beside)

@@ -20,6 +20,7 @@ from gpusim.program.sass.words import sets_up_mbarrier
 __all__ = ["RoleParts", "by_role"]
 
 _COPIES = frozenset(("LDGSTS", "UBLKCP", "UTMALDG", "SYNCS"))
+"""Asynchronous copies, and operations on mbarriers."""
 
 
 @dataclass(frozen=True)
