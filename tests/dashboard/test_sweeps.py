@@ -10,7 +10,7 @@ from gpusim.dashboard.page.content import show_sweep
 from gpusim.dashboard.page.data import ScenarioFolder
 from gpusim.dashboard.page.sweep_panel import sweep_figure
 from gpusim.dashboard.page.sweep_tables import PICK, sweep_tables
-from gpusim.dashboard.page.sweeps import MOST_POINTS, Sweep, SweepRow
+from gpusim.dashboard.page.sweeps import MOST_POINTS, Sweep, SweepRow, label_of
 
 SCENARIO = """
 question: How many stages?
@@ -145,3 +145,9 @@ def test_a_picked_point_replaces_what_was_set_on_its_axes():
     known = {**NOTHING, "list": ["stages=1", "grid=264"]}
     picked = {"type": PICK, "changes": "stages=4\nwarps=8"}
     assert changed_list(picked, known, (), (None, None))["list"] == ["grid=264", "stages=4", "warps=8"]
+
+
+def test_an_axis_is_called_by_its_words():
+    """As the fields of the form are."""
+    known = {"kernel.params.rows_per_cta": "rows per CTA", "kernel.params.ctas_per_sm": "CTAs per SM"}
+    assert {path: label_of(path) for path in known} == known

@@ -1,4 +1,4 @@
-"""Numbers as people read them in a figure: nanoseconds below a microsecond, signs on differences."""
+"""Numbers and names as people read them: nanoseconds below a microsecond, signs on differences, words for names."""
 
 from __future__ import annotations
 
@@ -15,10 +15,12 @@ __all__ = [
     "percent",
     "signed_percent",
     "signed_points",
+    "spaced",
     "time_text",
 ]
 
 MINUS = "\u2212"
+_IN_CAPITALS = {"cta": "CTA", "ctas": "CTAs", "sm": "SM", "fma": "FMA", "gpus": "GPUs", "l2": "L2"}
 
 
 def time_text(us: float | None, digits: int = 4) -> str:
@@ -76,3 +78,8 @@ def counted(number: int, what: str) -> str:
     """``1 warp``, ``4 warps``, ``quantity`` as ``8 quantities``."""
     many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
     return f"{number:,} {what if number == 1 else many}"
+
+
+def spaced(name: str) -> str:
+    """A name of a scenario file in words: ``ctas_per_sm`` is ``CTAs per SM``."""
+    return " ".join(_IN_CAPITALS.get(word, word) for word in name.split("_"))

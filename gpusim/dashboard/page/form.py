@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from gpusim.dashboard.figure.text import bytes_text
+from gpusim.dashboard.figure.text import bytes_text, spaced
 from gpusim.dashboard.page.scenario_text import path_of
 from gpusim.dashboard.page.stops import spelled_stops, stops_of
 from gpusim.hardware import profile_names
@@ -22,7 +22,6 @@ __all__ = ["Field", "Form", "apart", "changes_of", "form_of"]
 MOST_FIELDS = 24
 """So many fields a program that is spelled out has at most; the first are its grid, its rings and its roles."""
 NOT_IN_FILE = "# save the edited text under a name: then gpusim run takes it"
-_IN_CAPITALS = {"cta": "CTA", "ctas": "CTAs", "sm": "SM", "fma": "FMA", "gpus": "GPUs", "l2": "L2"}
 _AROUND_LOOPS, _UNSAID = ("prologue", "epilogue"), ("roles", "rings", "per_tile", "threads", "per_chunk")
 
 
@@ -127,7 +126,7 @@ def _parameters(base: Scenario, now: Scenario) -> Iterator[Field]:
         bounds = (limits.get("ge"), limits.get("le"), limits.get("multiple_of"))
         stops = () if choices or isinstance(kept, str) else stops_of(kept, *bounds)
         name = f"{one.name.removesuffix('_s')}_time" if unit == "s" and one.name.endswith("_s") else one.name
-        label = " ".join(_IN_CAPITALS.get(word, word) for word in name.split("_"))
+        label = spaced(name)
         yield Field(
             f"kernel.params.{one.name}", label, value, before, limits.get("doc") or "", choices,
             whole=not choices and value.isdecimal() and unit is None,
@@ -171,7 +170,7 @@ def _label(words: Sequence[str]) -> str:
 
     The word `compute` is dropped: only its fields are instruction counts.
     """
-    said = [word.replace("_", " ") for word in words]
+    said = [spaced(word) for word in words]
     return " ".join(said) if len(said) < 3 else " · ".join(word for word in reversed(said) if word != "compute")
 
 

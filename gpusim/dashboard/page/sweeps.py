@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from gpusim.dashboard.figure.text import spaced
 from gpusim.errors import GpusimError
 from gpusim.scenario import Scenario, with_overrides
 from gpusim.scenario import sweep as run_sweep
@@ -14,7 +15,7 @@ from gpusim.scenario.sweeps.groups import SweepGroup, groups_of, work_axes
 from gpusim.scenario.sweeps.yardstick import yardstick_of
 from gpusim.validation import measurement_of
 
-__all__ = ["MOST_POINTS", "Sweep", "SweepRow", "axes_of", "sweep_of", "without"]
+__all__ = ["MOST_POINTS", "Sweep", "SweepRow", "axes_of", "label_of", "sweep_of", "without"]
 
 MOST_POINTS = 200
 """More of them belong on the command line, which shows how far it is and can go on later."""
@@ -117,18 +118,18 @@ def sweep_of(own: Scenario, scenario: Scenario) -> Sweep:
                 found.work,
             )
         )
-    return Sweep(axes, tuple(map(_label, axes)), tuple(rows))
+    return Sweep(axes, tuple(map(label_of, axes)), tuple(rows))
 
 
 def _value(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _label(path: str) -> str:
+def label_of(path: str) -> str:
     """The words of a path that say what it is."""
     keys = [key for key in path.split(".") if not key.isdigit()]
     known = ("kernel", "params", "device", "set", "host", "rings", "roles", "threads", "per_tile", "per_chunk")
-    return " ".join(key for key in keys if key not in known).replace("_", " ") or path
+    return " ".join(spaced(key) for key in keys if key not in known) or path
 
 
 def without(changes: Sequence[str], axes: Sequence[str]) -> tuple[str, ...]:
