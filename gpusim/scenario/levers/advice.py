@@ -183,7 +183,7 @@ def _predicted(job: tuple[int, dict[str, Any], tuple[str, ...]]) -> tuple[int, t
         return number, error.message
     told = scenario.doubts()
     if len(told) > len(doubts):
-        return number, next(doubt for doubt in told if doubt not in doubts)
+        return number, next((doubt for doubt in told if doubt not in doubts), told[-1])
     return number, (found.total_s, _resident(scenario, found))
 
 
