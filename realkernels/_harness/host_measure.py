@@ -1,6 +1,6 @@
 """Measures the host techniques on the attached GPU.
 
-    python -m realkernels._harness.host_measure --out DIR [--technique a,b] [--limit N] [--seconds S]
+    python -m realkernels._harness.host_measure --out DIR [--technique a,b] [--limit N] [--seconds S] [--traces-only]
     python -m realkernels._harness.host_measure --install DIR [DIR ...]
 
 ``--out`` leaves ``host_totals.json`` (per technique: meta and one row per configuration) and
@@ -64,6 +64,7 @@ def main(argv: list[str] | None = None) -> int:
     parser.add_argument(
         "--seconds", type=float, default=80.0, help="give up on further configurations of a technique after this"
     )
+    parser.add_argument("--traces-only", action="store_true", help="timelines alone; totals stay as they are")
     parser.add_argument("--worker", help=argparse.SUPPRESS)
     options = parser.parse_args(argv)
     if options.install:
@@ -86,6 +87,7 @@ def _supervise(names: list[str], options: argparse.Namespace) -> int:
         part = options.out / f".{name}.json"
         command = [sys.executable, "-m", "realkernels._harness.host_measure", "--worker", name, "--out", str(part)]
         command += ["--seconds", str(options.seconds)] + (["--limit", str(options.limit)] if options.limit else [])
+        command += ["--traces-only"] if options.traces_only else []
         try:
             failed |= subprocess.run(command, timeout=CHILD_LIMIT_S, check=False).returncode != 0
         except subprocess.TimeoutExpired:
@@ -117,6 +119,8 @@ def _worker(options: argparse.Namespace) -> int:
     }  # fmt: skip
     design = design_of(technique)
     chosen, traced = (_possible(technique, given)[: options.limit] for given in (design.points(), design.traced))
+    if options.traces_only:
+        chosen = []
     if not chosen + traced:
         print(f"{name}: every configuration needs more GPUs than there are")
         return 0
@@ -227,11 +231,12 @@ def install(folders: list[Path]) -> int:
     for name, data in runs[-1].items():
         technique = import_module(f"realkernels.{name}").TECHNIQUE
         target = recordings_folder(technique) / device_folder(data["meta"]["device"]["name"])
-        path = target / TOTALS
-        totals = Totals.load(path) if path.exists() else Totals(name, data["meta"])
-        totals.meta = {**data["meta"], "runs": [run[name]["meta"]["date"] for run in runs if name in run]}
-        totals.merge(_middle_rows([run[name]["rows"] for run in runs if name in run]))
-        totals.save(path)
+        if data["rows"]:
+            path = target / TOTALS
+            totals = Totals.load(path) if path.exists() else Totals(name, data["meta"])
+            totals.meta = {**data["meta"], "runs": [run[name]["meta"]["date"] for run in runs if name in run]}
+            totals.merge(_middle_rows([run[name]["rows"] for run in runs if name in run]))
+            totals.save(path)
         for traced in traces[name]:
             params = technique.params(**traced["params"])
             program = technique.build(params)
