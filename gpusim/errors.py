@@ -46,7 +46,7 @@ def nearest(name: str, allowed: Iterable[str]) -> str | None:
 def listing(names: Iterable[object], limit: int = 24) -> str:
     """Names joined by commas, cut after ``limit`` so that a message stays readable."""
     shown = [str(name) for name in names]
-    if len(shown) <= limit:
+    if len(shown) <= limit + 1:  # to tell how many are left out takes as much room as one
         return ", ".join(shown)
     return ", ".join(shown[:limit]) + f", … ({len(shown) - limit} more)"
 

@@ -18,13 +18,12 @@ def print_advice(advice: Advice) -> None:
         out.print(
             f"roofline: {place.regime}, {place.bandwidth_share:.0%} of the memory bandwidth, "
             f"{place.flop_share:.0%} of {place.arithmetic}",
-            markup=False,
         )
     rows = [(signed(-lever.gain), seconds(lever.total_s), lever.change) for lever in advice.levers[:SHOWN]]
     if rows:
         print_table("the same work, predicted with", ("time", "total", "change"), rows)
     if advice.refused:
-        out.print(f"cannot be: {'; '.join(refused.change for refused in advice.refused)}", markup=False)
-    out.print(f"advice: {advice.verdict}", markup=False, soft_wrap=True)
+        out.print(f"cannot be: {'; '.join(refused.change for refused in advice.refused)}")
+    out.print(f"advice: {advice.verdict}", soft_wrap=True)
     if advice.best is not None:
-        out.print(f"try it: {advice.best.arguments}", markup=False, soft_wrap=True)
+        out.print(f"try it: {advice.best.arguments}", soft_wrap=True)

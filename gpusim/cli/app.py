@@ -5,6 +5,7 @@ What a user can put right is one message on stderr and exit code 2, never a trac
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from pathlib import Path
@@ -279,6 +280,7 @@ def dashboard(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
+    _let_print_anything()
     try:
         app(args=arguments, prog_name="gpusim", standalone_mode=True)
     except GpusimError as error:
@@ -289,6 +291,17 @@ def main(arguments: list[str] | None = None) -> None:
         raise SystemExit(0) from None
     except OSError as error:
         _fail(f"{error.filename or 'gpusim'}: {error.strerror or error}")
+
+
+def _let_print_anything() -> None:
+    """Dashes and arrows to where they have no code, as in a file of Windows, and output where stdout is closed."""
+    if sys.stdout is None:
+        sys.stdout = io.StringIO()
+    if sys.stderr is None:
+        sys.stderr = io.StringIO()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def _fail(message: str) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from gpusim.cli.call_table import print_calls, print_captured
 from gpusim.cli.output import console, print_error, print_json
 from gpusim.errors import GpusimError, ScenarioError
-from gpusim.scenario import Scenario, load, predict
+from gpusim.scenario import Scenario, load, predict, scenario_files
 from gpusim.scenario.host.call_list import call_list, captured
 from gpusim.scenario.host.schema import SpelledHost
 from gpusim.scenario.sweeps.points import checked_points
@@ -37,7 +37,7 @@ def _files(path: Path) -> Iterator[Path]:
     if not path.is_dir():
         yield path
         return
-    files = sorted(path.glob("*.yaml"))
+    files = scenario_files(path)
     if not files:
         raise ScenarioError("holds no scenario file", file=path, allowed="a folder with .yaml files in it")
     yield from files
@@ -85,4 +85,4 @@ def _print(told: dict[str, Any]) -> None:
     elif not doubts:
         notes = ["; ".join(["fine", *notes])]
     for note in notes:
-        console().print(f"{name}: {note}", markup=False, soft_wrap=True)
+        console().print(f"{name}: {note}", soft_wrap=True)

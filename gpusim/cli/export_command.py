@@ -34,4 +34,4 @@ def export(
         print_json({"file": str(output), "intervals": intervals})
     else:
         told = ", ".join(f"{count} {name} intervals" for name, count in intervals.items())
-        console().print(f"{output}: {told}", markup=False)
+        console().print(f"{output}: {told}")

@@ -14,6 +14,7 @@ from gpusim.cli.doctor_command import gpu_names
 from gpusim.cli.inputs import scenario_and_axes, scenario_and_sweep
 from gpusim.cli.output import console, print_json, seconds
 from gpusim.errors import GpusimError
+from gpusim.files import write_atomically
 from gpusim.hardware.profile import profile_text
 from gpusim.scenario import predict
 from gpusim.scenario.sweeps.points import sweep_points
@@ -57,12 +58,12 @@ def measure(
             told = f"{seconds(row.total_s)}, quartiles {row.iqr_s / row.total_s:.1%} apart, {row.repeats} runs"
             if before is not None:
                 told += f"; recorded before: {seconds(before.total_s)}, {row.total_s / before.total_s - 1.0:+.1%}"
-            console().print(f"{one.params}: {told}", markup=False)
+            console().print(f"{one.params}: {told}")
     folder = recordings_folder(technique)
     if json:
         print_json({"folder": str(folder) if record else None, "scenario": scenario.resolved(), "measured": rows})
     else:
-        console().print(f"recorded in {folder}" if record else "not recorded", markup=False)
+        console().print(f"recorded in {folder}" if record else "not recorded")
 
 
 def calibrate(name: str, output: Path | None, host_of: str | None, *, json: bool) -> None:
@@ -75,18 +76,21 @@ def calibrate(name: str, output: Path | None, host_of: str | None, *, json: bool
         for bench in benches.values() if host_of is None else [benches["host"]]:
             if bench(["--out", folder]) != 0:
                 raise GpusimError("the microbenchmarks failed; their messages stand above")
+        # Both files in the folder first, so that what is there already is replaced by both or by neither.
+        made = Path(folder) / target.name
         if device_text is None:
-            import_module("gpusim.hardware.calibration.profile_file").write_profile(Path(folder), target)
+            import_module("gpusim.hardware.calibration.profile_file").write_profile(Path(folder), made)
         else:
-            target.write_text(device_text, encoding="utf-8")
-        host = import_module("gpusim.host.calibration.profile_file").write_host_profile(Path(folder), target)
-    recorded = host_of or device_folder(gpu)
-    target.write_text(f"recordings: {recorded}\n{target.read_text(encoding='utf-8')}", encoding="utf-8")
+            made.write_text(device_text, encoding="utf-8")
+        made_host = import_module("gpusim.host.calibration.profile_file").write_host_profile(Path(folder), made)
+        host = target.parent / made_host.relative_to(folder)
+        write_atomically(host, made_host.read_text(encoding="utf-8"))
+        write_atomically(target, f"{made.read_text(encoding='utf-8')}recordings: {host_of or device_folder(gpu)}\n")
     if json:
         print_json({"file": str(target), "host_file": str(host), "device": name})
     else:
         told = f"{target}: written\n{host}: written\nin a scenario: device: {target}"
-        console().print(told, markup=False)
+        console().print(told)
 
 
 def _plugin(group: str) -> Callable[..., Any]:

@@ -28,7 +28,7 @@ def techniques(*, json: bool) -> None:
     for technique in found:
         rows = [(entry["name"], entry["default"], _limits(entry), entry["doc"] or "") for entry in _params(technique)]
         print_table(f"{technique.name}: {technique.title}", ("parameter", "default", "allowed", "meaning"), rows)
-        console().print(f"{technique.summary}\n", markup=False)
+        console().print(f"{technique.summary}\n")
 
 
 def _technique_data(technique: Any) -> dict[str, Any]:
@@ -101,5 +101,5 @@ def schema(output: Path | None, *, check: bool, json: bool) -> int:
         console().print(f"{path}: {'current' if current else 'not current; run gpusim schema -o ' + str(path)}")
         return 0 if current else 1
     write_atomically(path, text)
-    console().print(f"{path}: written", markup=False)
+    console().print(f"{path}: written")
     return 0

@@ -20,9 +20,9 @@ __all__ = ["console", "print_error", "print_json", "print_table", "progress_bar"
 
 
 def console() -> Console:
-    """Where tables go; plain text when stdout is not a terminal."""
+    """Where tables go; plain text when stdout is not a terminal. Brackets are those of lanes and paths, not markup."""
     width = None if sys.stdout.isatty() else 160
-    return Console(file=sys.stdout, highlight=False, width=width)
+    return Console(file=sys.stdout, highlight=False, markup=False, width=width)
 
 
 def print_error(message: str) -> None:

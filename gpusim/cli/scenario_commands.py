@@ -82,17 +82,18 @@ def _run_data(result: Answer, comparison: Comparison | None) -> dict[str, Any]:
 
 def _print_run(result: Answer, comparison: Comparison | None) -> None:
     out = console()
-    out.print(result.scenario.question, style="bold", markup=False)
+    out.print(result.scenario.question, style="bold")
     meta = result.timeline.meta
     values = result.predicted()
     rows = _numbers(values, comparison)
     head = ["", "predicted", "measured", "error"] if comparison else ["", "predicted"]
     print_table(f"{result.scenario.device}", head, rows)
     if result.speedup_vs_serial is not None and result.serial_s != result.timeline.total_s:
-        out.print(f"{result.speedup_vs_serial:.2f}x as fast as without overlap")
+        yardstick = "with all calls in one stream" if result.scenario.model.host is not None else "without overlap"
+        out.print(f"{result.speedup_vs_serial:.2f}x as fast as {yardstick}")
     limit = values["bottleneck"]
     if limit:
-        out.print(f"bottleneck: {limit['name']} ({limit['share']:.0%}); what helps: {limit['lever']}", markup=False)
+        out.print(f"bottleneck: {limit['name']} ({limit['share']:.0%}); what helps: {limit['lever']}")
     fits = meta.get("occupancy") or {}
     if fits:
         out.print(_occupancy(fits, result.scenario))
@@ -106,11 +107,11 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
         if values[name]:
             out.print(f"{text}: {format_quantity(values[name], dimension)}")
     if values["assumed"]:
-        out.print(_assumed(values["assumed"], result.scenario.device), markup=False)
+        out.print(_assumed(values["assumed"], result.scenario.device))
     for doubt in result.scenario.doubts():
-        out.print(f"doubtful: {doubt}", markup=False, soft_wrap=True)
+        out.print(f"doubtful: {doubt}", soft_wrap=True)
     if comparison:
-        out.print(f"verdict: {comparison.told}", markup=False)
+        out.print(f"verdict: {comparison.told}")
 
 
 def _assumed(names: Sequence[str], device: str) -> str:
@@ -209,7 +210,7 @@ def compare(
         overhead = comparison.measured.meta.get("overhead")
         if measured.file is not None and overhead is not None:
             console().print(f"with its time stamps the kernel took {overhead:+.1%} longer; the total is without them")
-        console().print(f"verdict: {comparison.told}", markup=False)
+        console().print(f"verdict: {comparison.told}")
     return 0 if comparison.within else 1
 
 

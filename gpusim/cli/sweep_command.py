@@ -110,4 +110,4 @@ def _print_errors(result: SweepResult) -> None:
         values = "; ".join(
             ", ".join(f"{short(path)}={value}" for path, value in point.point.items()) for point in points
         )
-        console().print(f"not {values}: {reason}", markup=False)
+        console().print(f"not {values}: {reason}")

@@ -104,4 +104,4 @@ def _longer(value: float | None) -> str:
 
 
 def _say(text: str) -> None:
-    console().print(text, markup=False, soft_wrap=True)
+    console().print(text, soft_wrap=True)

@@ -2,7 +2,8 @@
 
 And loads that are waited for a turn late.
 
-Those at named barriers are in `named_barriers`, those of warpgroups in `warpgroups`.
+Those at named barriers are in `named_barriers`, those of warpgroups in `warpgroups`, what one role leaves out of
+handing over a ring in `skipped_steps`.
 
 No error, since what a program means by its bytes cannot be seen: warps may read only what they copied themselves.
 """
@@ -33,6 +34,7 @@ from gpusim.program.ops import (
     WaitLoads,
 )
 from gpusim.program.role_names import in_words
+from gpusim.program.skipped_steps import skipped_steps
 from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 from gpusim.program.warpgroups import part_of_warpgroup
 
@@ -55,9 +57,12 @@ def doubts(program: KernelProgram) -> Iterator[str]:
     bodies = {role: list(role.body(tiles)) for role in program.roles}
     for role, ops in bodies.items():
         if role.warps > 1:
-            yield from _unmet(role, ops, rings)
+            yield from _unmet(role, ops, rings, alone=len(bodies) == 1)
+            yield from _waited_by_some(role, ops, alone=len(bodies) == 1)
         yield from _still_read(role, ops, rings)
         yield from _a_turn_late(role, ops)
+        yield from _store_left(role, ops)
+    yield from skipped_steps(program, bodies)
     yield from _never_acquired(program)
     yield from _never_waited_for(list(bodies.values()), rings)
     yield from _part_filled(list(bodies.values()), rings)
@@ -74,7 +79,7 @@ def _never_waited_for(bodies: list[list[Op]], rings: dict[str, Ring]) -> Iterato
             yield f"ring {name!r} is filled by bulk copies, but no role waits for it (wait: {name}): nothing uses them"
 
 
-def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
+def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring], *, alone: bool) -> Iterator[str]:
     """Reads of what other warps copied, and copies over what they read, without a barrier in between."""
     asked: set[Tile] = set()
     groups: deque[set[Tile]] = deque()
@@ -109,9 +114,36 @@ def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
             (own if isinstance(op, StoreShared) else asked).add((ring.name, op.tile))
     for did in told.values():
         yield (
-            f"role {role.name!r} {did}, and no barrier lets them wait for each other; put sync_threads in front, or "
-            "say private: true of the ring if each warp reads only what it filled"
+            f"role {role.name!r} {did}, and no barrier lets them wait for each other; put {_barrier(role, alone)} in "
+            "front, or say private: true of the ring if each warp reads only what it filled"
         )
+
+
+def _waited_by_some(role: Role, ops: list[Op], *, alone: bool) -> Iterator[str]:
+    """Copies by all warps where only some of them have waited until the stage is free, and no barrier in between."""
+    some: dict[str, str] = {}
+    stored: set[str] = set()
+    told: set[str] = set()
+    for op in ops:
+        if isinstance(op, SyncThreads | NamedBarrier | Wait | WaitFull) or (isinstance(op, Acquire) and not op.warps):
+            some.clear()
+        elif isinstance(op, Acquire) and (op.warps or 0) < role.warps:
+            some[op.ring] = f"where warps: {op.warps} of them acquire it"
+        elif isinstance(op, TmaStore):
+            stored.add(op.ring)
+        elif isinstance(op, BulkWait):
+            some |= dict.fromkeys(stored, "behind a bulk_wait, which holds up one thread")
+        elif isinstance(op, CpAsync | StoreShared) and op.ring in some and op.ring not in told and op.warps != 1:
+            told.add(op.ring)
+            yield (
+                f"role {role.name!r} fills ring {op.ring!r} by all its warps {some[op.ring]}; put "
+                f"{_barrier(role, alone)} in front, so that the others wait as well"
+            )
+
+
+def _barrier(role: Role, alone: bool) -> str:
+    """One at which all warps of a role meet, which is ``alone`` in its kernel or not."""
+    return "sync_threads" if alone else f"named_barrier: {{id: 1, warps: {role.warps}}}"
 
 
 def _still_read(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[str]:
@@ -145,6 +177,16 @@ def _still_read(role: Role, ops: list[Op], rings: dict[str, Ring]) -> Iterator[s
                     f"role {role.name!r} {does} its {of} of tile {same[0]} may still read; put a {wait} in "
                     f"front that leaves {'fewer' if len(under_way) > 1 else 'none'} pending"
                 )
+
+
+def _store_left(role: Role, ops: list[Op]) -> Iterator[str]:
+    """Bulk stores behind whose last nobody waits: they read shared memory that the CTA gives up at its end."""
+    last = next((op for op in reversed(ops) if isinstance(op, TmaStore | BulkWait)), None)
+    if isinstance(last, TmaStore) or (last is not None and last.pending):
+        yield (
+            f"role {role.name!r} ends with bulk stores under way, which may still read shared memory when the CTA has "
+            "ended; put bulk_wait: 0 in the epilogue"
+        )
 
 
 def _ring_of(op: TmaStore | Wgmma) -> str | None:

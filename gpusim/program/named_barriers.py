@@ -28,6 +28,8 @@ class _Named:
     counts: set[int] = field(default_factory=set)
     waits: bool = True
     """Whether all who come wait there."""
+    anyone: bool = False
+    """Whether somebody does."""
 
     @property
     def warps(self) -> int:
@@ -75,6 +77,11 @@ def uneven_meetings(program: KernelProgram) -> Iterator[str]:
 def mixed_meetings(program: KernelProgram) -> Iterator[str]:
     """Barriers that let others pass than those who are meant to meet."""
     for number, named in _all_named(program).items():
+        if not named.anyone:
+            yield (
+                f"{named.who} arrive at named barrier {number}, and nobody waits there; leave wait: false out of the "
+                "roles that are to wait"
+            )
         if len(named.counts) == 1 and named.waits and (count := min(named.counts)) < named.warps:
             yield (
                 f"named barrier {number} lets any {count} warps of {named.who} pass; state warps: {named.warps}, or "
@@ -97,6 +104,7 @@ def _all_named(program: KernelProgram) -> dict[int, _Named]:
                     named.roles.append(role)
                 named.counts.add(op.warps)
                 named.waits = named.waits and op.wait
+                named.anyone = named.anyone or op.wait
     return found
 
 

@@ -16,6 +16,7 @@ _HOME = {
     "loads": "gpusim.scenario.loader",
     "predict": "gpusim.scenario.prediction",
     "predict_params": "gpusim.scenario.prediction",
+    "scenario_files": "gpusim.scenario.loader",
     "serial_baseline": "gpusim.scenario.prediction",
     "sweep": "gpusim.scenario.sweeps.sweeping",
     "techniques": "gpusim.scenario.technique",

@@ -24,7 +24,7 @@ from gpusim.scenario.technique import techniques
 from gpusim.scenario.technique_params import params_model
 from gpusim.scenario.yaml_source import Place, Source, parse_yaml, read_text, shown
 
-__all__ = ["from_data", "load", "loads", "with_overrides"]
+__all__ = ["from_data", "load", "loads", "scenario_files", "with_overrides"]
 
 _NAMED = frozenset(
     name
@@ -33,6 +33,11 @@ _NAMED = frozenset(
     if get_origin(field.annotation) is dict
 )
 """Fields whose keys are names that a scenario chooses: rings, roles, streams …"""
+
+
+def scenario_files(folder: Path) -> list[Path]:
+    """The scenario files that lie in a folder, in order of name."""
+    return sorted(path for suffix in ("*.yaml", "*.yml") for path in folder.glob(suffix) if path.is_file())
 
 
 def load(path: str | Path, overrides: Mapping[str, Any] | None = None) -> Scenario:

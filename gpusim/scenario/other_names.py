@@ -21,7 +21,8 @@ _OTHER_NAMES = {
     "sync": "sync_stream", "synchronize": "sync_stream", "stream_synchronize": "sync_stream",
     "device_synchronize": "sync_device", "event_synchronize": "sync_event", "event_record": "record",
     "c++": "cuda", "cpp": "cuda", "c": "cuda", "python": "cupy", "numba": "cupy", "pytorch": "cupy", "torch": "cupy",
-    "event_query": "sync_event", "query_event": "sync_event", "poll": "sync_event", "sleep": "work", "compute": "work",
+    "event_query": "sync_event", "query_event": "sync_event", "query": "sync_event",
+    "poll": "sync_event", "sleep": "work", "compute": "work",
 }  # fmt: skip
 
 

@@ -125,6 +125,7 @@ def _tensor_cores_busy(timeline: Timeline) -> float:
 
 
 _CALLS = "fewer calls: larger chunks, a graph, allocations outside of the loop"
+_ANOTHER_CHUNK = "more streams, slots or buffers, so that no unit is without a chunk"
 _LATER = "wait with events on the device, or for a chunk some turns later, or once at the end"
 _UNITS = (
     (r"^host\[", ("issue", "launch", "alloc", "host"), "host", _CALLS),
@@ -151,7 +152,7 @@ def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
         return _what_the_host_does(timeline, best.share) if best.name == "host" else best
     if timeline.meta.get("waits_in_chunks"):
         return Bottleneck("host synchronizes in every chunk", 1.0 - best.share, _LATER)
-    return Bottleneck("no unit busy most of the time", 1.0 - best.share, "more streams, so that another chunk is there")
+    return Bottleneck("waiting between units", 1.0 - best.share, _ANOTHER_CHUNK)
 
 
 def _first_of_device(lanes: Sequence[str]) -> np.ndarray:

@@ -79,6 +79,7 @@ BENCHES = (
     "access",
     "gather",
     "structs",
+    "store_parts",
     "hbm",
     "few_writes",
     "copies_beside",

@@ -157,7 +157,7 @@ def test_only_scenarios_of_the_folder_can_be_named(folder, name):
 
 
 def test_an_empty_folder_says_what_to_do(tmp_path):
-    with pytest.raises(CaseError, match="--scenarios"):
+    with pytest.raises(CaseError, match="another folder"):
         ScenarioFolder(tmp_path).case(Asked("any"))
 
 

@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from gpusim.hardware import load_profile, simulate_kernel
+from gpusim.hardware.memory.access import access_of
 from gpusim.hardware.memory.demand import kept_part
+from gpusim.hardware.memory.store_coalescing import turns_of
 from gpusim.program import (
     BulkWait,
     Compute,
@@ -177,15 +179,16 @@ def test_stores_beyond_the_queue_block():
     assert blocked == pytest.approx(2 + COPY + 1000)
 
 
-def test_sectors_far_apart_are_sent_while_the_others_are_issued():
-    """Two turns for each sector of 32 bytes that is alone in its line, and none besides for issuing them."""
+@pytest.mark.parametrize(("piece", "turns"), [(32, 1), (16, 2), (8, 2)])
+def test_sectors_far_apart_are_sent_while_the_others_are_issued(piece, turns):
+    """A turn for each sector alone in its line, a second one where it is written in part (bench `store_parts`)."""
     device = load_profile("h200_sxm")
-    write = Store(65536, width=8, scatter=32)
+    write = Store(65536, width=8, scatter=piece)
     storing, idle = (
         simulate_kernel(one_role(*ops, warps=8), device, trace=False).total_s
         for ops in ((Compute(Mix(setup=20)), write), (Compute(Mix(setup=20)),))
     )
-    turns_s = 2 * 65536 / (device.value("lsu.store_bandwidth") * device.clock_hz)
+    turns_s = turns * 65536 / piece * 32 / (device.value("lsu.store_bandwidth") * device.clock_hz)
     assert storing - idle == pytest.approx(turns_s, rel=0.06)
 
 
@@ -271,3 +274,16 @@ def test_mixing_costs_less_of_mostly_reads_in_order_of_address():
     in_order = {name: profile.value(f"hbm.mix_loss{name}_in_order") for name in loss}
     assert in_order["_mostly_reads"] == pytest.approx(loss["_mostly_reads"] / 2.0, rel=0.1)
     assert in_order[""] == pytest.approx(loss[""], rel=0.15)
+
+
+def test_parts_of_sectors_take_a_turn_more_for_each_line():
+    """What 16 warps and more that store at the same time take, of which L1 puts nothing together."""
+    errors = []
+    for row in rows("store_parts"):
+        if row["warps"] < 16:
+            continue
+        layout = {"scatter" if row["rows"] else "stride": row["size"]}
+        turns = 32 * row["width"] * turns_of(access_of(row["width"], **layout))
+        errors.append(turns / row["cycles_per_store"] - 1.0)
+    assert fmean(map(abs, errors)) < 0.08
+    assert max(map(abs, errors)) < 0.2

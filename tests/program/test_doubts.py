@@ -82,9 +82,8 @@ def test_a_stage_that_a_bulk_store_may_still_read(pending, lax):
     ops = ["wait: tile", "compute: {ffma: 64}", "sync_threads", "tma_store: tile", f"bulk_wait: {pending}"]
     ops.append("tma_load: {ring: tile, ahead: 2}")
     head, _ = KERNEL.replace("stages: 2", "stages: 3").split("        - {cp_async")
-    told = loads(
-        head + "".join(f"        - {{{op}}}\n" for op in ops).replace("{sync_threads}", "sync_threads")
-    ).doubts()
+    tiles = "".join(f"        - {{{op}}}\n" for op in ops).replace("{sync_threads}", "sync_threads")
+    told = loads(f"{head}{tiles}      epilogue: [bulk_wait]\n").doubts()
     assert bool(told) is lax
     if lax:
         assert re.search(
@@ -146,7 +145,7 @@ def test_a_stage_that_is_filled_while_a_bulk_store_may_read_it():
     """By the warps of the same role."""
     head, _ = KERNEL.split("        - {cp_async")
     words = "{store_shared: tile}", "sync_threads", "{tma_store: tile}", "{bulk_wait: PENDING}", "sync_threads"
-    ops = "".join(f"        - {word}\n" for word in words)
+    ops = "".join(f"        - {word}\n" for word in words) + "      epilogue: [bulk_wait]\n"
     assert loads(head + ops.replace("PENDING", "1")).doubts() == ()
     (told,) = loads(head + ops.replace("PENDING", "2")).doubts()
     assert "copies tile 2 into ring 'tile' where its tma_store of tile 0 may still read" in told

@@ -90,7 +90,7 @@ def test_a_host_that_waits_in_every_turn_is_not_told_to_use_more_streams():
         builder.add("host[0]", "wait", start, start + 20 * US, "host_sync", tile=chunk)
     timeline = builder.build(total_s=40 * US)
     found = bottleneck(timeline)
-    assert (found.name, round(found.share, 6)) == ("no unit busy most of the time", 0.6)
+    assert (found.name, round(found.share, 6)) == ("waiting between units", 0.6)
     assert "more streams" in found.lever
     found = bottleneck(timeline.with_meta(waits_in_chunks=True))
     assert (found.name, round(found.share, 6)) == ("host synchronizes in every chunk", 0.6)

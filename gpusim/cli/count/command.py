@@ -90,7 +90,7 @@ def count(
     notes = {row["field"]: row["note"] for listed in data.values() for part in listed for row in part["words"]}
     for kind, note in notes.items():
         if note:
-            out.print(f"no model: {kind}: {note}", markup=False, soft_wrap=True)
+            out.print(f"no model: {kind}: {note}", soft_wrap=True)
 
 
 def _parts(text: str, shape: tuple[int, int, int] | None = None) -> list[Part]:
@@ -124,7 +124,7 @@ def _drafted(
         print_json({"functions": texts})
         return
     for name, text in texts.items():
-        console().print(f"# {name}\n{text}", markup=False, highlight=False, soft_wrap=True)
+        console().print(f"# {name}\n{text}", highlight=False, soft_wrap=True)
 
 
 def _write(output: Path, file: Path, drafts: Mapping[str, Draft], usage: Mapping[str, Usage]) -> None:
@@ -136,7 +136,7 @@ def _write(output: Path, file: Path, drafts: Mapping[str, Draft], usage: Mapping
     [(name, each)] = drafts.items()
     write_atomically(output, file_of(name, each, usage.get(name, Usage())))
     asks = f"its comments ask what is not known, and `gpusim check {output}` lists the numbers among that"
-    console().print(f"{output}: written; {asks}", markup=False)
+    console().print(f"{output}: written; {asks}")
 
 
 def _kernel(found: list[Part], in_order: bool) -> list[dict[str, Any]]:

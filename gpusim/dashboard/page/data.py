@@ -26,7 +26,7 @@ from gpusim.dashboard.page.scenario_text import ScenarioText
 from gpusim.dashboard.page.sweeps import Sweep, axes_of, sweep_of, without
 from gpusim.deadlock import Deadlock
 from gpusim.errors import GpusimError, ScenarioError
-from gpusim.scenario import Advice, Scenario, advise, load, predict, with_overrides
+from gpusim.scenario import Advice, Scenario, advise, load, predict, scenario_files, with_overrides
 from gpusim.scenario.overrides import grid_points
 from gpusim.timeline import Timeline
 from gpusim.validation import measurement_of, recordings_stamp
@@ -54,8 +54,7 @@ class ScenarioFolder:
         self._advising = threading.Lock()  # of its own: a zoom must not wait for a dozen predictions
 
     def _paths(self) -> dict[str, Path]:
-        files = (path for pattern in ("*.yaml", "*.yml") for path in self.folder.glob(pattern))
-        return {path.stem: path for path in sorted(files) if path.is_file()}
+        return {path.stem: path for path in scenario_files(self.folder)}
 
     def entries(self) -> list[Entry]:
         """One entry per file, in name order; a file that cannot be read says so."""
@@ -166,7 +165,7 @@ class ScenarioFolder:
     def _asked(self, asked: Asked, lock: threading.Lock, make: Callable[[Scenario], Made]) -> Made:
         name, path = asked.name, self._path(asked)
         if path is None and not self._paths():
-            message = f"{self.folder} holds no scenario (*.yaml). Write one, or name another folder with --scenarios."
+            message = f"{self.folder} holds no scenario (*.yaml). Write one there, or open the page on another folder."
             raise CaseError(message, "No scenarios")
         if path is None:
             raise CaseError(f"There is no scenario called {name!r} in {self.folder}.", "Unknown scenario")

@@ -159,6 +159,7 @@ def _demand(launch: Launch, resident: int) -> Demand:
         kept=launch.kept,
         mixed=launch.mixed,
         round_written_bytes=resident * traffic.tile_written_bytes,
+        burst_bytes=resident * traffic.burst_bytes,
         reads_per_write=traffic.missed_bytes / traffic.written_bytes if traffic.written_bytes else 0.0,
         apart_s=launch.apart_s,
     )

@@ -29,6 +29,8 @@ class Demand:
     """Part of what is written that costs HBM its turns from reads to writes (`mixed_part`), 0..1."""
     round_written_bytes: float = 0.0
     """Bytes that a round writes."""
+    burst_bytes: float = 0.0
+    """Bytes that all resident CTAs write if they write at once, as results at their ends."""
     reads_per_write: float = 0.0
     """Bytes read from HBM for each one written."""
     apart_s: float = 0.0

@@ -120,11 +120,21 @@ class Memory:
         self.hbm = Capacity("hbm", self._hbm_limit, reserve=apart * full_s)
         self.l2 = Capacity("l2", value("l2.read_bandwidth"), reserve=apart * read)
         round_in = written + read * (self._l2_fill + self._l2_command / LINE_BYTES)
-        self.l2_in = Capacity("l2 in", value("l2.write_bandwidth"), reserve=apart * round_in)
+        burst = self._burst(value("l2.write_bandwidth"), drift_s, demand)
+        self.l2_in = Capacity("l2 in", value("l2.write_bandwidth"), reserve=max(apart * round_in, burst))
         self._fabric_bytes_per_s, self._l2_bytes_per_s = value("l2.fabric_bandwidth"), value("l2.read_bandwidth")
         self.fabric = Capacity("l2 fabric", self._fabric_limit, reserve=apart * read)
-        self.l2_partial = Capacity("l2 partial writes", value("l2.write_bandwidth"), reserve=apart * written)
+        self.l2_partial = Capacity(
+            "l2 partial writes", value("l2.write_bandwidth"), reserve=max(apart * written, burst)
+        )
         self._written = Capacity("hbm writes", inf)
+
+    @staticmethod
+    def _burst(bytes_per_s: float, drift_s: float, demand: Demand) -> float:
+        """How much of what all CTAs write at once, and not in every round, finds SMs apart."""
+        if demand.burst_bytes <= demand.round_written_bytes:
+            return 0.0
+        return _mean_drift(demand.burst_bytes / bytes_per_s, drift_s, demand.rounds) * bytes_per_s
 
     def _hbm_limit(self, flows: Collection[Flow]) -> float:
         """What is left of HBM's time at the mix of reads and writes of late, or of now when it has just begun."""

@@ -24,7 +24,7 @@ from gpusim.hardware.memory.l2_and_hbm import Memory
 from gpusim.hardware.memory.load_request import LoadRequest, Origin
 from gpusim.hardware.memory.load_store import LoadStoreQueue
 from gpusim.hardware.memory.outstanding import Outstanding
-from gpusim.hardware.memory.store_coalescing import merged_part
+from gpusim.hardware.memory.store_coalescing import merged_part, turns_of
 from gpusim.hardware.memory.store_queue import StoreQueue
 from gpusim.program import WARP_SIZE
 from gpusim.timeline import Kind, Recorder
@@ -215,9 +215,7 @@ class SmMemory:
         uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit, completed, merged)]
         sent = amount * ((1.0 - merged) * access.fetched + merged)
         if not access.dense:
-            # A line that is not written whole takes a turn of its own, as long as one sector.
-            apart = (1.0 - merged) * (access.lines + access.sectors) + merged * (DENSE.lines + DENSE.sectors)
-            uses.append((self._sparse, SECTOR_BYTES * apart * amount / sent))
+            uses.append((self._sparse, SECTOR_BYTES * turns_of(access, merged) * amount / sent))
         served = self._served(f"{self._lane}.lsu.store", amount, origin, "store")
         done = self._lsu_stores.request(sent, uses, part=origin.part, served=served)
         self.stores.add(done, sent, amount / each)
@@ -245,7 +243,11 @@ class SmMemory:
 
     def _merged(self, lines: float, at_once: int) -> float:
         """Part of stores of so many ``lines`` that L1 puts together with those that complete their sectors."""
-        return merged_part(lines, at_once or self.stores.queued(), *self._merging)
+        kept, crowd = self._merging
+        # Of warps that store at the same time each has its turn before the next store of the first.
+        if at_once:
+            return merged_part(lines * at_once, 0.0, kept, crowd)
+        return merged_part(lines, self.stores.queued(), kept, crowd)
 
     def _stored(self, _event: Event) -> None:
         self.stored_s = self._memory.sim.now

@@ -34,6 +34,8 @@ class Traffic:
     """Bytes that one tile of one CTA reads."""
     tile_written_bytes: float
     """Bytes that one tile of one CTA writes."""
+    burst_bytes: float
+    """Most bytes that one CTA writes at a time, as results at its end."""
 
     @property
     def cta_written_bytes(self) -> float:
@@ -56,7 +58,7 @@ class Traffic:
         total = [f * ctas + p * tiles for f, p in zip(fixed, per_tile, strict=True)]
         for few, number in short.items():
             total = [all_of + number * each for all_of, each in zip(total, _count(program, few), strict=True)]
-        return Traffic(program.grid, *total, per_tile[0] or one[0], per_tile[2])
+        return Traffic(program.grid, *total, per_tile[0] or one[0], per_tile[2], _burst(program, ends + program.turn))
 
 
 def tensor_flop_per_cycle(program: KernelProgram, profile: DeviceProfile) -> float:
@@ -83,6 +85,11 @@ def _short_ctas(program: KernelProgram, tiles: int) -> Counter[int]:
     if program.equal_tiles is not None:
         return Counter({program.equal_tiles: program.grid} if program.equal_tiles < tiles else {})
     return Counter(count for count in program.tiles_per_cta if count < tiles)
+
+
+def _burst(program: KernelProgram, tiles: int) -> float:
+    ops = (op for role in program.roles for op in role.body(tiles) if isinstance(op, Store | TmaStore))
+    return max((op.bytes for op in ops), default=0.0)
 
 
 def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, float, float]:

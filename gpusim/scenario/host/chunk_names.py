@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["of_chunk", "speaks_of_earlier"]
+__all__ = ["chunks_back", "of_chunk", "speaks_of_earlier"]
 
 
 def of_chunk(name: str, chunk: int) -> str | None:
@@ -17,3 +17,8 @@ def of_chunk(name: str, chunk: int) -> str | None:
 def speaks_of_earlier(name: str) -> bool:
     """Whether ``name`` is that of an earlier chunk."""
     return "#-" in name
+
+
+def chunks_back(name: str) -> int:
+    """How many chunks earlier the one is that ``name`` belongs to; 0 where it has none, or its own."""
+    return -int(name.partition("#")[2] or 0)

@@ -120,6 +120,10 @@ def _vain(call: Call, written: dict[str, None], by_thread: dict[str, set[str]], 
         if event in inside:
             text = f"event {event!r} is recorded inside of graph {inside[event]!r} only, which has events of its own"
             return Problem(place, text, "a record behind its launch_graph")
+        stem, numbered, _ = pattern.partition("#")
+        if numbered and stem in written:
+            return Problem(place, f"{pattern!r} is the event {event!r} of a chunk, and {stem!r} is recorded",
+                           f"a record of '{stem}#', which each chunk has its own of")  # fmt: skip
         known = listing(written) or "none; a record comes first"
         return Problem(place, text, known, nearest(event, written))
     stem = call.args.event.partition("#")[0]

@@ -22,6 +22,7 @@ Threads = dict[str, list[Call]]
 def order_doubts(host: SpelledHost, threads: Threads) -> Iterator[str]:
     """Sentences that name what it is about, and what to do."""
     yield from _records_of_nothing(host, threads)
+    yield from _waits_ahead_of_records(threads)
     yield from _waits_for_each_other(threads)
     yield from _freed_in_use(host, threads)
     yield from _functions_that_wait(threads)
@@ -52,6 +53,31 @@ def _records_of_nothing(host: SpelledHost, threads: Threads) -> Iterator[str]:
                 yield (
                     f"event {call.args.event!r} is recorded in stream {call.stream!r} before there is any work in it: "
                     "who waits for it waits for nothing; record it in the stream with the work"
+                )
+
+
+def _waits_ahead_of_records(threads: Threads) -> Iterator[str]:
+    """Waits of a thread that records the event only later, and has no further turn in which they would find it."""
+    for thread, calls in threads.items():
+        own = {call.names["event"] for call in calls if call.word == "record"}
+        elsewhere = {
+            call.names["event"] for name in threads.keys() - {thread} for call in threads[name] if call.word == "record"
+        }
+        recorded: set[str] = set()
+        vain: dict[tuple[str | int, ...], Call] = {}
+        met: set[tuple[str | int, ...]] = set()
+        for call in calls:
+            if call.word == "record":
+                recorded.add(call.names["event"])
+            elif call.word in WAITS and call.names["event"] in own - recorded - elsewhere:
+                vain.setdefault(call.path, call)
+            elif call.word in WAITS:
+                met.add(call.path)
+        for path, call in vain.items():
+            if path not in met:
+                yield (
+                    f"thread {thread!r} waits for event {call.args.event!r} before it records it, and there is no "
+                    "further chunk: this waits for nothing; record it first"
                 )
 
 

@@ -39,7 +39,8 @@ class StreamSpec(Model):
     """blocking: waits for the legacy stream, and it for this one. legacy: the NULL stream. per_thread: each thread's
     own default stream, which is blocking."""
     priority: Annotated[Count, Field(ge=-5, le=0)] = 0
-    """Priority of its kernels, from -5 to 0: where blocks of several wait for room, lower numbers go first."""
+    """Priority of its kernels, from -5 to 0: where blocks of several wait for room, lower numbers go first,
+    and of equal ones all blocks of the kernel that came first. Blocks that run are not interrupted."""
     device: DeviceNumber = 0
     """Number of the GPU that it is on. All GPUs of a program are of the scenario's `device`, see each other's memory,
     and there are as many as the numbers of streams, pools and copies say."""

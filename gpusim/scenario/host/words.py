@@ -54,8 +54,9 @@ class HostCopy(Args):
     pageable: bool = False
     """Ordinary host memory instead of page-locked."""
     over: Size | None = None
-    """Ordinary memory that these calls go over again and again, all of them together; default: each has bytes of its
-    own. What is more than the host's cache holds (`pageable.cache`) comes at a lower rate."""
+    """Ordinary memory that calls go over again and again: all of the program's in this direction that say the same size
+    share it, other sizes are other memory. Default: each call has bytes of its own. The more of all this together is
+    beyond what the host's cache holds (`pageable.cache`), the lower the rate."""
 
 
 class Copy(HostCopy, OnStream):

@@ -1,4 +1,4 @@
-"""Levers of host programs that a scenario spells out: slots, streams, chunks, host memory, allocation.
+"""Levers of host programs that a scenario spells out: slots, buffers, streams, chunks, host memory, allocation.
 
 More chunks, or fewer, are the same work only where a chunk is a slice of data: where each one copies at least
 `SLICE` bytes from or to the host. Turns of an iteration, calls of a chain or launches of a graph are as many as they
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from gpusim.program.host import DIRECTIONS, TO_OR_FROM_HOST
 from gpusim.scenario.host.calls import PARTS
+from gpusim.scenario.host.chunk_names import chunks_back, speaks_of_earlier
 from gpusim.scenario.host.schema import MAX_STREAMS, SpelledHost, ThreadSpec, WorkSpec
 from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.kinds import Kind
@@ -24,6 +25,9 @@ SLICE = 4096
 """Bytes from or to the host from which what a chunk copies is a slice of data."""
 KEPT = "1 TiB"
 """Release threshold of a pool that gives nothing back."""
+_WAITS = ("wait_event", "sync_event")
+_FILLS = ("h2d", "d2h", "d2d", "p2p", "memcpy")
+_BUSY = ("work", "host_func")
 _SIZED = (*DIRECTIONS, "memset", "memcpy", "malloc", "malloc_async", "malloc_host")
 
 
@@ -40,7 +44,7 @@ def of_host(host: SpelledHost) -> list[Iterator[Proposal]]:
     """Proposals by lever for a host program, its spelled-out kernels left as they are."""
     # Of a queue that begins empty nobody may take more than has been put in.
     return [_slots(host, name) for name, count in host.slots.items() if count] + [
-        _streams(host), _chunks(host), _pinned(host), _allocation(host),
+        *_buffers(host), _streams(host), _chunks(host), _pinned(host), _allocation(host),
     ]  # fmt: skip
 
 
@@ -50,6 +54,37 @@ def _slots(host: SpelledHost, name: str) -> Iterator[Proposal]:
         words = enough(LEVERS[Kind.BUFFERS], old, new, f"slots of {name}")
         yield Proposal(f"{name}.slots", f"slots of {name} {old} → {new}", {f"host.slots.{name}": new}, order=order,
                        enough=words)  # fmt: skip
+
+
+def _buffers(host: SpelledHost) -> list[Iterator[Proposal]]:
+    """More buffers, or fewer, where one is filled anew once an event of the chunk that used it before has come."""
+    refills: dict[tuple[str, int], list[PlacedCall]] = {}
+    for name in _threads_in_chunks(host):
+        steps = list(_steps(host, name, "per_chunk"))
+        for place, step in enumerate(steps):
+            if step.word in _WAITS and speaks_of_earlier(step.args.event) and _fills(step, steps[place + 1 :]):
+                refills.setdefault((name, chunks_back(step.args.event)), []).append(step)
+    return [_chunks_back(name, count, steps) for (name, count), steps in refills.items()]
+
+
+def _fills(wait: PlacedCall, later: list[PlacedCall]) -> bool:
+    """Whether what waits fills a buffer: a copy, or the host's own work; a kernel may need what an earlier one made."""
+    in_stream = wait.word == "wait_event"
+    follows = (step for step in later if not in_stream or getattr(step.args, "stream", "") == wait.args.stream)
+    return next((step.word in _FILLS or (not in_stream and step.word == "work") for step in follows), False)
+
+
+def _chunks_back(thread: str, old: int, waits: list[PlacedCall]) -> Iterator[Proposal]:
+    stems = list(dict.fromkeys(step.args.event.partition("#")[0] for step in waits))
+    for order, new in enumerate(values_to_try(LEVERS[Kind.BUFFERS], old, {"ge": 1})):
+        overrides = {
+            step.path: rewritten(step.word, step.args, event=f"{step.args.event.partition('#')[0]}#-{new}")
+            for step in waits
+        }
+        named = f"buffers of {thread} {old} → {new}"
+        change = f"{named}: wait for {' and '.join(f'{stem}#-{new}' for stem in stems)}"
+        yield Proposal(f"{thread}.buffers.{old}", change, overrides, order=order,
+                       enough=enough(LEVERS[Kind.BUFFERS], old, new, f"buffers of {thread}"))  # fmt: skip
 
 
 def _streams(host: SpelledHost) -> Iterator[Proposal]:
@@ -83,8 +118,8 @@ def _chunks(host: SpelledHost) -> Iterator[Proposal]:
         for name, thread in threads.items():
             overrides[f"host.threads.{name}.chunks"] = thread.chunks * times // over
             for step in _steps(host, name, "per_chunk"):
-                key = "bytes" if step.word in _SIZED else "seconds" if step.word == "work" else ""
-                if key:
+                key = "bytes" if step.word in _SIZED else "seconds" if step.word in _BUSY else ""
+                if key and getattr(step.args, key):
                     value = whole(getattr(step.args, key) * over / times)
                     overrides[step.path] = rewritten(step.word, step.args, **{key: value})
         words = [f"chunks of {name} {thread.chunks} → {thread.chunks * times // over}" for name, thread in
@@ -113,13 +148,19 @@ def _threads_in_chunks(host: SpelledHost) -> dict[str, ThreadSpec]:
 
 def _pinned(host: SpelledHost) -> Iterator[Proposal]:
     overrides = {
-        step.path: rewritten(step.word, step.args, pageable=False)
+        step.path: _page_locked(step)
         for name in host.threads
         for step in _steps(host, name)
         if getattr(step.args, "pageable", False)
     }
     if overrides:
         yield Proposal("memory", "host memory pageable → pinned", overrides)
+
+
+def _page_locked(step: PlacedCall) -> dict[str, Any]:
+    written = rewritten(step.word, step.args, pageable=False)
+    written[step.word].pop("over", None)  # what the host's cache holds is a matter of ordinary memory alone
+    return written
 
 
 def _allocation(host: SpelledHost) -> Iterator[Proposal]:
