@@ -5,7 +5,6 @@ What a user can put right is one message on stderr and exit code 2, never a trac
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Annotated
 import typer
 
 from gpusim.cli.options import Axes, Device, Exact, Json, Overrides, ScenarioFile
+from gpusim.cli.streams import let_print_anything
 from gpusim.dashboard.ports import LAST_PORT, PORT
 from gpusim.errors import GpusimError
 from gpusim.version import __version__
@@ -23,7 +23,7 @@ __all__ = ["app", "main"]
 app = typer.Typer(
     name="gpusim",
     help="Predict, measure and show when everything happens on a GPU pipeline.",
-    epilog="Exit codes: 0 fine; 1 a prediction is outside its band (compare, report); 2 what was given is wrong.",
+    epilog="Exit codes: 0 fine; 1 outside its band (compare, report) or not current (schema --check); 2 wrong input.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -280,7 +280,7 @@ def dashboard(
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and exit with its code."""
-    _let_print_anything()
+    let_print_anything()
     try:
         app(args=arguments, prog_name="gpusim", standalone_mode=True)
     except GpusimError as error:
@@ -291,17 +291,6 @@ def main(arguments: list[str] | None = None) -> None:
         raise SystemExit(0) from None
     except OSError as error:
         _fail(f"{error.filename or 'gpusim'}: {error.strerror or error}")
-
-
-def _let_print_anything() -> None:
-    """Dashes and arrows to where they have no code, as in a file of Windows, and output where stdout is closed."""
-    if sys.stdout is None:
-        sys.stdout = io.StringIO()
-    if sys.stderr is None:
-        sys.stderr = io.StringIO()
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
 
 
 def _fail(message: str) -> None:

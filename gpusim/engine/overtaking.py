@@ -104,10 +104,10 @@ class OvertakingServer:
         """Begin with as much of each request that waits, or of ``only`` one, as those before it leave."""
         if not self._waiting:
             return
+        # By how much every request before this one may still be overtaken
         least = inf
-        """By how much every request before this one may still be overtaken."""
+        # Of each queue whether any request before this one is in turn, and whether any has no weight
         queues: dict[Hashable, tuple[bool, bool]] = {}
-        """Of each queue whether any request before this one is in turn, and whether any has no weight."""
         for at, request in enumerate(self._requests):
             if least <= self._nothing and not self._weightless:
                 return  # nobody behind can get ahead

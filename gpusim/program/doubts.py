@@ -83,10 +83,10 @@ def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring], *, alone: bool) ->
     """Reads of what other warps copied, and copies over what they read, without a barrier in between."""
     asked: set[Tile] = set()
     groups: deque[set[Tile]] = deque()
+    # There for the warp that copied it, and not known to be there for others
     own: set[Tile] = set()
-    """There for the warp that copied it, and not known to be there for others."""
+    # Ring to stage to the tile that was read from it since all have met
     read: dict[str, dict[int, int]] = defaultdict(dict)
-    """Ring to stage to the tile that was read from it since all have met."""
     told: dict[tuple[str, str], str] = {}
     for op in ops:
         ring = rings.get(op.reads or "" if isinstance(op, Compute) else getattr(op, "ring", None) or "")

@@ -135,8 +135,8 @@ class Remedies:
         if (copies := _place(ops, CpAsync, ring, tile)) is None:
             return ""
         asked = False
+        # Groups that nothing has waited for: whether they hold the tile
         groups: deque[bool] = deque()
-        """Groups that nothing has waited for: whether they hold the tile."""
         younger = pending = -1
         for op in ops:
             if isinstance(op, CpAsync):

@@ -72,6 +72,9 @@ def apply_override(data: Any, path: Place, value: Any, _above: Place = ()) -> An
         data = {}
     if key in ("base", "set") and isinstance(data, str):
         data = {"base": data}  # device: name is short for device: {base: name}
+    if not isinstance(data, dict) and _above == ("device",):
+        meant = f"device.set.{_dotted(path)}"
+        raise ScenarioError(f"there is no {key!r} to set in device; its quantities stand below set", allowed=meant)
     if not isinstance(data, dict):
         raise ScenarioError(f"there is no {key!r} to set in {_dotted(_above)}, which is {shown(data)} and has no parts")
     return {**data, str(key): apply_override(data.get(str(key)), rest, value, below)}

@@ -44,7 +44,7 @@ Reason = Literal[
 ]  # fmt: skip
 """Why a lane waits; "" for what is no wait, and for a wait of which it is not known.
 
-``issue_slot`` and ``tensor_core_busy`` are reserved: no model and no recording gives them yet.
+``issue_slot`` is reserved: no model and no recording gives it yet. ``tensor_core_busy`` is told of in deadlocks alone.
 """
 
 REASONS: tuple[Reason, ...] = get_args(Reason)

@@ -53,6 +53,8 @@ def _read(path: Path, scenario: Scenario, name: str | None) -> tuple[str, Timeli
     if not begins.startswith(MAGIC) and begins.lstrip()[:1] not in _JSON:
         if begins and not begins.startswith(_ZIP):
             raise RecordingError(f"truncated or not a timeline file; expected {_EXPECTED}", path=path)
+        if not begins and path.is_file():
+            raise RecordingError(f"is empty; expected {_EXPECTED}", path=path)
         found = list_timelines(path)
         fitting = [each for each, meta in found.items() if not (_unusable(meta) or _foreign(meta, scenario))]
         # Of all parameters of a technique the scenario's are meant.

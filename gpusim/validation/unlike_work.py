@@ -83,7 +83,8 @@ def _copies(ours: _Done, theirs: _Done) -> Iterator[str]:
 
 
 def _done(timeline: Timeline) -> _Done:
-    kernels = int(timeline.mask(lanes=_STREAM, kinds=("kernel",)).sum())
+    # A trace that names no streams has its kernels elsewhere.
+    kernels = int(timeline.mask(lanes=_STREAM, kinds=("kernel",)).sum() or timeline.mask(kinds=("kernel",)).sum())
     copies = timeline.mask(lanes=_STREAM, kinds=("copy",))
     if not kernels and not copies.any() and timeline.mask(lanes=_INSIDE).any():
         return _Done(1, 0, {}, _most_tiles(timeline))  # the inside of one kernel

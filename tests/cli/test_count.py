@@ -207,6 +207,12 @@ def test_tables_name_function_and_loop(gpusim, listed):
         (b"no dump", [], "holds no function"),
         (b"\xff\xfe\x00", [], "is not a text file"),
         (DUMP.encode(), ["--function", "other"], "there are dot, nothing"),
+        (b"\t\tFunction : foo\n", [], "function foo has no instructions"),
+        (
+            b"\t\tFunction : foo\n /*0000*/ BRA 0x9000 ;\n",
+            [],
+            "ends at 0x0000 and branches to 0x9000: the listing is cut",
+        ),
     ],
 )
 def test_what_is_no_disassembly_is_said_so(gpusim, tmp_path, content, arguments, message):

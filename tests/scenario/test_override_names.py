@@ -3,7 +3,7 @@
 import pytest
 
 from gpusim.errors import ScenarioError
-from gpusim.scenario import loads
+from gpusim.scenario import loads, with_overrides
 
 KERNEL = """
 question: q?
@@ -42,3 +42,8 @@ def test_something_new_can_be_set_whole():
 def test_known_names_are_overridden():
     """As before."""
     assert loads(KERNEL, overrides={"kernel.rings.input.stages": 3}).model.kernel.rings["input"].stages == 3
+
+
+def test_a_quantity_of_the_device_is_told_to_stand_below_set():
+    with pytest.raises(ScenarioError, match=r"'hbm' to set in device.*device\.set\.hbm\.read_bandwidth"):
+        with_overrides(loads(KERNEL), {"device.hbm.read_bandwidth": "3 TB/s"})

@@ -72,6 +72,14 @@ def test_a_trace_without_kernels_and_copies_says_nothing(streams, kernel):
     assert told(kernel, TimelineBuilder().build(source="measured", total_s=1.0)) == ""
 
 
+def test_a_trace_that_names_no_streams_has_kernels_as_well(kernel):
+    builder = TimelineBuilder()
+    for at in range(3):
+        builder.add("thread[7]", "kernel", at * 1e-3, at * 1e-3 + 4e-4)
+    measured = builder.build(source="measured", total_s=3e-3)
+    assert told(kernel, measured) == "not the same work: kernels (1 predicted, 3 measured) differ"
+
+
 def test_several_kernels_and_copies_are_other_work_than_one_kernel(kernel):
     assert told(kernel, traced(1)) == ""
     assert told(kernel, traced(3)) == "not the same work: kernels (1 predicted, 3 measured) differ"

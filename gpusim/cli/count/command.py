@@ -69,6 +69,8 @@ def count(
     if function is not None and function not in found:
         raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
     chosen = {name: text for name, text in found.items() if function in (None, name)}
+    for name, listed in chosen.items():
+        _check_whole(file, name, listed)
     if warps is not None:
         drafts = {name: draft(_parts(listed, shape), warps) for name, listed in chosen.items()}
         _drafted(file, drafts, _usage(file, text), output, json)
@@ -91,6 +93,22 @@ def count(
     for kind, note in notes.items():
         if note:
             out.print(f"no model: {kind}: {note}", soft_wrap=True)
+
+
+def _check_whole(file: Path, name: str, listed: str) -> None:
+    """Raise GpusimError for a function without instructions, or of which the listing has not all."""
+    instructions = sass.parse(listed)
+    if not instructions:
+        raise GpusimError(
+            f"{file}: function {name} has no instructions; they look like /*0000*/ MOV R1, c[0x0][0x28] ;"
+        )
+    last = instructions[-1].address
+    beyond = [i for i in instructions if i.root == "BRA" and i.numbers and i.numbers[-1] > last]
+    if beyond:
+        raise GpusimError(
+            f"{file}: function {name} ends at {last:#06x} and branches to {beyond[0].numbers[-1]:#06x}: the listing is "
+            "cut, print all of it"
+        )
 
 
 def _parts(text: str, shape: tuple[int, int, int] | None = None) -> list[Part]:

@@ -5,8 +5,7 @@ Models: it takes copies and loads by threads in as fast as its path allows, more
   the queue full. The last few copies are past the place where what is behind them gets its turn, and on their way
   while that goes on. Warps get their turns one after the other. Warps in the middle of products by mma.sync get no
   further fragments while other CTAs' copies are taken in.
-Omits: what stands ahead of other loads from shared memory that are issued in the middle of a computation (with it 360
-  recorded kernels of cp.async come out as they do without, within 0.1 %).
+Omits: what stands ahead of other loads from shared memory that are issued in the middle of a computation.
 Source: realkernels.microbench (behind_copies, beside_copies).
 """
 

@@ -23,9 +23,8 @@ from gpusim.program import Mix
 __all__ = ["ComputeCost", "rounds_of"]
 
 _OLDER = 0.2
-"""By how much more than its share of two the older CTA gets where both multiply fragments. From the stamps of
-`gpusim.hardware.launch.last_wave`: it ends 15 to 23 % sooner where half of the time is spent so. Recorded products come
-out nearer with 0.4 (6.8 % against 7.5), which the stamps do not show."""
+"""By how much more than its share of two the older CTA gets where both multiply fragments. From the stamps of the bench
+`last_wave`: it ends 15 to 23 % sooner where half of the time is spent so."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

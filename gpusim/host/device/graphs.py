@@ -24,10 +24,10 @@ def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
     root = [(origin.last, "stream_order")] if origin.last else []
     root += [(item, "event") for item in origin.waits]
     origin.waits = []
+    # What the next node of each stream waits for
     lasts: dict[str, _Waits] = {first: root}
-    """What the next node of each stream waits for."""
+    # What a wait for each event waits for
     events: dict[str, _Waits] = {}
-    """What a wait for each event waits for."""
     for op in graph.ops:
         here = lasts.get(op.stream)
         if isinstance(op, EventRecord):

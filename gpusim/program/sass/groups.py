@@ -20,8 +20,8 @@ def committed_at_once(body: Sequence[Instruction]) -> list[Instruction]:
     belong to one step.
     """
     found: list[Instruction] = []
+    # Where the last copy ends, as long as nothing but computing stands behind it; 0 if there is none
     behind = 0
-    """Where the last copy ends, as long as nothing but computing stands behind it; 0 if there is none."""
     for one in body:
         if one.root == "LDGDEPBAR" and behind and _same_threads(one, found[behind - 1]):
             found.insert(behind, one)

@@ -49,8 +49,8 @@ def frees_elsewhere(host: SpelledHost, threads: dict[str, list[Call]]) -> Iterat
             users["buffer", call.names["buffer"]].add(thread)
     for thread, calls in threads.items():
         allocated: dict[str, int] = {}
+        # Number of a free, and that of its allocation
         pairs: dict[int, int] = {}
-        """Number of a free, and that of its allocation."""
         for number, call in enumerate(calls):
             buffer = call.names["buffer"]
             pool = pools.get(call.args.pool) if call.word == "malloc_async" else None

@@ -83,8 +83,8 @@ def _fork_problems(graph: str, calls: list[Call]) -> Iterator[Problem]:
     seen: dict[str, dict[str, int]] = defaultdict(dict, {origin: {origin: 0}})
     recorded: dict[str, dict[str, int]] = {}
     last: dict[str, Call] = {}
+    # Streams about which something is told already
     apart: set[str] = set()
-    """Streams about which something is told already."""
     for number, call in enumerate(calls, 1):
         known = seen[call.stream]
         if call.word == "wait_event":
