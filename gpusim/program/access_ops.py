@@ -18,7 +18,8 @@ class Load:
     ``width`` is bytes per lane and instruction; ``other`` the address instructions of
     one warp, ``masked`` its loads that no lane executes; ``l1_hit`` is
     the fraction of bytes found in L1, ``l1_wavefronts`` how often one instruction passes its data path where all are
-    (0: as the addresses say), ``l2_hit`` the fraction of the others found in L2. ``completed``: fraction of the bytes
+    (0: as the addresses say), ``l2_hit`` the fraction of the others found in L2, of which the fraction ``on_the_way``
+    still comes from DRAM, as others have just asked for it. ``completed``: fraction of the bytes
     around which other loads read the rest, so that DRAM opens what they lie in once for all. ``shared_by``: SMs of a
     GPC that ask for the same bytes at about the same time, which L2 gives to all of them at once. The bytes lie in so
     many ``pieces`` far from each other, of the role's warps together. The first ``warps`` of the role execute it; None:
@@ -33,6 +34,7 @@ class Load:
     l1_hit: float = 0.0
     l1_wavefronts: float = 0.0
     l2_hit: float = 0.0
+    on_the_way: float = 0.0
     completed: float = 0.0
     shared_by: float = 1.0
     pieces: int = 1

@@ -15,9 +15,9 @@ class CpAsync:
     """``cp.async`` (LDGSTS) of ``bytes`` into a ring stage, ``width`` bytes per lane.
 
     ``masked``: loads of each warp that no lane executes; the assembler puts three before each run of LDGSTS.
-    ``shared_by``, ``pieces``, ``warps``: as of `Load`. ``row`` bytes at a time lie side by side and begin on a sector,
-    each row far from the others, and in shared memory one begins ``pitch`` bytes behind the other; 0: all lie side by
-    side, and rows in shared memory. With a ``row``, ``align`` says nothing.
+    ``on_the_way``, ``shared_by``, ``pieces``, ``warps``: as of `Load`. ``row`` bytes at a time lie side by side and
+    begin on a sector, each row far from the others, and in shared memory one begins ``pitch`` bytes behind the other;
+    0: all lie side by side, and rows in shared memory. With a ``row``, ``align`` says nothing.
     """
 
     ring: str
@@ -26,6 +26,7 @@ class CpAsync:
     other: float = 0.0
     masked: float = 0.0
     l2_hit: float = 0.0
+    on_the_way: float = 0.0
     shared_by: float = 1.0
     pieces: int = 1
     align: int = 0
@@ -54,13 +55,15 @@ class WaitGroup:
 class TmaLoad:
     """Arm the stage's full barrier (``arrive.expect_tx``) and issue one bulk copy into it.
 
-    Or ``copies`` of them, equal parts of the ``bytes``, as so many lanes of the warp issue them. ``shared_by``: as of
-    `Load`. With ``multicast`` each CTA of the cluster asks for an equal part of the ``bytes``, which all of them get.
+    Or ``copies`` of them, equal parts of the ``bytes``, as so many lanes of the warp issue them. ``on_the_way``,
+    ``shared_by``: as of `Load`. With ``multicast`` each CTA of the cluster asks for an equal part of the ``bytes``,
+    which all of them get.
     """
 
     ring: str
     bytes: int
     l2_hit: float = 0.0
+    on_the_way: float = 0.0
     shared_by: float = 1.0
     align: int = 0
     copies: int = 1

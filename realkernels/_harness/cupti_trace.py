@@ -138,7 +138,8 @@ def trace(run: Callable[[], float]) -> tuple[float, list[dict[str, Any]]]:
         run()
         for _ in range(TRACED_RUNS):
             begin, total = idle_at(), run()
-            runs.append((total, begin, idle_at()))
+            runs.append((total, begin, int(cupti.get_timestamp())))
+        idle_at()
         cupti.activity_flush_all(1)
     finally:
         _enable(cupti, False)

@@ -7,10 +7,15 @@ from typing import Literal, NamedTuple
 from gpusim.hardware.memory.access import DENSE, Access
 from gpusim.hardware.memory.alignment import Start
 
-__all__ = ["LoadPath", "LoadRequest", "Origin"]
+__all__ = ["LoadPath", "LoadRequest", "Origin", "there"]
 
 LoadPath = Literal["tma", "ldg", "cp_async"]
 """The instruction that loads: a bulk copy, a load into registers, or an asynchronous copy by threads."""
+
+
+def there(l2_hit: float, on_the_way: float) -> float:
+    """Part of what is wanted, 0..1, that nobody waits for as for DRAM."""
+    return l2_hit * (1.0 - on_the_way)
 
 
 class Origin(NamedTuple):
@@ -35,7 +40,7 @@ class LoadRequest(NamedTuple):
     amount: float
     """Bytes the threads want; more are fetched where ``access`` is not dense."""
     l2_hit: float
-    """Part of them, 0..1, that L2 holds."""
+    """Part of them, 0..1, that DRAM need not bring for it."""
     start: Start
     origin: Origin
     access: Access = DENSE
@@ -50,6 +55,8 @@ class LoadRequest(NamedTuple):
     """SMs of a GPC that want the same bytes, or one CTA of each cluster does."""
     multicast: int = 1
     """CTAs of a cluster that all get them from one request."""
+    on_the_way: float = 0.0
+    """Part of ``l2_hit``, 0..1, that L2 does not hold yet, as others have just asked DRAM for it."""
     late: float = 0.0
     """How late DRAM answers by chance, from -1 (earliest) to 1 (latest)."""
 
@@ -57,6 +64,11 @@ class LoadRequest(NamedTuple):
     def unit(self) -> Literal["tma", "lsu"]:
         """The unit of the SM that serves it: its copy unit or its load-store unit."""
         return "tma" if self.path == "tma" else "lsu"
+
+    @property
+    def there(self) -> float:
+        """Part of the bytes, 0..1, that L2 holds already."""
+        return there(self.l2_hit, self.on_the_way)
 
     @property
     def missed(self) -> float:

@@ -148,20 +148,21 @@ class SmMemory:
 
         Even of a load that misses, all of the lines that are waited for may come from L2.
         """
-        latency, l2_hit, lines, missed = self._memory.latency, request.l2_hit, request.lines, request.missed
-        from_dram = 1.0 - l2_hit ** max(lines, 1.0)
+        latency, there, lines = self._memory.latency, request.there, request.lines
+        missed = request.amount * (1.0 - there)
+        from_dram = 1.0 - there ** max(lines, 1.0)
         latency.look_at_writes()
         hit_s = self._near_s[request.path] + (1.0 - from_dram) * latency.far_s + latency.behind_writes_s(lines)
         if not missed:
             return hit_s
-        fetched = lines * (1.0 - l2_hit)
+        fetched = lines * (1.0 - there)
         by_chance_s = request.late * latency.jitter_s(fetched / request.pieces)
         return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, fetched, request.pieces))
 
     def _leaving_s(self, request: LoadRequest, left: Event) -> float:
         """The latency of a load; its lines leave their room in L1, ``left``, as they come, not when all have come."""
         slowest_s = self._latency_s(request)
-        typical_s = slowest_s - self._apart_s((request.lines, request.pieces), (1.0, 1.0), request.l2_hit)
+        typical_s = slowest_s - self._apart_s((request.lines, request.pieces), (1.0, 1.0), request.there)
         self._memory.sim.succeed_after(left, max(typical_s, 0.0))
         return slowest_s
 
@@ -176,23 +177,23 @@ class SmMemory:
         """Part of the room for cp.async under way that ``amount`` bytes take."""
         return amount / self._alignment.room(start)
 
-    def spread_s(self, amount: float, pieces: float, warps: int, l2_hit: float, access: Access) -> float:
+    def spread_s(self, amount: float, pieces: float, warps: int, there: float, access: Access) -> float:
         """How much later the slowest of ``amount`` bytes in ``pieces`` come than what one of ``warps`` waits for."""
         lines = amount * access.lines
-        return self._apart_s((lines, pieces), (lines / warps, max(pieces / warps, 1.0)), l2_hit)
+        return self._apart_s((lines, pieces), (lines / warps, max(pieces / warps, 1.0)), there)
 
-    def _apart_s(self, all_: tuple[float, float], own: tuple[float, float], l2_hit: float) -> float:
+    def _apart_s(self, all_: tuple[float, float], own: tuple[float, float], there: float) -> float:
         """How much later the slowest of ``all_`` lines and pieces arrives than that of ``own``, as in `_latency_s`."""
         latency = self._memory.latency
         (lines, pieces), (own_lines, own_pieces) = all_, own
         apart_s = latency.apart_behind_writes_s(lines, own_lines)
-        if (missed := 1.0 - l2_hit) > 0.0:
+        if (missed := 1.0 - there) > 0.0:
             apart_s += latency.spread_s(lines * missed, pieces) - latency.spread_s(own_lines * missed, own_pieces)
         return apart_s
 
-    def deviation_s(self, lines: float, l2_hit: float) -> float:
+    def deviation_s(self, lines: float, there: float) -> float:
         """Standard deviation of the latency of ``lines`` that a warp waits for; 0 if they come from L2."""
-        missed = lines * (1.0 - l2_hit)
+        missed = lines * (1.0 - there)
         return self._memory.latency.deviation_s(missed) if missed else 0.0
 
     def store(

@@ -16,6 +16,7 @@ from __future__ import annotations
 from math import ceil, hypot, sqrt
 
 from gpusim.hardware.memory.access import LINE_BYTES
+from gpusim.hardware.memory.load_request import there
 from gpusim.hardware.memory.loaded_latency import expected_maximum, slowest
 from gpusim.hardware.memory.traffic import Traffic
 from gpusim.hardware.profile import DeviceProfile
@@ -80,7 +81,7 @@ def waited_lines(program: KernelProgram) -> float:
         for op in ops:
             if isinstance(op, Load | CpAsync | TmaLoad):
                 parts = op.copies if isinstance(op, TmaLoad) else 1 if meets else op.warps or role.warps
-                most = max(most, op.bytes * (1.0 - op.l2_hit) / parts / LINE_BYTES)
+                most = max(most, op.bytes * (1.0 - there(op.l2_hit, op.on_the_way)) / parts / LINE_BYTES)
     return max(most, 1.0) if most else 0.0
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from gpusim.engine import Event, PhasedBarrier
 from gpusim.hardware.memory.access import DENSE, LINE_BYTES, Passes
 from gpusim.hardware.memory.alignment import Start, access_of_rows, lands_whole
-from gpusim.hardware.memory.load_request import LoadRequest
+from gpusim.hardware.memory.load_request import LoadRequest, there
 from gpusim.hardware.sm.costs import MemoryBatch
 from gpusim.hardware.sm.cta import RingState
 from gpusim.program import BulkWait, CommitGroup, CpAsync, Load, TmaLoad, TmaStore, WaitGroup
@@ -85,12 +85,14 @@ def cp_async(lane: WarpLane, op: CpAsync) -> Generator:
     awaited, pieces = op.bytes / parts, op.pieces / parts
     if ring.ring.private:
         awaited, pieces = awaited / lane.among(op), pieces / lane.among(op)
-        lane.deviation_s = max(lane.deviation_s, lane.sm.memory.deviation_s(awaited * DENSE.lines, op.l2_hit))
+        lane.deviation_s = max(
+            lane.deviation_s, lane.sm.memory.deviation_s(awaited * DENSE.lines, there(op.l2_hit, op.on_the_way))
+        )
     for _ in range(parts):
         yield from issue(lane, op, "cp_async", count, op.other / parts, op.masked / parts)
         request = LoadRequest(
             "cp_async", amount / parts, op.l2_hit, start_of(op), lane.origin(op.tile, stage), access,
-            slowest_of=awaited, pieces=max(pieces, 1.0), shared_by=_together(op), late=late,
+            slowest_of=awaited, pieces=max(pieces, 1.0), shared_by=_together(op), on_the_way=op.on_the_way, late=late,
         )  # fmt: skip
         ask = partial(_ask, lane, request, room / parts)
         if copies.free(room / parts):
@@ -198,7 +200,7 @@ def tma_load(lane: WarpLane, op: TmaLoad) -> Generator:
             yield lane.issue_code(rest)
         request = LoadRequest(
             "tma", amount, op.l2_hit, start_of(op), lane.origin(op.tile, stage), pieces=op.copies / len(amounts),
-            shared_by=_together(op), multicast=ring.among if op.multicast else 1, late=late,
+            shared_by=_together(op), multicast=ring.among if op.multicast else 1, on_the_way=op.on_the_way, late=late,
         )  # fmt: skip
         arrival = lane.sm.memory.load(request)
         _landing(lane, arrival, ring, op.tile, stage, start, amount, barrier)

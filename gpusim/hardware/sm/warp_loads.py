@@ -95,11 +95,11 @@ def _ask(
     own, pieces = missed / warps, max(op.pieces / warps, 1.0)
     request = LoadRequest(
         "ldg", wanted, op.l2_hit, start_of(op), lane.origin(op.tile), access, slowest_of=own, pieces=pieces,
-        completed=op.completed, shared_by=op.shared_by, late=late,
+        completed=op.completed, shared_by=op.shared_by, on_the_way=op.on_the_way, late=late,
     )  # fmt: skip
     arrival = memory.load(request)
-    lane.deviation_s = max(lane.deviation_s, memory.deviation_s(own * access.lines, op.l2_hit))
-    late_s = memory.spread_s(missed, float(op.pieces), warps, op.l2_hit, access)
+    lane.deviation_s = max(lane.deviation_s, memory.deviation_s(own * access.lines, request.there))
+    late_s = memory.spread_s(missed, float(op.pieces), warps, request.there, access)
     arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
     if not op.wait and lane.trace is not None:
         arrival.callbacks.append(partial(_arrived, lane, start, op.tile, round(wanted), lane.last_interval))

@@ -81,6 +81,9 @@ class Fetch(OnRingBytes):
 
     l2_hit: Fraction = 0.0
     """Fraction of the bytes found in L2; the others come from DRAM. Nothing finds it for you."""
+    on_the_way: Fraction = 0.0
+    """Part of what is found in L2 that is still on its way there: others have asked for it at about the same time, as
+    for the halo of a stencil. It costs DRAM nothing more, and takes as long as what comes from there."""
     align: Align = 0
     """Largest power of two that divides every address it starts at, in bytes; below 128 it costs bandwidth. 0: that of
     its bytes, as when equal tiles lie one behind the other."""
@@ -165,6 +168,9 @@ class RegisterLoad(ThroughRegisters):
     `scatter`."""
     l2_hit: Fraction = 0.0
     """Fraction of the bytes that are not in L1 and found in L2; the others come from DRAM. Nothing finds it for you."""
+    on_the_way: Fraction = 0.0
+    """Part of what is found in L2 that is still on its way there: others have asked for it at about the same time, as
+    for the halo of a stencil. It costs DRAM nothing more, and takes as long as what comes from there."""
     completed: Fraction = 0.0
     """With a stride or scatter: fraction of the bytes around which other loads, of other CTAs perhaps, read the rest at
     about the same time, so that DRAM opens what they lie in once for all. What passes from L2 to the SM stays as it

@@ -197,6 +197,22 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
             yield Problem((*path, field), f"there is no {kind} {name!r}", allowed, nearest(name, known))
             return
     yield from _time_problems(part, word, spec, path, kernel.most_tiles)
+    yield from _layout_problems(spec, path)
+    if word == "tma_load" and 0 < spec.align < BULK_UNIT:
+        yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
+                      f"at least {BULK_UNIT}")  # fmt: skip
+    yield from _multicast_problems(kernel, spec, path)
+    if word == "compute":
+        yield from compute_problems(spec, path)
+    ring = getattr(spec, "ring", None)
+    if spec.ahead == "full" and ring is None and len(kernel.rings) != 1:
+        yield Problem((*path, "ahead"), "full needs to know the ring", "ring: name, or a number")
+    if hasattr(spec, "bytes"):
+        yield from _size_problems(kernel, word, spec, path)
+
+
+def _layout_problems(spec: Any, path: tuple) -> Iterator[Problem]:
+    """Of where the bytes of an access lie, and who else wants them."""
     if getattr(spec, "stride", 0) and spec.scatter:
         yield Problem((*path, "scatter"), "addresses are a stride apart or scattered, not both", "stride or scatter")
     if structure := getattr(spec, "structure", 0):
@@ -211,17 +227,8 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
             (*path, "completed"), "is for what is read or written in part, and here nothing is",
             "with a stride or scatter",
         )  # fmt: skip
-    if word == "tma_load" and 0 < spec.align < BULK_UNIT:
-        yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
-                      f"at least {BULK_UNIT}")  # fmt: skip
-    yield from _multicast_problems(kernel, spec, path)
-    if word == "compute":
-        yield from compute_problems(spec, path)
-    ring = getattr(spec, "ring", None)
-    if spec.ahead == "full" and ring is None and len(kernel.rings) != 1:
-        yield Problem((*path, "ahead"), "full needs to know the ring", "ring: name, or a number")
-    if hasattr(spec, "bytes"):
-        yield from _size_problems(kernel, word, spec, path)
+    if getattr(spec, "on_the_way", 0.0) and not spec.l2_hit:
+        yield Problem((*path, "on_the_way"), "is a part of what is found in L2, and here nothing is", "with an l2_hit")
 
 
 def _cluster_problems(kernel: SpelledKernel) -> Iterator[Problem]:
