@@ -6,8 +6,9 @@
 ``--out`` leaves ``host_totals.json`` (per technique: meta and one row per configuration) and
 ``host_traces.json.gz`` (activity records of the traced runs, as they came). ``--install`` makes of them
 ``realkernels/<technique>/recorded/<device>/`` and needs no GPU; of several runs, which should be from several
-machines, the median, because hosts differ. Timelines are those of the last. A configuration that fails, or does not
-compute what it must, is reported and left out. Each technique runs in a process of its own.
+machines, the median, because hosts differ. A timeline is that of the run which took nearest to what is recorded. A
+configuration that fails, or does not compute what it must, is reported and left out. Each technique runs in a process
+of its own.
 """
 
 from __future__ import annotations
@@ -226,18 +227,18 @@ def _trace(technique: Any, params: Any, rows: list[dict[str, Any]]) -> dict[str,
 def install(folders: list[Path]) -> int:
     """Spread the files of the runs over the techniques' folders."""
     runs = [json.loads((folder / TOTALS_FILE).read_text()) for folder in folders]
-    with gzip.open(folders[-1] / TRACES_FILE, "rt") as file:
-        traces = json.load(file)
+    traces = [_read_traces(folder) for folder in folders]
     for name, data in runs[-1].items():
         technique = import_module(f"realkernels.{name}").TECHNIQUE
         target = recordings_folder(technique) / device_folder(data["meta"]["device"]["name"])
+        path = target / TOTALS
+        totals = Totals.load(path) if path.exists() else Totals(name, data["meta"])
         if data["rows"]:
-            path = target / TOTALS
-            totals = Totals.load(path) if path.exists() else Totals(name, data["meta"])
             totals.meta = {**data["meta"], "runs": [run[name]["meta"]["date"] for run in runs if name in run]}
             totals.merge(_middle_rows([run[name]["rows"] for run in runs if name in run]))
             totals.save(path)
-        for traced in traces[name]:
+        chosen = _usual(totals, [traced for each in traces for traced in each.get(name, [])])
+        for traced in chosen:
             params = technique.params(**traced["params"])
             program = technique.build(params)
             make = from_records if "records" in traced else from_events
@@ -246,8 +247,25 @@ def install(folders: list[Path]) -> int:
                     "overhead": traced["total_s"] / traced["plain_total_s"] - 1.0,
                     "dropped": traced.get("dropped", 0), "clock_hz": data["meta"]["clock_hz"]}  # fmt: skip
             save_timeline(target / TIMELINES, timeline_name(params), make(program, traced, meta))
-        print(f"{name}: {len(data['rows'])} totals, {len(traces[name])} timelines")
+        print(f"{name}: {len(data['rows'])} totals, {len(chosen)} timelines")
     return 0
+
+
+def _read_traces(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    with gzip.open(folder / TRACES_FILE, "rt") as file:
+        return json.load(file)
+
+
+def _usual(totals: Totals, traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Of the traces of each configuration the one whose un-traced runs took nearest to what is recorded."""
+    recorded = {json.dumps(row.params, sort_keys=True): row.total_s for row in totals.rows}
+    nearest: dict[str, tuple[float, dict[str, Any]]] = {}
+    for traced in traces:
+        case = json.dumps(traced["params"], sort_keys=True)
+        far_s = abs(traced["total_s"] - recorded.get(case, traced["plain_total_s"]))
+        if case not in nearest or far_s < nearest[case][0]:
+            nearest[case] = far_s, traced
+    return [traced for _, traced in nearest.values()]
 
 
 def _middle_rows(runs: list[list[dict[str, Any]]]) -> list[TotalRow]:

@@ -42,5 +42,5 @@ kernel:
   tiles_per_cta: 4
   roles: {worker: {warps: 1, per_tile: [{load: {bytes: 4 KiB, on_the_way: 1}}]}}
 """
-    with pytest.raises(ScenarioError, match="on_the_way.*is a part of what is found in L2"):
+    with pytest.raises(ScenarioError, match=r"on_the_way.*is a part of what is found in L2"):
         loads(text)
