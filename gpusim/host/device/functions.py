@@ -32,7 +32,7 @@ class HostFunctions:
         self._wake, self._idle_since_s = Sleep(costs.profile, "func"), 0.0
         self.called = 0
         """How many have run."""
-        self.slots = {slots.name: SlotSemaphore(sim, slots, streams.items) for slots in program.slots}
+        self.slots = {slots.name: SlotSemaphore(sim, slots, streams.items, program) for slots in program.slots}
 
     def run(self, item: Item, op: HostFunc) -> Generator:
         """Call one, once its stream has come to it."""

@@ -7,16 +7,19 @@ from collections import Counter, deque
 from gpusim.deadlock import SLOT_OF
 from gpusim.engine import Event, Simulation
 from gpusim.host.device.work import Item
-from gpusim.program.host import HostFunc, Slots
+from gpusim.program.host import HostFunc, HostProgram, Slots
 
 __all__ = ["SlotSemaphore"]
 
 
 class SlotSemaphore:
-    """How many slots are free, and who waits for one. ``items`` is all work of the program so far."""
+    """How many slots are free, and who waits for one.
 
-    def __init__(self, sim: Simulation, spec: Slots, items: list[Item]) -> None:
-        self._sim, self._spec, self._items = sim, spec, items
+    ``items`` is all work of the program so far, ``program`` all that there will be.
+    """
+
+    def __init__(self, sim: Simulation, spec: Slots, items: list[Item], program: HostProgram) -> None:
+        self._sim, self._spec, self._items, self._program = sim, spec, items, program
         self._free = spec.count
         self._waiting: deque[Event] = deque()
         self._to_come: Counter[str] = Counter()
@@ -42,6 +45,8 @@ class SlotSemaphore:
         """What to add if nobody gives any back, in a deadlock."""
         if self.satisfiers:
             return ""
+        if any(self._gives(op) for thread in self._program.threads for op in thread.ops):
+            return "the host_func that gives one back comes behind it: begin with more slots, or give back earlier"
         return f"put release: {self._spec.name} in a thread, or releases: {self._spec.name} in a host_func"
 
     @property
@@ -52,12 +57,11 @@ class SlotSemaphore:
     @property
     def satisfiers(self) -> list[str]:
         """The functions and threads that have yet to give a slot back; if there are none, the threads that ended."""
-        functions = [
-            item.name
-            for item in self._items
-            if isinstance(item.op, HostFunc) and item.op.releases == self._spec.name and not item.finished
-        ]
+        functions = [item.name for item in self._items if self._gives(item.op) and not item.finished]
         return [*functions, *self._to_come] or self._ended
+
+    def _gives(self, op: object) -> bool:
+        return isinstance(op, HostFunc) and op.releases == self._spec.name
 
     def take(self) -> Event | None:
         """Take a slot; or the event that a slot has been given to who asked."""

@@ -28,6 +28,10 @@ HOSTS: dict[str, tuple[str | bytes, list[str]]] = {
             " and 0 given back); nobody ever satisfies it\n  put release: ring in a thread, or releases: ring in a",
         ],
     ),
+    "deadlock of a host thread before its own function": (
+        HOST.replace("slots: {ring: 1}", "slots: {ring: 0}") + "        - host_func: {stream: a, releases: ring}\n",
+        ["nobody ever satisfies it\n  the host_func that gives one back comes behind it: begin with more slots"],
+    ),
     "deadlock of two streams": (
         HOST
         + """\
