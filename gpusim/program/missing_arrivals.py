@@ -38,7 +38,11 @@ class MissingArrivals:
         releases = self._program.roles_on(ring, Release)
         forgets = [role for role in self._program.roles_on(ring, WaitFull) if role not in releases]
         if forgets:
-            return f"put release: {ring} in {in_words(forgets)}, behind the last read of a tile"
+            put = f"put release: {ring} in {in_words(forgets)}, behind the last read of a tile"
+            if not releases:
+                return put
+            warps = sum(role.warps for role in self._program.roles if role.name in releases)
+            return f"{put}, or say empty_arrivals: {warps} of the ring if {in_words(releases)} releases for all"
         return self._too_few(ring, Release, "empty_arrivals") if releases else f"no role releases ring {ring!r}"
 
     def _too_few(self, ring: str, kind: type[Op] | UnionType, field: str) -> str:

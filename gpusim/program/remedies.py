@@ -60,7 +60,7 @@ class Remedies:
         if reader.endswith(PRODUCTS):
             where = f"release of {name}" if released else "that"
             return f"put a wgmma_wait that leaves no product of the stage pending in front of {where} in role {role!r}"
-        return self._unacquired(name, role_of(writer)) or self._released_twice(ring)
+        return self._unacquired(name, role_of(writer)) or self._unreleased(name, role) or self._released_twice(ring)
 
     def another_tile(self, ring: Ring, reader: str, tile: int, *, later: bool) -> str:
         """For a stage that does not hold the tile that is read, but none yet or an earlier one, or a ``later`` one."""
@@ -80,7 +80,7 @@ class Remedies:
             return once or self._unwaited(ring.name, role_of(reader), tile) or self._never_filled(ring.name)
         if not self._roles_on(ring.name, Release | WaitFull):
             return ""
-        return self._unacquired(ring.name) or self._freed_too_early(ring)
+        return self._unacquired(ring.name) or self._acquired_by_some(ring.name) or self._freed_too_early(ring)
 
     def skipped(self, ring: Ring, *, freed: bool) -> str:
         """For a barrier of a stage that is past a phase which somebody waits for: that of a ``freed`` or a full one."""
@@ -197,6 +197,29 @@ class Remedies:
         if self._roles_on(ring, Acquire) and not (fills := [role for role in fills if self._fills_first(role, ring)]):
             return ""
         return f"put acquire: {ring} in front of what fills it in {in_words([writer] if writer in fills else fills)}"
+
+    def _unreleased(self, ring: str, reader: str) -> str:
+        """A role that reads a ring which others release, and does not itself."""
+        if not self._roles_on(ring, Acquire) or reader in (releasing := self._roles_on(ring, Release)):
+            return ""
+        whose = f", as {in_words(releasing)} does" if releasing else ""
+        return (
+            f"put release: {ring} behind the last read of a tile in role {reader!r}{whose}, and count its warps in "
+            "empty_arrivals"
+        )
+
+    def _acquired_by_some(self, ring: str) -> str:
+        """A role of which some warps acquire what all of them fill."""
+        for role in self._program.roles:
+            warps = [
+                op.warps for op in self._ops(role.name) if isinstance(op, Acquire) and op.ring == ring and op.warps
+            ]
+            if warps and min(warps) < role.warps:
+                return (
+                    f"acquire of warps: {min(warps)} in role {role.name!r} lets its other warps through; leave warps "
+                    "out, or put a barrier of the role behind it"
+                )
+        return ""
 
     def _fills_first(self, role: str, ring: str) -> bool:
         """Whether a role fills a stage before it acquires it; of what others acquire for it nothing is known."""

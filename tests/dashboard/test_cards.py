@@ -116,13 +116,12 @@ def test_exposed_time_of_part_of_a_run_is_not_shown_beside_that_of_all_of_it(shi
 
 
 def test_a_run_that_the_tracer_stretched_gets_a_banner(shipped):
-    assert "order of events" in texts(banners(shipped.case(Asked("fused_softmax"))))
     assert banners(shipped.case(Asked("stages"))) == []
     total_s = pipeline(tiles=8, source="measured").total_s
     for factor, warned in ((1.2, False), (1.3, True)):
         case = recorded(8, 8, instrumented_total_s=factor * total_s)
         assert overhead_of(case.other.timeline) == pytest.approx(factor - 1)
-        assert bool(banners(case)) is warned
+        assert ("order of events" in texts(banners(case))) is warned
 
 
 def test_what_is_enough_stands_right_after_the_verdict(shipped):

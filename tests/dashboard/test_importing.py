@@ -103,7 +103,7 @@ def test_of_many_recorded_timelines_that_of_the_scenario_is_meant(folder, tmp_pa
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        (b"", "truncated or not a timeline file"),
+        (b"", "is empty; expected"),
         (b"a few words", "truncated or not a timeline file"),
         (b"{}", 'expected an object with a list "traceEvents"'),
         (b'[{"ph": "X", "ts": "soon", "dur": 1}]', "traceEvents[0].ts is 'soon'"),

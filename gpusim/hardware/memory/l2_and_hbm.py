@@ -224,22 +224,18 @@ class Memory:
         sent = access.fetched
         request, sectors = access.lines * self._l2_write_request, access.sectors * self._l2_write_sector
         into_l2 = [(self.l2_in, (request + sectors) / sent)]
+        share = (1.0 - l2_hit) / sent
+        filled_s = 0.0
         if sent > 1.0:
-            # Changing a sector takes longer than bringing it, which goes on meanwhile.
-            into_l2.append((self.l2_partial, (request + self._l2_partial * sectors) / sent))
+            # What fills a sector is read between writes, not in the order of a stride.
+            filled_s = (1.0 - completed) * self._opened(access, self._block_share[0]) * self._read_weight
+            # Changing a sector takes longer than bringing it, which goes on meanwhile, and waits until it is filled.
+            changed = (request + self._l2_partial * sectors) / sent + share * filled_s * self.l2_partial.limit
+            into_l2.append((self.l2_partial, changed))
         if l2_hit >= 1.0:
             return into_l2
-        opened = self._opened(access, self._block_share[1])
-        # What fills a sector is read between writes, not in the order of a stride.
-        filled = self._opened(access, self._block_share[0]) if sent > 1.0 else 0.0
-        opened = _with_others(opened, completed)
-        filled *= 1.0 - completed
-        share = (1.0 - l2_hit) / sent
-        return [
-            *into_l2,
-            (self.hbm, share * (opened * self._write_weight + filled * self._read_weight)),
-            (self._written, share * opened * self._write_weight),
-        ]
+        written_s = _with_others(self._opened(access, self._block_share[1]), completed) * self._write_weight
+        return [*into_l2, (self.hbm, share * (written_s + filled_s)), (self._written, share * written_s)]
 
     @staticmethod
     def _opened(access: Access, share: float) -> float:

@@ -41,7 +41,7 @@ _PIPES = ("integer", _HEAVY, _LIGHT, "FP64", "matrix")
 _TAKES = {
     ("integer",): (
         "IADD3", "LOP3", "SHF", "ISETP", "SEL", "FSEL", "FSETP", "FMNMX", "IMNMX", "VIMNMX", "VIADDMNMX", "PRMT", "LEA",
-        "I2FP", "IABS", "VOTE", "SGXT", "BMSK", "PLOP3",
+        "I2FP", "IABS", "VOTE", "SGXT", "BMSK", "PLOP3", "VABSDIFF", "VABSDIFF4",
     ),
     (_HEAVY,): ("IMAD", "IDP", "VIADD"),
     ("FP64",): ("DFMA", "DADD", "DMUL", "DSETP"),

@@ -59,6 +59,7 @@ def test_a_register_in_use_is_kept_in_its_place():
         (("LOP3.LUT R0, R0, R1, RZ, 0xc0, !PT", "IMAD R2, R3, R4, RZ"), 0),
         (("DADD R0, R0, R3", "DADD R4, R4, R7"), 2),
         (("HFMA2 R0, R2, R3, RZ", "HADD2 R4, R6, R7"), 2),
+        (("VABSDIFF4.U8.ACC R0, R2, R3, R0", "IADD3 R4, R5, R6, RZ"), 2),
         (("HFMA2 R0, R2, R3, RZ", "HFMA2.MMA R4, R6, R7, RZ"), 0),
         (("HFMA2 R0, R2, R3, RZ", "IMAD R4, R6, R7, RZ"), 2),
         (("HFMA2 R0, R2, R3, RZ", "FADD R4, R6, R7"), 2),
