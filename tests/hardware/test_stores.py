@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from statistics import fmean
 
@@ -22,6 +23,7 @@ from gpusim.program import (
     Store,
     StoreShared,
     TmaStore,
+    WaitLoads,
 )
 from tests.bench_rows import rows
 from tests.tile_programs import NS, RING, kernel, one_role, technique, textbook, total_ns
@@ -287,3 +289,21 @@ def test_parts_of_sectors_take_a_turn_more_for_each_line():
         errors.append(turns / row["cycles_per_store"] - 1.0)
     assert fmean(map(abs, errors)) < 0.08
     assert max(map(abs, errors)) < 0.2
+
+
+def test_stores_that_wait_for_loads_of_their_own_meet_less():
+    """Three words of a structure, each behind a wait of its own or all behind one."""
+    device = load_profile("h200_sxm")
+    loads = [Load(512, width=4, wait=False, tile=0)] * 3
+    words = [Store(512, width=4, stride=12, completed=1.0, tile=0)] * 3
+    together = [*loads, WaitLoads(0, tile=0), *words]
+    apart = [
+        *loads,
+        *(op for left, word in zip((2, 1, 0), words, strict=True) for op in (WaitLoads(left, tile=0), word)),
+    ]
+
+    def total_s(ops) -> float:
+        body = Role("all", 4, lambda tiles: (replace(op, tile=tile) for tile in range(tiles) for op in ops))
+        return simulate_kernel(kernel(body, tiles=48, grid=1056), device, trace=False).total_s
+
+    assert total_s(apart) > 1.08 * total_s(together)

@@ -23,6 +23,8 @@ _MANY_STORERS, _INSTRUCTION_BYTES = 8, 512
 """Warps that keep the queue full, with so many bytes an instruction."""
 _MANY_FILLED = 1e12
 """Bytes/s from DRAM, of which it can be told what they take of the way into L2."""
+_SOME = 0.05
+"""Part put together from which on it is looked at how much less it is otherwise."""
 _LINES_KEPT, _CROWDS = np.arange(8.0, 64.0, 0.25), np.arange(0.0, 8.0, 0.05)
 _MANY_LOADERS, _LOADED = 31, {"part": "chain", "kind": "ldg", "count": 8}
 """Warps that always have more under way than L1 has room for, and their loads."""
@@ -150,13 +152,8 @@ def _merging(b: Benches, _: dict) -> dict[str, Measured]:
     cases = []
     for waiting, read in ((0, "apart"), (WARPS_OF_AN_SM, "none")):
         for row in b.rows("structs", read=read, write="structs"):
-            if row["counters"] is None:
-                raise RecordingError("was measured without ncu, whose counters are needed", path=b.path("structs"))
             structure = row["width"] * row["count"]
-            # Each instruction touches the sectors of all that lie closer together than these.
-            passes = min(row["count"], SECTOR_BYTES // row["width"])
-            part = (passes - row["counters"]["l1_to_l2"]) / (passes - 1.0)
-            cases.append((max(WARP_SIZE * structure / LINE_BYTES, 1.0), waiting, part))
+            cases.append((max(WARP_SIZE * structure / LINE_BYTES, 1.0), waiting, _put_together(row)))
 
     def off(kept: float, crowd: float) -> float:
         return sum((merged_part(lines, waiting, kept, crowd) - part) ** 2 for lines, waiting, part in cases)
@@ -166,7 +163,28 @@ def _merging(b: Benches, _: dict) -> dict[str, Measured]:
     return {
         "lsu.merging_lines": Measured(float(kept), "", f"structs (warps one at a time; parts within {spread:.2f})"),
         "lsu.merging_crowd": Measured(float(crowd), "", f"structs (only stores; parts within {spread:.2f})"),
+        "lsu.merging_split": _split(b),
     }
+
+
+def _split(b: Benches) -> Measured:
+    """What L1 puts together of stores that wait for loads of their own each, over that of stores behind one load."""
+    parts = [
+        {(row["width"], row["count"]): _put_together(row) for row in b.rows("structs", read=read, write="structs")}
+        for read in ("dense", "one")
+    ]
+    found = [parts[0][case] / together for case, together in parts[1].items() if together > _SOME]
+    return Measured(
+        float(np.mean(found)), "", "structs (a load for each store, over one for all)", float(np.ptp(found))
+    )
+
+
+def _put_together(row: dict) -> float:
+    """Part of the stores to a sector that come to L2 as one, 0..1."""
+    if row["counters"] is None:
+        raise RecordingError("was measured without ncu, whose counters are needed")
+    passes = min(row["count"], SECTOR_BYTES // row["width"])
+    return (passes - row["counters"]["l1_to_l2"]) / (passes - 1.0)
 
 
 def _sparse_requests(b: Benches, _: dict) -> dict[str, Measured]:

@@ -41,7 +41,7 @@ WIDTH = 12.0**0.5
 
 def _with_others(opened: float, completed: float) -> float:
     """Bytes that DRAM could move for a wanted one, where others want the rest of ``completed`` of what it opens."""
-    return opened + completed * (1.0 - opened)
+    return opened + completed * min(1.0 - opened, 0.0)
 
 
 class Memory:

@@ -59,6 +59,7 @@ class SmMemory:
         )  # fmt: skip
         self.stores = StoreQueue(memory.sim, profile.value("lsu.store_queue"), profile.value("lsu.stores_ahead"))
         self._merging = profile.value("lsu.merging_lines"), profile.value("lsu.merging_crowd")
+        self._merging_split = profile.value("lsu.merging_split")
         self._sparse = Capacity(f"{lane}.store_lines", multiplicity * profile.value("lsu.store_bandwidth") * clock)
         off_sector, *lsu = (profile.value(name) for name in UNALIGNED)
         self._efficiency = {"tma": (off_sector, 1.0), "lsu": tuple(lsu)}
@@ -206,13 +207,15 @@ class SmMemory:
         completed: float,
         each: float,
         at_once: int,
+        split: bool = False,
     ) -> Event:
         """Threads write ``amount`` bytes, ``each`` by an instruction of a warp; the event: they have been sent.
 
         ``access``: what is sent for a byte that is wanted; ``completed``: see `Memory.writes`. ``at_once``: warps
-        that store at the same time, 0 if each does at its own.
+        that store at the same time, 0 if each does at its own. ``split``: waits for loads part its stores.
         """
         merged = completed * self._merged(each * access.lines, at_once) if completed and not access.dense else 0.0
+        merged *= self._merging_split if split else 1.0
         uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit, completed, merged)]
         sent = amount * ((1.0 - merged) * access.fetched + merged)
         if not access.dense:

@@ -92,6 +92,8 @@ class WarpLane:
         self.groups: deque[list[Event]] = deque()
         self.stores: deque[Event] = deque()
         """Bulk stores that nothing has waited for yet, the oldest first."""
+        # Whether it has waited for loads since its last store; that one's tile, and whether such waits part its stores.
+        self.waited, self.split = False, (-1, False)
         self.products: deque[WgmmaGroup] = deque()
         """Groups of wgmma that nothing has waited for yet, the oldest first."""
         self.copied: tuple[str, int] | None = None

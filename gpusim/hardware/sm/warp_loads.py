@@ -117,6 +117,7 @@ def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _
 
 def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
     before = lane.waits
+    lane.waited |= len(lane.loads) > pending
     while len(lane.loads) > pending:
         loading = lane.loads.popleft()
         for arrival in loading.arrivals:
@@ -161,9 +162,13 @@ def store(lane: WarpLane, op: Store) -> Generator:
     issued = lane.issue_memory(batch)
     if access.dense:
         yield issued
+    tile, split = lane.split
+    # Of the first store in a tile it shows in the tile before.
+    lane.waited, lane.split = False, (op.tile, lane.waited if tile == op.tile else split)
     memory.store(
         share, lane.origin(op.tile), access=access, l2_hit=op.l2_hit, completed=op.completed,
         each=WARP_SIZE * op.width, at_once=0 if lane.group.loose else lane.among(op) * lane.sm.at_once,
+        split=lane.split[1],
     )  # fmt: skip
     if not access.dense:
         # The turns of lines that are not written whole are those in which they are sent.
