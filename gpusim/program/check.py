@@ -149,7 +149,7 @@ def _register_problems(program: KernelProgram, bodies: list[tuple[Role, list[Op]
         yield (
             f"setmaxnreg ({roles}) asks for {WARP_SIZE * asked} registers per CTA, launched were {WARP_SIZE * held} "
             f"({at_launch} per thread), so the role that asks for more would wait forever; take fewer, give more away, "
-            "or launch with more registers"
+            "or launch with more registers; warps that do nothing bring theirs, too (idle_warps)"
         )
 
 

@@ -190,6 +190,7 @@ def test_every_kind_without_a_model_has_a_sentence():
 def test_loops_that_only_wait_are_left_out():
     """The spin on a try_wait is no work; a loop with anything else is."""
     assert only_waits({"SYNCS.PHASECHK.TRANS64.TRYWAIT": 1, "YIELD": 1, "BRA": 1})
+    assert only_waits({"SYNCS.PHASECHK.TRANS64.TRYWAIT": 1, "CCTL.IVALL": 1, "YIELD": 1, "BRA": 1})  # acquire.cluster
     assert not only_waits({"SYNCS.PHASECHK.TRANS64.TRYWAIT": 1, "IADD3": 1, "BRA": 1})
 
 

@@ -81,7 +81,10 @@ class TestDeadlock:
         program = ring_kernel(producer(), consumer(), empty_arrivals=2 * WARPS)
         program = kernel(*program.roles, Role("late", WARPS, consumer(release=False)), tiles=TILES, rings=program.rings)
         error = deadlock(program)
-        assert error.remedy == "put release: input in role 'late', behind the last read of a tile"
+        assert error.remedy == (
+            "put release: input in role 'late', behind the last read of a tile, or say empty_arrivals: 4 of the ring "
+            "if role 'consumer' releases for all"
+        )
 
     def test_missing_copy(self):
         """Who acquires a stage is who should fill it."""

@@ -169,7 +169,8 @@ def only_waits(counts: Mapping[str, int]) -> bool:
     """Whether a loop does nothing but look at an mbarrier until its phase is complete, or wait for registers."""
     everything = sum(counts.values())
     asks = family(counts, "USETMAXREG") and family(counts, "USETMAXREG", "WARPSYNC", "PLOP3", "BRA") == everything
-    return bool(asks) or 0 < family(counts, "SYNCS", "BRA", "YIELD") == everything
+    # What other CTAs of a cluster have written is not in L1: a wait with acquire.cluster empties it (CCTL.IVALL).
+    return bool(asks) or 0 < family(counts, "SYNCS", "BRA", "YIELD", "CCTL") == everything
 
 
 def family(counts: dict[str, int], *opcodes: str) -> int:
