@@ -1,11 +1,9 @@
 """A group of warps executing its role's ops on an SM.
 
-Each op becomes issue slots on the schedulers, requests to the asynchronous-copy units, and
-arrivals on and waits for barriers; the group's lane is tiled by what it does: work, or a
-wait with its reason.
+Each op becomes issue slots on the schedulers, requests to the asynchronous-copy units, and arrivals on and waits for
+barriers; the group's lane is tiled by what it does: work, or a wait with its reason.
 
-Models: issue cost and latency of each op as measured; elapsed time of arithmetic from
-  the sharing of schedulers.
+Models: issue cost and latency of each op as measured; time of arithmetic from the sharing of schedulers.
 Omits: divergence within a warp, other than the reconvergence that a program states.
 """
 
