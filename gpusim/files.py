@@ -1,12 +1,15 @@
-"""Files that are replaced as a whole."""
+"""Files that are replaced as a whole, and tables whose changes can be read."""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
-__all__ = ["write_atomically"]
+__all__ = ["json_by_rows", "write_atomically"]
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -28,3 +31,13 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     except OSError as error:
         # It is about the file that was asked for, not about the scratch file beside it.
         raise type(error)(error.errno, error.strerror, str(path)) from None
+
+
+def json_by_rows(head: Mapping[str, Any], rows: Iterable[Any]) -> str:
+    """JSON of ``head`` and, under ``rows``, one row a line, so that what was measured again is a change of one line.
+
+    Raises `ValueError` for numbers that JSON does not have, such as NaN.
+    """
+    before = json.dumps({**head, "rows": None}, indent=1, allow_nan=False).removesuffix("null\n}")
+    lines = ",\n".join("  " + json.dumps(row, allow_nan=False) for row in rows)
+    return f"{before}[\n{lines}\n ]\n}}\n"

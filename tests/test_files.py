@@ -1,8 +1,10 @@
 """Files that are replaced as a whole."""
 
+import json
+
 import pytest
 
-from gpusim.files import write_atomically
+from gpusim.files import json_by_rows, write_atomically
 
 
 @pytest.mark.parametrize("content", ["µs", "µs".encode()])
@@ -22,3 +24,23 @@ def test_a_file_that_cannot_be_replaced_stays(tmp_path):
     with pytest.raises(OSError, match="file"):
         write_atomically(tmp_path / "file", "text")
     assert list(tmp_path.iterdir()) == [tmp_path / "file"]
+
+
+def test_rows_that_change_are_lines_that_change():
+    """And the whole can be read again."""
+    head, rows = {"device": {"name": "µ"}}, [{"us": 1.5, "why": "a,\n b"}, {"us": 2}]
+    before, after = json_by_rows(head, rows), json_by_rows(head, [rows[0], {"us": 3}])
+    assert json.loads(before) == {**head, "rows": rows}
+    changed = [pair for pair in zip(before.splitlines(), after.splitlines(), strict=True) if pair[0] != pair[1]]
+    assert changed == [('  {"us": 2}', '  {"us": 3}')]
+
+
+@pytest.mark.parametrize("head", [{}, {"bench": "x"}])
+@pytest.mark.parametrize("rows", [[], [{}]])
+def test_little_is_json_too(head, rows):
+    assert json.loads(json_by_rows(head, rows)) == {**head, "rows": rows}
+
+
+def test_what_json_cannot_say_is_not_written():
+    with pytest.raises(ValueError, match="JSON"):
+        json_by_rows({}, [{"us": float("nan")}])

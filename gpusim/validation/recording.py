@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from gpusim.errors import RecordingError
-from gpusim.files import write_atomically
+from gpusim.files import json_by_rows, write_atomically
 from gpusim.validation.case_key import device_folder, params_key
 from gpusim.validation.timeline_file import list_timelines, load_timeline, save_timeline
 
@@ -107,10 +107,9 @@ class Totals:
         return cls(technique, meta, rows)
 
     def save(self, path: Path) -> None:
-        """Write atomically, one row a line, so that a re-measured point is a one-line change."""
-        head = json.dumps({"technique": self.technique, "meta": self.meta}, indent=1, allow_nan=False)[:-2]
-        rows = ",\n".join("  " + json.dumps(dataclasses.asdict(row), allow_nan=False) for row in self.rows)
-        write_atomically(Path(path), f'{head},\n "rows": [\n{rows}\n ]\n}}\n'.encode())
+        """Write atomically, one row a line."""
+        head = {"technique": self.technique, "meta": self.meta}
+        write_atomically(Path(path), json_by_rows(head, map(dataclasses.asdict, self.rows)))
 
 
 def recordings_folder(technique: Any) -> Path:

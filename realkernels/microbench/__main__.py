@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 
+from gpusim.files import write_atomically
 from realkernels._harness import device
 from realkernels.microbench import runner
 
@@ -82,9 +83,7 @@ def _watch(child: subprocess.Popen, out: Path) -> bool:
 
 
 def _write_progress(out: Path, started: int) -> None:
-    temporary = out / (PROGRESS + ".new")
-    temporary.write_text(str(started))
-    temporary.replace(out / PROGRESS)
+    write_atomically(out / PROGRESS, str(started))
 
 
 def _read_progress(out: Path) -> int:

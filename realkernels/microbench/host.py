@@ -34,6 +34,7 @@ import traceback
 from pathlib import Path
 from typing import Any
 
+from gpusim.files import json_by_rows, write_atomically
 from gpusim.validation.recording import device_folder
 from realkernels._harness import device
 from realkernels._harness.compile import source_hash
@@ -138,11 +139,9 @@ def _other_connections(_lab) -> list[dict]:
 
 
 def _write(path: Path, document: dict) -> None:
-    temporary = path.with_suffix(".json.new")
     text = json.dumps(document, separators=(",", ":"))
     # One row a line, so that a new measurement is a readable diff.
-    temporary.write_text(text.replace('{"kind"', '\n{"kind"').replace('{"call"', '\n{"call"') + "\n")
-    temporary.replace(path)
+    write_atomically(path, text.replace('{"kind"', '\n{"kind"').replace('{"call"', '\n{"call"') + "\n")
 
 
 def install(folder: Path) -> int:
@@ -166,9 +165,7 @@ def _split(document: dict, target: Path) -> None:
     for name, bench in document["benches"].items():
         head = {"bench": f"host_{name}", **{key: document[key] for key in ("device", "host", "source_sha256")},
                 "unit_notes": bench["notes"]}  # fmt: skip
-        rows = ",\n".join("  " + json.dumps(_short(row)) for row in bench["rows"])
-        text = json.dumps(head, indent=1).removesuffix("\n}") + f',\n "rows": [\n{rows}\n ]\n}}\n'
-        (target / f"host_{name}.json").write_text(text, encoding="utf-8")
+        write_atomically(target / f"host_{name}.json", json_by_rows(head, map(_short, bench["rows"])))
 
 
 def _short(value: Any) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import sys
 import time
 import traceback
@@ -12,6 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from gpusim.files import json_by_rows, write_atomically
 from realkernels._harness import device, timing
 from realkernels._harness.compile import CompileError, compile_many, source_hash
 from realkernels.microbench.bench import HERE, Context
@@ -153,13 +153,8 @@ def _document(name: str, module: ModuleType, description: dict, clock_hz: float,
 
 
 def _write(path: Path, document: dict) -> None:
-    temporary = path.with_suffix(".json.new")
     head = {key: value for key, value in document.items() if key != "rows"}
-    # One row per line: a new measurement shows up as a readable diff.
-    text = json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n'
-    text += ",\n".join("  " + json.dumps(row) for row in document["rows"]) + "\n ]\n}\n"
-    temporary.write_text(text)
-    temporary.replace(path)
+    write_atomically(path, json_by_rows(head, document["rows"]))
 
 
 def _table(rows: list[dict]) -> str:
