@@ -9,6 +9,7 @@ from math import inf
 import numpy as np
 
 from gpusim.timeline.critical_path import critical_path
+from gpusim.timeline.lane_names import COPY_ENGINES, HOST_THREADS, STREAMS, any_host, device_of, last_part
 from gpusim.timeline.metrics import achieved_bandwidth, achieved_flop_rate, memory_share
 from gpusim.timeline.roofline import BOUND, FP32, TENSOR_CORES
 from gpusim.timeline.timeline import Timeline
@@ -128,15 +129,15 @@ _CALLS = "fewer calls: larger chunks, a graph, allocations outside of the loop"
 _ANOTHER_CHUNK = "more streams, slots or buffers, so that no unit is without a chunk"
 _LATER = "wait with events on the device, or for a chunk some turns later, or once at the end"
 _UNITS = (
-    (r"^host\[", ("issue", "launch", "alloc", "host"), "host", _CALLS),
-    (r"^(gpu\[\d+\]\.)?copy_engine\[", None, "copy engine", "move fewer bytes, or keep them on the device"),
-    (r"^(gpu\[\d+\]\.)?stream\[[^.]*$", ("kernel",), "kernels", "faster kernels, or fewer of them"),
+    (HOST_THREADS, ("issue", "launch", "alloc", "host"), "host", _CALLS),
+    (COPY_ENGINES, None, "copy engine", "move fewer bytes, or keep them on the device"),
+    (STREAMS, ("kernel",), "kernels", "faster kernels, or fewer of them"),
 )
 
 
 def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
     """The unit of a host program that works most of the time, or the waits between units; None for a single kernel."""
-    if not any(name.startswith("host[") for name in timeline.lanes) or timeline.total_s <= 0:
+    if not any_host(timeline.lanes) or timeline.total_s <= 0:
         return None
     found = []
     for lanes, kinds, name, lever in _UNITS:
@@ -157,22 +158,21 @@ def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
 
 def _first_of_device(lanes: Sequence[str]) -> np.ndarray:
     """For each lane the first one of the same device, which stands for it; lanes of one device alone name none."""
-    devices = [lane.partition(".")[0] if lane.startswith("gpu[") else "" for lane in lanes]
+    devices = [device_of(lane) for lane in lanes]
     return np.array([devices.index(device) for device in devices], dtype=np.int64)
 
 
 def _named(unit: str, lane: str) -> str:
     """gpu[1].copy_engine[h2d] reads "copy engine H2D of GPU 1"."""
-    device, _, own = lane.rpartition(".") if lane.startswith("gpu[") else ("", "", lane)
-    engine = f" {own.partition('[')[2].rstrip(']').upper()}" if unit == "copy engine" else ""
-    where = f" of GPU {device[4:].rstrip(']')}" if device else ""
+    engine = f" {last_part(lane).index.upper()}" if unit == "copy engine" else ""
+    where = f" of GPU {device}" if (device := device_of(lane)) else ""
     return f"{unit}{engine}{where}"
 
 
 def _what_the_host_does(timeline: Timeline, share: float) -> Bottleneck:
     """What takes most of the time of the host's threads: calls, copying pageable memory, or work of their own."""
-    host = timeline.mask(lanes=r"^host\[", kinds=("host",))
-    calls = timeline.mask(lanes=r"^host\[", kinds=("issue", "launch", "alloc"))
+    host = timeline.mask(lanes=HOST_THREADS, kinds=("host",))
+    calls = timeline.mask(lanes=HOST_THREADS, kinds=("issue", "launch", "alloc"))
     spent, staged = timeline.end_s - timeline.start_s, timeline.bytes > 0
     in_calls, staging, own = (float(spent[of].sum()) for of in (calls, host & staged, host & ~staged))
     if own > max(in_calls, staging):

@@ -7,12 +7,13 @@ timeline it is inferred as the work of the same CTA that ended last before the w
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
+from collections.abc import Hashable
 from dataclasses import dataclass
 
 import numpy as np
 
+from gpusim.timeline.lane_names import cta_of, parts_of, sm_of
 from gpusim.timeline.timeline import Timeline
 from gpusim.timeline.vocabulary import KINDS
 
@@ -20,7 +21,6 @@ __all__ = ["CriticalPath", "Step", "critical_path"]
 
 _WAIT_KINDS = frozenset(KINDS.index(kind) for kind in ("wait", "barrier", "idle"))
 _PRODUCT = KINDS.index("product")
-_CTA = re.compile(r"^(sm\[\d+\](?:\.cta\[\d+\])?|[^.\[]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +64,8 @@ class _Walker:
         self.inferred = False
         span = timeline.span_s
         self._tolerance = 1e-9 * (span[1] - span[0])
-        owners: dict[str, int] = {}
-        owner_of_lane = np.array([owners.setdefault(_CTA.match(name).group(1), len(owners)) for name in timeline.lanes])
+        owners: dict[Hashable, int] = {}
+        owner_of_lane = np.array([owners.setdefault(_owner(name), len(owners)) for name in timeline.lanes])
         self._owner = owner_of_lane[timeline.lane]
         work = ~np.isin(timeline.kind, list(_WAIT_KINDS))
         # Work by owner, ordered by end, so that "ended last before t" is one bisection.
@@ -133,3 +133,8 @@ class _Walker:
         if index > 0 and timeline.lane[index - 1] == timeline.lane[index]:
             return index - 1
         return -1
+
+
+def _owner(lane: str) -> Hashable:
+    """The same for lanes that do one work: those of a CTA, or of a unit."""
+    return cta_of(lane) or (sm_of(lane), parts_of(lane)[0].name)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from gpusim.timeline.lane_names import any_host
 from gpusim.timeline.timeline import Timeline
 from gpusim.timeline.vocabulary import KINDS
 
@@ -15,7 +16,7 @@ __all__ = ["from_first_call"]
 def from_first_call(timeline: Timeline) -> Timeline:
     """A host's timeline from its first call on: before that a traced host waits for the trace to start."""
     work = timeline.kind != KINDS.index("wait")
-    if not any(lane.startswith("host") for lane in timeline.lanes) or not work.any():
+    if not any_host(timeline.lanes) or not work.any():
         return timeline
     start_s = float(timeline.start_s[work].min())
     clipped = [np.maximum(times, start_s) - start_s for times in (timeline.start_s, timeline.end_s)]

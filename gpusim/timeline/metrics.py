@@ -8,11 +8,11 @@ copy for one SM cannot hide under the arithmetic of another. The inside of a ker
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import numpy as np
 
+from gpusim.timeline.lane_names import is_inside, sm_of
 from gpusim.timeline.timeline import COLUMNS, Timeline
 from gpusim.timeline.unions import union_length
 from gpusim.timeline.vocabulary import KINDS, REASONS
@@ -38,8 +38,6 @@ COPY_KINDS = ("copy", "load")
 COMPUTE_KINDS = ("compute", "kernel")
 """Arithmetic: a role of a CTA computing, or a kernel on a stream."""
 
-_SM = re.compile(r"^sm\[(\d+)\]")
-_INSIDE = ".kernel["
 INSIDE_GROUP = -1
 
 _ROUNDING = 1e-9
@@ -48,7 +46,7 @@ _ROUNDING = 1e-9
 
 def outside_of_kernels(timeline: Timeline) -> Timeline:
     """The timeline without lanes inside of kernels on streams, which come last; itself where there are none."""
-    count = sum(_INSIDE not in name for name in timeline.lanes)
+    count = sum(not is_inside(name) for name in timeline.lanes)
     if count == len(timeline.lanes):
         return timeline
     kept = timeline.lane < count
@@ -175,11 +173,12 @@ def summary(timeline: Timeline) -> dict[str, float | None]:
 
 def _groups(timeline: Timeline) -> np.ndarray:
     """Group number of every interval: 0 for the device, 1 + SM number for an SM, -1 inside a kernel on a stream."""
-    numbers = [
-        INSIDE_GROUP if _INSIDE in name else int(match.group(1)) + 1 if (match := _SM.match(name)) else 0
-        for name in timeline.lanes
-    ]
-    return np.array(numbers, dtype=np.int64)[timeline.lane] if len(timeline.lanes) else np.zeros(0, dtype=np.int64)
+    return np.array([_group(name) for name in timeline.lanes], dtype=np.int64)[timeline.lane]
+
+
+def _group(lane: str) -> int:
+    sm = sm_of(lane)
+    return INSIDE_GROUP if is_inside(lane) else 0 if sm is None else sm + 1
 
 
 def _overlap(timeline: Timeline) -> tuple[float, float]:

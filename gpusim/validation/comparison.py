@@ -11,6 +11,7 @@ import numpy as np
 
 from gpusim.errors import RecordingError
 from gpusim.timeline import COLUMNS, KINDS, Timeline
+from gpusim.timeline.lane_names import last_part
 from gpusim.timeline.metrics import summary
 from gpusim.validation.band import DEFAULT_BAND, Band
 
@@ -171,13 +172,15 @@ def compare_timelines(
 
 def _fewer_rings(measured: Timeline, predicted: Timeline) -> tuple[str, ...]:
     """Rings that both sides have copies into, if ``measured`` shows some of those of ``predicted`` only; else none."""
-    ours, theirs = ({_ring(name) for name in _lanes_of_copies(side)} for side in (predicted, measured))
+    ours, theirs = ({last_part(name).name for name in _lanes_of_copies(side)} for side in (predicted, measured))
     return tuple(sorted(ours & theirs)) if ours - theirs else ()
 
 
 def _of_rings(predicted: Timeline, rings: tuple[str, ...]) -> Timeline:
     """``predicted`` without copies into any ring but these."""
-    left_out = [predicted.lanes.index(name) for name in _lanes_of_copies(predicted) if _ring(name) not in rings]
+    left_out = [
+        predicted.lanes.index(name) for name in _lanes_of_copies(predicted) if last_part(name).name not in rings
+    ]
     keep = ~(np.isin(predicted.lane, left_out) & predicted.mask(kinds=("copy",)))
     columns = {name: getattr(predicted, name)[keep] for name in COLUMNS if name != "cause"}
     meta = {name: value for name, value in predicted.meta.items() if name != "hidden_fraction"}
@@ -188,11 +191,6 @@ def _of_rings(predicted: Timeline, rings: tuple[str, ...]) -> Timeline:
 def _lanes_of_copies(timeline: Timeline) -> list[str]:
     """Names of the lanes that copies lie in."""
     return [timeline.lanes[lane] for lane in np.unique(timeline.lane[timeline.mask(kinds=("copy",))])]
-
-
-def _ring(lane: str) -> str:
-    """``input`` of ``sm[0].cta[1].input[2]``."""
-    return lane.rpartition(".")[2].partition("[")[0]
 
 
 def _error(name: str, predicted: float | None, measured: float | None) -> MetricError | None:

@@ -6,7 +6,6 @@ nothing.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -16,15 +15,13 @@ from gpusim.program import KernelProgram
 from gpusim.program.host import HostProgram
 from gpusim.scenario.sweeps.yardstick import alike, not_the_same
 from gpusim.timeline import KINDS, Timeline
+from gpusim.timeline.lane_names import SMS, STREAMS, cta_of, last_part
 from gpusim.units import format_quantity
 
 __all__ = ["unlike_work"]
 
 MANY_TILES, FEW_TILES = 2, 2
 """A CTA with more than so many times its tiles, and so many on top, works on something else."""
-_STREAM = r"^(gpu\[\d+\]\.)?stream\[[^]]*\]$"
-_ENGINE = re.compile(r"copy_engine\[(\w+)\]$")
-_INSIDE = r"^sm\["
 _WAYS = {"h2d": "bytes to the device", "d2h": "bytes from the device"}
 _BETWEEN, _UNKNOWN = "bytes within and between devices", "other"
 
@@ -84,14 +81,14 @@ def _copies(ours: _Done, theirs: _Done) -> Iterator[str]:
 
 def _done(timeline: Timeline) -> _Done:
     # A trace that names no streams has its kernels elsewhere.
-    kernels = int(timeline.mask(lanes=_STREAM, kinds=("kernel",)).sum() or timeline.mask(kinds=("kernel",)).sum())
-    copies = timeline.mask(lanes=_STREAM, kinds=("copy",))
-    if not kernels and not copies.any() and timeline.mask(lanes=_INSIDE).any():
+    kernels = int(timeline.mask(lanes=STREAMS, kinds=("kernel",)).sum() or timeline.mask(kinds=("kernel",)).sum())
+    copies = timeline.mask(lanes=STREAMS, kinds=("copy",))
+    if not kernels and not copies.any() and timeline.mask(lanes=SMS).any():
         return _Done(1, 0, {}, _most_tiles(timeline))  # the inside of one kernel
     amounts: dict[str, float] = {}
     for number, lane in enumerate(timeline.lanes):
-        if found := _ENGINE.search(lane):
-            way = found[1] if found[1] in (*_WAYS, _UNKNOWN) else _BETWEEN
+        if (engine := last_part(lane)).name == "copy_engine":
+            way = engine.index if engine.index in (*_WAYS, _UNKNOWN) else _BETWEEN
             there = (timeline.lane == number) & (timeline.kind == KINDS.index("transfer"))
             amounts[way] = amounts.get(way, 0.0) + float(timeline.bytes[there].sum())
     return _Done(kernels, int(copies.sum()), amounts, 0)
@@ -99,15 +96,10 @@ def _done(timeline: Timeline) -> _Done:
 
 def _most_tiles(timeline: Timeline) -> int:
     """The number of different tiles on the lanes of one CTA, of that with most; tiles may be numbered in any way."""
-    cta = np.array([_cta(lane) for lane in timeline.lanes])[timeline.lane]
+    numbers: dict[tuple[int, int] | None, int] = {None: -1}
+    cta = np.array([numbers.setdefault(cta_of(lane), len(numbers)) for lane in timeline.lanes])[timeline.lane]
     pairs = np.unique(np.stack([cta, timeline.tile])[:, (timeline.tile >= 0) & (cta >= 0)], axis=1)
     return int(np.unique(pairs[0], return_counts=True)[1].max(initial=0))
-
-
-def _cta(lane: str) -> int:
-    """A number that lanes of the same CTA share; -1 for lanes of none."""
-    found = re.match(r"sm\[(\d+)\]\.cta\[(\d+)\]", lane)
-    return int(found[1]) << 32 | int(found[2]) if found else -1
 
 
 def _size(count: float) -> str:

@@ -13,6 +13,7 @@ from gpusim.dashboard.figure.recorded import ends_of, tiles_kept
 from gpusim.dashboard.figure.text import even_text, percent
 from gpusim.dashboard.figure.track import MICRO, Track
 from gpusim.timeline import KINDS, REASONS
+from gpusim.timeline.lane_names import is_host
 
 __all__ = ["blank_shade", "end_traces", "unrecorded_traces"]
 
@@ -104,7 +105,7 @@ def _between_calls(track: Track, panel: Panel, least_us: float) -> list[tuple[st
     words = f"<b>{UNRECORDED}</b><br>the tracer sees a host's calls, not what it does between them"
     found = []
     for name in _shown(track, panel):
-        if not name.startswith("host["):
+        if not is_host(name):
             continue
         first, last = track.bounds[track.lane_ids[name]], track.bounds[track.lane_ids[name] + 1]
         begin, end = track.latest_end_us[first : last - 1], track.start_us[first + 1 : last]

@@ -12,6 +12,7 @@ from gpusim.dashboard.figure.lane_tree import lane_tree
 from gpusim.dashboard.figure.track import Track
 from gpusim.dashboard.figure.view import View
 from gpusim.timeline import KINDS
+from gpusim.timeline.lane_names import last_part
 
 __all__ = ["lane_rows"]
 
@@ -56,7 +57,7 @@ def _stages(track: Track) -> set[str]:
     """Lanes ``name[k]`` all of whose intervals are of stage ``k``: stages of a ring."""
     found = set()
     for name, part in _parts(track):
-        index = name.rpartition("[")[2].removesuffix("]")
+        index = last_part(name).index
         if index.isdigit() and (track.timeline.stage[part] == int(index)).all():
             found.add(name)
     return found
@@ -74,5 +75,5 @@ def _places(track: Track) -> dict[str, int]:
         counts = np.bincount(track.timeline.kind[part], minlength=len(KINDS))
         most = max(_FLOW, key=lambda kind: (counts[kind], _FLOW[kind] == 2))
         if counts[most]:
-            places.setdefault(name.rpartition(".")[2], _FLOW[most])
+            places.setdefault(last_part(name).text, _FLOW[most])
     return places

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 
+from gpusim.timeline.lane_names import last_part, parts_of
+
 __all__ = ["Node", "lane_tree", "short_name"]
 
-_PART = re.compile(r"^(?P<base>[^\[]+)(?:\[(?P<index>.+)\])?$")
 _ROLE, _UNIT = 6, 9
 _RANK = {"gpu": 0, "host": 1, "stream": 2, "copy_engine": 3, "kernel": 3, "sm": 4, "cta": 5, "warp": _ROLE}
 _UNITS = {"tma", "lsu", "tensor", "l2", "hbm"}
@@ -49,7 +50,7 @@ class Node:
     def is_ring(self) -> bool:
         """A group whose children are all lanes with an index, of one kind: stages of a ring, or warps of a role."""
         leaves = self.children.values()
-        alike = len({leaf.path.rpartition("/")[2].partition("[")[0] for leaf in leaves}) == 1
+        alike = len({last_part(leaf.path.rpartition("/")[2]).name for leaf in leaves}) == 1
         return self.lane is None and alike and all(not leaf.children and leaf.path.endswith("]") for leaf in leaves)
 
     @property
@@ -71,12 +72,10 @@ def _natural(text: str) -> tuple:
 def _steps(lane: str, stage: bool = False) -> list[tuple[str, str, tuple]]:
     """(key, label, rank) for every level of a lane's name; ``stage``: it is a stage of a ring."""
     steps: list[tuple[str, str, tuple]] = []
-    for part in lane.split("."):
-        found = _PART.match(part)
-        base, index = (found["base"], found["index"]) if found else (part, None)
+    for part, base, index in parts_of(lane):
         title = _TITLE.get(base, base.replace("_", " "))
         rank = _RANK.get(base, _UNIT if base in _UNITS else _ROLE)
-        if index is None:
+        if not index:
             steps.append((base, title, (rank, 0, ())))
         elif base in _RANK:
             label = f"{title} {_TITLE.get(index, index)}"

@@ -13,6 +13,7 @@ from gpusim.dashboard.figure.palette import ink
 from gpusim.dashboard.figure.recorded import ends_of, run_name
 from gpusim.dashboard.figure.text import even_text
 from gpusim.dashboard.figure.track import Track
+from gpusim.timeline.lane_names import above
 
 __all__ = ["CriticalLine", "critical_trace", "end_marks", "selection_marks"]
 
@@ -121,7 +122,7 @@ def _centres(panel: Panel, lanes: Sequence[str]) -> np.ndarray:
     centres = panel.places(lanes)[0].copy()
     number = {lane: i for i, lane in enumerate(lanes)}
     for i in np.flatnonzero(~np.isfinite(centres)):
-        role = number.get(lanes[i].rpartition(".")[0])
+        role = number.get(above(lanes[i]))
         if role is not None:
             centres[i] = centres[role]
     return centres

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from gpusim.dashboard.figure.track import MICRO, Track
 from gpusim.timeline import Timeline
+from gpusim.timeline.lane_names import any_host
 
 __all__ = ["DISTORTED", "Ends", "ends_of", "overhead_of", "run_name", "tiles_kept"]
 
@@ -42,7 +43,7 @@ def overhead_of(timeline: Timeline | None) -> float | None:
 
 def run_name(timeline: Timeline) -> str:
     """What to call the recorded run: kernels write time stamps themselves, host calls are traced."""
-    return "traced run" if any(lane.startswith("host[") for lane in timeline.lanes) else "probed run"
+    return "traced run" if any_host(timeline.lanes) else "probed run"
 
 
 def tiles_kept(timeline: Timeline | None) -> tuple[int, int] | None:

@@ -11,6 +11,7 @@ from gpusim.dashboard.figure.text import bytes_text, delta_text, time_text
 from gpusim.dashboard.figure.track import Track
 from gpusim.dashboard.figure.view import Selection
 from gpusim.dashboard.page.case import Case
+from gpusim.timeline.lane_names import parts_of
 
 __all__ = ["details_strip"]
 
@@ -62,7 +63,7 @@ def _inside(track: Track, index: int) -> list[html.Div]:
     if kernel.kind != "kernel" or not lane:
         return []
     # Groups from the stream down to the first CTA, by the paths of `gpusim.dashboard.figure.lane_tree`.
-    parts = [part for part in lane.split(".") if part.partition("[")[0] in ("gpu", "stream", "kernel", "sm", "cta")]
+    parts = [part.text for part in parts_of(lane) if part.name in ("gpu", "stream", "kernel", "sm", "cta")]
     paths = ["/" + "/".join(parts[: depth + 1]) for depth in range(len(parts))]
     button = html.Button(
         "zoom into its warps", className="link", title="Open this kernel's lanes and show its time alone",

@@ -16,6 +16,7 @@ from gpusim.program.host import HostProgram
 from gpusim.scenario import Scenario
 from gpusim.timeline import Timeline
 from gpusim.timeline.bottleneck import bottleneck
+from gpusim.timeline.lane_names import last_part
 from gpusim.validation import Measurement
 
 NO_BREAK = "\u00a0"
@@ -216,7 +217,7 @@ def predicted_note(predicted: Timeline) -> str:
     alike = [c for c in predicted.meta.get("sm_classes", ()) if int(c["sms"]) > 1]
     if not alike:
         return ""
-    lanes = _listed([c["lane"].removeprefix("sm[").removesuffix("]") for c in alike])
+    lanes = _listed([last_part(c["lane"]).index for c in alike])
     counts = _listed([str(c["sms"]) for c in alike])
     without = sum(int(c.get("without_last_cta", 0)) for c in alike)
     but = f", {without} of them without the last CTA" if without else ""

@@ -10,6 +10,7 @@ from gpusim.dashboard.figure.figures import Drawing
 from gpusim.dashboard.figure.geometry import HEADER_PX, Panel
 from gpusim.dashboard.figure.lane_list import Row
 from gpusim.dashboard.figure.text import counted
+from gpusim.timeline.lane_names import last_part
 
 __all__ = ["gutter_rows"]
 
@@ -69,7 +70,7 @@ def _count(row: Row, warps: Mapping[str, int]) -> str:
     """What a closed row holds: its lanes, or for a role its warps, of which only those that differ have lanes."""
     if not row.own:
         return counted(row.more, "lane")
-    several = warps.get(row.own.rpartition(".")[2])
+    several = warps.get(last_part(row.own).text)
     return counted(several, "warp") if several else f"+{counted(row.more, 'lane')}"
 
 

@@ -12,6 +12,7 @@ from gpusim.dashboard.figure.text import bytes_text, even_text, percent, signed_
 from gpusim.dashboard.figure.track import MICRO
 from gpusim.dashboard.page.case import MEASURED, Case
 from gpusim.timeline import KINDS, REASONS, Timeline
+from gpusim.timeline.lane_names import is_inside, last_part
 from gpusim.timeline.metrics import COMPUTE_KINDS, wait_by_reason
 from gpusim.timeline.unions import union_length
 
@@ -45,10 +46,13 @@ def idle_of(timeline: Timeline) -> dict[str, float]:
     """Who does nothing for which share of the predicted time: units, computing warps, and waits by their reason."""
     shares: dict[str, float] = {}
     total_s = timeline.total_s
-    for lane in (name for name in timeline.lanes if name.startswith("copy_engine[")):  # rungs have one device
-        engine = lane.partition("[")[2].rstrip("]").upper()
+    for lane in timeline.lanes:  # rungs have one device
+        if (part := last_part(lane)).name != "copy_engine":
+            continue
+        engine = part.index.upper()
         shares[f"copy engine {engine} idle"] = 1.0 - _busy(timeline, timeline.mask(lanes=_exactly(lane))) / total_s
-    computing = timeline.mask(kinds=COMPUTE_KINDS) & ~timeline.mask(lanes=r"\.kernel\[")
+    inside = np.array([is_inside(lane) for lane in timeline.lanes], dtype=bool)
+    computing = timeline.mask(kinds=COMPUTE_KINDS) & ~inside[timeline.lane]
     if shares:
         shares["kernels idle"] = 1.0 - _busy(timeline, computing) / total_s
     elif computing.any():
