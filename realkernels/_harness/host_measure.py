@@ -257,7 +257,7 @@ def _read_traces(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 
 def _usual(totals: Totals, traces: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Of the traces of each configuration the one whose un-traced runs took nearest to what is recorded."""
+    """Of the traces of each configuration the one that took nearest to what is recorded for runs without a tracer."""
     recorded = {json.dumps(row.params, sort_keys=True): row.total_s for row in totals.rows}
     nearest: dict[str, tuple[float, dict[str, Any]]] = {}
     for traced in traces:

@@ -97,6 +97,17 @@ def test_broken_or_empty_bench_is_named(tmp_path):
         measure_quantities(tmp_path)
 
 
+def test_bench_measured_without_counters_is_named(tmp_path):
+    """Where ncu may not read them, what needs them is not guessed."""
+    for path in FILES:
+        shutil.copy(path, tmp_path)
+    bench = json.loads((RECORDED / "structs.json").read_text(encoding="utf-8"))
+    bench["rows"] = [{**row, "counters": None} for row in bench["rows"]]
+    (tmp_path / "structs.json").write_text(json.dumps(bench), encoding="utf-8")
+    with pytest.raises(RecordingError, match=r"structs\.json.*ncu"):
+        measure_quantities(tmp_path)
+
+
 def test_device_without_limits_is_refused():
     """No table, no profile."""
     device = {"name": "Old", "compute_capability": "3.5", "sm_count": 15, "driver": "1"}

@@ -153,7 +153,7 @@ def _merging(b: Benches, _: dict) -> dict[str, Measured]:
     for waiting, read in ((0, "apart"), (WARPS_OF_AN_SM, "none")):
         for row in b.rows("structs", read=read, write="structs"):
             structure = row["width"] * row["count"]
-            cases.append((max(WARP_SIZE * structure / LINE_BYTES, 1.0), waiting, _put_together(row)))
+            cases.append((max(WARP_SIZE * structure / LINE_BYTES, 1.0), waiting, _put_together(b, row)))
 
     def off(kept: float, crowd: float) -> float:
         return sum((merged_part(lines, waiting, kept, crowd) - part) ** 2 for lines, waiting, part in cases)
@@ -170,7 +170,7 @@ def _merging(b: Benches, _: dict) -> dict[str, Measured]:
 def _split(b: Benches) -> Measured:
     """What L1 puts together of stores that wait for loads of their own each, over that of stores behind one load."""
     parts = [
-        {(row["width"], row["count"]): _put_together(row) for row in b.rows("structs", read=read, write="structs")}
+        {(row["width"], row["count"]): _put_together(b, row) for row in b.rows("structs", read=read, write="structs")}
         for read in ("dense", "one")
     ]
     found = [parts[0][case] / together for case, together in parts[1].items() if together > _SOME]
@@ -179,10 +179,11 @@ def _split(b: Benches) -> Measured:
     )
 
 
-def _put_together(row: dict) -> float:
-    """Part of the stores to a sector that come to L2 as one, 0..1."""
+def _put_together(b: Benches, row: dict) -> float:
+    """Part of the stores to a sector that come to L2 as one, 0..1, by a row of `structs`."""
     if row["counters"] is None:
-        raise RecordingError("was measured without ncu, whose counters are needed")
+        raise RecordingError("was measured without ncu, whose counters are needed", path=b.path("structs"))
+    # Each instruction touches the sectors of all that lie closer together than these.
     passes = min(row["count"], SECTOR_BYTES // row["width"])
     return (passes - row["counters"]["l1_to_l2"]) / (passes - 1.0)
 

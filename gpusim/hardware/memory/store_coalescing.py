@@ -3,9 +3,9 @@
 Models: a turn for each sector, and one for each line of which sectors are written in part. L1 keeps the lines of stores
   until it needs the room; what comes in between throws them out: more lines of the warp's own stores, and those of
   others. Warps that store at the same time, as behind a barrier, all come in between; of others that wait it is fewer,
-  as warps come one after the other and finish what they store.
-Omits: how many instructions stand between the stores (up to 64 make no difference); stores that wait for loads of
-  their own each, of which fewer meet.
+  as warps come one after the other and finish what they store. Of stores that wait for loads of their own each fewer
+  meet, the same part of any (`lsu.merging_split`).
+Omits: how many instructions stand between the stores (up to 64 make no difference).
 Assumes: of stores that wait, what comes in between grows with the root of their number.
 Source: realkernels.microbench structs (bytes from L1 to L2, by the counters), store_parts (cycles); see the profile.
 """
