@@ -34,7 +34,7 @@ def test_profile_is_reproduced(folder):
     again = yaml.safe_load(profile_text(launch["device"], measure_quantities(folder), launch["date"]))
     file = resources.files("gpusim.hardware") / "profiles" / f"{folder.name}.yaml"
     committed = yaml.safe_load(file.read_text(encoding="utf-8"))
-    for key in ("quantities", "limits", "like"):
+    for key in ("title", "description", "quantities", "limits", "like"):
         assert again.get(key) == committed.get(key)
 
 

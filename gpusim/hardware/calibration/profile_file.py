@@ -77,7 +77,7 @@ def profile_text(device: Mapping[str, Any], measured: Mapping[str, Measured], da
         "title": f"{device['name']} (measured {date[:10]}, driver {device['driver']})",
         "description": (
             "Cycle counts, rates and latencies from this project's microbenchmarks, limits from vendor "
-            "documents. Left out: L2 partitions, translation misses, clocks that fall under load."
+            "documents. Left out: address translation, clocks that fall under load but for that of tensor cores."
         ),
         "limits": _LIMITS[capability],
     }
