@@ -58,6 +58,7 @@ _LESS = {FP32: "compute less, or on the tensor cores", TENSOR_CORES: "compute le
 
 _ON_A_LINE = "tiles that start on 128-byte lines, if need be padded: L2 holds up bulk copies off a line"
 _THROUGH_IT = "copy fewer bytes; let threads store, or load, what need not pass the copy unit"
+_NEARER = "load less from other CTAs of the cluster: multicast copies, or parts that each works on for all"
 _READ_LESS = "read less often, in whole lines: larger tiles, or keep what is read again in shared memory"
 _APART = "larger tiles, or clusters that copy for each other: SMs that wait for L2 no longer read together"
 
@@ -65,10 +66,11 @@ _APART = "larger tiles, or clusters that copy for each other: SMs that wait for 
 def bottleneck(timeline: Timeline) -> Bottleneck | None:
     """The peak that is reached (the larger share of two), else the kind with the largest share of the critical path.
 
-    Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``, ``l2_busy``, ``copy_unit_busy``) where it
-    has them; so is the part of the first that is lost (``off_line_loss``). For streams and copies it is the unit that
-    works most of the time: a copy engine, the kernels, or a thread of the host; where none does, ``waits_in_chunks`` of
-    ``meta`` tells whether the host is why. None for a timeline without intervals that reaches no peak.
+    Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``, ``l2_busy``, ``copy_unit_busy``,
+    ``network_busy``) where it has them; so is the part of the first that is lost (``off_line_loss``). For streams and
+    copies it is the unit that works most of the time: a copy engine, the kernels, or a thread of the host; where none
+    does, ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a timeline without intervals that
+    reaches no peak.
     """
     peak = _peak(timeline)
     if peak is not None:
@@ -109,7 +111,10 @@ def _peak(timeline: Timeline) -> Bottleneck | None:
     if l2 >= L2_FULL:
         return Bottleneck("L2 bandwidth", l2, _APART if timeline.meta.get("moving_apart") else _READ_LESS)
     passing = timeline.meta.get("copy_unit_busy", 0.0)
-    return Bottleneck("copy unit (TMA)", passing, _THROUGH_IT) if passing >= BOUND else None
+    if passing >= BOUND:
+        return Bottleneck("copy unit (TMA)", passing, _THROUGH_IT)
+    network = timeline.meta.get("network_busy", 0.0)
+    return Bottleneck("network between SMs", network, _NEARER) if network >= BOUND else None
 
 
 def _waits_for_products(timeline: Timeline) -> bool:
