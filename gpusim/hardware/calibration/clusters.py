@@ -16,8 +16,8 @@ WIDE = 16
 """Bytes a lane of the widest load or store."""
 MANY_ARRIVALS = 8, 16
 """CTAs of a cluster and consumers of each that wait for nothing but their arrivals, in all clusters at once."""
-FEW_WARPS = 4
-"""Warps of each CTA at a barrier that takes as long as it takes by itself."""
+FEW_WARPS, MOST_WARPS = 4, 16
+"""Warps of each CTA at a barrier."""
 
 
 def _arrivals(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
@@ -44,11 +44,19 @@ def _arrivals(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
 
 
 def _barrier(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
-    """A barrier of the cluster, beyond what the arrivals of its warps take."""
-    turns = [b.one("cluster", "cycles", what="barrier", cluster=size, warps=FEW_WARPS) for size in SIZES]
-    warps = FEW_WARPS * (found["barrier.arrive_per_warp"].value + found["barrier.release_per_warp"].value)
-    took = float(np.mean(turns)) - warps
-    return {"cluster.sync": Measured(took, "cycles", "cluster (barrier, four warps a CTA)", float(np.std(turns)))}
+    """A barrier of the cluster, with the fence of each warp before it, beyond what the arrivals of its warps take."""
+    few, many = (
+        [b.one("cluster", "cycles", what="barrier", cluster=size, warps=warps) for size in SIZES]
+        for warps in (FEW_WARPS, MOST_WARPS)
+    )
+    slopes = (np.array(many) - np.array(few)) / (MOST_WARPS - FEW_WARPS)
+    per_warp = found["barrier.arrive_per_warp"].value + found["barrier.release_per_warp"].value
+    each, source = float(np.mean(slopes)) - per_warp, "cluster (barrier, 4 and 16 warps a CTA)"
+    took = float(np.mean(few)) - FEW_WARPS * (each + per_warp)
+    return {
+        "cluster.sync": Measured(took, "cycles", source, float(np.std(few))),
+        "cluster.sync_per_warp": Measured(each, "cycles", source, float(np.std(slopes))),
+    }
 
 
 def _room(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:

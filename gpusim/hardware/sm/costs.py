@@ -107,6 +107,8 @@ class InstructionCosts:
     """Time between two arrivals in other CTAs, of an SM."""
     cluster_sync_s: float
     """Time of a barrier of the cluster from the arrival of its last warp."""
+    cluster_sync_per_warp_s: float
+    """And for each warp of the CTA, which has a fence before it."""
     cluster_load: MemoryIssue
     """A load from shared memory of another CTA of the cluster."""
     cluster_load_s_per_byte: float
@@ -169,6 +171,7 @@ class InstructionCosts:
             cluster_arrive_s=seconds("cluster.arrive_latency"),
             cluster_arrive_interval_s=seconds("cluster.arrive_interval"),
             cluster_sync_s=seconds("cluster.sync"),
+            cluster_sync_per_warp_s=seconds("cluster.sync_per_warp"),
             cluster_load=MemoryIssue(value("lsu.ldg_interval"), value("cluster.load_data_interval")),
             cluster_load_s_per_byte=1.0 / (value("cluster.load_bandwidth") * profile.clock_hz),
             cluster_load_latency_s=seconds("cluster.load_latency"),

@@ -204,7 +204,8 @@ def sync_threads(lane: WarpLane, op: SyncThreads) -> Generator:
 def cluster_sync(lane: WarpLane, op: ClusterSync) -> Generator:
     yield from _stored_in_cluster(lane, op.tile)
     # All CTAs of a cluster do the same at the same time.
-    yield from _meet(lane, lane.cta.cluster_sync, lane.cost.cluster_sync_s, op.tile)
+    barrier, cost = lane.cta.cluster_sync, lane.cost
+    yield from _meet(lane, barrier, cost.cluster_sync_s + barrier.parties * cost.cluster_sync_per_warp_s, op.tile)
 
 
 def named_barrier(lane: WarpLane, op: NamedBarrier) -> Generator:
