@@ -96,8 +96,8 @@ RUNGS = (
     ),
     Rung(
         4, "Clusters and distributed shared memory",
-        "Each CTA keeps the part that it has fetched, and the others load it from there: a ring takes a fraction of the "
-        "shared memory. The network between SMs passes an eighth of what own shared memory does, and becomes the limit.",
+        "Each CTA keeps the part that it has fetched, and the others load it from there: a ring takes a fraction of "
+        "the shared memory. The network between SMs passes an eighth of what own shared memory does, and is the limit.",
         "Parts that the other CTAs load from where they are, instead of copies that reach all of them.",
         _with("cluster_multicast", copies="peers"), Asked("cluster_multicast"), tiles=12, lanes=_CTA,
     ),
