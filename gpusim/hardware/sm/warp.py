@@ -29,13 +29,10 @@ from gpusim.program import (
     WARP_SIZE,
     Compute,
     CpAsync,
-    Load,
     Mix,
     Op,
     PartOfRole,
     SetMaxNReg,
-    Store,
-    StoreShared,
     TimeStamp,
 )
 
@@ -203,7 +200,7 @@ class WarpLane:
         """Fraction of the bytes of ``op`` that these warps move."""
         return self.group.warps / self.among(op)
 
-    def instructions(self, op: Load | Store | StoreShared | CpAsync) -> float:
+    def instructions(self, op: PartOfRole) -> float:
         """Warp instructions with which one warp moves its part of the bytes of ``op``."""
         return op.bytes / (self.among(op) * WARP_SIZE * op.width)
 
