@@ -210,11 +210,15 @@ def _computed(rows: Sequence[Stated], some: Mapping[str, int], outside: bool) ->
         numbers["reads"] = "false"
     if stores:
         numbers |= stores.pop(0)
-    if numbers:
-        notes = "; ".join(_notes(rows))
-        yield f"- compute: {_flow(numbers | some)}" + (f"  # {notes}" if notes else "")
+    if line := _noted(f"- compute: {_flow(numbers | some)}" if numbers else "", "; ".join(_notes(rows))):
+        yield line
     for further in stores:
         yield f"- compute: {_flow(further | some)}"
+
+
+def _noted(op: str, notes: str) -> str:
+    """A line of both, or of one of them."""
+    return "  ".join(part for part in (op, notes and f"# {notes}") if part)
 
 
 def _notes(rows: Sequence[Stated]) -> Iterator[str]:

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Atomics", "Updates", "interval_s", "updates_of"]
 
+_RARE = 1e-3
+"""So many in a sector hardly ever meet."""
+
 
 class Updates(NamedTuple):
     """What atomics send, per byte that lanes update."""
@@ -60,9 +63,11 @@ def updates_of(width: int, stride: int = 0, scatter: int = 0, distinct: int = 0)
 
 def _most_frequent(mean: float, places: float) -> float:
     """Expected largest of ``places`` numbers that are ``mean`` on average by chance (Poisson)."""
+    if mean * places < _RARE:
+        return mean * places
     term = below = exp(-mean)
     largest, count = 0.0, 0
-    while (more := 1.0 - min(below, 1.0) ** places) > 1e-6 and count < 10 * WARP_SIZE:
+    while (more := 1.0 - min(below, 1.0) ** places) > _RARE**2 and count < 10 * WARP_SIZE:
         largest += more
         count += 1
         term *= mean / count
