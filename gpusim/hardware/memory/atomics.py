@@ -107,6 +107,12 @@ class Atomics:
         self._shared: dict[tuple[int, bool, bool], Capacity] = {}
         """Time per second of the slices that hold values which all SMs update."""
 
+    @property
+    def busy_s(self) -> float:
+        """Seconds for which the busiest of what only atomics take has been busy so far."""
+        ways = self._slices, self._returned, *self._shared.values()
+        return max(way.used_total / way.limit_now for way in ways)
+
     def sent(self, op: Atomic) -> float:
         """Bytes that pass from an SM to L2 for one that is updated."""
         return 1.0 + self._request_bytes * updates_of(op.width, op.stride, op.scatter, op.distinct).requests

@@ -153,6 +153,11 @@ class Memory:
         """Seconds for which HBM has been busy so far, and L2: with what it gives, or with what it takes in."""
         return self.hbm.used_total, max(way.used_total / way.limit for way in (self.l2, self.l2_in))
 
+    @property
+    def atomics_s(self) -> float:
+        """Seconds for which what only atomics take has been busy so far."""
+        return self.atomics.busy_s if "atomics" in self.__dict__ else 0.0
+
     def reads(
         self,
         access: Access,
