@@ -16,12 +16,14 @@ from gpusim.program import (
     ExpectTx,
     KernelProgram,
     Load,
+    LoadCluster,
     NamedBarrier,
     Op,
     ProducerCommit,
     Release,
     SetMaxNReg,
     Store,
+    StoreCluster,
     SyncThreads,
     TmaLoad,
     TmaStore,
@@ -51,7 +53,9 @@ _ONLY_FOR: dict[str, tuple[type[Op], ...]] = {
     "mbarrier.": (Acquire, ProducerCommit, WaitFull, Release, Arrive, ExpectTx, Wait, TmaLoad),
     "barrier.": (SyncThreads, NamedBarrier, ClusterSync),
     "cluster.sync": (ClusterSync,),
-    "cluster.arrive": (Release,),
+    "cluster.arrive": (Arrive, Release),
+    "cluster.load": (LoadCluster,),
+    "cluster.store": (StoreCluster,),
 }
 """Quantities, by the beginning of their name, that only matter to a kernel with one of these ops (none: to none)."""
 

@@ -10,7 +10,18 @@ from math import inf
 
 from gpusim.errors import ProgramError
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.program import Atomic, ClusterSync, CpAsync, KernelProgram, SetMaxNReg, TmaLoad, TmaStore, Wgmma
+from gpusim.program import (
+    Atomic,
+    ClusterSync,
+    CpAsync,
+    KernelProgram,
+    LoadCluster,
+    SetMaxNReg,
+    StoreCluster,
+    TmaLoad,
+    TmaStore,
+    Wgmma,
+)
 
 __all__ = ["check_capability"]
 
@@ -24,6 +35,8 @@ _NEEDS = {
     TmaStore: (9.0, inf, "bulk stores", "use plain stores"),
     SetMaxNReg: (9.0, inf, "registers that move between roles (setmaxnreg)", "give all roles the same registers"),
     ClusterSync: (CLUSTERS_FROM, inf, "barriers of clusters", "use other barriers"),
+    LoadCluster: (CLUSTERS_FROM, inf, "loads from other CTAs", "use global memory"),
+    StoreCluster: (CLUSTERS_FROM, inf, "stores to other CTAs", "use global memory"),
     CpAsync: (8.0, inf, "cp.async", "use plain loads"),
 }
 """First and last compute capability with it, its name, and what else to do."""

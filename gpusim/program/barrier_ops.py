@@ -44,10 +44,14 @@ class NamedBarrier:
 
 @dataclass(frozen=True, slots=True)
 class Arrive:
-    """``mbarrier.arrive`` on a barrier the program declares by name, one lane per warp."""
+    """``mbarrier.arrive`` on a barrier the program declares by name, one lane per warp.
+
+    With ``cluster`` on that of each CTA of the cluster (``mbarrier.arrive.shared::cluster``), one lane for each.
+    """
 
     barrier: str
     tile: int = -1
+    cluster: bool = False
 
 
 @dataclass(frozen=True, slots=True)

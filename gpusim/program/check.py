@@ -21,9 +21,11 @@ from gpusim.program.ops import (
     Compute,
     CpAsync,
     Load,
+    LoadCluster,
     Op,
     PartOfRole,
     SetMaxNReg,
+    StoreCluster,
     TmaLoad,
     TmaStore,
     WaitLoads,
@@ -48,7 +50,7 @@ def check_program(program: KernelProgram) -> None:
         raise ProgramError(f"kernel {program.name!r}: {problem}")
     for role in program.roles:
         for number, op in enumerate(program.sample(role)):
-            for problem in chain(_op_problems(program, role, op), _multicast_problems(program, role, op)):
+            for problem in chain(_op_problems(program, role, op), _in_cluster_problems(program, role, op)):
                 at = program.sampled_tiles, number
                 raise ProgramError(f"kernel {program.name!r}: {problem}", role=role.name, at=at)
     for role in program.roles:
@@ -118,10 +120,19 @@ def _met_in_tiles(role: Role) -> Iterator[str]:
 def _together(op: Op) -> str:
     if isinstance(op, TmaLoad) and op.multicast:
         return "the parts that each copies for the others"
+    if isinstance(op, LoadCluster | StoreCluster):
+        return "what each reads or writes in the others"
+    if isinstance(op, Arrive) and op.cluster:
+        return "the arrivals of each at the others' barriers"
     return "the barrier at which they meet in each" if isinstance(op, ClusterSync) else ""
 
 
-def _multicast_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
+def _in_cluster_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
+    if program.cluster == 1 and (isinstance(op, LoadCluster | StoreCluster) or getattr(op, "cluster", False)):
+        yield (
+            f"role {role.name!r}, {type(op).__name__} of tile {op.tile}: it reaches the CTAs of a cluster; give the "
+            "kernel one (cluster), or leave it out"
+        )
     if not isinstance(op, TmaLoad) or not op.multicast:
         return
     where, unit = f"role {role.name!r}, TmaLoad of tile {op.tile}", BULK_UNIT * program.cluster
@@ -164,7 +175,7 @@ def _check_loads(program: KernelProgram, role: Role) -> None:
         # So many turns that there are more loads than that, if any CTA has them.
         tiles = min(program.most_tiles, program.head + (spared + 2) * program.turn + program.tail)
         ops = list(role.body(tiles))
-    never = [op for op in ops if isinstance(op, Load) and op.bytes and op.tile >= 0]
+    never = [op for op in ops if isinstance(op, Load | LoadCluster) and op.bytes and op.tile >= 0]
     if never and not _waits_for_loads(ops):
         first = never[0]
         remedy = "put wait_loads before the first op that needs the data"
@@ -178,9 +189,11 @@ def _waits_for_loads(ops: list[Op]) -> bool:
     """Whether anything waits for a load; what spares the youngest does where there are more."""
     loads = 0
     for op in ops:
-        if isinstance(op, Load):
+        if isinstance(op, Load | LoadCluster):
             loads += 1
-        if (isinstance(op, WaitLoads) and (loads > op.pending or not op.pending)) or (isinstance(op, Load) and op.wait):
+            if op.wait:
+                return True
+        if isinstance(op, WaitLoads) and (loads > op.pending or not op.pending):
             return True
     return False
 
@@ -188,7 +201,7 @@ def _waits_for_loads(ops: list[Op]) -> bool:
 def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
     where = f"role {role.name!r}, {type(op).__name__} of tile {op.tile}"
     rings = {ring.name: ring for ring in program.rings}
-    name = op.reads if isinstance(op, Compute | Wgmma) else getattr(op, "ring", None)
+    name = op.reads if isinstance(op, Compute | LoadCluster | Wgmma) else getattr(op, "ring", None)
     if name and name not in rings:
         yield f"{where}: there is no ring {name!r}{_known(name, rings)}"
     elif isinstance(op, CpAsync | TmaLoad) and op.bytes > rings[name].bytes:
@@ -197,7 +210,7 @@ def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
         yield f"{where}: ring {name!r} is private, but one thread asks for a bulk copy for all; leave private out"
     if isinstance(op, PartOfRole) and op.warps is not None and not 1 <= op.warps <= role.warps:
         yield f"{where}: asks for {op.warps} warps, but the role has {role.warps}"
-    if isinstance(op, Load):
+    if isinstance(op, Load | LoadCluster):
         warps = op.warps or role.warps
         most = warps * WARP_SIZE * MOST_REGISTERS * REGISTER_BYTES
         if op.bytes > most:

@@ -24,6 +24,7 @@ from gpusim.program.ops import (
     CpAsync,
     Fill,
     Load,
+    LoadCluster,
     Op,
     Release,
     StoreShared,
@@ -89,7 +90,8 @@ def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring], *, alone: bool) ->
     read: dict[str, dict[int, int]] = defaultdict(dict)
     told: dict[tuple[str, str], str] = {}
     for op in ops:
-        ring = rings.get(op.reads or "" if isinstance(op, Compute) else getattr(op, "ring", None) or "")
+        reads = isinstance(op, Compute | LoadCluster)
+        ring = rings.get(op.reads or "" if reads else getattr(op, "ring", None) or "")
         if isinstance(op, SyncThreads | NamedBarrier | Wait | WaitFull) or (isinstance(op, Acquire) and not op.warps):
             own.clear()
             read.clear()
@@ -101,7 +103,7 @@ def _unmet(role: Role, ops: list[Op], rings: dict[str, Ring], *, alone: bool) ->
                 own |= groups.popleft()
         elif ring is None or ring.private or op.tile < 0:
             continue
-        elif isinstance(op, Compute):
+        elif reads:
             if (ring.name, op.tile) in own:
                 did = f"reads tile {op.tile} of ring {ring.name!r}, which its {role.warps} warps filled"
                 told.setdefault(("read", ring.name), did)
@@ -200,11 +202,11 @@ def _apart(op: Op, other: Op, ring: Ring) -> bool:
 
 def _a_turn_late(role: Role, ops: list[Op]) -> Iterator[str]:
     """Loads whose wait stands in front of them: the first turn finds none, and that of the last turn is left over."""
-    under_way: deque[Load] = deque()
+    under_way: deque[Load | LoadCluster] = deque()
     for op in ops:
-        if isinstance(op, Load):
+        if isinstance(op, Load | LoadCluster):
             under_way.append(op)
-        if isinstance(op, WaitLoads) or (isinstance(op, Load) and op.wait):
+        if isinstance(op, WaitLoads) or (isinstance(op, Load | LoadCluster) and op.wait):
             pending = op.pending if isinstance(op, WaitLoads) else 0
             while len(under_way) > pending:
                 under_way.popleft()

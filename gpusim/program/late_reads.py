@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from gpusim.errors import HazardError
 from gpusim.program.kernel import KernelProgram, Role
-from gpusim.program.ops import Compute, Op
+from gpusim.program.ops import Compute, LoadCluster, Op
 from gpusim.program.ring_ops import Release
 from gpusim.program.tensor_ops import Wgmma
 
@@ -39,4 +39,4 @@ def _check(program: KernelProgram, role: Role) -> None:
 
 
 def _read(op: Op) -> str | None:
-    return op.reads if isinstance(op, Compute | Wgmma) else None
+    return op.reads if isinstance(op, Compute | LoadCluster | Wgmma) else None

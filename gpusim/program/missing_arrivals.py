@@ -11,7 +11,17 @@ from types import UnionType
 from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, SyncThreads, Wait
 from gpusim.program.kernel import KernelProgram
 from gpusim.program.op_sample import OpSample
-from gpusim.program.ops import Acquire, CpAsync, Op, ProducerCommit, Release, StoreShared, TmaLoad, WaitFull
+from gpusim.program.ops import (
+    Acquire,
+    CpAsync,
+    LoadCluster,
+    Op,
+    ProducerCommit,
+    Release,
+    StoreShared,
+    TmaLoad,
+    WaitFull,
+)
 from gpusim.program.role_names import in_words
 
 __all__ = ["MissingArrivals"]
@@ -36,7 +46,8 @@ class MissingArrivals:
     def unreleased(self, ring: str) -> str:
         """For a stage of ``ring`` that never gets free: the release that is nowhere in a role that waits for it."""
         releases = self._program.roles_on(ring, Release)
-        forgets = [role for role in self._program.roles_on(ring, WaitFull) if role not in releases]
+        reads = [role.name for role in self._program.roles if self._loads_from_peers(role.name, ring)]
+        forgets = [role for role in reads or self._program.roles_on(ring, WaitFull) if role not in releases]
         if forgets:
             put = f"put release: {ring} in {in_words(forgets)}, behind the last read of a tile"
             if not releases:
@@ -44,6 +55,10 @@ class MissingArrivals:
             warps = sum(role.warps for role in self._program.roles if role.name in releases)
             return f"{put}, or say empty_arrivals: {warps} of the ring if {in_words(releases)} releases for all"
         return self._too_few(ring, Release, "empty_arrivals") if releases else f"no role releases ring {ring!r}"
+
+    def _loads_from_peers(self, role: str, ring: str) -> bool:
+        """Whether ``role`` reads stages of other CTAs, of which another one tells it that they are full."""
+        return any(isinstance(op, LoadCluster) and op.reads == ring for op in self._sample.of(role))
 
     def _too_few(self, ring: str, kind: type[Op] | UnionType, field: str) -> str:
         """A barrier of a stage that asks for more arrivals than any tile brings: a copy's is one, else a warp's."""

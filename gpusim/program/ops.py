@@ -18,7 +18,8 @@ loads all of so many bytes, one ``width`` after the other, and the next lane the
 ``tile`` on an op is the index of the tile it belongs to, counted per CTA from 0; the
 ring stage is ``tile % stages`` and the mbarrier phase ``tile // stages``.
 
-Ops stand in a module for each sort: ``access_ops``, ``copy_ops``, ``ring_ops``, ``barrier_ops``, ``tensor_ops``.
+Ops stand in a module for each sort: ``access_ops``, ``copy_ops``, ``ring_ops``, ``barrier_ops``, ``cluster_ops``,
+``tensor_ops``.
 """
 
 from __future__ import annotations
@@ -27,15 +28,16 @@ from dataclasses import dataclass
 
 from gpusim.program.access_ops import Atomic, Load, Store, StoreShared, WaitLoads
 from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, SyncThreads, Wait
+from gpusim.program.cluster_ops import LoadCluster, StoreCluster
 from gpusim.program.copy_ops import BulkWait, CommitGroup, CpAsync, TmaLoad, TmaStore, WaitGroup
 from gpusim.program.mix import Mix
 from gpusim.program.ring_ops import Acquire, ProducerCommit, Release, WaitFull
 from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 
 __all__ = [
-    "Acquire", "Atomic", "BulkWait", "CommitGroup", "Compute", "CpAsync", "Fill", "Load", "Op", "PartOfRole",
-    "ProducerCommit", "Release", "SetMaxNReg", "Store", "StoreShared", "TmaLoad", "TmaStore", "WaitFull", "WaitGroup",
-    "WaitLoads",
+    "Acquire", "Atomic", "BulkWait", "CommitGroup", "Compute", "CpAsync", "Fill", "Load", "LoadCluster", "Op",
+    "PartOfRole", "ProducerCommit", "Release", "SetMaxNReg", "Store", "StoreCluster", "StoreShared", "TmaLoad",
+    "TmaStore", "WaitFull", "WaitGroup", "WaitLoads",
 ]  # fmt: skip
 
 
@@ -63,11 +65,13 @@ class SetMaxNReg:
 Fill = CpAsync | TmaLoad | StoreShared
 """Ops that write a tile into a stage of a ring."""
 
-PartOfRole = Acquire | Compute | Load | StoreShared | CpAsync | Store | Atomic | SyncThreads
+PartOfRole = (
+    Acquire | Compute | Load | LoadCluster | StoreCluster | StoreShared | CpAsync | Store | Atomic | SyncThreads
+)
 """Ops that the first ``warps`` of a role may execute alone, where a branch keeps the others from them."""
 
 Op = (
-    Compute | Load | WaitLoads | StoreShared | CpAsync | CommitGroup | WaitGroup | Acquire
+    Compute | Load | LoadCluster | WaitLoads | StoreShared | StoreCluster | CpAsync | CommitGroup | WaitGroup | Acquire
     | TmaLoad | ProducerCommit | WaitFull | Release | TmaStore | BulkWait | Store | Atomic
     | Wgmma | WgmmaWait | SyncThreads | ClusterSync | NamedBarrier | Arrive | ExpectTx | Wait | SetMaxNReg
 )  # fmt: skip

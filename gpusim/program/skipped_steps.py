@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gpusim.program.barrier_ops import NamedBarrier, SyncThreads, Wait
+from gpusim.program.barrier_ops import Arrive, NamedBarrier, SyncThreads, Wait
 from gpusim.program.kernel import KernelProgram, Ring, Role
-from gpusim.program.ops import Acquire, Compute, Fill, Op, Release, TmaStore, WaitFull
+from gpusim.program.ops import Acquire, Compute, Fill, LoadCluster, Op, Release, TmaStore, WaitFull
 from gpusim.program.tensor_ops import Wgmma
 
 __all__ = ["skipped_steps"]
@@ -23,19 +23,21 @@ def skipped_steps(program: KernelProgram, bodies: dict[Role, list[Op]]) -> Itera
             # Whoever meets the others in every tile may leave it to them to wait and to release.
             if not any(isinstance(op, SyncThreads | NamedBarrier | Wait) and op.tile >= 0 for op in ops):
                 yield from _never_waits(ring, role, on)
-                yield from _never_releases(program, ring, role, on)
+                # As may who only tells others that a stage is full.
+                if not any(isinstance(op, Arrive) and op.tile >= 0 for op in ops):
+                    yield from _never_releases(program, ring, role, on)
             yield from _out_of_turn(ring, role, on)
 
 
 def _read(op: Op) -> str | None:
-    return op.reads if isinstance(op, Compute | Wgmma) else None
+    return op.reads if isinstance(op, Compute | LoadCluster | Wgmma) else None
 
 
 def _never_waits(ring: Ring, role: Role, on: list[Op]) -> Iterator[str]:
     """Of what another role fills: that is there by luck."""
     if any(isinstance(op, WaitFull | Fill) for op in on):
         return
-    for kind, does in ((Compute | Wgmma, "reads"), (TmaStore, "stores"), (Release, "releases")):
+    for kind, does in ((Compute | LoadCluster | Wgmma, "reads"), (TmaStore, "stores"), (Release, "releases")):
         if any(isinstance(op, kind) for op in on):
             yield (
                 f"role {role.name!r} {does} ring {ring.name!r}, which others fill, and never waits until it is full; "

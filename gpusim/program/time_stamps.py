@@ -20,8 +20,10 @@ from gpusim.program.ops import (
     Compute,
     CpAsync,
     Load,
+    LoadCluster,
     Op,
     Store,
+    StoreCluster,
     StoreShared,
     TmaLoad,
     TmaStore,
@@ -48,12 +50,13 @@ _KINDS: dict[type[Op], tuple[str, ...]] = {
     Acquire: ("wait",), WaitFull: ("wait",), Wait: ("wait",), WaitGroup: ("wait",), WaitLoads: ("wait",),
     BulkWait: ("wait",), SyncThreads: ("barrier",), ClusterSync: ("barrier",), NamedBarrier: ("barrier",),
     CpAsync: ("issue",), TmaLoad: ("issue",), TmaStore: ("issue", "store"),
-    Load: ("load",), Atomic: ("store", "load"), Store: ("store",), StoreShared: ("store",), Compute: ("compute",),
+    Load: ("load",), LoadCluster: ("load",), Atomic: ("store", "load"), Store: ("store",), StoreCluster: ("store",),
+    StoreShared: ("store",), Compute: ("compute",),
     Wgmma: ("compute",), WgmmaWait: ("compute",),
 }  # fmt: skip
 """What may begin with a stamp, and how it may be shown; commits, releases and arrivals belong to the step before."""
 
-_LOOK_FIRST = (WaitFull, WaitGroup, WaitLoads, Load)
+_LOOK_FIRST = (WaitFull, WaitGroup, WaitLoads, Load, LoadCluster)
 """What a warp looks in front of whether to write its stamps: waits for data, and loads."""
 
 STEPS = frozenset(kind for kinds in _KINDS.values() for kind in kinds)

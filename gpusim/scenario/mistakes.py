@@ -44,7 +44,7 @@ QUOTE = "'"
 _INTEGER = "integer instructions are `other`, or `setup` where nothing hides them"
 _FP64, _ATOMIC = "FP64 is not modelled", "an atomic on global memory is the op `atomic`"
 _ATOMS = "atomics on shared memory are not modelled; `atomic` is for global memory"
-_DSMEM = "shared memory of other CTAs of a cluster is not modelled, but for copies by `multicast: true` of tma_load"
+_DSMEM = "shared memory of other CTAs of a cluster is `load_cluster`, `store_cluster`, or `multicast` of tma_load"
 _MMA, _TCGEN05 = "mma.sync is `compute: {mma: n}`, wgmma is `wgmma`", "tcgen05 is not modelled"
 _ELSEWHERE = {
     "int": _INTEGER, "integer": _INTEGER, "alu": _INTEGER, "iadd": _INTEGER, "imad": _INTEGER, "dp4a": _INTEGER,
@@ -53,7 +53,7 @@ _ELSEWHERE = {
     "ldg": "the word is `load`", "stg": "the word is `store`", "dfma": _FP64, "fp64": _FP64,
     "mma": _MMA, "hmma": _MMA, "wmma": _MMA, "hgmma": _MMA, "imma": "products of integers are not modelled",
     "tcgen05": _TCGEN05,
-    "threads": "32 threads are a warp", "dsmem": _DSMEM, "load_cluster": _DSMEM, "store_cluster": _DSMEM,
+    "threads": "32 threads are a warp", "dsmem": _DSMEM, "ld_shared_cluster": _DSMEM, "mapa": _DSMEM,
     **dict.fromkeys(("atomics", "atomic_add", "atomicadd", "atom", "atomg", "red", "redg"), _ATOMIC),
     **dict.fromkeys(("atoms", "atomic_shared", "shared_atomic"), _ATOMS),
 }  # fmt: skip

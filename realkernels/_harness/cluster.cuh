@@ -13,6 +13,21 @@ __device__ __forceinline__ void cluster_sync() {
   asm volatile("barrier.cluster.arrive.aligned;\n barrier.cluster.wait.aligned;" ::: "memory");
 }
 
+// The address that `address` of this CTA has in CTA `rank` of the cluster.
+__device__ __forceinline__ unsigned int in_cta(unsigned int address, unsigned int rank) {
+  unsigned int there;
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(address), "r"(rank));
+  return there;
+}
+
+__device__ __forceinline__ float4 load_in_cluster(unsigned int address) {
+  float4 x;
+  asm volatile("ld.shared::cluster.v4.f32 {%0, %1, %2, %3}, [%4];"
+               : "=f"(x.x), "=f"(x.y), "=f"(x.z), "=f"(x.w)
+               : "r"(address));
+  return x;
+}
+
 // Arrive at the barrier that CTA `rank` of the cluster has at the same address.
 __device__ __forceinline__ void mbarrier_arrive_in(unsigned int barrier, unsigned int rank) {
   asm volatile(

@@ -36,12 +36,13 @@ def expected(tiles: np.ndarray, warps: int, fmas: int, a: np.float32, b: np.floa
     return np.bincount(owner, weights=per_vector, minlength=warps)
 
 
-def compare(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32, among: int = 1) -> float:
+def compare(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32, among: int = 1, whole: bool = False) -> float:
     """Largest error over a sample of CTAs, in units of the tolerance.
 
     ``data``: the kernel's input and ``out``: its output [grid * warps], CuPy arrays. The first
-    and the last CTA are always in the sample; ``among`` CTAs in a row have the same tiles. Raises AssertionError
-    beyond the tolerance, and for any CTA that left a value out.
+    and the last CTA are always in the sample; ``among`` CTAs in a row have the same tiles. ``whole``: it is open which
+    warp adds up what, so that only their sum counts. Raises AssertionError beyond the tolerance, and for any CTA that
+    left a value out.
     """
     params, warps = plan.params, plan.warps
     floats = params.tile_bytes // 4
@@ -55,14 +56,16 @@ def compare(data: Any, out: Any, plan: Any, a: np.float32, b: np.float32, among:
     limit = tolerance(additions, params.fma_per_element)
     worst = 0.0
     for cta in sample(params.grid, params.tiles_per_cta * params.tile_bytes):
-        wanted = expected(table[:, cta // among, :].get(), warps, params.fma_per_element, a, b)
-        error = np.abs(result[cta] - wanted) / np.maximum(np.abs(wanted), 1e-30)
-        error[wanted == 0] = np.abs(result[cta][wanted == 0])
+        wanted, got = expected(table[:, cta // among, :].get(), warps, params.fma_per_element, a, b), result[cta]
+        if whole:
+            wanted, got = wanted.sum(keepdims=True), got.sum(keepdims=True)
+        error = np.abs(got - wanted) / np.maximum(np.abs(wanted), 1e-30)
+        error[wanted == 0] = np.abs(got[wanted == 0])
         worst = max(worst, float(error.max()) / limit)
         if worst > 1.0:
             raise AssertionError(
                 f"{where}: CTA {cta} is off by {error.max():.3g} (relative), allowed is {limit:.3g}; "
-                f"warp {int(error.argmax())} gave {result[cta][error.argmax()]!r}"
+                f"warp {int(error.argmax())} gave {got[error.argmax()]!r}"
             )
     return worst
 

@@ -13,7 +13,7 @@ from realkernels._parts.tile_loop import Share, tile_mix
 
 __all__ = [
     "CONSUMER_CYCLES", "CONSUMER_CYCLES_SINGLE", "REGISTERS", "RING", "ConsumedTiles", "RingOfTiles", "consumed",
-    "consumer_ahead", "consumer_other", "shared_bytes",
+    "consumer_ahead", "consumer_cycles", "consumer_other", "shared_bytes",
 ]  # fmt: skip
 
 REGISTERS = 32
@@ -63,10 +63,15 @@ def consumer_ahead(params: ConsumedTiles) -> int:
     return CONSUMER_AHEAD if params.stages > 1 else CONSUMER_AHEAD_SINGLE
 
 
+def consumer_cycles(params: ConsumedTiles) -> tuple[int, int]:
+    """Cycles that these take a warp that is alone, before the wait and behind it."""
+    return CONSUMER_CYCLES if params.stages > 1 else CONSUMER_CYCLES_SINGLE
+
+
 def consumed(params: ConsumedTiles, part: Share, tiles: int, further: int = 0) -> Iterator[Op]:
     """What consumers do with their ``tiles``, with so many ``further`` instructions for each."""
     ahead = consumer_ahead(params)
-    before, behind = CONSUMER_CYCLES if params.stages > 1 else CONSUMER_CYCLES_SINGLE
+    before, behind = consumer_cycles(params)
     # Its lanes wait for each other before one of them arrives.
     around = Mix(setup=consumer_other(params) + further - ahead, alone=behind, divergent_syncwarps=float(part.parted))
     mix = tile_mix(part.iterations, params.fma_per_element, 0)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from itertools import product
+from itertools import islice, product
 from math import exp, log
 
 from realkernels._harness.design import ISSUE_PER_S, LAUNCH_S, Design
@@ -17,8 +17,23 @@ BYTES_PER_S = 8e12
 """To all CTAs; only to choose sizes with."""
 
 
+SPREAD_PEERS, TRACED_PEERS = 40, 4
+"""Of the points and timelines, how many more with parts that peers load."""
+TO_PEERS = 3000
+"""Candidates before those."""
+
+
 class ClusterDesign(Design):
-    """Clusters of each size, with and without multicast; bytes come from L2."""
+    """Clusters of each size, with and without multicast, and with parts that peers load; bytes come from L2."""
+
+    def points(self) -> list[Params]:
+        """Those of each kind of copies; what peers load comes behind the others."""
+        from_peers = filter(self.is_measurable, self._peers())
+        return [*super().points(), *islice(from_peers, SPREAD_PEERS)]
+
+    def _peers(self) -> Iterator[Params]:
+        for params in self.candidates(skip=TO_PEERS):
+            yield replace(params, copies="peers")
 
     def estimate_s(self, params: Params) -> float:
         """Roughly how long a run takes, in seconds: bytes from L2, or instructions."""
@@ -47,17 +62,29 @@ class ClusterDesign(Design):
     def groups(self) -> list[list[Params]]:
         """Clusters of each size with both kinds of copies; stages of some of them."""
         large = Params(tile_bytes=24576, fma_per_element=1)
-        kinds = [(1, "own"), *product((2, 4, 8), ("multicast", "own"))]
+        kinds = [(1, "own"), *product((2, 4, 8), ("multicast", "own", "peers"))]
         return [
             *(
                 [Params(cluster=cluster, copies=copies, fma_per_element=fma, grid=240) for cluster, copies in kinds]
                 for fma in (0, 4, 16)
             ),
             *([replace(large, cluster=cluster, stages=stages) for stages in (1, 2, 3, 4, 6)] for cluster in (2, 8)),
+            [replace(large, cluster=4, copies="peers", stages=stages) for stages in (1, 2, 3, 4, 6, 8)],
         ]
 
     def timelines(self) -> list[Params]:
-        """Small ones of one wave, with and without multicast."""
+        """Small ones of one wave, of each kind of copies."""
+        from_peers = [
+            Params(
+                cluster=(2, 4, 8, 4)[index],
+                copies="peers",
+                tile_bytes=(8192, 16384, 24576, 32768)[index],
+                stages=(3, 1, 4, 2)[index],
+                fma_per_element=(2, 8, 24, 4)[index],
+                tiles_per_cta=40,
+            )
+            for index in range(TRACED_PEERS)
+        ]
         return [
             Params(
                 cluster=(2, 4, 8, 4)[index % 4],
@@ -67,8 +94,8 @@ class ClusterDesign(Design):
                 fma_per_element=(2, 8, 24)[index % 3],
                 tiles_per_cta=40,
             )
-            for index in range(self.traced)
-        ]
+            for index in range(self.traced - TRACED_PEERS)
+        ] + from_peers
 
 
-DESIGN = ClusterDesign(TECHNIQUE, spread=64, traced=8)
+DESIGN = ClusterDesign(TECHNIQUE, spread=64, traced=12)

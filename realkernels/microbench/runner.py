@@ -93,6 +93,7 @@ BENCHES = (
     "merged_reads",
     "waves_apart",
     "cluster",
+    "dsmem",
     "sweeps",
     "hits",
     "rewritten",

@@ -94,6 +94,13 @@ RUNGS = (
         "Copies that reach all four CTAs of a cluster, instead of one copy for each of them.",
         Asked("cluster_multicast"), _with("cluster_multicast", copies="own"), tiles=12, lanes=_CTA,
     ),
+    Rung(
+        4, "Clusters and distributed shared memory",
+        "Each CTA keeps the part that it has fetched, and the others load it from there: a ring takes a fraction of the "
+        "shared memory. The network between SMs passes an eighth of what own shared memory does, and becomes the limit.",
+        "Parts that the other CTAs load from where they are, instead of copies that reach all of them.",
+        _with("cluster_multicast", copies="peers"), Asked("cluster_multicast"), tiles=12, lanes=_CTA,
+    ),
 )  # fmt: skip
 
 REMEDIES = (

@@ -15,6 +15,7 @@ _RAN_ON = {
     ("h200_sxm", "behind_loads"): "h100_sxm",
     ("h100_sxm", "atomics"): "h200_sxm",
     ("h100_sxm", "copies_beside"): "h200_sxm",
+    ("h100_sxm", "dsmem"): "h200_sxm",
     ("h100_sxm", "time_stamps"): "h200_sxm",
 }
 """Benches of a device that ran on another one with the same SM, of which alone they are."""

@@ -40,7 +40,7 @@ def write_profile(folder: Path, target: Path) -> None:
 
     The file is replaced as a whole or not at all. Raises RecordingError or ProfileError.
     """
-    about = bench_file(folder, "tma")
+    about = bench_file(folder, "launch")
     text = profile_text(about["device"], measure_quantities(folder), about["date"])
     write_atomically(target, text)
 

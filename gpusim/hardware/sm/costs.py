@@ -107,6 +107,18 @@ class InstructionCosts:
     """Time between two arrivals in other CTAs, of an SM."""
     cluster_sync_s: float
     """Time of a barrier of the cluster from the arrival of its last warp."""
+    cluster_load: MemoryIssue
+    """A load from shared memory of another CTA of the cluster."""
+    cluster_load_s_per_byte: float
+    """Time for which a byte of it takes the way between the SMs."""
+    cluster_load_latency_s: float
+    """Time from then until it is there."""
+    cluster_store: MemoryIssue
+    """A store to shared memory of another CTA of the cluster."""
+    cluster_store_s_per_byte: float
+    """As of a load."""
+    cluster_store_latency_s: float
+    """Time from then until a barrier of the cluster no longer waits for it."""
     wgmma_issue_slots: float
     """Instructions until the next wgmma of a group can be issued."""
     wgmma_latency_s: float
@@ -157,6 +169,12 @@ class InstructionCosts:
             cluster_arrive_s=seconds("cluster.arrive_latency"),
             cluster_arrive_interval_s=seconds("cluster.arrive_interval"),
             cluster_sync_s=seconds("cluster.sync"),
+            cluster_load=MemoryIssue(value("lsu.ldg_interval"), value("cluster.load_data_interval")),
+            cluster_load_s_per_byte=1.0 / (value("cluster.load_bandwidth") * profile.clock_hz),
+            cluster_load_latency_s=seconds("cluster.load_latency"),
+            cluster_store=MemoryIssue(value("lsu.ldg_interval"), value("cluster.store_data_interval")),
+            cluster_store_s_per_byte=1.0 / (value("cluster.store_bandwidth") * profile.clock_hz),
+            cluster_store_latency_s=seconds("cluster.store_latency"),
             wgmma_issue_slots=slots("tensor.wgmma_issue"),
             wgmma_latency_s=seconds("tensor.wgmma_latency"),
             set_max_nreg_s=seconds("sm.setmaxnreg"),

@@ -21,6 +21,7 @@ from gpusim.program import (
     ClusterSync,
     ExpectTx,
     KernelProgram,
+    LoadCluster,
     Op,
     ProducerCommit,
     Release,
@@ -49,8 +50,8 @@ class Parts:
     fills: dict[str, set[str]]
     frees: dict[str, set[str]]
     arrives: dict[str, set[str]]
-    multicast: set[str]
-    """Rings whose copies all CTAs of the cluster get."""
+    in_cluster: set[str]
+    """Rings whose copies all CTAs of the cluster get, or whose stages they load from each other."""
     listed: dict[tuple[str, int], tuple[Op, ...]]
     """Ops by role and number of tiles, filled as CTAs ask for them (`ops`)."""
     turn: int
@@ -71,7 +72,9 @@ class Parts:
                 if isinstance(op, TmaLoad | ProducerCommit):
                     parts.fills.setdefault(op.ring, set()).add(role.name)
                     if isinstance(op, TmaLoad) and op.multicast:
-                        parts.multicast.add(op.ring)
+                        parts.in_cluster.add(op.ring)
+                elif isinstance(op, LoadCluster) and op.reads:
+                    parts.in_cluster.add(op.reads)
                 elif isinstance(op, Release):
                     parts.frees.setdefault(op.ring, set()).add(role.name)
                 elif isinstance(op, Arrive | ExpectTx):
@@ -109,8 +112,8 @@ class RingState:
     def __init__(self, sim: Simulation, cta: str, ring: Ring, parts: Parts, cluster: int) -> None:
         name, missing = ring.name, parts.missing
         self.ring = ring
-        self.among = cluster if name in parts.multicast else 1
-        """CTAs that get what each of them copies (`TmaLoad.multicast`), and free a stage together."""
+        self.among = cluster if name in parts.in_cluster else 1
+        """CTAs that read the same stages, and free each together."""
         self._remedies = parts.remedies
         self.lanes = [f"{cta}.{name}[{stage}]" for stage in range(ring.stages)]
 
@@ -219,6 +222,7 @@ class Cta:
         self.loads = f"{lane}.loads"
         """The lane of loads into registers that nobody waits for yet."""
         self.tiles = tiles
+        self.cluster = program.cluster
         self.left_out = parts.left_out
         """Tiles that it has in the launch, but not in this run."""
         self.done_s = [0.0] * tiles

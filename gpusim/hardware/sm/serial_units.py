@@ -1,4 +1,4 @@
-"""Units of an SM that serve one request after another, whoever asks: for mbarriers, barriers and groups of cp.async."""
+"""Units of an SM that serve one request after another, whoever asks: for barriers, groups of cp.async, other SMs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class _InTurn:
     """A unit that does one thing after another."""
 
     def __init__(self, sim: Simulation) -> None:
-        self._sim, self._free_s = sim, 0.0
+        self._sim, self._free_s, self.busy_s = sim, 0.0, 0.0
 
     def serve(self, seconds: float, earlier_s: float = 0.0) -> float:
         """Give it what takes it ``seconds``; seconds from now until it has done that, after all it was given before.
@@ -20,16 +20,22 @@ class _InTurn:
         The first of it came ``earlier_s`` ago.
         """
         now = self._sim.now
+        self.busy_s += seconds
         self._free_s = max(self._free_s, now - earlier_s) + seconds
         return max(self._free_s - now, 0.0)
 
 
 class SerialUnits:
-    """One unit each for mbarriers, for barriers of warps, for commits of cp.async groups, for arrivals in a cluster."""
+    """One each for mbarriers, barriers of warps, commits of cp.async groups, and the way to other CTAs of a cluster."""
 
     def __init__(self, sim: Simulation, costs: InstructionCosts) -> None:
         self._costs = costs
-        self._mbarriers, self._barriers, self._commits, self._cluster_arrivals = (_InTurn(sim) for _ in range(4))
+        self._mbarriers, self._barriers, self._commits, self._network = (_InTurn(sim) for _ in range(4))
+
+    @property
+    def network_s(self) -> float:
+        """For how long so far, in seconds, the way to other SMs of the cluster has been or will be busy."""
+        return self._network.busy_s
 
     def synchronise(self, warps: int, interval_s: float) -> float:
         """Seconds until an operation on an mbarrier of each of ``warps`` warps is done, after all others."""
@@ -42,7 +48,14 @@ class SerialUnits:
         """
         arrivals, earlier_s = warps * ctas, (warps - 1) * apart_s
         counted_s = self._mbarriers.serve(arrivals * self._costs.mbarrier_arrive_interval_s, earlier_s)
-        return max(counted_s, self._cluster_arrivals.serve(arrivals * self._costs.cluster_arrive_interval_s, earlier_s))
+        return max(counted_s, self._network.serve(arrivals * self._costs.cluster_arrive_interval_s, earlier_s))
+
+    def pass_network(self, seconds: float) -> float:
+        """Seconds until what takes the way to other SMs of the cluster so long has passed, after all before it.
+
+        Arrivals at barriers there take the same way.
+        """
+        return self._network.serve(seconds)
 
     def commit(self, warps: int) -> float:
         """Seconds until ``warps`` warps have each ended a group of cp.async, one after another."""

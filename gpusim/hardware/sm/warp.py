@@ -21,6 +21,7 @@ from gpusim.hardware.memory.loaded_latency import expected_maximum
 from gpusim.hardware.sm.costs import MemoryBatch, known_mix
 from gpusim.hardware.sm.cta import Cta
 from gpusim.hardware.sm.warp_barriers import BARRIER_HANDLERS, end
+from gpusim.hardware.sm.warp_cluster import CLUSTER_HANDLERS
 from gpusim.hardware.sm.warp_copies import COPY_HANDLERS
 from gpusim.hardware.sm.warp_hazards import check_end, found_at
 from gpusim.hardware.sm.warp_loads import LOAD_HANDLERS, LoadUnderWay
@@ -66,8 +67,8 @@ class WarpLane:
         """Loads into registers that nothing has waited for yet, the oldest first."""
         self.entering: Event | None = None
         """When the last of these loads that found L1 full gets its room there; None if all have it."""
-        self.slowest_s = 0.0
-        """When the slowest warp of the group has what it waited for."""
+        self.slowest_s, self.stored_s = 0.0, 0.0
+        """When the slowest of its warps has what it waited for, and when their last store to another CTA is there."""
         self._owed = 0.0
         """Issue slots of instructions whose time is spent already, but whose slots other warps have not yet lost."""
         self.apart_s = 0.0
@@ -284,6 +285,7 @@ class WarpLane:
         **LOAD_HANDLERS,
         **COPY_HANDLERS,
         **BARRIER_HANDLERS,
+        **CLUSTER_HANDLERS,
         **PRODUCT_HANDLERS,
         Compute: _compute,
         TimeStamp: _time_stamp,

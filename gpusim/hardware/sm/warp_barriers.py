@@ -4,7 +4,7 @@ Models: issue slots of each operation; the SM's one unit for mbarriers, which ta
   another; how long an arrival takes to count and a waiting warp to wake; one unit for barriers of warps of all CTAs,
   which takes one arrival after another and lets one warp after another go, but for arithmetic, which goes on.
 Omits: the order in which warps come to and leave a barrier; that CTAs of a cluster are not quite as far, and that a
-  barrier of the cluster waits for stores before it.
+  barrier of the cluster waits for stores to global memory before it.
 Source: PTX ISA (mbarrier, bar.sync, cp.async.mbarrier.arrive); realkernels.microbench (barrier, barrier_unit,
   deferred, syncs, skeleton, cluster).
 """
@@ -77,10 +77,18 @@ def _wait_for(
     lane.mark("wait", start, tile, stage, reason=reason, cause=barrier.cause)
 
 
-def _arrive_on(lane: WarpLane, barrier: PhasedBarrier, tile: int, expect: float = 0.0, among: int = 1) -> Generator:
+def _stored_in_cluster(lane: WarpLane, tile: int) -> Generator:
+    """Wait until what the warps stored in other CTAs is there, which others are about to be told."""
+    yield from lane.spend("wait", lane.stored_s - lane.sim.now, tile, reason="store_drain")
+
+
+def _arrive_on(
+    lane: WarpLane, barrier: PhasedBarrier, tile: int, expect: float = 0.0, among: int = 1, counts: int = 1
+) -> Generator:
     """One arrival per warp, and ``expect`` more bytes to come in this phase.
 
-    With ``among`` CTAs of a cluster each warp arrives in all of them, and they all here at the same time.
+    With ``among`` CTAs of a cluster each warp arrives in all of them, and they all here at the same time; ``counts``:
+    for how many the barrier takes each.
     """
     count, cause, cost = lane.group.warps, lane.last_interval, lane.cost
     lane.owe(cost.sync_issue_slots)
@@ -90,7 +98,7 @@ def _arrive_on(lane: WarpLane, barrier: PhasedBarrier, tile: int, expect: float 
         later_s += cost.cluster_arrive_s
     else:
         served = lane.sm.units.synchronise(count, cost.mbarrier_arrive_interval_s)
-    lane.sim.call_after(served + later_s, lambda _event: barrier.arrive(count, expect, cause))
+    lane.sim.call_after(served + later_s, lambda _event: barrier.arrive(count * counts, expect, cause))
     yield from lane.spend("barrier", cost.mbarrier_arrive_issue_s, tile)
 
 
@@ -174,7 +182,10 @@ def release(lane: WarpLane, op: Release) -> Generator:
 
 
 def arrive(lane: WarpLane, op: Arrive) -> Generator:
-    yield from _arrive_on(lane, lane.cta.barriers[op.barrier], op.tile)
+    among = lane.cta.cluster if op.cluster else 1
+    if op.cluster:
+        yield from _stored_in_cluster(lane, op.tile)
+    yield from _arrive_on(lane, lane.cta.barriers[op.barrier], op.tile, among=among, counts=among)
 
 
 def expect_tx(lane: WarpLane, op: ExpectTx) -> Generator:
@@ -191,6 +202,7 @@ def sync_threads(lane: WarpLane, op: SyncThreads) -> Generator:
 
 
 def cluster_sync(lane: WarpLane, op: ClusterSync) -> Generator:
+    yield from _stored_in_cluster(lane, op.tile)
     # All CTAs of a cluster do the same at the same time.
     yield from _meet(lane, lane.cta.cluster_sync, lane.cost.cluster_sync_s, op.tile)
 

@@ -23,7 +23,7 @@ from gpusim.program import WARP_SIZE, Atomic, Load, Store, StoreShared, WaitLoad
 if TYPE_CHECKING:
     from gpusim.hardware.sm.warp import WarpLane
 
-__all__ = ["LOAD_HANDLERS", "LoadUnderWay"]
+__all__ = ["LOAD_HANDLERS", "LoadUnderWay", "await_loads"]
 
 ARRIVALS_APART_S = 1e-6
 """Seconds from one warp to the next behind a load: each goes on with its own data, which come one after the other, and
@@ -80,7 +80,7 @@ def load(lane: WarpLane, op: Load) -> Generator:
         yield from memory.l1.queue(memory.queue.room * taken / (parts * count * lane.group.warps), start)
     lane.loads.append(loading)
     if op.wait:
-        yield from _await_loads(lane, op.tile)
+        yield from await_loads(lane, op.tile)
         lane.mark("load", start, op.tile)
     else:
         lane.mark("issue", start, op.tile)
@@ -116,7 +116,8 @@ def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _
     lane.trace(lane.cta.loads, "copy", start, lane.sim.now, tile=tile, bytes=amount, cause=cause)
 
 
-def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
+def await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
+    """Wait until at most ``pending`` of the loads of the warps' own are under way."""
     before = lane.waits
     lane.waited |= len(lane.loads) > pending
     while len(lane.loads) > pending:
@@ -134,7 +135,7 @@ def _await_loads(lane: WarpLane, tile: int, pending: int = 0) -> Generator:
 
 def wait_loads(lane: WarpLane, op: WaitLoads) -> Generator:
     start = lane.sim.now
-    yield from _await_loads(lane, op.tile, op.pending)
+    yield from await_loads(lane, op.tile, op.pending)
     lane.mark("wait", start, op.tile, reason="copy_in_flight")
 
 

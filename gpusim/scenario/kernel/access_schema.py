@@ -13,8 +13,11 @@ from gpusim.units import parse_bytes
 __all__ = [
     "AtomicUpdate",
     "BulkFetch",
+    "ClusterLoad",
+    "ClusterStore",
     "Commit",
     "GlobalStore",
+    "InCluster",
     "OnRing",
     "OnRingBytes",
     "RegisterLoad",
@@ -202,6 +205,32 @@ class SharedStore(ByPartOfRole):
     """Address instructions of one warp."""
     masked: Amount = 0.0
     """Stores of one warp that no lane executes, because a predicate is false for all of them."""
+
+
+class InCluster(ByPartOfRole):
+    """What a role loads from shared memory of other CTAs of the cluster, or stores there."""
+
+    bytes: Size
+    """Bytes of the whole role and tile, all its warps together; what is its own CTA's counts in `lds` or `sts`."""
+    width: Width = 16
+    """Bytes per lane and instruction; with the bytes it gives the number of instructions."""
+    other: Amount = 0.0
+    """Address instructions of one warp, of which each waits for the one before: those of `mapa` are some ten."""
+    masked: Amount = 0.0
+    """Of one warp, those that no lane executes, because a predicate is false for all of them."""
+
+
+class ClusterLoad(InCluster):
+    """ld.shared::cluster into registers."""
+
+    wait: bool = True
+    """Block until the data is there; otherwise wait_loads does, which counts these as loads."""
+    reads: Name | None = None
+    """Ring whose stages it reads in the other CTAs. A stage is free when the consumers of all CTAs have released it."""
+
+
+class ClusterStore(InCluster):
+    """st.shared::cluster from registers."""
 
 
 class GlobalStore(ThroughRegisters):

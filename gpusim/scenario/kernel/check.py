@@ -11,6 +11,7 @@ from typing import Any
 
 from gpusim.errors import listing, nearest
 from gpusim.program import BULK_UNIT
+from gpusim.scenario.kernel.access_schema import InCluster
 from gpusim.scenario.kernel.compute_check import compute_problems
 from gpusim.scenario.kernel.op_lists import as_run, as_written, length
 from gpusim.scenario.kernel.op_schema import REPEAT
@@ -24,6 +25,7 @@ __all__ = ["problems"]
 LONGEST_TURN = 64
 EVERY_TILE = ("acquire", "tma_load", "wait", "release", "producer_commit", "cp_async", "commit_group", "wait_group")
 """Words that fill, free or count the stages of a ring, tile by tile."""
+LOADS = ("load", "load_cluster")
 SKIPS = ("skip_first", "skip_last")
 MOST_DEALT = 1_000_000
 """CTAs of unequal tiles, each of which is placed for itself."""
@@ -129,7 +131,7 @@ def _wait_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
     if any(length(getattr(role, part)) > MOST_OPS for part in PARTS):
         return
     most: dict[tuple, tuple[int, int]] = {}
-    loads = (spec for _, word, spec in as_run(role.per_tile) if word == "load" and not spec.wait)
+    loads = (spec for _, word, spec in as_run(role.per_tile) if word in LOADS and not spec.wait)
     ahead = [spec.ahead for spec in loads if isinstance(spec.ahead, int)]
     under_way = 0
     for part in ("prologue", *("per_tile",) * SETTLED, "epilogue"):
@@ -137,7 +139,7 @@ def _wait_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
             # Those of the first tiles have been asked for before.
             under_way, ahead = under_way + sum(ahead), []
         for path, word, spec in as_run(getattr(role, part)):
-            if word == "load":
+            if word in LOADS:
                 under_way = 0 if spec.wait else under_way + 1
             elif word == "wait_loads":
                 here = (*place, part, *path)
@@ -201,7 +203,7 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
     if word == "tma_load" and 0 < spec.align < BULK_UNIT:
         yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
                       f"at least {BULK_UNIT}")  # fmt: skip
-    yield from _multicast_problems(kernel, spec, path)
+    yield from _in_cluster_problems(kernel, spec, path)
     if word == "compute":
         yield from compute_problems(spec, path)
     ring = getattr(spec, "ring", None)
@@ -239,10 +241,13 @@ def _cluster_problems(kernel: SpelledKernel) -> Iterator[Problem]:
         yield Problem(("grid",), what, f"a multiple of {kernel.cluster}")
 
 
-def _multicast_problems(kernel: SpelledKernel, spec: Any, path: tuple) -> Iterator[Problem]:
-    if getattr(spec, "multicast", False) and kernel.cluster == 1:
+def _in_cluster_problems(kernel: SpelledKernel, spec: Any, path: tuple) -> Iterator[Problem]:
+    if kernel.cluster > 1:
+        return
+    field = next((name for name in ("multicast", "cluster") if getattr(spec, name, False)), "")
+    if field or isinstance(spec, InCluster):
         what = "reaches the CTAs of a cluster, and the kernel has none"
-        yield Problem((*path, "multicast"), what, "cluster: 2, 4 or 8 of the kernel")
+        yield Problem((*path, field) if field else path, what, "cluster: 2, 4 or 8 of the kernel")
 
 
 def _time_problems(part: str, word: str, spec: Any, path: tuple, tiles: int) -> Iterator[Problem]:

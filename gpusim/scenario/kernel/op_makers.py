@@ -73,8 +73,9 @@ class ArrivalMaker:
     bytes: int | None
     every: int
     first: int
+    cluster: bool
 
     def __call__(self, tile: int) -> Op:
         """The arrival of ``tile``."""
         name = stage_of(self.barrier, self.stages, (tile - self.first) // self.every)
-        return ops.Arrive(name, tile) if self.bytes is None else ops.ExpectTx(name, self.bytes, tile)
+        return ops.Arrive(name, tile, self.cluster) if self.bytes is None else ops.ExpectTx(name, self.bytes, tile)

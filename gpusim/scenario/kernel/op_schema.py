@@ -15,6 +15,8 @@ from gpusim.scenario.fields import Model, Turns
 from gpusim.scenario.kernel.access_schema import (
     AtomicUpdate,
     BulkFetch,
+    ClusterLoad,
+    ClusterStore,
     Commit,
     GlobalStore,
     OnRing,
@@ -30,11 +32,11 @@ from gpusim.scenario.kernel.op_words import OpWord, step_model
 from gpusim.scenario.kernel.product_schema import PendingProducts, Products
 from gpusim.scenario.kernel.schedule_schema import Schedule
 from gpusim.scenario.kernel.wait_schema import (
+    Arrival,
     Barrier,
     Expect,
     Group,
     Meeting,
-    OnBarrier,
     PendingBulk,
     PendingGroups,
     PendingLoads,
@@ -75,6 +77,18 @@ OPS: dict[str, OpWord] = {
         Products, "n", int, about="A group of products on the tensor cores, for which the warps do not wait (HGMMA)."
     ),
     "wgmma_wait": OpWord(PendingProducts, "pending", int, about="wgmma.wait_group: wait for groups of products."),
+    "load_cluster": OpWord(
+        ClusterLoad,
+        "bytes",
+        int | str,
+        about="ld.shared::cluster (LD): from shared memory of other CTAs of the cluster.",
+    ),
+    "store_cluster": OpWord(
+        ClusterStore,
+        "bytes",
+        int | str,
+        about="st.shared::cluster (ST): to shared memory of other CTAs of the cluster.",
+    ),
     "store": OpWord(GlobalStore, "bytes", int | str, about="st.global from registers (STG)."),
     "atomic": OpWord(
         AtomicUpdate, "bytes", int | str, about="red.global or atom.global (REDG, ATOMG): atomicAdd and the like."
@@ -82,7 +96,7 @@ OPS: dict[str, OpWord] = {
     "sync_threads": OpWord(Meeting, about="__syncthreads: all warps of the CTA, of all roles."),
     "cluster_sync": OpWord(Schedule, about="barrier.cluster.arrive and wait: all warps of all CTAs of the cluster."),
     "named_barrier": OpWord(Barrier, about="bar.sync with a number and some of the warps."),
-    "arrive": OpWord(OnBarrier, "barrier", about="mbarrier.arrive, one lane of each warp."),
+    "arrive": OpWord(Arrival, "barrier", about="mbarrier.arrive, one lane of each warp."),
     "expect_tx": OpWord(Expect, about="mbarrier.arrive.expect_tx."),
     "mbarrier_wait": OpWord(PhaseWait, "barrier", about="mbarrier.try_wait until a phase of a barrier is complete."),
     "set_max_nreg": OpWord(Registers, "registers", int, about="setmaxnreg: move registers between warpgroups."),

@@ -17,7 +17,8 @@ from gpusim.units import format_quantity
 __all__ = ["draft_remarks", "kernel_remarks"]
 
 _WAITS_FOR = {
-    "wait_loads": ("load",), "wait_group": ("cp_async",), "bulk_wait": ("tma_store",), "wgmma_wait": ("wgmma",),
+    "wait_loads": ("load", "load_cluster"), "wait_group": ("cp_async",), "bulk_wait": ("tma_store",),
+    "wgmma_wait": ("wgmma",),
 }  # fmt: skip
 """What a role must do for such a wait to be of any use: a warp waits for loads, copies and products of its own."""
 MOSTLY = 0.5

@@ -151,13 +151,18 @@ def fill_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
 
 
 def free_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
-    """Warps that wait for a stage of ``ring``, for each tile of a turn."""
-    return _warps_with(kernel, "wait", ring)
+    """Warps that wait for a stage of ``ring``, for each tile of a turn.
+
+    Of one that CTAs of a cluster load from each other the warps that do: they wait for others to tell them.
+    """
+    from_peers = any(ring in _uses(role, ("load_cluster",)) for role in kernel.roles.values())
+    return _warps_with(kernel, "load_cluster" if from_peers else "wait", ring)
 
 
 def _uses(role: RoleSpec, words: tuple[str, ...]) -> set[str]:
     found = as_written([*role.prologue, *role.per_tile, *role.epilogue])
-    return {spec.ring for _, word, spec in found if word in words and spec.ring is not None}
+    names = (getattr(spec, "ring", None) or getattr(spec, "reads", None) for _, word, spec in found if word in words)
+    return {name for name in names if name}
 
 
 def _warps_with(kernel: SpelledKernel, word: str, ring: str) -> list[int]:
@@ -195,7 +200,8 @@ def _instead(word: str, spec: Any, make: Callable[[int], Op], spares: bool) -> C
     """
     if word == "commit_group":
         return make
-    return Maker(ops.Load, bytes=0, wait=False) if spares and word == "load" and not spec.wait else None
+    loads = word in ("load", "load_cluster") and not spec.wait
+    return Maker(ops.Load, bytes=0, wait=False) if spares and loads else None
 
 
 def _skip_first(spec: Any) -> int:
@@ -220,6 +226,7 @@ def ring_bytes(kernel: SpelledKernel, spec: Any) -> int:
 
 _OPS: dict[str, type] = {
     "acquire": ops.Acquire, "tma_load": ops.TmaLoad, "wait": ops.WaitFull,
+    "load_cluster": ops.LoadCluster, "store_cluster": ops.StoreCluster,
     "load": ops.Load, "wait_loads": ops.WaitLoads, "store_shared": ops.StoreShared, "store": ops.Store,
     "atomic": ops.Atomic,
     "cp_async": ops.CpAsync, "commit_group": ops.CommitGroup, "wait_group": ops.WaitGroup,
@@ -237,7 +244,8 @@ def _maker(kernel: SpelledKernel, word: str, spec: Any, read: str | None) -> Cal
         return PhaseMaker(spec.barrier, stages, spec.phase, spec.lag, spec.every, spec.first_tile)
     if word in ("arrive", "expect_tx"):
         stages, amount = kernel.barriers[spec.barrier].stages, getattr(spec, "bytes", None)
-        return ArrivalMaker(spec.barrier, stages, amount, spec.every, spec.first_tile)
+        cluster = getattr(spec, "cluster", False)
+        return ArrivalMaker(spec.barrier, stages, amount, spec.every, spec.first_tile, cluster)
     if word == "compute":
         implied = read if spec.lds and spec.reads is None else None
         return Maker(ops.Compute, mix=Mix(**_same(Mix, spec)), reads=spec.reads or implied, warps=spec.warps)

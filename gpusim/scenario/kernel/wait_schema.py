@@ -10,6 +10,7 @@ from gpusim.scenario.fields import Count, Name
 from gpusim.scenario.kernel.schedule_schema import ByPartOfRole, Schedule, Size
 
 __all__ = [
+    "Arrival",
     "Barrier",
     "Expect",
     "Group",
@@ -76,6 +77,14 @@ class OnBarrier(Schedule):
 
     barrier: Name
     """A name under `barriers`."""
+
+
+class Arrival(OnBarrier):
+    """An arrival at a declared barrier."""
+
+    cluster: bool = False
+    """Arrive at the barrier of each CTA of the cluster, its own as well (mbarrier.arrive.shared::cluster). `arrivals`
+    of the barrier count those of all CTAs."""
 
 
 class Expect(OnBarrier):
