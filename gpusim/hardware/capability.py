@@ -1,6 +1,7 @@
 """What a device cannot execute at all.
 
-Source: PTX ISA 9.0 (clusters, cp.async.bulk and setmaxnreg: sm_90 and sm_90a; wgmma: sm_90a alone; cp.async: sm_80).
+Source: PTX ISA 9.0 (clusters, cp.async.bulk, setmaxnreg and red of vectors: sm_90 and sm_90a; wgmma: sm_90a alone;
+cp.async: sm_80).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from math import inf
 from gpusim.errors import ProgramError
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import (
+    Atomic,
     ClusterSync,
     CpAsync,
     KernelProgram,
@@ -25,6 +27,8 @@ __all__ = ["check_capability"]
 
 CLUSTERS_FROM = 9.0
 """First compute capability with clusters."""
+VECTORS_FROM, WIDEST_VALUE = 9.0, 8
+"""First compute capability with atomics on vectors (red.v4.f32), and bytes of the widest value that is none."""
 _NEEDS = {
     Wgmma: (9.0, 9.0, "wgmma", "use mma.sync (mma of compute)"),
     TmaLoad: (9.0, inf, "bulk copies", "use cp.async or plain loads"),
@@ -52,7 +56,13 @@ def check_capability(program: KernelProgram, profile: DeviceProfile) -> None:
             f"{profile.value('sm.count'):g}; use smaller clusters"
         )
     for role in program.roles:
-        kinds = {type(op) for op in program.sample(role)}
+        ops = list(program.sample(role))
+        kinds = {type(op) for op in ops}
+        if has < VECTORS_FROM and any(isinstance(op, Atomic) and op.width > WIDEST_VALUE for op in ops):
+            raise ProgramError(
+                f"kernel {program.name!r}, role {role.name!r}: atomics of 16 bytes take compute capability "
+                f"{VECTORS_FROM}, {profile.name} has {has}; use a width of 4 or 8, or another device"
+            )
         # In the order of the table: that of a set of types differs from run to run, and with it the message.
         for kind, (first, last, what, instead) in _NEEDS.items():
             if kind in kinds and not first <= has <= last:

@@ -8,6 +8,7 @@ from gpusim.program.kernel import WARP_SIZE, Barrier, KernelProgram, Ring, Role
 from gpusim.program.mix import Mix
 from gpusim.program.ops import (
     Acquire,
+    Atomic,
     BulkWait,
     CommitGroup,
     Compute,
@@ -36,6 +37,7 @@ __all__ = [
     "WARP_SIZE",
     "Acquire",
     "Arrive",
+    "Atomic",
     "Barrier",
     "BulkWait",
     "ClusterSync",

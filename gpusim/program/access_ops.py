@@ -1,10 +1,10 @@
-"""Loads into registers and stores from them; what their fields have in common says `gpusim.program.ops`."""
+"""Loads into registers, stores from them and atomics; what their fields have in common says `gpusim.program.ops`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["GPC_SMS", "Load", "Store", "StoreShared", "WaitLoads"]
+__all__ = ["GPC_SMS", "Atomic", "Load", "Store", "StoreShared", "WaitLoads"]
 
 GPC_SMS = 16
 """SMs of a GPC (of some it is 18), which get CTAs of consecutive numbers: the most that ``shared_by`` counts."""
@@ -83,6 +83,32 @@ class Store:
     l2_hit: float = 0.0
     completed: float = 0.0
     again: int = 0
+    stride: int = 0
+    scatter: int = 0
+    warps: int | None = None
+    tile: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Atomic:
+    """``red.global``, or ``atom.global`` with ``returns``: lanes update global memory, ``width`` bytes each.
+
+    ``bytes``: those of all lanes that take part; of one lane of each warp, its ``width`` for each. With ``returns`` the
+    role blocks until the old values are there. ``floating``: sums of floating point, which take longer if they meet at
+    one value. ``distinct``: bytes of the distinct values that the whole grid updates again and again, 4 for one
+    counter, 0 if nobody shares a value; with ``scatter`` each block of lanes lies anywhere among them, else lanes side
+    by side go through them. ``l2_hit``: fraction whose sectors L2 holds; the others are read from DRAM and written
+    back, unless L2 has room for all ``distinct`` bytes. The other fields are as of `Load`.
+    """
+
+    bytes: int
+    width: int = 4
+    other: float = 0.0
+    masked: float = 0.0
+    returns: bool = False
+    floating: bool = False
+    distinct: int = 0
+    l2_hit: float = 0.0
     stride: int = 0
     scatter: int = 0
     warps: int | None = None

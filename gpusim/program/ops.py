@@ -10,7 +10,7 @@ destination. 0 stands for that of ``bytes``, as when equal tiles lie one behind 
 
 ``warps`` on an op says that only the first so many of the role execute it; its bytes are then theirs together.
 
-On a load or store through registers ``stride`` is the distance in bytes from one lane's address to the next
+On a load, store or atomic through registers ``stride`` is the distance in bytes from one lane's address to the next
 lane's; 0 stands for ``width``, neighbours side by side. With ``scatter`` neighbouring lanes share blocks of so many
 bytes (of one lane alone, if that is less than two widths), and each block lies anywhere. With ``structure`` each lane
 loads all of so many bytes, one ``width`` after the other, and the next lane the bytes behind them.
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from gpusim.program.access_ops import Load, Store, StoreShared, WaitLoads
+from gpusim.program.access_ops import Atomic, Load, Store, StoreShared, WaitLoads
 from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, SyncThreads, Wait
 from gpusim.program.cluster_ops import LoadCluster, StoreCluster
 from gpusim.program.copy_ops import BulkWait, CommitGroup, CpAsync, TmaLoad, TmaStore, WaitGroup
@@ -35,9 +35,9 @@ from gpusim.program.ring_ops import Acquire, ProducerCommit, Release, WaitFull
 from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 
 __all__ = [
-    "Acquire", "BulkWait", "CommitGroup", "Compute", "CpAsync", "Fill", "Load", "LoadCluster", "Op", "PartOfRole",
-    "ProducerCommit", "Release", "SetMaxNReg", "Store", "StoreCluster", "StoreShared", "TmaLoad", "TmaStore",
-    "WaitFull", "WaitGroup", "WaitLoads",
+    "Acquire", "Atomic", "BulkWait", "CommitGroup", "Compute", "CpAsync", "Fill", "Load", "LoadCluster", "Op",
+    "PartOfRole", "ProducerCommit", "Release", "SetMaxNReg", "Store", "StoreCluster", "StoreShared", "TmaLoad",
+    "TmaStore", "WaitFull", "WaitGroup", "WaitLoads",
 ]  # fmt: skip
 
 
@@ -65,11 +65,13 @@ class SetMaxNReg:
 Fill = CpAsync | TmaLoad | StoreShared
 """Ops that write a tile into a stage of a ring."""
 
-PartOfRole = Acquire | Compute | Load | LoadCluster | StoreCluster | StoreShared | CpAsync | Store | SyncThreads
+PartOfRole = (
+    Acquire | Compute | Load | LoadCluster | StoreCluster | StoreShared | CpAsync | Store | Atomic | SyncThreads
+)
 """Ops that the first ``warps`` of a role may execute alone, where a branch keeps the others from them."""
 
 Op = (
     Compute | Load | LoadCluster | WaitLoads | StoreShared | StoreCluster | CpAsync | CommitGroup | WaitGroup | Acquire
-    | TmaLoad | ProducerCommit | WaitFull | Release | TmaStore | BulkWait | Store
+    | TmaLoad | ProducerCommit | WaitFull | Release | TmaStore | BulkWait | Store | Atomic
     | Wgmma | WgmmaWait | SyncThreads | ClusterSync | NamedBarrier | Arrive | ExpectTx | Wait | SetMaxNReg
 )  # fmt: skip

@@ -15,6 +15,7 @@ from gpusim.program.barrier_ops import ClusterSync, NamedBarrier, SyncThreads, W
 from gpusim.program.kernel import KernelProgram, Role
 from gpusim.program.ops import (
     Acquire,
+    Atomic,
     BulkWait,
     Compute,
     CpAsync,
@@ -49,8 +50,8 @@ _KINDS: dict[type[Op], tuple[str, ...]] = {
     Acquire: ("wait",), WaitFull: ("wait",), Wait: ("wait",), WaitGroup: ("wait",), WaitLoads: ("wait",),
     BulkWait: ("wait",), SyncThreads: ("barrier",), ClusterSync: ("barrier",), NamedBarrier: ("barrier",),
     CpAsync: ("issue",), TmaLoad: ("issue",), TmaStore: ("issue", "store"),
-    Load: ("load",), LoadCluster: ("load",), Store: ("store",), StoreCluster: ("store",), StoreShared: ("store",),
-    Compute: ("compute",),
+    Load: ("load",), LoadCluster: ("load",), Atomic: ("store", "load"), Store: ("store",), StoreCluster: ("store",),
+    StoreShared: ("store",), Compute: ("compute",),
     Wgmma: ("compute",), WgmmaWait: ("compute",),
 }  # fmt: skip
 """What may begin with a stamp, and how it may be shown; commits, releases and arrivals belong to the step before."""

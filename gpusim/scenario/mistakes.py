@@ -42,7 +42,8 @@ MOST = 10
 QUOTE = "'"
 
 _INTEGER = "integer instructions are `other`, or `setup` where nothing hides them"
-_FP64, _ATOMIC = "FP64 is not modelled", "atomics are not modelled"
+_FP64, _ATOMIC = "FP64 is not modelled", "an atomic on global memory is the op `atomic`"
+_ATOMS = "atomics on shared memory are not modelled; `atomic` is for global memory"
 _DSMEM = "shared memory of other CTAs of a cluster is `load_cluster`, `store_cluster`, or `multicast` of tma_load"
 _MMA, _TCGEN05 = "mma.sync is `compute: {mma: n}`, wgmma is `wgmma`", "tcgen05 is not modelled"
 _ELSEWHERE = {
@@ -53,7 +54,8 @@ _ELSEWHERE = {
     "mma": _MMA, "hmma": _MMA, "wmma": _MMA, "hgmma": _MMA, "imma": "products of integers are not modelled",
     "tcgen05": _TCGEN05,
     "threads": "32 threads are a warp", "dsmem": _DSMEM, "ld_shared_cluster": _DSMEM, "mapa": _DSMEM,
-    "atomic": _ATOMIC, "atomics": _ATOMIC, "atomic_add": _ATOMIC, "atom": _ATOMIC, "red": _ATOMIC,
+    **dict.fromkeys(("atomics", "atomic_add", "atomicadd", "atom", "atomg", "red", "redg"), _ATOMIC),
+    **dict.fromkeys(("atoms", "atomic_shared", "shared_atomic"), _ATOMS),
 }  # fmt: skip
 """Words people try in an op list for what has another name here, or none."""
 _UNDER_KERNEL = dict.fromkeys(("technique", "params"), "techniques stand under `kernel`, those of the host as well")

@@ -15,6 +15,7 @@ _OTHER_NAMES = {
     "threads": "warps", "cluster_dims": "cluster", "cluster_size": "cluster", "clusters": "cluster",
     # Words of op lists.
     "ldg": "load", "stg": "store", "ldgsts": "cp_async", "syncthreads": "sync_threads", "bar": "sync_threads",
+    "atomicadd": "atomic", "atomic_add": "atomic", "atom": "atomic", "red": "atomic",
     # Fields and calls of host programs.
     "loops": "chunks", "iterations": "chunks", "per_iteration": "per_chunk", "per_loop": "per_chunk",
     "kernel": "launch", "callback": "host_func", "graph_launch": "launch_graph", "memcpy": "h2d",

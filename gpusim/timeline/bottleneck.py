@@ -60,6 +60,7 @@ _ON_A_LINE = "tiles that start on 128-byte lines, if need be padded: L2 holds up
 _THROUGH_IT = "copy fewer bytes; let threads store, or load, what need not pass the copy unit"
 _NEARER = "load less from other CTAs of the cluster: multicast copies, or parts that each works on for all"
 _READ_LESS = "read less often, in whole lines: larger tiles, or keep what is read again in shared memory"
+_MEET_LESS = "sums of a warp or CTA first, in registers or shared memory, and more copies of what all update"
 _APART = "larger tiles, or clusters that copy for each other: SMs that wait for L2 no longer read together"
 
 
@@ -67,10 +68,10 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     """The peak that is reached (the larger share of two), else the kind with the largest share of the critical path.
 
     Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``, ``l2_busy``, ``copy_unit_busy``,
-    ``network_busy``) where it has them; so is the part of the first that is lost (``off_line_loss``). For streams and
-    copies it is the unit that works most of the time: a copy engine, the kernels, or a thread of the host; where none
-    does, ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a timeline without intervals that
-    reaches no peak.
+    ``network_busy``, ``atomics_busy``) where it has them; so is the part of the first that is lost
+    (``off_line_loss``). For streams and copies it is the unit that works most of the time: a copy engine, the kernels,
+    or a thread of the host; where none does, ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a
+    timeline without intervals that reaches no peak.
     """
     peak = _peak(timeline)
     if peak is not None:
@@ -94,7 +95,7 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
 
 
 def _peak(timeline: Timeline) -> Bottleneck | None:
-    """The peak of memory, arithmetic, L2 or the copy unit that is reached, if any."""
+    """The peak of memory or arithmetic that is reached, or else what is full on the way, if any."""
     taken, used = memory_share(timeline), achieved_bandwidth(timeline) / timeline.meta.get("peak_bytes_per_s", inf)
     reached = achieved_flop_rate(timeline) / timeline.meta.get("peak_flop_per_s", inf)
     lost = timeline.meta.get("off_line_loss", 0.0)
@@ -107,7 +108,14 @@ def _peak(timeline: Timeline) -> Bottleneck | None:
     if reached >= BOUND:
         name = timeline.meta.get("arithmetic", FP32)
         return Bottleneck(name, reached, _LESS[name])
-    l2 = timeline.meta.get("l2_busy", 0.0)
+    return _full_way(timeline)
+
+
+def _full_way(timeline: Timeline) -> Bottleneck | None:
+    """What is full on the way between SMs and L2, or to each other, if anything."""
+    l2, atomics = (timeline.meta.get(f"{what}_busy", 0.0) for what in ("l2", "atomics"))
+    if atomics >= max(BOUND, l2):
+        return Bottleneck("atomics", atomics, _MEET_LESS)
     if l2 >= L2_FULL:
         return Bottleneck("L2 bandwidth", l2, _APART if timeline.meta.get("moving_apart") else _READ_LESS)
     passing = timeline.meta.get("copy_unit_busy", 0.0)

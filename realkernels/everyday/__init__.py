@@ -1,7 +1,8 @@
 """Kernels as they are found everywhere, each spelled out in a scenario file and measured: no technique, no parameters.
 
 They show how far a prediction is off for a kernel that the model was not built around. ``kernels.cu`` has the
-kernels, ``scenarios`` what their SASS says in a scenario's words, ``recorded`` what `measure` found.
+kernels, ``atomics.cu`` those with atomics, ``scenarios`` what their SASS says in a scenario's words, ``recorded`` what
+`measure` found.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from pathlib import Path
 from realkernels._parts.hopper import SMS
 
 FOLDER = Path(__file__).parent
-KERNELS, SCENARIOS, RECORDED = FOLDER / "kernels.cu", FOLDER / "scenarios", FOLDER / "recorded"
-TOTALS = "totals.json"
+KERNELS, ATOMICS = FOLDER / "kernels.cu", FOLDER / "atomics.cu"
+SCENARIOS, RECORDED = FOLDER / "scenarios", FOLDER / "recorded"
+TOTALS = {KERNELS: "totals.json", ATOMICS: "atomics.json"}
+"""The recording of the kernels of each source."""
 
 
 @dataclass(frozen=True)
@@ -22,6 +25,7 @@ class Case:
 
     file: str
     ctas_per_sm: int | None = None
+    source: Path = KERNELS
 
     @property
     def name(self) -> str:
@@ -42,4 +46,5 @@ CASES = (
     *(Case("exponentials", ctas) for ctas in (1, 2, 4, 6)),
     *(Case("polynomial", ctas) for ctas in (1, 2, 4)),
     *(Case("in_place", ctas) for ctas in (1, 2, 4, 6)),
+    *(Case(file, source=ATOMICS) for file in ("histogram", "split_k", "compact")),
 )  # fmt: skip

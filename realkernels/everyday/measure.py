@@ -1,7 +1,7 @@
 """Times the kernels on the attached GPU: ``python -m realkernels.everyday.measure --out DIR``.
 
-Writes ``DIR/totals.json``: median and quartile distance of event-to-event times in seconds, L2 emptied (of clean data)
-before each launch, as for the techniques.
+Writes a file for each source, ``DIR/totals.json`` and ``DIR/atomics.json``: median and quartile distance of
+event-to-event times in seconds, L2 emptied (of clean data) before each launch, as for the techniques.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from realkernels._harness import device
 from realkernels._harness.compile import compile_kernel
 from realkernels._harness.timing import Times, make_flush, time_launch
 from realkernels._parts.hopper import SMS
-from realkernels.everyday import CASES, KERNELS, TOTALS
+from realkernels.everyday import CASES, TOTALS, Case
 
 FLOATS, SECOND = 1 << 28, 1 << 25
 """Floats of each array, and where a second operand begins within the first."""
@@ -34,8 +33,8 @@ PADDING = {
 REPEATS = 9
 
 
-def launches() -> Iterator[tuple[Any, tuple, tuple, tuple, int]]:
-    """(case, grid, block, arguments, shared bytes) in the order of `CASES`; allocates two arrays."""
+def launches(cases: list[Case]) -> Iterator[tuple[Case, tuple, tuple, tuple, int]]:
+    """(case, grid, block, arguments, shared bytes) of each case; allocates two arrays."""
     import cupy
 
     x = cupy.random.default_rng(1).random(FLOATS, dtype=cupy.float32)
@@ -53,9 +52,12 @@ def launches() -> Iterator[tuple[Any, tuple, tuple, tuple, int]]:
         "transpose": ((256, 256), (32, 8), (x, y, i32(8192)), 0),
         "stencil_17": ((262144,), (256,), (x, y), 0),
         "gemv": ((792,), (256,), (x, second, y, i32(31680)), 32 * KIB),
+        "histogram": ((1056,), (256,), (x, y, i32(16)), 0),
+        "split_k": ((2048,), (256,), (x, y, i32(64)), 0),
+        "compact": ((1056,), (256,), (x, y, cupy.zeros(1, dtype=cupy.uint32), i32(64)), 0),
     }
     rings = {"exponentials": (128, 121), "polynomial": (224, 200), "in_place": (160, 200)}
-    for case in CASES:
+    for case in cases:
         if case.ctas_per_sm is None:
             yield case, *shapes[case.file]
         else:
@@ -64,11 +66,11 @@ def launches() -> Iterator[tuple[Any, tuple, tuple, tuple, int]]:
             yield case, (SMS * case.ctas_per_sm,), (block,), (x, y, i32(tiles)), shared
 
 
-def measure() -> dict[str, Times]:
-    """Times of each case. Raises RuntimeError if not as many CTAs fit as its scenario says."""
+def measure(cases: list[Case]) -> dict[str, Times]:
+    """Times of each of ``cases``. Raises RuntimeError if not as many CTAs fit as its scenario says."""
     flush, found = make_flush(), {}
-    for case, grid, block, arguments, shared in launches():
-        kernel = compile_kernel(KERNELS, case.file)
+    for case, grid, block, arguments, shared in launches(cases):
+        kernel = compile_kernel(case.source, case.file)
         fit = kernel.max_active_ctas(block, shared)
         if case.ctas_per_sm is not None and fit != case.ctas_per_sm:
             raise RuntimeError(f"{case.name}: {fit} CTAs fit on an SM")
@@ -81,18 +83,22 @@ def measure() -> dict[str, Times]:
 
 def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m realkernels.everyday.measure", description=__doc__)
-    parser.add_argument("--out", type=Path, required=True, help=f"folder for {TOTALS}")
+    parser.add_argument("--out", type=Path, required=True, help=f"folder for {' and '.join(TOTALS.values())}")
+    parser.add_argument("--only", choices=[source.name for source in TOTALS], help="kernels of this source alone")
     options = parser.parse_args(argv)
     ok, reason = device.gpu_status()
     if not ok:
         print(f"no usable GPU: {reason}", file=sys.stderr)
         return 2
-    rows = {name: {"total_s": times.median_s, "iqr_s": times.iqr} for name, times in measure().items()}
-    for name, row in rows.items():
-        print(f"{name:32s} {row['total_s'] * 1e6:10.1f} us")
-    document = {"device": device.describe_device(), "source_sha256": source_hash(KERNELS), "cases": rows}
     options.out.mkdir(parents=True, exist_ok=True)
-    (options.out / TOTALS).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
+    for source, file in TOTALS.items():
+        if options.only in (None, source.name):
+            found = measure([case for case in CASES if case.source == source])
+            rows = {name: {"total_s": times.median_s, "iqr_s": times.iqr} for name, times in found.items()}
+            for name, row in rows.items():
+                print(f"{name:32s} {row['total_s'] * 1e6:10.1f} us")
+            document = {"device": device.describe_device(), "source_sha256": source_hash(source), "cases": rows}
+            (options.out / file).write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -80,6 +80,7 @@ BENCHES = (
     "gather",
     "structs",
     "store_parts",
+    "atomics",
     "hbm",
     "few_writes",
     "copies_beside",

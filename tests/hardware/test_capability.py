@@ -7,7 +7,7 @@ import pytest
 from gpusim.errors import ProgramError
 from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.hardware.capability import check_capability
-from gpusim.program import Ring, Role, SetMaxNReg, TmaLoad
+from gpusim.program import Atomic, Ring, Role, SetMaxNReg, TmaLoad
 from tests.tile_programs import RING, cp_async_ring, kernel, one_role, sync_loop, tma_ring
 
 
@@ -44,3 +44,13 @@ def test_other_copies_run_on_ampere(program):
 def test_newer_devices_have_bulk_copies(device):
     """Hopper, Blackwell and the textbook."""
     assert simulate_kernel(tma_ring(2), load_profile(device), trace=False).total_s > 0.0
+
+
+def test_atomics_on_vectors_need_hopper():
+    """Those of a number run on every device."""
+    ampere = load_profile("a100_sxm")
+    assert simulate_kernel(one_role(Atomic(4096, width=8)), ampere, trace=False).total_s > 0.0
+    with pytest.raises(
+        ProgramError, match=r"atomics of 16 bytes take .* 9\.0, a100_sxm has 8\.0; use a width of 4 or 8"
+    ):
+        simulate_kernel(one_role(Atomic(4096, width=16)), ampere)

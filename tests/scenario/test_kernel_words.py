@@ -8,6 +8,7 @@ from gpusim import program as ops
 from gpusim.errors import HazardError, ScenarioError
 from gpusim.program import (
     Arrive,
+    Atomic,
     Compute,
     Load,
     Mix,
@@ -27,6 +28,7 @@ WORDS = {
     "release": ops.Release, "load": ops.Load, "wait_loads": ops.WaitLoads, "store_shared": ops.StoreShared,
     "cp_async": ops.CpAsync, "commit_group": ops.CommitGroup, "wait_group": ops.WaitGroup,
     "producer_commit": ops.ProducerCommit, "tma_store": ops.TmaStore, "bulk_wait": ops.BulkWait, "store": ops.Store,
+    "atomic": ops.Atomic,
     "sync_threads": ops.SyncThreads, "named_barrier": ops.NamedBarrier, "arrive": ops.Arrive,
     "expect_tx": ops.ExpectTx, "mbarrier_wait": ops.Wait, "set_max_nreg": ops.SetMaxNReg,
     "cluster_sync": ops.ClusterSync, "wgmma": ops.Wgmma, "wgmma_wait": ops.WgmmaWait,
@@ -79,6 +81,11 @@ def test_every_field_of_an_op_can_be_said(word):
         ),
         ("{load: {bytes: 4 KiB, scatter: 64}}", Load(4096, scatter=64, tile=0)),
         ("{store: {bytes: 1 KiB, stride: 128 B, width: 8}}", Store(1024, width=8, stride=128, tile=0)),
+        (
+            "{atomic: {bytes: 1 KiB, scatter: 4, distinct: 1 KiB, returns: true, floating: true}}",
+            Atomic(1024, scatter=4, distinct=1024, returns=True, floating=True, tile=0),
+        ),
+        ("{atomic: 4 KiB}", Atomic(4096, tile=0)),
         ("wait_loads", WaitLoads(tile=0)),
         ("{store: {bytes: 1 KiB, scatter: 32}}", Store(1024, scatter=32, tile=0)),
         ("{store: {bytes: 1 KiB, stride: 32, completed: 1}}", Store(1024, stride=32, completed=1.0, tile=0)),
@@ -260,3 +267,11 @@ def test_ffmas_beside_conversions_of_halves_count_for_the_pipes_of_half_rate():
     assert loads(halves.replace("COUNT", "48")).program()
     with pytest.raises(ScenarioError, match=r"half_rate: 97 of 16 instructions .* up to 64 more, those of ffma"):
         loads(halves.replace("COUNT", "97"))
+
+
+def test_distinct_bytes_hold_a_value(spelled):
+    """Of the width, at least one; and lanes lie a stride apart or are scattered."""
+    with pytest.raises(ScenarioError, match=r"distinct: 4 B hold no value of 8 .*0, or 8"):
+        only_op(spelled, "{atomic: {bytes: 1 KiB, width: 8, distinct: 4}}")
+    with pytest.raises(ScenarioError, match="a stride apart or scattered"):
+        only_op(spelled, "{atomic: {bytes: 1 KiB, stride: 8, scatter: 4}}")

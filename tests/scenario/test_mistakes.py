@@ -79,7 +79,11 @@ def test_no_more_than_ten():
     [
         ("{compute: {int: 20}}", "unknown key; integer instructions are `other`"),
         ("{compute: {exp: 2}}", "MUFU is `mufu`"),
-        ("{atomic: 4}", "unknown key; atomics are not modelled"),
+        ("{atomicAdd: 4}", "unknown key; an atomic on global memory is the op `atomic`"),
+        ("{red: 4}", "Did you mean 'atomic'?"),
+        ("{atom: 4}", "Did you mean 'atomic'?"),
+        ("{atoms: 4}", "atomics on shared memory are not modelled"),
+        ("{atomic: {bytes: 4, retruns: true}}", "Did you mean 'returns'?"),
         ("{load: 4, wait: x}", "not load, wait in one step"),
     ],
 )

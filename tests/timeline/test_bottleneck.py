@@ -72,6 +72,15 @@ def test_l2_that_is_full_is_the_bottleneck():
     assert bottleneck(full.with_meta(l2_busy=0.85)).name == "instruction issue"
 
 
+def test_atomics_that_wait_for_each_other_are_the_bottleneck():
+    """Unless L2 is fuller with other things."""
+    full = computing().with_meta(atomics_busy=0.95)
+    assert (bottleneck(full).name, bottleneck(full).share) == ("atomics", 0.95)
+    assert "of a warp or CTA first" in bottleneck(full).lever
+    assert bottleneck(full.with_meta(l2_busy=0.97)).name == "L2 bandwidth"
+    assert bottleneck(full.with_meta(atomics_busy=0.75)).name == "instruction issue"
+
+
 def test_a_copy_unit_that_is_full_is_the_bottleneck():
     """It passes loads and stores one after the other, so that neither kind alone tells it."""
     full = computing().with_meta(copy_unit_busy=0.95)

@@ -18,6 +18,8 @@ __all__ = [
 _WIDTH = re.compile(r"\(\w+: (\d+)")
 _GROUP = re.compile(r"\((n: .*)\)")
 _STRIDE = re.compile(r"(stride|structure|scatter): (\d+)")
+_ATOMIC = re.compile(r"(returns|floating): (true)")
+_SHARED = "distinct? bytes of the values that the grid updates again and again"
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0", "wgmma_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 OUTSIDE = "reads: false"
@@ -64,7 +66,7 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
     word, numbers = step.word, {row.field: row.number for row in step.rows if not row.note and row.field}
     executing = warps_of(step, warps)
     some = {"warps": executing} if executing < warps else {}
-    if word in ("load", "store", "cp_async"):
+    if word in ("load", "store", "atomic", "cp_async"):
         yield from _accesses(step, executing, some, words.get(word, ""))
     elif word == "compute":
         yield from _computed(step.rows, some, OUTSIDE in words)
@@ -99,6 +101,8 @@ def bytes_of(step: Step, warps: int) -> float:
 def _bytes_of(step: Step, row: Stated, warps: int) -> float:
     lanes, taking = _lanes(step, row, warps)
     width = int(_WIDTH.search(row.field)[1])
+    if step.word == "atomic":
+        return row.number * lanes * width * taking
     return row.number * _fetched(lanes, width, row) * taking
 
 
@@ -119,6 +123,8 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int], ring: str) -> Ite
                 about["warps"] = taking
             if stride and lanes == WARP_SIZE:
                 about[stride[1]] = int(stride[2])
+            if step.word == "atomic":
+                about |= ({"scatter": wide} if lanes == 1 else {}) | dict(_ATOMIC.findall(row.field))
             about |= ({"wait": "false"} if step.word == "load" else {}) | ahead
             notes = "; ".join(_about_lanes(step.word, row, lanes, ring))
             yield f"- {step.word}: {_flow(about)}" + (f"  # {notes}" if notes else "")
@@ -137,9 +143,11 @@ def _about_lanes(word: str, row: Stated, lanes: int, ring: str) -> Iterator[str]
     """What an access does not say of its lanes, or leaves to be said."""
     if word == "cp_async" and not ring:
         yield "its ring?"
+    if word == "atomic":
+        yield _SHARED
     if lanes == 1:
-        yield "one lane: a sector each"
-    elif lanes < WARP_SIZE:
+        yield "one lane" if word == "atomic" else "one lane: a sector each"
+    elif lanes < WARP_SIZE and word != "atomic":
         known = row.places is not None or row.stride is not None
         yield f"{lanes} lanes: {'whole sectors' if known else '32 bytes each if they are not side by side'}"
     elif "one address" in row.field:
@@ -149,7 +157,7 @@ def _about_lanes(word: str, row: Stated, lanes: int, ring: str) -> Iterator[str]
         yield f"nobody knows where the lanes' addresses lie, taken as side by side: {asked}"
     elif "scatter" in row.field:
         yield "completed?"
-    if row.addresses > 1 and word != "store":
+    if row.addresses > 1 and word not in ("store", "atomic"):
         yield f"{row.addresses} addresses: pieces?"
     if row.predicated:
         yield f"{row.predicated} of {row.number:g} predicated: count what takes part"
@@ -202,11 +210,15 @@ def _computed(rows: Sequence[Stated], some: Mapping[str, int], outside: bool) ->
         numbers["reads"] = "false"
     if stores:
         numbers |= stores.pop(0)
-    if numbers:
-        notes = "; ".join(_notes(rows))
-        yield f"- compute: {_flow(numbers | some)}" + (f"  # {notes}" if notes else "")
+    if line := _noted(f"- compute: {_flow(numbers | some)}" if numbers else "", "; ".join(_notes(rows))):
+        yield line
     for further in stores:
         yield f"- compute: {_flow(further | some)}"
+
+
+def _noted(op: str, notes: str) -> str:
+    """A line of both, or of one of them."""
+    return "  ".join(part for part in (op, notes and f"# {notes}") if part)
 
 
 def _notes(rows: Sequence[Stated]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from gpusim.hardware.calibration.access import ACCESS_STEPS
 from gpusim.hardware.calibration.alignment import ALIGNMENT_STEPS
+from gpusim.hardware.calibration.atomics import ATOMIC_STEPS
 from gpusim.hardware.calibration.barriers import BARRIER_STEPS
 from gpusim.hardware.calibration.behind_copies import BEHIND_COPIES_STEPS
 from gpusim.hardware.calibration.benches import Benches, Measured
@@ -228,5 +229,5 @@ def _launch(b: Benches, _: dict) -> dict[str, Measured]:
 _STEPS = (
     _clock, _issue, *TENSOR_STEPS, *SCHEDULE_STEPS, _shared_memory, _masked, *BEHIND_COPIES_STEPS, _loop,
     *BARRIER_STEPS, _launch, *CLUSTER_STEPS, *WALK_STEPS, *MEMORY_STEPS, *GPC_SHARING_STEPS, *ALIGNMENT_STEPS,
-    *ACCESS_STEPS,
+    *ACCESS_STEPS, *ATOMIC_STEPS,
 )  # fmt: skip

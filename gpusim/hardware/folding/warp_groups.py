@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from gpusim.program import (
+    Atomic,
     CommitGroup,
     Compute,
     CpAsync,
@@ -210,7 +211,7 @@ def _drifts(program: KernelProgram, role: Role) -> bool:
 def _only_own_loads(program: KernelProgram, ops: Sequence[Op]) -> bool:
     own = {None, *(ring.name for ring in program.rings if ring.private)}
     return all(
-        isinstance(op, Load | WaitLoads | Store | TimeStamp | CommitGroup | WaitGroup)
+        isinstance(op, Load | WaitLoads | Store | Atomic | TimeStamp | CommitGroup | WaitGroup)
         or (isinstance(op, CpAsync) and op.ring in own)
         or (isinstance(op, Compute) and op.reads in own)
         for op in ops

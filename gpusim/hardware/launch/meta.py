@@ -31,6 +31,7 @@ def meta_of(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
         "l2_busy": run.l2_busy,
         "copy_unit_busy": run.copy_unit_busy,
         "network_busy": run.network_busy,
+        **({"atomics_busy": run.atomics_busy} if run.atomics_busy else {}),
         "off_line_loss": run.off_line_loss,
         "moving_apart": run.moving_apart,
         "occupancy": {

@@ -76,9 +76,11 @@ class Run:
     l2_busy: float
     """Part of the time, 0..1, that L2 was, with what it gives or with what it takes in."""
     copy_unit_busy: float
+    """Part of the time that the busiest SM's copy unit was, with bulk loads and stores."""
     network_busy: float
     """Part of the time in which an SM's way to others of its cluster is busy."""
-    """Part of the time that the busiest SM's copy unit was, with bulk loads and stores."""
+    atomics_busy: float
+    """Part of the time that atomics kept slices of L2 busy, those that most of them meet in."""
     off_line_loss: float
     """Part of HBM's bandwidth that bulk loads off a line have lost on their way."""
     moving_apart: float
@@ -123,15 +125,12 @@ def run_once(
     end_s = max(sm.ended_s[-1] for sm in simulated)
     copy_units = (sm.memory.copy_unit for sm in simulated)
     network_s = max(sm.units.network_s for sm in simulated)
-    units_s = *memory.busy_s(), max(unit.used_total / unit.limit for unit in copy_units), network_s
-    hbm_busy, l2_busy, copy_unit_busy, network_busy = (min(busy_s / end_s, 1.0) if end_s else 0.0 for busy_s in units_s)
+    units_s = *memory.busy_s(), max(unit.used_total / unit.limit for unit in copy_units), network_s, memory.atomics_s
+    busy = [min(busy_s / end_s, 1.0) if end_s else 0.0 for busy_s in units_s]
     return Run(
         launch,
         simulated,
-        hbm_busy,
-        l2_busy,
-        copy_unit_busy,
-        network_busy,
+        *busy,
         memory.off_line_loss,
         memory.gpc_sharing.moving_apart,
         builder,

@@ -19,11 +19,13 @@ is measured and added as latency.
 from __future__ import annotations
 
 from collections.abc import Collection
+from functools import cached_property
 from math import inf
 
 from gpusim.engine import Capacity, Flow, FluidSystem, Simulation
 from gpusim.hardware.memory.access import BLOCK_BYTES, DENSE, GRANULE_BYTES, LINE_BYTES, SECTOR_BYTES, Access
 from gpusim.hardware.memory.alignment import UNALIGNED
+from gpusim.hardware.memory.atomics import Atomics
 from gpusim.hardware.memory.demand import Demand
 from gpusim.hardware.memory.gpc_sharing import GpcSharing
 from gpusim.hardware.memory.loaded_latency import LoadedLatency, far_part
@@ -151,6 +153,11 @@ class Memory:
         """Seconds for which HBM has been busy so far, and L2: with what it gives, or with what it takes in."""
         return self.hbm.used_total, max(way.used_total / way.limit for way in (self.l2, self.l2_in))
 
+    @property
+    def atomics_s(self) -> float:
+        """Seconds for which what only atomics take has been busy so far."""
+        return self.atomics.busy_s if "atomics" in self.__dict__ else 0.0
+
     def reads(
         self,
         access: Access,
@@ -236,6 +243,20 @@ class Memory:
             return into_l2
         written_s = _with_others(self._opened(access, self._block_share[1]), completed) * self._write_weight
         return [*into_l2, (self.hbm, share * (written_s + filled_s)), (self._written, share * written_s)]
+
+    @cached_property
+    def atomics(self) -> Atomics:
+        """What atomics take of it."""
+        return Atomics(self)
+
+    def refills(self, access: Access, missed: float) -> tuple[list[tuple[Capacity, float]], float]:
+        """What sectors that are read, changed and written back take of HBM, and its seconds for them, times ``missed``.
+
+        Per byte that is wanted.
+        """
+        filled_s = missed * self._opened(access, self._block_share[0]) * self._read_weight
+        written_s = missed * self._opened(access, self._block_share[1]) * self._write_weight
+        return [(self.hbm, filled_s + written_s), (self._written, written_s)], filled_s + written_s
 
     @staticmethod
     def _opened(access: Access, share: float) -> float:

@@ -26,7 +26,7 @@ from gpusim.hardware.memory.load_store import LoadStoreQueue
 from gpusim.hardware.memory.outstanding import Outstanding
 from gpusim.hardware.memory.store_coalescing import merged_part, turns_of
 from gpusim.hardware.memory.store_queue import StoreQueue
-from gpusim.program import WARP_SIZE
+from gpusim.program import WARP_SIZE, Atomic
 from gpusim.timeline import Kind, Recorder
 
 __all__ = ["SmMemory"]
@@ -225,6 +225,25 @@ class SmMemory:
         self.stores.add(done, sent, amount / each)
         done.callbacks.append(self._stored)
         return done
+
+    @property
+    def atomic_interval(self) -> float:
+        """Cycles between two atomics of a warp that is alone."""
+        return self._memory.atomics.interval
+
+    def update(self, op: Atomic, amount: float, origin: Origin) -> tuple[float, Event | None]:
+        """Threads update ``amount`` bytes, behind earlier stores: the bytes sent, and when old values come, if any."""
+        memory, sim = self._memory.atomics, self._memory.sim
+        sent = amount * memory.sent(op)
+        served = self._served(f"{self._lane}.lsu.store", amount, origin, "store")
+        done = self._lsu_stores.request(sent, [(self._port, 1.0), *memory.uses(op)], part=origin.part, served=served)
+        self.stores.add(done, sent, amount / (WARP_SIZE * op.width))
+        done.callbacks.append(self._stored)
+        if not op.returns:
+            return sent, None
+        arrival = sim.event()
+        done.callbacks.append(lambda _done: sim.succeed_after(arrival, memory.latency_s(op, amount)))
+        return sent, arrival
 
     def bulk_store(self, amount: float, origin: Origin, latency_s: float) -> Event:
         """The copy unit writes ``amount`` bytes, in turn with other copies of the CTA that asks for it.

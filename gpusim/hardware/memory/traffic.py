@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from gpusim.hardware.profile import DeviceProfile
-from gpusim.program import WARP_SIZE, Compute, CpAsync, KernelProgram, Load, Store, TmaLoad, TmaStore, Wgmma
+from gpusim.program import WARP_SIZE, Atomic, Compute, CpAsync, KernelProgram, Load, Store, TmaLoad, TmaStore, Wgmma
 from gpusim.program.tensor_ops import ROWS
 from gpusim.program.warpgroups import WARPGROUP
 
@@ -26,6 +26,7 @@ class Traffic:
     missed_bytes: float
     """Bytes among ``read_bytes`` that L2 does not have."""
     written_bytes: float
+    """Bytes that are written or updated."""
     flop: float
     """In FP32, on the cores for it."""
     tensor_flop: float
@@ -88,7 +89,7 @@ def _short_ctas(program: KernelProgram, tiles: int) -> Counter[int]:
 
 
 def _burst(program: KernelProgram, tiles: int) -> float:
-    ops = (op for role in program.roles for op in role.body(tiles) if isinstance(op, Store | TmaStore))
+    ops = (op for role in program.roles for op in role.body(tiles) if isinstance(op, Store | TmaStore | Atomic))
     return max((op.bytes for op in ops), default=0.0)
 
 
@@ -102,7 +103,7 @@ def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, flo
                     asked /= program.cluster
                 read += asked
                 missed += asked * (1.0 - op.l2_hit)
-            elif isinstance(op, Store | TmaStore):
+            elif isinstance(op, Store | TmaStore | Atomic):
                 written += op.bytes
             elif isinstance(op, Compute):
                 warps = op.warps or role.warps

@@ -30,15 +30,10 @@ from gpusim.program import (
     WARP_SIZE,
     Compute,
     CpAsync,
-    Load,
-    LoadCluster,
     Mix,
     Op,
     PartOfRole,
     SetMaxNReg,
-    Store,
-    StoreCluster,
-    StoreShared,
     TimeStamp,
 )
 
@@ -206,7 +201,7 @@ class WarpLane:
         """Fraction of the bytes of ``op`` that these warps move."""
         return self.group.warps / self.among(op)
 
-    def instructions(self, op: Load | LoadCluster | Store | StoreCluster | StoreShared | CpAsync) -> float:
+    def instructions(self, op: PartOfRole) -> float:
         """Warp instructions with which one warp moves its part of the bytes of ``op``."""
         return op.bytes / (self.among(op) * WARP_SIZE * op.width)
 

@@ -16,8 +16,9 @@ from gpusim.engine import Event
 from gpusim.hardware.memory.access import LINE_BYTES, Access, access_of
 from gpusim.hardware.memory.load_request import LoadRequest
 from gpusim.hardware.sm.costs import MemoryBatch, known_mix
+from gpusim.hardware.sm.warp_atomics import atomic
 from gpusim.hardware.sm.warp_copies import COPY_PARTS, Request, ask_late, issue, start_of
-from gpusim.program import WARP_SIZE, Load, Store, StoreShared, WaitLoads
+from gpusim.program import WARP_SIZE, Atomic, Load, Store, StoreShared, WaitLoads
 
 if TYPE_CHECKING:
     from gpusim.hardware.sm.warp import WarpLane
@@ -183,5 +184,6 @@ LOAD_HANDLERS = {
     WaitLoads: wait_loads,
     StoreShared: store_shared,
     Store: store,
+    Atomic: atomic,
 }
-"""What each op of loads and stores by threads does."""
+"""What each op of loads, stores and atomics by threads does."""

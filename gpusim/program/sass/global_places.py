@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from gpusim.program.kernel import WARP_SIZE
+from gpusim.program.sass.atomics import ATOMICS
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.registers import globally_addressed
 from gpusim.program.sass.thread_numbers import Number
 
 __all__ = ["places_of", "stride_of"]
 
-_ACCESSES = ("LDG", "STG", "LDGSTS")
+_ACCESSES = ("LDG", "STG", "LDGSTS", *ATOMICS)
 _NARROW = re.compile(r"\.[US](8|16)\b")
 _BYTE = 8
 _WORD = 1 << 32

@@ -28,6 +28,10 @@ __all__ = [
 
 MATRICES = ("LDSM", "STSM")
 """ldmatrix and stmatrix: of one, two or four matrices of 128 bytes."""
+_WIDTHS = {
+    "128": 16, "64": 8, "F64": 8, "F32x2": 8, "F32x4": 16, "F16x4": 8, "BF16x4": 8, "F16x8": 16, "BF16x8": 16,
+}  # fmt: skip
+"""Bytes a lane by the modifier that says more than 4; those of numbers are atomics'."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Instruction:
         root, *modifiers = self.opcode.split(".")
         if root in MATRICES:
             return {"4": 16, "2": 8}.get(modifiers[-1], 4)
-        return 16 if "128" in modifiers else 8 if "64" in modifiers else 4
+        return next((_WIDTHS[modifier] for modifier in modifiers if modifier in _WIDTHS), 4)
 
     @property
     def _split(self) -> tuple[str, str]:

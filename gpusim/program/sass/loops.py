@@ -13,13 +13,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from gpusim.program.sass.atomics import ATOMICS
 from gpusim.program.sass.listing import Instruction, count, only_waits
 
 __all__ = ["Part", "parts", "ways"]
 
 _ONCE = ("BRA.U.ANY", "BRA.DIV")
 """Taken by lanes that disagree with the others: a turn more for each, in code that is written for a whole warp."""
-_MOVES = ("LDG", "STG", "LDGSTS", "UBLKCP", "UTMALDG", "UTMASTG", "SYNCS")
+_MOVES = ("LDG", "STG", *ATOMICS, "LDGSTS", "UBLKCP", "UTMALDG", "UTMASTG", "SYNCS")
 
 
 @dataclass(frozen=True)

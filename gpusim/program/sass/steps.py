@@ -28,7 +28,7 @@ MULTICAST = "multicast"
 """Field of bulk copies that reach all CTAs of a cluster."""
 
 _PRODUCTS = "wgmma"
-_GATHERED = ("load", "store", "cp_async", _PRODUCTS)
+_GATHERED = ("load", "store", "atomic", "cp_async", _PRODUCTS)
 _COMMITS = {"LDGDEPBAR": "wait_group", "UTMACMDFLUSH": "bulk_wait"}
 """What closes a group of copies, and the word that waits for such."""
 _FAR = 64

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from gpusim.program.kernel import WARP_SIZE
+from gpusim.program.sass import atomics
 from gpusim.program.sass.alone import gaps_alone, short_gaps
 from gpusim.program.sass.dispatch import dispatch_stalls
 from gpusim.program.sass.families import FP32, SPECIAL
@@ -28,7 +29,7 @@ LINE_BYTES = 128
 _OTHER = ("compute", "other (setup where nothing hides it)")
 _INTERLEAVED = ("compute", "interleaved")
 _SHARED, _LOCAL = ("LDS", "STS"), ("LDL", "STL")
-_BY_LANES = ("load", "store", "cp_async")
+_BY_LANES = ("load", "store", "atomic", "cp_async")
 _BANKED = 4
 """Bytes of a bank's word: an access of as many per lane passes shared memory once."""
 _NO_WAIT = 2
@@ -52,6 +53,7 @@ _WORDS = {
     "HMMA": ("compute", "mma"), **dict.fromkeys(ASYNCHRONOUS, ("wgmma", "count")),
     "WARPGROUP.DEPBAR": ("wgmma_wait", "pending"),
     "LDG": ("load", "bytes (width: {}{})"), "STG": ("store", "bytes (width: {}{})"),
+    **dict.fromkeys(atomics.ATOMICS, ("atomic", "bytes")),
     "LDGSTS": ("cp_async", "bytes (width: {})"), "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
     "@!PT": ("cp_async", "masked"),
     "BAR.ARV": ("named_barrier", "id, warps, wait: false"),
@@ -75,11 +77,8 @@ LEFT_TO_WRITE = frozenset(
 
 UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
     "atomics": (
-        ("ATOM", "ATOMS", "ATOMG", "RED", "REDG", "SUATOM", "SURED"),
-        (
-            "lanes that meet in one address are served one after the other, so the cost hangs on the data; state at "
-            "least their bytes, as a store (a load where the result is used, sts in shared memory)"
-        ),
+        ("ATOM", "ATOMS", "SUATOM", "SURED"),
+        "lanes that meet in one address of shared memory go one after the other: state at least their bytes as sts",
     ),
     "conversions": (
         ("F2F", "FRND", "I2I"),
@@ -248,6 +247,8 @@ def _place(instruction: Instruction) -> tuple[str, str]:
         root = "LDS.U"
     elif root in ASYNCHRONOUS:
         return "wgmma", field_of_group(instruction)
+    elif root in atomics.ATOMICS:
+        return "atomic", atomics.stated_as(instruction)
     elif root == "WARPGROUP" and "DEPBAR" in modifiers:
         root = "WARPGROUP.DEPBAR"
     elif root == "UBLKCP" and modifiers:

@@ -11,6 +11,7 @@ from gpusim.scenario.kernel.schedule_schema import Amount, ByPartOfRole, Fractio
 from gpusim.units import parse_bytes
 
 __all__ = [
+    "AtomicUpdate",
     "BulkFetch",
     "ClusterLoad",
     "ClusterStore",
@@ -40,6 +41,7 @@ def _align(value: Any) -> int:
 
 Align = Annotated[int, BeforeValidator(_align, json_schema_input_type=int | str)]
 Distance = Annotated[ByteCount, Field(le=2**30)]
+Distinct = Annotated[ByteCount, Field(le=2**50)]
 Pieces = Annotated[Count, Field(ge=1, le=2**20)]
 Shared = Annotated[Number, Field(ge=1, le=MOST_SHARING)]
 Row = Annotated[ByteCount, Field(ge=0, le=2**20, multiple_of=16)]
@@ -243,3 +245,33 @@ class GlobalStore(ThroughRegisters):
     goes to DRAM once and whole. The others' sectors are read first and written back in part."""
     again: ByteCount = 0
     """Distinct bytes of one CTA where it writes the same ones again and again (spilled registers); 0: it does not."""
+
+
+class AtomicUpdate(ByPartOfRole):
+    """red.global or atom.global: atomicAdd and the like."""
+
+    bytes: Size
+    """Bytes of all lanes that take part, of the whole role and tile: 4 KiB where each of 1024 threads adds 4 bytes.
+    Where one lane of each warp does it is its width for each warp, with a `scatter` of as much."""
+    width: Width = 4
+    """Bytes per lane and instruction: 4, 8 of 64 bits or two floats, 16 of four floats (red.v4.f32)."""
+    other: Amount = 0.0
+    """Address instructions of one warp, of which each waits for the one before, as `setup` of compute."""
+    masked: Amount = 0.0
+    """Atomics of one warp that no lane executes, because a predicate is false for all of them."""
+    returns: bool = False
+    """The old values are used, so that the warps wait for them (atom, ATOMG); without, nobody waits (red, REDG)."""
+    floating: bool = False
+    """Sums of floating point: those that meet in the same 32 bytes wait for each other longer than integers do."""
+    distinct: Distinct = 0
+    """Bytes of the different values that the whole grid updates again and again: 4 for one counter, 1 KiB for a
+    histogram of 256 bins, the output's for partial sums. The fewer, the fewer parts of L2 share the work. With
+    `scatter` lanes pick among them at random, without they go through them side by side. 0: hardly two updates meet."""
+    l2_hit: Fraction = 0.0
+    """Fraction of the bytes that L2 holds; the others are read from DRAM and written back. `distinct` bytes for which
+    L2 has room are found there whatever it says."""
+    stride: Distance = 0
+    """Bytes from one lane's address to the next lane's; 0: neighbours side by side."""
+    scatter: Distance = 0
+    """Neighbouring lanes share blocks of so many bytes, and each block lies anywhere: the width for lanes that go their
+    own ways, as to bins of a histogram. 0: they do not."""

@@ -229,6 +229,8 @@ def _layout_problems(spec: Any, path: tuple) -> Iterator[Problem]:
             (*path, "completed"), "is for what is read or written in part, and here nothing is",
             "with a stride or scatter",
         )  # fmt: skip
+    if 0 < getattr(spec, "distinct", 0) < spec.width:
+        yield Problem((*path, "distinct"), f"{spec.distinct} B hold no value of {spec.width}", f"0, or {spec.width}")
     if getattr(spec, "on_the_way", 0.0) and not spec.l2_hit:
         yield Problem((*path, "on_the_way"), "is a part of what is found in L2, and here nothing is", "with an l2_hit")
 

@@ -13,6 +13,7 @@ from pydantic import Field
 
 from gpusim.scenario.fields import Model, Turns
 from gpusim.scenario.kernel.access_schema import (
+    AtomicUpdate,
     BulkFetch,
     ClusterLoad,
     ClusterStore,
@@ -89,6 +90,9 @@ OPS: dict[str, OpWord] = {
         about="st.shared::cluster (ST): to shared memory of other CTAs of the cluster.",
     ),
     "store": OpWord(GlobalStore, "bytes", int | str, about="st.global from registers (STG)."),
+    "atomic": OpWord(
+        AtomicUpdate, "bytes", int | str, about="red.global or atom.global (REDG, ATOMG): atomicAdd and the like."
+    ),
     "sync_threads": OpWord(Meeting, about="__syncthreads: all warps of the CTA, of all roles."),
     "cluster_sync": OpWord(Schedule, about="barrier.cluster.arrive and wait: all warps of all CTAs of the cluster."),
     "named_barrier": OpWord(Barrier, about="bar.sync with a number and some of the warps."),

@@ -228,6 +228,7 @@ _OPS: dict[str, type] = {
     "acquire": ops.Acquire, "tma_load": ops.TmaLoad, "wait": ops.WaitFull,
     "load_cluster": ops.LoadCluster, "store_cluster": ops.StoreCluster,
     "load": ops.Load, "wait_loads": ops.WaitLoads, "store_shared": ops.StoreShared, "store": ops.Store,
+    "atomic": ops.Atomic,
     "cp_async": ops.CpAsync, "commit_group": ops.CommitGroup, "wait_group": ops.WaitGroup,
     "producer_commit": ops.ProducerCommit, "tma_store": ops.TmaStore, "bulk_wait": ops.BulkWait,
     "sync_threads": ops.SyncThreads, "cluster_sync": ops.ClusterSync, "named_barrier": ops.NamedBarrier,

@@ -1,0 +1,60 @@
+"""``gpusim count`` on atomics: those on global memory are ops, those on shared memory have no model."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpusim import loads
+from gpusim.program import Atomic
+from gpusim.program.sass.listing import Instruction
+from tests.cli.listings import ANYWHERE, lines_in
+
+ADDS = """
+        Function : adds
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   ISETP.NE.AND P0, PT, R0, RZ, PT ;
+        /*0020*/                   IMAD.WIDE.U32 R2, R0, 0x4, R2 ;
+        /*0030*/                   LDG.E R7, desc[UR4][R2.64] ;
+        /*0040*/                   REDG.E.ADD.STRONG.GPU desc[UR4][R2.64], R7 ;
+        /*0050*/                   REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU desc[UR4][R12.64], R16 ;
+        /*0060*/                   ATOMS.ADD R1, [R8], R3 ;
+        /*0070*/              @!P0 ATOMG.E.ADD.64.STRONG.GPU PT, R10, desc[UR4][R14.64], R4 ;
+        /*0080*/                   IADD3 R10, R10, 0x1, RZ ;
+        /*0090*/                   EXIT ;
+"""
+DISTINCT = "distinct? bytes of the values that the grid updates again and again"
+
+
+def test_a_draft_has_an_op_for_each_kind(drafted):
+    """By width, whether the result is used and what is added; one lane alone has an address of its own."""
+    draft = drafted(ADDS, 4)
+    lines = lines_in(draft)
+    assert f"- atomic: {{bytes: 512, width: 4}}  # {DISTINCT}" in lines
+    assert f"- atomic: {{bytes: 2 KiB, width: 16, floating: true}}  # {DISTINCT}; {ANYWHERE}" in lines
+    one = "- atomic: {bytes: 8, width: 8, other: 1, warps: 1, scatter: 8, returns: true}"
+    assert f"{one}  # {DISTINCT}; one lane" in lines
+    assert "# not in it, no model: 1 atomics" in lines
+
+
+def test_a_draft_of_atomics_is_a_program(drafted):
+    """Its ops are in the words of a scenario file."""
+    roles = "\n".join(f"    {line}" for line in drafted(ADDS, 4).splitlines())
+    scenario = loads(f"question: q\ndevice: h200_sxm\nkernel:\n  grid: 132\n  tiles_per_cta: 1\n  roles:\n{roles}\n")
+    (role,) = scenario.program().roles
+    atomics = [op for op in role.body(1) if isinstance(op, Atomic)]
+    assert [(op.bytes, op.width, op.returns, op.floating) for op in atomics] == [
+        (2048, 16, False, True), (512, 4, False, False), (8, 8, True, False),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("opcode", "width"),
+    [
+        ("REDG.E.ADD.STRONG.GPU", 4), ("REDG.E.ADD.64.STRONG.GPU", 8), ("REDG.E.ADD.F64.RN.STRONG.GPU", 8),
+        ("REDG.E.ADD.F32x2.RN.STRONG.GPU", 8), ("REDG.E.ADD.F32x4.FTZ.RN.STRONG.GPU", 16),
+        ("REDG.E.ADD.F16x2.RN.STRONG.GPU", 4), ("RED.E.ADD.STRONG.GPU", 4),
+    ],
+)  # fmt: skip
+def test_the_opcode_tells_the_width(opcode, width):
+    """Bytes of a lane, of all its numbers together."""
+    assert Instruction.of(f"{opcode} desc[UR4][R2.64], R7 ;").width == width
