@@ -1,8 +1,8 @@
 """Kernels as they are found everywhere, each spelled out in a scenario file and measured: no technique, no parameters.
 
 They show how far a prediction is off for a kernel that the model was not built around. ``kernels.cu`` has the
-kernels, ``atomics.cu`` those with atomics, ``scenarios`` what their SASS says in a scenario's words, ``recorded`` what
-`measure` found.
+kernels, ``atomics.cu`` those with atomics, ``clusters.cu`` those whose CTAs work together, ``scenarios`` what their
+SASS says in a scenario's words, ``recorded`` what `measure` found.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from pathlib import Path
 from realkernels._parts.hopper import SMS
 
 FOLDER = Path(__file__).parent
-KERNELS, ATOMICS = FOLDER / "kernels.cu", FOLDER / "atomics.cu"
+KERNELS, ATOMICS, CLUSTERS = (FOLDER / f"{name}.cu" for name in ("kernels", "atomics", "clusters"))
 SCENARIOS, RECORDED = FOLDER / "scenarios", FOLDER / "recorded"
-TOTALS = {KERNELS: "totals.json", ATOMICS: "atomics.json"}
+TOTALS = {KERNELS: "totals.json", ATOMICS: "atomics.json", CLUSTERS: "clusters.json"}
 """The recording of the kernels of each source."""
 
 
@@ -47,4 +47,5 @@ CASES = (
     *(Case("polynomial", ctas) for ctas in (1, 2, 4)),
     *(Case("in_place", ctas) for ctas in (1, 2, 4, 6)),
     *(Case(file, source=ATOMICS) for file in ("histogram", "split_k", "compact")),
+    *(Case(file, source=CLUSTERS) for file in ("long_rows", "reduce_scatter", "all_to_all", "halo")),
 )  # fmt: skip

@@ -1,6 +1,6 @@
 """Times the kernels on the attached GPU: ``python -m realkernels.everyday.measure --out DIR``.
 
-Writes a file for each source, ``DIR/totals.json`` and ``DIR/atomics.json``: median and quartile distance of
+Writes a file for each source, ``DIR/totals.json`` and others: median and quartile distance of
 event-to-event times in seconds, L2 emptied (of clean data) before each launch, as for the techniques.
 """
 
@@ -30,6 +30,8 @@ PADDING = {
     "in_place": {1: 120, 2: 100, 4: 54, 6: 36},
 }
 """KiB of dynamic shared memory that let so many CTAs onto an SM."""
+ALONE = 130 * KIB
+"""Of a CTA that has its SM for itself."""
 REPEATS = 9
 
 
@@ -54,6 +56,10 @@ def launches(cases: list[Case]) -> Iterator[tuple[Case, tuple, tuple, tuple, int
         "gemv": ((792,), (256,), (x, second, y, i32(31680)), 32 * KIB),
         "histogram": ((1056,), (256,), (x, y, i32(16)), 0),
         "split_k": ((2048,), (256,), (x, y, i32(64)), 0),
+        "long_rows": ((480,), (256,), (x, y, i32(7200)), 0),
+        "reduce_scatter": ((120,), (256,), (y, i32(512)), ALONE),
+        "all_to_all": ((120,), (256,), (y, i32(1024)), ALONE),
+        "halo": ((120,), (512,), (y, i32(1024)), ALONE),
         "compact": ((1056,), (256,), (x, y, cupy.zeros(1, dtype=cupy.uint32), i32(64)), 0),
     }
     rings = {"exponentials": (128, 121), "polynomial": (224, 200), "in_place": (160, 200)}

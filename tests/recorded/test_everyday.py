@@ -14,12 +14,16 @@ import pytest
 
 import gpusim
 from gpusim.validation.recording import source_hash
-from realkernels.everyday import ATOMICS, CASES, RECORDED, SCENARIOS, TOTALS, Case
+from realkernels.everyday import ATOMICS, CASES, CLUSTERS, RECORDED, SCENARIOS, TOTALS, Case
 
 MEAN, WORST = 0.023, 0.087
 """Relative errors, as they are. The worst are a matrix multiplication of 4 x 4 per thread, 9 % too fast, which keeps
 schedulers and shared memory nearly full at once, and a transpose, 8; next come a multiplication of 16 x 16 per CTA and
 a stencil, 6 and 5 % too fast."""
+OF_CLUSTERS = 0.135
+"""The worst of kernels whose CTAs do nothing but wait for each other's shared memory: eight that all load at once, and
+then none, get a sixth more of the network than the profile says, which knows loads without end; and a stencil of which
+the exchange is half."""
 
 
 @cache
@@ -39,14 +43,15 @@ def error(case: Case) -> float:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_everyday_kernels_take_as_long_as_predicted(case):
     """Within the worst error."""
-    assert abs(error(case)) <= WORST
+    assert abs(error(case)) <= (OF_CLUSTERS if case.source == CLUSTERS else WORST)
 
 
 def test_the_mean_error_of_everyday_kernels():
     """Within the mean, and no case is recorded that is not predicted."""
     for source in TOTALS:
         assert {case.name for case in CASES if case.source == source} == set(recorded(source)["cases"])
-    assert sum(abs(error(case)) for case in CASES) / len(CASES) <= MEAN
+    of_one = [abs(error(case)) for case in CASES if case.source != CLUSTERS]
+    assert sum(of_one) / len(of_one) <= MEAN
 
 
 @pytest.mark.parametrize("source", TOTALS, ids=lambda source: source.name)

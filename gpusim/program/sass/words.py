@@ -97,7 +97,7 @@ UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
             "another order, as if (warp >= 2) before if (warp == 0), so that the compiler makes branches"
         ),
     ),
-    "generic addresses": (("LD", "ST"), "shared or global memory, as the address says: state load, store, lds or sts"),
+    "generic addresses": (("LD", "ST"), "as the address says: load, store, lds, sts; load_cluster, store_cluster"),
     "textures and surfaces": (("TEX", "TLD", "TLD4", "TXQ", "SULD", "SUST"), "a path of its own, not modelled"),
     "fences": (
         ("MEMBAR",),
