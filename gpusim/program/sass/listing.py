@@ -13,6 +13,10 @@ _NUMBER = re.compile(r"\b0x([0-9a-f]+)\b")
 _STALL_SHIFT, _STALL_MASK = 41, 15
 """Where the upper half of an instruction's code says for how many cycles the warp issues nothing after it."""
 
+_ARRIVES_IN_CLUSTER = "UCGABAR_ARV"
+_FENCES = ("MEMBAR", "ERRBAR", "CGAERRBAR", "CCTL", "NOP")
+"""What the compiler puts in front of that, unless the program says ``.relaxed``."""
+
 __all__ = [
     "MATRICES",
     "Instruction",
@@ -137,12 +141,21 @@ def functions(text: str) -> dict[str, str]:
 
 
 def parse(text: str) -> list[Instruction]:
-    """Instructions in address order, predicates stripped from the opcode."""
+    """Instructions in address order, predicates stripped from the opcode.
+
+    Fences that belong to a barrier of the cluster, which is measured with them, are NOPs.
+    """
     found = []
     for match in _INSTRUCTION.finditer(text):
         code = match.group(3)
         stall = int(code, 16) >> _STALL_SHIFT & _STALL_MASK if code else None
         found.append(Instruction.of(match.group(2), int(match.group(1), 16), stall))
+    for at, arrival in enumerate(found):
+        before = at - 1
+        while arrival.root == _ARRIVES_IN_CLUSTER and before >= 0 and found[before].root in _FENCES:
+            if found[before].root == "MEMBAR":
+                found[before] = Instruction.of("NOP", found[before].address, found[before].stall)
+            before -= 1
     return found
 
 
