@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from gpusim.program import (
+    WARP_SIZE,
     Acquire,
     Arrive,
     Barrier,
@@ -24,6 +25,7 @@ from gpusim.program import (
     Wait,
     WaitFull,
 )
+from realkernels._parts.hopper import REGISTERS_PER_SM
 from realkernels._parts.tile_loop import EPILOGUE, FMA_UNROLL, PROLOGUE, Share, shares_apart, tile_mix
 from realkernels._parts.tma_tiles import REGISTERS, RING, consumed, consumer_ahead, consumer_cycles, consumer_other
 from realkernels.cluster_multicast import Params
@@ -32,8 +34,9 @@ CONSUMER_OTHER_MULTICAST = 2
 """Instructions of a consumer per tile for arrivals in other CTAs, counted in the machine code: the address there."""
 
 # Counted in the machine code as well: what loading from peers takes.
-PEERS_REGISTERS = 40
-"""Upper bound on the registers per thread."""
+PEERS_REGISTERS, ROLLED_REGISTERS = 40, 48
+"""Registers per thread; the latter of some kernels whose FMAs are a loop. Others of these have no more than the former,
+as those have of which CTAs would not fit."""
 READY = "ready"
 """Barriers, one a stage, at which each CTA tells all that its part is there."""
 AHEAD = 4
@@ -64,9 +67,18 @@ def build(params: Params) -> KernelProgram:
         barriers=tuple(Barrier(f"{READY}{stage}", params.cluster) for stage in range(params.stages if peers else 0)),
         shared_bytes=shared_bytes(params),
         share_of_sm=params.ctas_per_sm,
-        registers=PEERS_REGISTERS if peers else REGISTERS,
+        registers=registers(params),
         cluster=params.cluster,
     )
+
+
+def registers(params: Params) -> int:
+    """Registers per thread."""
+    if not params.peers:
+        return REGISTERS
+    threads = params.ctas_per_sm * WARP_SIZE * (params.consumer_warps + 2)
+    rolled = params.fma_per_element > FMA_UNROLL and threads * ROLLED_REGISTERS <= REGISTERS_PER_SM
+    return ROLLED_REGISTERS if rolled else PEERS_REGISTERS
 
 
 def shared_bytes(params: Params) -> int:

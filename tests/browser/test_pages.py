@@ -2,6 +2,8 @@
 
 import pytest
 
+from gpusim.dashboard.pages.ladder import RUNGS
+
 pytestmark = pytest.mark.browser
 
 POINTS = "#scatter .points path"
@@ -103,8 +105,8 @@ def test_a_device_can_be_chosen_searched_and_filled(shipped):
 
 def test_the_ladder_steps_and_plays_through_time(shipped):
     page = go(shipped, "/learn/", ".rung-numbers")
-    page.wait_for_function("document.querySelectorAll('.rung-numbers').length === 7", timeout=30_000)
-    page.wait_for_function("document.querySelectorAll('.rung .js-plotly-plot').length === 7")
+    page.wait_for_function(f"document.querySelectorAll('.rung-numbers').length === {len(RUNGS)}", timeout=30_000)
+    page.wait_for_function(f"document.querySelectorAll('.rung .js-plotly-plot').length === {len(RUNGS)}")
     rung = page.locator(".rung").nth(4)
     assert "Double buffering" in rung.inner_text()
     cursor, later = rung.locator(".now"), rung.locator(".later")
@@ -132,7 +134,9 @@ def test_the_ladder_steps_and_plays_through_time(shipped):
 def test_the_ladder_is_drawn_anew_for_another_width(shipped):
     page = go(shipped, "/learn/", ".rung .js-plotly-plot .main-svg")
     width = "document.querySelector('.rung .js-plotly-plot').getBoundingClientRect().width"
-    page.wait_for_function("document.querySelectorAll('.rung .js-plotly-plot').length === 7", timeout=30_000)
+    page.wait_for_function(
+        f"document.querySelectorAll('.rung .js-plotly-plot').length === {len(RUNGS)}", timeout=30_000
+    )
     before = page.evaluate(width)
     page.set_viewport_size({"width": 1024, "height": 800})
     page.wait_for_function(f"{width} !== {before}")
@@ -150,4 +154,4 @@ def test_the_theme_is_kept_from_page_to_page(shipped, place):
 
 def test_a_folder_of_other_scenarios_says_what_the_ladder_needs(watched):
     page = go(watched, "/learn/", ".rung-missing >> text=come with gpusim")
-    assert page.locator(".rung").count() == 7
+    assert page.locator(".rung").count() == len(RUNGS)
