@@ -62,7 +62,7 @@ class Params:
 
 TECHNIQUE = Technique(
     name="cluster_multicast",
-    title="Multicast in a cluster",
+    title="Tiles of a cluster, by multicast or DSMEM",
     params=Params,
     model="realkernels.cluster_multicast.model:build",
     launcher="realkernels.cluster_multicast.launch:build",

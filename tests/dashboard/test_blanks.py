@@ -68,6 +68,19 @@ def test_lanes_whose_last_tiles_were_not_kept_are_marked_to_the_end_of_the_work(
     assert not named(drawing, "not recorded")
 
 
+def test_a_lane_that_goes_on_with_another_cta_is_marked_in_between():
+    build = TimelineBuilder()
+    for start in (0.0, 100e-6):
+        for tile in range(4):
+            begin = start + tile * 10e-6
+            build.add("sm[0].cta[0].worker", "compute", begin, begin + 8e-6, tile=tile)
+    meta = {"source": "measured", "max_tiles_recorded": 4, "tiles_per_cta": 8, "total_s": 180e-6}
+    line = build.build(**meta, last_stamp_s=170e-6)
+    (left_out,) = named(timeline_figure(probed(40, 40)[0], Track(line, "measured")), "not recorded", "y2")
+    assert list(left_out["base"]) == pytest.approx([38.0, 138.0])
+    assert list(left_out["x"]) == pytest.approx([62.0, 32.0])
+
+
 def test_lanes_that_were_kept_in_full_are_not_marked():
     assert not named(timeline_figure(*probed(40, 40)), "not recorded", "y2")
 

@@ -86,16 +86,20 @@ def blank_shade(name: str, theme: str) -> str:
 
 
 def _left_out(track: Track, panel: Panel) -> list[tuple[str, float, float, str]]:
-    """Lane, start, length and words of what follows the tiles that a probe kept."""
+    """Lane, start, length and words of what follows the tiles of each CTA that a probe kept."""
     kept = tiles_kept(track.timeline)
     if not kept:
         return []
     end = ends_of(track).work
     words = f"<b>{UNRECORDED}</b><br>the probe keeps the first {kept[0]:,} of the {kept[1]:,} tiles of a CTA"
-    last = {
-        name: float(track.latest_end_us[track.bounds[track.lane_ids[name] + 1] - 1]) for name in _shown(track, panel)
-    }
-    return [(name, start, end - start, words) for name, start in last.items() if start < end]
+    found = []
+    for name in _shown(track, panel):
+        first, last = track.bounds[track.lane_ids[name]], track.bounds[track.lane_ids[name] + 1]
+        # Where a lane goes on with the first tiles another CTA has come.
+        left = first + np.flatnonzero(np.diff(track.timeline.tile[first:last]) < -kept[0] / 2)
+        begins, ends = track.latest_end_us[[*left, last - 1]], [*track.start_us[left + 1], end]
+        found += [(name, float(a), float(b - a), words) for a, b in zip(begins, ends, strict=True) if a < b]
+    return found
 
 
 def _between_calls(track: Track, panel: Panel, least_us: float) -> list[tuple[str, float, float, str]]:
