@@ -57,6 +57,16 @@ def test_a_load_takes_its_way_and_then_the_latency():
         assert took == pytest.approx(200 + 8 * warps, abs=2 * warps)
 
 
+def test_what_passes_is_a_lane_of_its_own():
+    """One warp's after the other's, as long as their bytes take."""
+    device = textbook(cluster__load_bandwidth="16 B/cycle")
+    line = simulate_kernel(in_cluster(LoadCluster(4 * LINE, width=4), LoadCluster(4 * LINE, width=4), warps=4), device)
+    passes = line.mask(kinds=("transfer",))
+    assert {line.lanes[lane] for lane in line.lane[passes]} == {"sm[0].cta[0].dsmem"}
+    assert (line.end_s - line.start_s)[passes].sum() * device.clock_hz == pytest.approx(8 * LINE / 16)
+    assert line.bytes[passes].sum() == 8 * LINE
+
+
 def test_loads_under_way_share_the_latency():
     """What nothing waits for goes on its way at once."""
     device = textbook(cluster__load_latency="200 cycles", cluster__load_bandwidth="16 B/cycle")

@@ -39,6 +39,7 @@ def told(old: str = "", new: str = "") -> tuple[str, ...]:
         ("{input:", "{spare: {stages: 4, bytes: 16 KiB}, input:", "ring 'spare' takes 64 KiB of shared memory"),
         ("{wait_group: 1}", "{wait_group: 1}\n        - wait_loads", "wait_loads of role 'all' waits for nothing"),
         ("  roles:", "  barriers: {mine: {arrivals: 4}}\n  roles:", "barrier 'mine' is declared and no op names it"),
+        ("    all:", "    tma:", "role 'tma' has the name of a lane of each CTA"),
         ("ring: input, tile: 0", "ring: input, tile: 9", "all.prologue.0.cp_async is for tile 9 and never runs"),
         ("ring: input, tile: 0", "ring: input, tile: -7", "is for tile -7 and never runs: no CTA has more than 6"),
         ("reads: input}", "reads: input, every: 20, offset: 6}", "per_tile.4.compute never runs: its first tile is 6"),

@@ -19,9 +19,11 @@ __all__ = ["Node", "lane_tree", "short_name"]
 
 _ROLE, _UNIT = 6, 9
 _RANK = {"gpu": 0, "host": 1, "stream": 2, "copy_engine": 3, "kernel": 3, "sm": 4, "cta": 5, "warp": _ROLE}
-_UNITS = {"tma", "lsu", "tensor", "l2", "hbm"}
-_TITLE = {"sm": "SM", "cta": "CTA", "tma": "TMA", "lsu": "LSU", "tensor": "tensor cores", "gpu": "GPU", "host": "Host",
-          "h2d": "H2D", "d2h": "D2H", "d2d": "D2D", "p2p": "peer", "copy_engine": "copy engine"}  # fmt: skip
+_UNITS = {"tma", "lsu", "dsmem", "tensor", "l2", "hbm"}
+_TITLE = {
+    "sm": "SM", "cta": "CTA", "tma": "TMA", "lsu": "LSU", "dsmem": "DSMEM", "tensor": "tensor cores", "gpu": "GPU",
+    "host": "Host", "h2d": "H2D", "d2h": "D2H", "d2d": "D2D", "p2p": "peer", "copy_engine": "copy engine",
+}  # fmt: skip
 _DETAIL = ("warp[", "kernel[", "more")
 """Children that say in more detail what their parent's own lane says."""
 SHOWN_OF_MANY = 4

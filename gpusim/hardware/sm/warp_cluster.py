@@ -55,6 +55,9 @@ def _pass(lane: WarpLane, op: LoadCluster | StoreCluster, issue: MemoryIssue, s_
     """Issue all of ``op``; when what it asks for has passed the network, of which the last is asked for at the end."""
     count, start, takes_s = lane.instructions(op), lane.sim.now, op.bytes * lane.share(op) * s_per_byte
     passed_s = start + lane.sm.units.pass_network(takes_s)
+    if lane.trace is not None:
+        amount = round(op.bytes * lane.share(op))
+        lane.trace(f"{lane.cta.lane}.dsmem", "transfer", passed_s - takes_s, passed_s, tile=op.tile, bytes=amount)
     yield from lane.reach_shared_memory()
     yield lane.issue_memory(MemoryBatch(count, op.other, op.masked, DENSE.passes(), op.width, issue))
     return max(passed_s, lane.sim.now + takes_s / max(count, 1.0))

@@ -21,6 +21,8 @@ _WAITS_FOR = {
     "wgmma_wait": ("wgmma",),
 }  # fmt: skip
 """What a role must do for such a wait to be of any use: a warp waits for loads, copies and products of its own."""
+_LANES = ("tma", "lsu", "dsmem", "loads")
+"""Lanes of a CTA beside those of its roles and rings: what its units do."""
 MOSTLY = 0.5
 """Part of what is read that others must have asked for, so that how many do so at a time is worth saying."""
 
@@ -63,6 +65,9 @@ def kernel_remarks(kernel: SpelledKernel) -> Iterator[str]:
     for name in kernel.barriers:
         if name not in named:
             yield f"barrier {name!r} is declared and no op names it"
+    for name in kernel.roles:
+        if name in _LANES:
+            yield f"role {name!r} has the name of a lane of each CTA, so that both are drawn as one; call it otherwise"
     most = kernel.most_tiles
     for place, spec in ops:
         tile = getattr(spec, "tile", None)
