@@ -112,7 +112,8 @@ def _check_whole(file: Path, name: str, listed: str) -> None:
 
 
 def _parts(text: str, shape: tuple[int, int, int] | None = None) -> list[Part]:
-    found = sass.with_threads(sass.with_addresses(sass.with_bases(sass.parse(text))), shape)
+    told = sass.with_cluster_addresses(sass.with_bases(sass.parse(text)))
+    found = sass.with_threads(sass.with_addresses(told), shape)
     return sass.with_blocks(parts(sass.with_structures(found)))
 
 

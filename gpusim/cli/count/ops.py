@@ -20,6 +20,7 @@ _GROUP = re.compile(r"\((n: .*)\)")
 _STRIDE = re.compile(r"(stride|structure|scatter): (\d+)")
 _ATOMIC = re.compile(r"(returns|floating): (true)")
 _SHARED = "distinct? bytes of the values that the grid updates again and again"
+_IN_CLUSTER = ("load_cluster", "store_cluster")
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0", "wgmma_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 OUTSIDE = "reads: false"
@@ -66,7 +67,7 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
     word, numbers = step.word, {row.field: row.number for row in step.rows if not row.note and row.field}
     executing = warps_of(step, warps)
     some = {"warps": executing} if executing < warps else {}
-    if word in ("load", "store", "atomic", "cp_async"):
+    if word in ("load", "store", "atomic", "cp_async", *_IN_CLUSTER):
         yield from _accesses(step, executing, some, words.get(word, ""))
     elif word == "compute":
         yield from _computed(step.rows, some, OUTSIDE in words)
@@ -101,7 +102,7 @@ def bytes_of(step: Step, warps: int) -> float:
 def _bytes_of(step: Step, row: Stated, warps: int) -> float:
     lanes, taking = _lanes(step, row, warps)
     width = int(_WIDTH.search(row.field)[1])
-    if step.word == "atomic":
+    if step.word == "atomic" or step.word in _IN_CLUSTER:
         return row.number * lanes * width * taking
     return row.number * _fetched(lanes, width, row) * taking
 
@@ -125,7 +126,7 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int], ring: str) -> Ite
                 about[stride[1]] = int(stride[2])
             if step.word == "atomic":
                 about |= ({"scatter": wide} if lanes == 1 else {}) | dict(_ATOMIC.findall(row.field))
-            about |= ({"wait": "false"} if step.word == "load" else {}) | ahead
+            about |= ({"wait": "false"} if step.word in ("load", "load_cluster") else {}) | ahead
             notes = "; ".join(_about_lanes(step.word, row, lanes, ring))
             yield f"- {step.word}: {_flow(about)}" + (f"  # {notes}" if notes else "")
 
@@ -143,6 +144,9 @@ def _about_lanes(word: str, row: Stated, lanes: int, ring: str) -> Iterator[str]
     """What an access does not say of its lanes, or leaves to be said."""
     if word == "cp_async" and not ring:
         yield "its ring?"
+    if word in _IN_CLUSTER:
+        yield "less what is of its own CTA"
+        return
     if word == "atomic":
         yield _SHARED
     if lanes == 1:

@@ -3,6 +3,7 @@
 from gpusim.program.sass.alone import cycles_alone, gaps_alone
 from gpusim.program.sass.bases import with_bases
 from gpusim.program.sass.blocks import with_blocks
+from gpusim.program.sass.cluster_addresses import with_cluster_addresses
 from gpusim.program.sass.dispatch import Stalls, dispatch_stalls
 from gpusim.program.sass.fragments import fragment_runs
 from gpusim.program.sass.lanes import with_addresses
@@ -22,7 +23,8 @@ from gpusim.program.sass.steps import MULTICAST, NO_WAIT, Step, steps_of
 from gpusim.program.sass.structures import with_structures
 from gpusim.program.sass.thread_numbers import MOST_THREADS
 from gpusim.program.sass.threads import ALL_THREADS, warps_in, with_threads
-from gpusim.program.sass.words import LEFT_TO_WRITE, NO_MODEL, UNMODELLED, Stated, sets_up_mbarrier, stated
+from gpusim.program.sass.unmodelled import UNMODELLED
+from gpusim.program.sass.words import LEFT_TO_WRITE, NO_MODEL, Stated, sets_up_mbarrier, stated
 
 __all__ = [
     "ALL_THREADS",
@@ -59,6 +61,7 @@ __all__ = [
     "with_addresses",
     "with_bases",
     "with_blocks",
+    "with_cluster_addresses",
     "with_structures",
     "with_threads",
 ]

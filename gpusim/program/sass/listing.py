@@ -66,6 +66,8 @@ class Instruction:
     """Bytes from one lane's address to the next one's, where they are the same for all lanes (`global_places`)."""
     whole: bool = False
     """With others it takes all that lies between two lanes (`structures`)."""
+    in_cluster: bool = False
+    """A generic access to shared memory of another CTA (`cluster_addresses`)."""
     jumped_over: tuple[int, ...] = ()
     """Addresses of the branches inside its loops that jump over it, outermost first (`blocks`)."""
     base: tuple[tuple[int, int], ...] = ()

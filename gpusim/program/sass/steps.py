@@ -28,7 +28,8 @@ MULTICAST = "multicast"
 """Field of bulk copies that reach all CTAs of a cluster."""
 
 _PRODUCTS = "wgmma"
-_GATHERED = ("load", "store", "atomic", "cp_async", _PRODUCTS)
+_LOADS = ("load", "load_cluster")
+_GATHERED = (*_LOADS, "store", "store_cluster", "atomic", "cp_async", _PRODUCTS)
 _COMMITS = {"LDGDEPBAR": "wait_group", "UTMACMDFLUSH": "bulk_wait"}
 """What closes a group of copies, and the word that waits for such."""
 _FAR = 64
@@ -71,7 +72,7 @@ class _Gathered:
         for word, those in (("compute", self.before), *parts, ("compute", self.behind)):
             if those:
                 behind = [*body[body.index(those[-1]) + 1 :], *(body if loop else ())]
-                loads = _brought(those) if word == "load" else frozenset()
+                loads = _brought(those) if word in _LOADS else frozenset()
                 rows = tuple(stated(those, behind=behind[:_FAR]))
                 yield Step(word, rows, those[0].threads, those[0].jumped_over, loads)
 
@@ -117,13 +118,13 @@ class _UnderWay:
         What it loads into the same registers again it waits for in each turn, and so it does for its own loads, which
         come back behind these.
         """
-        again = _brought([one for one in loop if word_of(one) == "load"])
+        again = _brought([one for one in loop if word_of(one) in _LOADS])
         needed = asked = False
         for one in loop:
             if count := self._waits(one):
                 needed |= not asked and any(not registers <= again for _, _, registers in self._loads[:count])
                 self._are_there(count)
-            asked |= word_of(one) == "load"
+            asked |= word_of(one) in _LOADS
         return needed
 
     def _are_there(self, count: int) -> None:
@@ -241,7 +242,7 @@ def _steps(
             now.shared = shared.get(one.address, now.shared)
         else:
             yield Step(*_alone(word, one), one.threads, one.jumped_over)
-        if word == "load":
+        if word in _LOADS:
             under_way.add(now, one)
     yield from now.told(body, loop)
 

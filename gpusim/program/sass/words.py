@@ -1,4 +1,4 @@
-"""By which words of a scenario each instruction is stated, and which of them the model has nothing for."""
+"""By which words of a scenario each instruction is stated."""
 
 from __future__ import annotations
 
@@ -18,8 +18,9 @@ from gpusim.program.sass.listing import MATRICES, Instruction, count
 from gpusim.program.sass.products import ASYNCHRONOUS, field_of_group, share
 from gpusim.program.sass.products import chains as product_chains
 from gpusim.program.sass.shared_loads import loads_ahead
+from gpusim.program.sass.unmodelled import KIND_OF, UNMODELLED
 
-__all__ = ["LEFT_TO_WRITE", "NO_MODEL", "UNMODELLED", "Stated", "field_of", "sets_up_mbarrier", "stated", "word_of"]
+__all__ = ["LEFT_TO_WRITE", "NO_MODEL", "Stated", "field_of", "sets_up_mbarrier", "stated", "word_of"]
 
 _Value = TypeVar("_Value")
 
@@ -29,7 +30,7 @@ LINE_BYTES = 128
 _OTHER = ("compute", "other (setup where nothing hides it)")
 _INTERLEAVED = ("compute", "interleaved")
 _SHARED, _LOCAL = ("LDS", "STS"), ("LDL", "STL")
-_BY_LANES = ("load", "store", "atomic", "cp_async")
+_BY_LANES = ("load", "store", "load_cluster", "store_cluster", "atomic", "cp_async")
 _BANKED = 4
 """Bytes of a bank's word: an access of as many per lane passes shared memory once."""
 _NO_WAIT = 2
@@ -54,6 +55,7 @@ _WORDS = {
     "WARPGROUP.DEPBAR": ("wgmma_wait", "pending"),
     "LDG": ("load", "bytes (width: {}{})"), "STG": ("store", "bytes (width: {}{})"),
     **dict.fromkeys(atomics.ATOMICS, ("atomic", "bytes")),
+    "LD.CLUSTER": ("load_cluster", "bytes (width: {})"), "ST.CLUSTER": ("store_cluster", "bytes (width: {})"),
     "LDGSTS": ("cp_async", "bytes (width: {})"), "LDGDEPBAR": ("commit_group", ""), "DEPBAR": ("wait_group", "pending"),
     "@!PT": ("cp_async", "masked"),
     "BAR.ARV": ("named_barrier", "id, warps, wait: false"),
@@ -74,39 +76,6 @@ LEFT_TO_WRITE = frozenset(
     )
 )  # fmt: skip
 """Words of ops of which the machine code does not tell the ring, the barrier or the number; drafts have comments."""
-
-UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
-    "atomics": (
-        ("ATOM", "ATOMS", "SUATOM", "SURED"),
-        "lanes that meet in one address of shared memory go one after the other: state at least their bytes as sts",
-    ),
-    "conversions": (
-        ("F2F", "FRND", "I2I"),
-        "not measured here; other (a slot each) and mufu (an eighth of the rate, as I2F and F2I) are the two bounds",
-    ),
-    "tensor cores": (
-        ("IMMA", "DMMA", "QMMA", "BMMA", "IGMMA", "BGMMA"),
-        "of these types nothing is measured here: of integers of 8 bits as mma or wgmma of FP16 of half the depth",
-    ),
-    "warp reductions": (("REDUX", "MATCH"), "slower than other, how much is not measured here"),
-    "calls": (("CALL",), "the code behind is counted nowhere: add what the function does"),
-    "jumps by a table": (
-        ("BRX", "JMX"),
-        (
-            "the code behind is counted nowhere, roles that begin there neither: add it, or ask for the roles in "
-            "another order, as if (warp >= 2) before if (warp == 0), so that the compiler makes branches"
-        ),
-    ),
-    "generic addresses": (("LD", "ST"), "as the address says: load, store, lds, sts; load_cluster, store_cluster"),
-    "textures and surfaces": (("TEX", "TLD", "TLD4", "TXQ", "SULD", "SUST"), "a path of its own, not modelled"),
-    "fences": (
-        ("MEMBAR",),
-        "only its slot is known: other; some 120 cycles for a fence.proxy.async of more than .shared::cta: alone",
-    ),
-}
-"""Opcodes by kind that take another time than any word says, with what to do about them."""
-
-_KIND = {opcode: kind for kind, (opcodes, _) in UNMODELLED.items() for opcode in opcodes}
 
 
 @dataclass(frozen=True)
@@ -247,6 +216,8 @@ def _place(instruction: Instruction) -> tuple[str, str]:
         root = "LDS.U"
     elif root in ASYNCHRONOUS:
         return "wgmma", field_of_group(instruction)
+    elif instruction.in_cluster:
+        root = f"{root}.CLUSTER"
     elif root in atomics.ATOMICS:
         return "atomic", atomics.stated_as(instruction)
     elif root == "WARPGROUP" and "DEPBAR" in modifiers:
@@ -262,8 +233,8 @@ def _place(instruction: Instruction) -> tuple[str, str]:
     if root in _WORDS:
         word, field = _WORDS[root]
         return word, field.format(instruction.width, *_stride(instruction, modifiers))
-    if root in _KIND:
-        return NO_MODEL, _KIND[root]
+    if root in KIND_OF:
+        return NO_MODEL, KIND_OF[root]
     # Without machine code nobody knows what waits.
     apart = instruction.stall is not None and instruction.stall <= _NO_WAIT
     return _INTERLEAVED if apart else _OTHER
