@@ -18,20 +18,19 @@ from gpusim.program.late_reads import check_late_reads
 from gpusim.program.meetings import check_meetings
 from gpusim.program.named_barriers import disputed_meetings, uneven_meetings
 from gpusim.program.ops import (
-    Compute,
     CpAsync,
-    Load,
     LoadCluster,
     Op,
     PartOfRole,
+    RegisterLoad,
     SetMaxNReg,
     StoreCluster,
     TmaLoad,
     TmaStore,
     WaitLoads,
+    ring_read,
 )
 from gpusim.program.registers import MOST_REGISTERS, REGISTER_BYTES, allocated_registers
-from gpusim.program.tensor_ops import Wgmma
 from gpusim.program.warpgroups import split_warpgroups, torn_products
 
 __all__ = ["check_program"]
@@ -175,7 +174,7 @@ def _check_loads(program: KernelProgram, role: Role) -> None:
         # So many turns that there are more loads than that, if any CTA has them.
         tiles = min(program.most_tiles, program.head + (spared + 2) * program.turn + program.tail)
         ops = list(role.body(tiles))
-    never = [op for op in ops if isinstance(op, Load | LoadCluster) and op.bytes and op.tile >= 0]
+    never = [op for op in ops if isinstance(op, RegisterLoad) and op.bytes and op.tile >= 0]
     if never and not _waits_for_loads(ops):
         first = never[0]
         remedy = "put wait_loads before the first op that needs the data"
@@ -189,7 +188,7 @@ def _waits_for_loads(ops: list[Op]) -> bool:
     """Whether anything waits for a load; what spares the youngest does where there are more."""
     loads = 0
     for op in ops:
-        if isinstance(op, Load | LoadCluster):
+        if isinstance(op, RegisterLoad):
             loads += 1
             if op.wait:
                 return True
@@ -201,7 +200,7 @@ def _waits_for_loads(ops: list[Op]) -> bool:
 def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
     where = f"role {role.name!r}, {type(op).__name__} of tile {op.tile}"
     rings = {ring.name: ring for ring in program.rings}
-    name = op.reads if isinstance(op, Compute | LoadCluster | Wgmma) else getattr(op, "ring", None)
+    name = ring_read(op) or getattr(op, "ring", None)
     if name and name not in rings:
         yield f"{where}: there is no ring {name!r}{_known(name, rings)}"
     elif isinstance(op, CpAsync | TmaLoad) and op.bytes > rings[name].bytes:
@@ -210,7 +209,7 @@ def _op_problems(program: KernelProgram, role: Role, op: Op) -> Iterator[str]:
         yield f"{where}: ring {name!r} is private, but one thread asks for a bulk copy for all; leave private out"
     if isinstance(op, PartOfRole) and op.warps is not None and not 1 <= op.warps <= role.warps:
         yield f"{where}: asks for {op.warps} warps, but the role has {role.warps}"
-    if isinstance(op, Load | LoadCluster):
+    if isinstance(op, RegisterLoad):
         warps = op.warps or role.warps
         most = warps * WARP_SIZE * MOST_REGISTERS * REGISTER_BYTES
         if op.bytes > most:

@@ -26,6 +26,7 @@ from gpusim.program.ops import (
     Load,
     LoadCluster,
     Op,
+    RegisterLoad,
     Release,
     StoreShared,
     TmaLoad,
@@ -202,11 +203,11 @@ def _apart(op: Op, other: Op, ring: Ring) -> bool:
 
 def _a_turn_late(role: Role, ops: list[Op]) -> Iterator[str]:
     """Loads whose wait stands in front of them: the first turn finds none, and that of the last turn is left over."""
-    under_way: deque[Load | LoadCluster] = deque()
+    under_way: deque[RegisterLoad] = deque()
     for op in ops:
-        if isinstance(op, Load | LoadCluster):
+        if isinstance(op, RegisterLoad):
             under_way.append(op)
-        if isinstance(op, WaitLoads) or (isinstance(op, Load | LoadCluster) and op.wait):
+        if isinstance(op, WaitLoads) or (isinstance(op, RegisterLoad) and op.wait):
             pending = op.pending if isinstance(op, WaitLoads) else 0
             while len(under_way) > pending:
                 under_way.popleft()

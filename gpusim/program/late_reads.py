@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from gpusim.errors import HazardError
 from gpusim.program.kernel import KernelProgram, Role
-from gpusim.program.ops import Compute, LoadCluster, Op
+from gpusim.program.ops import ring_read
 from gpusim.program.ring_ops import Release
-from gpusim.program.tensor_ops import Wgmma
 
 __all__ = ["check_late_reads"]
 
@@ -25,7 +24,7 @@ def _check(program: KernelProgram, role: Role) -> None:
     ops = program.sample(role)
     released = {(op.ring, op.tile): number for number, op in enumerate(ops) if isinstance(op, Release)}
     for number, op in enumerate(ops):
-        ring = _read(op)
+        ring = ring_read(op)
         last = released.get((ring, op.tile)) if ring else None
         if last is not None and last < number:
             stages = next(each.stages for each in program.rings if each.name == ring)
@@ -36,7 +35,3 @@ def _check(program: KernelProgram, role: Role) -> None:
             )
             at = program.sampled_tiles, number
             raise HazardError(role.name, ring, op.tile % stages, op.tile, what, remedy, at=at)
-
-
-def _read(op: Op) -> str | None:
-    return op.reads if isinstance(op, Compute | LoadCluster | Wgmma) else None

@@ -36,8 +36,8 @@ from gpusim.program.tensor_ops import Wgmma, WgmmaWait
 
 __all__ = [
     "Acquire", "Atomic", "BulkWait", "CommitGroup", "Compute", "CpAsync", "Fill", "Load", "LoadCluster", "Op",
-    "PartOfRole", "ProducerCommit", "Release", "SetMaxNReg", "Store", "StoreCluster", "StoreShared", "TmaLoad",
-    "TmaStore", "WaitFull", "WaitGroup", "WaitLoads",
+    "PartOfRole", "ProducerCommit", "RegisterLoad", "Release", "SetMaxNReg", "Store", "StoreCluster", "StoreShared",
+    "TmaLoad", "TmaStore", "WaitFull", "WaitGroup", "WaitLoads", "ring_read",
 ]  # fmt: skip
 
 
@@ -65,6 +65,9 @@ class SetMaxNReg:
 Fill = CpAsync | TmaLoad | StoreShared
 """Ops that write a tile into a stage of a ring."""
 
+RegisterLoad = Load | LoadCluster
+"""Ops that load into registers, and may leave it to `WaitLoads` to wait for that."""
+
 PartOfRole = (
     Acquire | Compute | Load | LoadCluster | StoreCluster | StoreShared | CpAsync | Store | Atomic | SyncThreads
 )
@@ -75,3 +78,8 @@ Op = (
     | TmaLoad | ProducerCommit | WaitFull | Release | TmaStore | BulkWait | Store | Atomic
     | Wgmma | WgmmaWait | SyncThreads | ClusterSync | NamedBarrier | Arrive | ExpectTx | Wait | SetMaxNReg
 )  # fmt: skip
+
+
+def ring_read(op: Op) -> str | None:
+    """The ring of which ``op`` reads a stage, its own CTA's or another's; None of ops that read none by threads."""
+    return op.reads if isinstance(op, Compute | LoadCluster | Wgmma) else None

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from gpusim.program.barrier_ops import Arrive, NamedBarrier, SyncThreads, Wait
 from gpusim.program.kernel import KernelProgram, Ring, Role
-from gpusim.program.ops import Acquire, Compute, Fill, LoadCluster, Op, Release, TmaStore, WaitFull
+from gpusim.program.ops import Acquire, Compute, Fill, LoadCluster, Op, Release, TmaStore, WaitFull, ring_read
 from gpusim.program.tensor_ops import Wgmma
 
 __all__ = ["skipped_steps"]
@@ -19,7 +19,7 @@ def skipped_steps(program: KernelProgram, bodies: dict[Role, list[Op]]) -> Itera
     """Sentences that name role and ring, and what to do; ``bodies``: ops of some tiles of each role."""
     for ring in program.rings:
         for role, ops in bodies.items():
-            on = [op for op in ops if op.tile >= 0 and ring.name in (getattr(op, "ring", None), _read(op))]
+            on = [op for op in ops if op.tile >= 0 and ring.name in (getattr(op, "ring", None), ring_read(op))]
             # Whoever meets the others in every tile may leave it to them to wait and to release.
             if not any(isinstance(op, SyncThreads | NamedBarrier | Wait) and op.tile >= 0 for op in ops):
                 yield from _never_waits(ring, role, on)
@@ -27,10 +27,6 @@ def skipped_steps(program: KernelProgram, bodies: dict[Role, list[Op]]) -> Itera
                 if not any(isinstance(op, Arrive) and op.tile >= 0 for op in ops):
                     yield from _never_releases(program, ring, role, on)
             yield from _out_of_turn(ring, role, on)
-
-
-def _read(op: Op) -> str | None:
-    return op.reads if isinstance(op, Compute | LoadCluster | Wgmma) else None
 
 
 def _never_waits(ring: Ring, role: Role, on: list[Op]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpusim.cli.count.prefetch import AHEAD
 from gpusim.program import WARP_SIZE
-from gpusim.program.sass import NO_WAIT, Stated, Step, warps_in
+from gpusim.program.sass import LOADS, NO_WAIT, Stated, Step, warps_in
 
 __all__ = [
     "OUTSIDE", "by_one_warp", "bytes_of", "in_words", "is_arithmetic_for_addresses", "is_for_addresses", "lines_of",
@@ -21,6 +21,8 @@ _STRIDE = re.compile(r"(stride|structure|scatter): (\d+)")
 _ATOMIC = re.compile(r"(returns|floating): (true)")
 _SHARED = "distinct? bytes of the values that the grid updates again and again"
 _IN_CLUSTER = ("load_cluster", "store_cluster")
+_BY_LANE = ("atomic", *_IN_CLUSTER)
+"""Accesses of which each lane's bytes count, not whole sectors."""
 _ALL = {"wait_loads": "", "wait_group": ": 0", "bulk_wait": ": 0", "wgmma_wait": ": 0"}
 """What words that wait have where nothing may be pending."""
 OUTSIDE = "reads: false"
@@ -67,7 +69,7 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
     word, numbers = step.word, {row.field: row.number for row in step.rows if not row.note and row.field}
     executing = warps_of(step, warps)
     some = {"warps": executing} if executing < warps else {}
-    if word in ("load", "store", "atomic", "cp_async", *_IN_CLUSTER):
+    if word in ("load", "store", "cp_async", *_BY_LANE):
         yield from _accesses(step, executing, some, words.get(word, ""))
     elif word == "compute":
         yield from _computed(step.rows, some, OUTSIDE in words)
@@ -102,7 +104,7 @@ def bytes_of(step: Step, warps: int) -> float:
 def _bytes_of(step: Step, row: Stated, warps: int) -> float:
     lanes, taking = _lanes(step, row, warps)
     width = int(_WIDTH.search(row.field)[1])
-    if step.word == "atomic" or step.word in _IN_CLUSTER:
+    if step.word in _BY_LANE:
         return row.number * lanes * width * taking
     return row.number * _fetched(lanes, width, row) * taking
 
@@ -126,7 +128,7 @@ def _accesses(step: Step, warps: int, some: Mapping[str, int], ring: str) -> Ite
                 about[stride[1]] = int(stride[2])
             if step.word == "atomic":
                 about |= ({"scatter": wide} if lanes == 1 else {}) | dict(_ATOMIC.findall(row.field))
-            about |= ({"wait": "false"} if step.word in ("load", "load_cluster") else {}) | ahead
+            about |= ({"wait": "false"} if step.word in LOADS else {}) | ahead
             notes = "; ".join(_about_lanes(step.word, row, lanes, ring))
             yield f"- {step.word}: {_flow(about)}" + (f"  # {notes}" if notes else "")
 

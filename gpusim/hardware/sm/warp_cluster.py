@@ -18,7 +18,7 @@ from gpusim.engine import Event
 from gpusim.hardware.memory.access import DENSE
 from gpusim.hardware.sm.costs import MemoryBatch, MemoryIssue
 from gpusim.hardware.sm.cta import RingState
-from gpusim.hardware.sm.warp_loads import LoadUnderWay, await_loads
+from gpusim.hardware.sm.warp_loads import LoadUnderWay, await_loads, loaded
 from gpusim.program import LoadCluster, StoreCluster
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def load_cluster(lane: WarpLane, op: LoadCluster) -> Generator:
     else:
         lane.mark("issue", start, op.tile)
         if lane.trace is not None:
-            arrival.callbacks.append(partial(_arrived, lane, start, op.tile, op.bytes, lane.last_interval))
+            arrival.callbacks.append(partial(loaded, lane, start, op.tile, op.bytes, lane.last_interval))
 
 
 def _pass(lane: WarpLane, op: LoadCluster | StoreCluster, issue: MemoryIssue, s_per_byte: float) -> Generator:
@@ -65,10 +65,6 @@ def _pass(lane: WarpLane, op: LoadCluster | StoreCluster, issue: MemoryIssue, s_
 
 def _read(lane: WarpLane, ring: RingState, tile: int, _arrival: Event) -> None:
     ring.end_read(lane.lane, tile)
-
-
-def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _arrival: Event) -> None:
-    lane.trace(lane.cta.loads, "copy", start, lane.sim.now, tile=tile, bytes=amount, cause=cause)
 
 
 def store_cluster(lane: WarpLane, op: StoreCluster) -> Generator:

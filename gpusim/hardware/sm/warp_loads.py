@@ -23,7 +23,7 @@ from gpusim.program import WARP_SIZE, Atomic, Load, Store, StoreShared, WaitLoad
 if TYPE_CHECKING:
     from gpusim.hardware.sm.warp import WarpLane
 
-__all__ = ["LOAD_HANDLERS", "LoadUnderWay", "await_loads"]
+__all__ = ["LOAD_HANDLERS", "LoadUnderWay", "await_loads", "loaded"]
 
 ARRIVALS_APART_S = 1e-6
 """Seconds from one warp to the next behind a load: each goes on with its own data, which come one after the other, and
@@ -103,7 +103,7 @@ def _ask(
     late_s = memory.spread_s(missed, float(op.pieces), warps, request.there, access)
     arrival.callbacks.append(partial(_slowest, lane, loading, late_s))
     if not op.wait and lane.trace is not None:
-        arrival.callbacks.append(partial(_arrived, lane, start, op.tile, round(wanted), lane.last_interval))
+        arrival.callbacks.append(partial(loaded, lane, start, op.tile, round(wanted), lane.last_interval))
     return arrival
 
 
@@ -111,7 +111,7 @@ def _slowest(lane: WarpLane, loading: LoadUnderWay, late_s: float, _arrived: Eve
     loading.slowest_s = max(loading.slowest_s, lane.sim.now + late_s)
 
 
-def _arrived(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _arrival: Event) -> None:
+def loaded(lane: WarpLane, start: float, tile: int, amount: int, cause: int, _arrival: Event) -> None:
     """Loads under way while their warps do something else are copies in flight, like those of the copy units."""
     lane.trace(lane.cta.loads, "copy", start, lane.sim.now, tile=tile, bytes=amount, cause=cause)
 

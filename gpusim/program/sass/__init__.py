@@ -24,11 +24,12 @@ from gpusim.program.sass.structures import with_structures
 from gpusim.program.sass.thread_numbers import MOST_THREADS
 from gpusim.program.sass.threads import ALL_THREADS, warps_in, with_threads
 from gpusim.program.sass.unmodelled import UNMODELLED
-from gpusim.program.sass.words import LEFT_TO_WRITE, NO_MODEL, Stated, sets_up_mbarrier, stated
+from gpusim.program.sass.words import LEFT_TO_WRITE, LOADS, NO_MODEL, Stated, sets_up_mbarrier, stated
 
 __all__ = [
     "ALL_THREADS",
     "LEFT_TO_WRITE",
+    "LOADS",
     "MOST_THREADS",
     "MULTICAST",
     "NO_MODEL",

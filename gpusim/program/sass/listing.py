@@ -152,13 +152,17 @@ def parse(text: str) -> list[Instruction]:
         code = match.group(3)
         stall = int(code, 16) >> _STALL_SHIFT & _STALL_MASK if code else None
         found.append(Instruction.of(match.group(2), int(match.group(1), 16), stall))
-    for at, arrival in enumerate(found):
-        before = at - 1
-        while arrival.root == _ARRIVES_IN_CLUSTER and before >= 0 and found[before].root in _FENCES:
-            if found[before].root == "MEMBAR":
-                found[before] = Instruction.of("NOP", found[before].address, found[before].stall)
-            before -= 1
-    return found
+    return _without_fences(found)
+
+
+def _without_fences(found: Sequence[Instruction]) -> list[Instruction]:
+    """Walked from the end, so that an arrival comes before the fences in front of it."""
+    kept, arrives = [], False
+    for one in reversed(found):
+        arrives = one.root == _ARRIVES_IN_CLUSTER or (arrives and one.root in _FENCES)
+        fence = arrives and one.root == "MEMBAR"
+        kept.append(Instruction.of("NOP", one.address, one.stall) if fence else one)
+    return kept[::-1]
 
 
 def count(instructions: Sequence[Instruction]) -> dict[str, int]:

@@ -18,7 +18,7 @@ from gpusim.program.sass.loops import Part
 from gpusim.program.sass.products import ends_group
 from gpusim.program.sass.registers import loaded, touched
 from gpusim.program.sass.shared_loads import shared_kinds
-from gpusim.program.sass.words import Stated, field_of, stated, word_of
+from gpusim.program.sass.words import LOADS, Stated, field_of, stated, word_of
 
 __all__ = ["MULTICAST", "NO_WAIT", "Step", "steps_of"]
 
@@ -28,8 +28,7 @@ MULTICAST = "multicast"
 """Field of bulk copies that reach all CTAs of a cluster."""
 
 _PRODUCTS = "wgmma"
-_LOADS = ("load", "load_cluster")
-_GATHERED = (*_LOADS, "store", "store_cluster", "atomic", "cp_async", _PRODUCTS)
+_GATHERED = (*LOADS, "store", "store_cluster", "atomic", "cp_async", _PRODUCTS)
 _COMMITS = {"LDGDEPBAR": "wait_group", "UTMACMDFLUSH": "bulk_wait"}
 """What closes a group of copies, and the word that waits for such."""
 _FAR = 64
@@ -72,7 +71,7 @@ class _Gathered:
         for word, those in (("compute", self.before), *parts, ("compute", self.behind)):
             if those:
                 behind = [*body[body.index(those[-1]) + 1 :], *(body if loop else ())]
-                loads = _brought(those) if word in _LOADS else frozenset()
+                loads = _brought(those) if word in LOADS else frozenset()
                 rows = tuple(stated(those, behind=behind[:_FAR]))
                 yield Step(word, rows, those[0].threads, those[0].jumped_over, loads)
 
@@ -118,13 +117,13 @@ class _UnderWay:
         What it loads into the same registers again it waits for in each turn, and so it does for its own loads, which
         come back behind these.
         """
-        again = _brought([one for one in loop if word_of(one) in _LOADS])
+        again = _brought([one for one in loop if word_of(one) in LOADS])
         needed = asked = False
         for one in loop:
             if count := self._waits(one):
                 needed |= not asked and any(not registers <= again for _, _, registers in self._loads[:count])
                 self._are_there(count)
-            asked |= word_of(one) in _LOADS
+            asked |= word_of(one) in LOADS
         return needed
 
     def _are_there(self, count: int) -> None:
@@ -242,7 +241,7 @@ def _steps(
             now.shared = shared.get(one.address, now.shared)
         else:
             yield Step(*_alone(word, one), one.threads, one.jumped_over)
-        if word in _LOADS:
+        if word in LOADS:
             under_way.add(now, one)
     yield from now.told(body, loop)
 

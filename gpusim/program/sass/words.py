@@ -20,7 +20,7 @@ from gpusim.program.sass.products import chains as product_chains
 from gpusim.program.sass.shared_loads import loads_ahead
 from gpusim.program.sass.unmodelled import KIND_OF, UNMODELLED
 
-__all__ = ["LEFT_TO_WRITE", "NO_MODEL", "Stated", "field_of", "sets_up_mbarrier", "stated", "word_of"]
+__all__ = ["LEFT_TO_WRITE", "LOADS", "NO_MODEL", "Stated", "field_of", "sets_up_mbarrier", "stated", "word_of"]
 
 _Value = TypeVar("_Value")
 
@@ -30,7 +30,9 @@ LINE_BYTES = 128
 _OTHER = ("compute", "other (setup where nothing hides it)")
 _INTERLEAVED = ("compute", "interleaved")
 _SHARED, _LOCAL = ("LDS", "STS"), ("LDL", "STL")
-_BY_LANES = ("load", "store", "load_cluster", "store_cluster", "atomic", "cp_async")
+LOADS = ("load", "load_cluster")
+"""Words of loads into registers."""
+_BY_LANES = (*LOADS, "store", "store_cluster", "atomic", "cp_async")
 _BANKED = 4
 """Bytes of a bank's word: an access of as many per lane passes shared memory once."""
 _NO_WAIT = 2

@@ -11,6 +11,7 @@ from typing import Any
 
 from gpusim.errors import listing, nearest
 from gpusim.program import BULK_UNIT
+from gpusim.program.sass import LOADS
 from gpusim.scenario.kernel.access_schema import InCluster
 from gpusim.scenario.kernel.compute_check import compute_problems
 from gpusim.scenario.kernel.op_lists import as_run, as_written, length
@@ -25,7 +26,6 @@ __all__ = ["problems"]
 LONGEST_TURN = 64
 EVERY_TILE = ("acquire", "tma_load", "wait", "release", "producer_commit", "cp_async", "commit_group", "wait_group")
 """Words that fill, free or count the stages of a ring, tile by tile."""
-LOADS = ("load", "load_cluster")
 SKIPS = ("skip_first", "skip_last")
 MOST_DEALT = 1_000_000
 """CTAs of unequal tiles, each of which is placed for itself."""

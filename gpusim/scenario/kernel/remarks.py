@@ -7,7 +7,7 @@ from typing import Any
 
 from gpusim.hardware.memory.access import LINE_BYTES
 from gpusim.program.access_ops import GPC_SMS
-from gpusim.program.sass import LEFT_TO_WRITE
+from gpusim.program.sass import LEFT_TO_WRITE, LOADS
 from gpusim.scenario.kernel.access_schema import BulkFetch, GlobalStore
 from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.kernel.schema import PARTS, SpelledKernel
@@ -17,7 +17,7 @@ from gpusim.units import format_quantity
 __all__ = ["draft_remarks", "kernel_remarks"]
 
 _WAITS_FOR = {
-    "wait_loads": ("load", "load_cluster"), "wait_group": ("cp_async",), "bulk_wait": ("tma_store",),
+    "wait_loads": LOADS, "wait_group": ("cp_async",), "bulk_wait": ("tma_store",),
     "wgmma_wait": ("wgmma",),
 }  # fmt: skip
 """What a role must do for such a wait to be of any use: a warp waits for loads, copies and products of its own."""

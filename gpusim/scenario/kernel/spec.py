@@ -13,6 +13,7 @@ from typing import Any
 
 from gpusim import program as ops
 from gpusim.program import KernelProgram, Mix, Op, Ring, Role
+from gpusim.program.sass import LOADS
 from gpusim.scenario.kernel.access_schema import StageRelease
 from gpusim.scenario.kernel.op_lists import as_run, as_written
 from gpusim.scenario.kernel.op_makers import ArrivalMaker, LateMaker, Maker, PhaseMaker, stage_of
@@ -200,7 +201,7 @@ def _instead(word: str, spec: Any, make: Callable[[int], Op], spares: bool) -> C
     """
     if word == "commit_group":
         return make
-    loads = word in ("load", "load_cluster") and not spec.wait
+    loads = word in LOADS and not spec.wait
     return Maker(ops.Load, bytes=0, wait=False) if spares and loads else None
 
 
