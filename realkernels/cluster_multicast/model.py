@@ -46,8 +46,8 @@ ADDRESSES_OTHER = 43
 are 56 instructions of 190 cycles by the stall counts: as long as so many of which each waits for the one before."""
 BETWEEN_VECTORS = 1
 """From the arithmetic of one to that of the next: whether there is one."""
-RELAY_OTHER = 12
-"""Of the warp that tells, for each tile: stage and parity, addresses."""
+RELAY = Mix(setup=7, interleaved=9, alone=61)
+"""Of the warp that tells, for each tile: stage and parity, addresses. The last is what it takes by the stall counts."""
 
 
 def build(params: Params) -> KernelProgram:
@@ -141,7 +141,7 @@ def _relay(params: Params, tiles: int) -> Iterator[Op]:
     yield ClusterSync()
     for tile in range(tiles):
         yield WaitFull(RING, tile=tile)
-        yield Compute(Mix(setup=RELAY_OTHER), tile=tile)
+        yield Compute(RELAY, tile=tile)
         yield Arrive(f"{READY}{tile % params.stages}", cluster=True, tile=tile)
     yield ClusterSync()
 
