@@ -43,6 +43,7 @@ _ONLY_FOR: dict[str, tuple[type[Op], ...]] = {
     "tensor.wgmma": (Wgmma, WgmmaWait),
     "tensor.others": (Wgmma,),
     "tensor.mma": (Compute,),
+    "sm.atoms": (Compute,),
     "lsu.cp_async": (CpAsync,),
     "lsu.commit": (CommitGroup, WaitGroup),
     "lsu.atomic": (Atomic,),

@@ -28,6 +28,8 @@ class Mix:
     """Loads from shared memory (LDS) and shuffles, all of one width, `lds_bytes`."""
     sts: float = 0.0
     """Stores to shared memory (STS), all of one width, `sts_bytes`."""
+    atoms: float = 0.0
+    """Atomics on shared memory (ATOMS), of any width."""
     other: float = 0.0
     """All others inside the loop that the next instruction waits for."""
     interleaved: float = 0.0
@@ -64,6 +66,11 @@ class Mix:
     own words. Where neighbours load the same words it is half of that or less."""
     sts_wavefronts: float = 0.0
     """The same of one `sts`."""
+    atoms_wavefronts: float = 1.0
+    """The same of one `atoms`: as often as the fullest bank has lanes that want its words, two of the same word counted
+    twice; once for all lanes of a word to which 1 is added, and twice as often for a comparison that swaps."""
+    atoms_waits: float = 0.0
+    """How often the warp waits for what `atoms` bring back, the values from before."""
     bank_conflict: float = 1.0
     """Factor on the shared-memory cycles of every `lds` and `sts`; a number without a unit."""
     register_conflicts: float = 0.0
@@ -87,5 +94,5 @@ class Mix:
     @property
     def issue_slots(self) -> float:
         """Warp instructions in total; each takes one issue slot."""
-        memory, around = self.lds + self.sts + self.masked, self.other + self.setup + self.interleaved
+        memory, around = self.lds + self.sts + self.atoms + self.masked, self.other + self.setup + self.interleaved
         return self.ffma + self.mma + self.mufu + memory + around

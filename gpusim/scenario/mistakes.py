@@ -43,7 +43,7 @@ QUOTE = "'"
 
 _INTEGER = "integer instructions are `other`, or `setup` where nothing hides them"
 _FP64, _ATOMIC = "FP64 is not modelled", "an atomic on global memory is the op `atomic`"
-_ATOMS = "atomics on shared memory are not modelled; `atomic` is for global memory"
+_ATOMS = "an atomic on shared memory is `compute: {atoms: n}`; `atomic` is for global memory"
 _DSMEM = "shared memory of other CTAs of a cluster is `load_cluster`, `store_cluster`, or `multicast` of tma_load"
 _MMA, _TCGEN05 = "mma.sync is `compute: {mma: n}`, wgmma is `wgmma`", "tcgen05 is not modelled"
 _ELSEWHERE = {

@@ -81,6 +81,7 @@ BENCHES = (
     "structs",
     "store_parts",
     "atomics",
+    "shared_atomics",
     "hbm",
     "few_writes",
     "copies_beside",

@@ -12,7 +12,7 @@ NESTED = """
         /*0050*/                   F2F.F64.F32 R10, R9 ;
         /*0060*/                   BRA.DIV UR4, 0x140 ;
         /*0070*/               @P2 BRA 0x30 ;
-        /*0080*/                   ATOMS.ADD R1, [R2], R3 ;
+        /*0080*/                   ATOM.E.ADD.STRONG.GPU PT, R1, [R2.64], R3 ;
         /*0090*/               @P0 BRA 0x10 ;
         /*00a0*/                   STG.E.64 desc[UR4][R2.64], R4 ;
         /*00b0*/              @!P3 BRA 0xa0 ;

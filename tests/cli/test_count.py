@@ -170,8 +170,8 @@ def test_what_has_no_model_is_said_so(answer, gpusim, listed):
     """In a row of its own, not in `other`, with what to do; in text once for each kind."""
     tile, vector, _, _ = answer("count", listed(NESTED))["functions"]["ring"]
     (atomics,) = [row for row in tile["words"] if row["word"] == "no model"]
-    assert (atomics["field"], atomics["opcodes"]) == ("atomics", "1 ATOMS.ADD")
-    assert "one after the other" in atomics["note"]
+    assert (atomics["field"], atomics["opcodes"]) == ("atomics", "1 ATOM.E.ADD.STRONG.GPU")
+    assert "as the address says" in atomics["note"]
     assert counted(vector)[("no model", "conversions")] == 1
     out = gpusim("count", listed(NESTED))[1]
     assert out.count("no model: atomics: ") == out.count("no model: conversions: ") == 1

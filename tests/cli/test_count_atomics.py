@@ -1,11 +1,14 @@
-"""``gpusim count`` on atomics: those on global memory are ops, those on shared memory have no model."""
+"""``gpusim count`` on atomics: those on global memory are ops, those on shared memory part of what is computed."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import pytest
 
 from gpusim import loads
 from gpusim.program import Atomic
+from gpusim.program.sass import stated
 from gpusim.program.sass.listing import Instruction
 from tests.cli.listings import ANYWHERE, lines_in
 
@@ -33,7 +36,7 @@ def test_a_draft_has_an_op_for_each_kind(drafted):
     assert f"- atomic: {{bytes: 2 KiB, width: 16, floating: true}}  # {DISTINCT}; {ANYWHERE}" in lines
     one = "- atomic: {bytes: 8, width: 8, other: 1, warps: 1, scatter: 8, returns: true}"
     assert f"{one}  # {DISTINCT}; one lane" in lines
-    assert "# not in it, no model: 1 atomics" in lines
+    assert any(line.startswith("- compute: {atoms: 1, ") and "atoms_waits: 1" in line for line in lines)
 
 
 def test_a_draft_of_atomics_is_a_program(drafted):
@@ -58,3 +61,51 @@ def test_a_draft_of_atomics_is_a_program(drafted):
 def test_the_opcode_tells_the_width(opcode, width):
     """Bytes of a lane, of all its numbers together."""
     assert Instruction.of(f"{opcode} desc[UR4][R2.64], R7 ;").width == width
+
+
+SUMS = """
+        Function : sums
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   LEA R2, R0, UR4, 0x2 ;
+        /*0020*/                   LDG.E R7, desc[UR4][R4.64] ;
+        /*0030*/                   LEA R3, R7, UR4, 0x2 ;
+        /*0040*/                   ATOMS.POPC.INC.32 RZ, [R3+URZ] ;
+        /*0050*/                   ATOMS.CAS R9, [R3], R7, R8 ;
+        /*0060*/                   ATOMS.ADD RZ, [R2], R7 ;
+        /*0070*/                   LDS R5, [R3] ;
+        /*0080*/                   FADD R6, R5, R7 ;
+        /*0090*/                   ATOMS.CAST.SPIN R6, [R3], R5, R6 ;
+        /*00a0*/                   ISETP.EQ.U32.AND P0, PT, R6, 0x1, PT ;
+        /*00b0*/              @!P0 BRA 0x70 ;
+        /*00c0*/                   EXIT ;
+"""
+
+
+def test_a_draft_counts_atomics_on_shared_memory(drafted):
+    """With their turns, two of a swap, and with those whose old values are used."""
+    lines = lines_in(drafted(SUMS, 4))
+    (once,) = (line for line in lines if "atoms: 3" in line)
+    assert "atoms_wavefronts: 1.33" in once
+    assert "atoms_waits: 1" in once
+    assert "nobody knows which words lanes want: wavefronts?" in once
+
+
+def test_a_draft_says_how_often_a_swap_is_tried(drafted):
+    """Of the loop that a sum of floating point is."""
+    lines = lines_in(drafted(SUMS, 4))
+    asks = "how often? A swap that fails: as often as the fullest bank has lanes, 3.6 times"
+    assert any(asks in line for line in lines)
+    assert any("atoms: 1, atoms_wavefronts: 2" in line and "lds: 1" in line for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "one_address", "turns"),
+    [
+        ("ATOMS.ADD RZ, [R2], R7 ;", True, 32), ("ATOMS.POPC.INC.32 RZ, [R2+URZ] ;", True, 1),
+        ("@!P0 ATOMS.ADD R1, [R2], R7 ;", True, 1), ("ATOMS.CAST.SPIN.64 R6, [R2], R4, R8 ;", False, 4),
+    ],
+)  # fmt: skip
+def test_lanes_of_one_word_take_turns_unless_all_add_1(text, one_address, turns):
+    """One lane alone does where a predicate keeps the others from it; 64 bits are twice as many."""
+    (row,) = stated([replace(Instruction.of(text), one_address=one_address)])[:1]
+    assert (row.field, row.wavefronts) == ("atoms", turns)

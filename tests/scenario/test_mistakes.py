@@ -82,7 +82,7 @@ def test_no_more_than_ten():
         ("{atomicAdd: 4}", "unknown key; an atomic on global memory is the op `atomic`"),
         ("{red: 4}", "Did you mean 'atomic'?"),
         ("{atom: 4}", "Did you mean 'atomic'?"),
-        ("{atoms: 4}", "atomics on shared memory are not modelled"),
+        ("{atoms: 4}", "`compute: {atoms: n}`"),
         ("{atomic: {bytes: 4, retruns: true}}", "Did you mean 'returns'?"),
         ("{load: 4, wait: x}", "not load, wait in one step"),
     ],

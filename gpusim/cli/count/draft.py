@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gpusim.cli.count.ops import OUTSIDE, is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
 from gpusim.cli.count.prefetch import AHEAD, ahead_of_tiles, filled_before
 from gpusim.cli.count.rings import ARRIVE, TMA_LOAD, Ring, ring_of, role_names
-from gpusim.program.sass import Part, RoleParts, Step, by_role, sets_up_mbarrier, steps_of
+from gpusim.program.sass import SHARED_ATOMIC, Part, RoleParts, Step, by_role, sets_up_mbarrier, steps_of
 
 __all__ = ["Draft", "draft"]
 
@@ -23,6 +23,7 @@ _AHEAD = ("cp_async", "commit_group", "load")
 _STORES = ("store", "tma_store")
 _FILLS = "# copies before the loop that fill the ring: `ahead` on those in per_tile instead"
 _LEFT_OUT = "# left out: what is asked for there for the first tiles, as `ahead` in per_tile says"
+_RETRIES = " A swap that fails: as often as the fullest bank has lanes, 3.6 times at random"
 _JUMPED_OVER = {
     "per_tile": "jumped over by a branch: always taken? every? skip_first? skip_last? warps?",
     "once": "jumped over by a branch: always taken? warps?",
@@ -175,14 +176,20 @@ class _Role:
             yield from (f"# {line[2:]}: addresses, within the cost of the copy" for line in lines_of(step, 1, {}))
         elif step.word in self.found:
             fills = " Or, if it fills the ring: `ahead` on the copies in per_tile." if self._fills(step.word) else ""
-            some = warps_of(step, warps)
+            inner, some = self.found[step.word][1], warps_of(step, warps)
+            fills += _RETRIES if any(map(_swaps, inner)) else ""
             own = " By one warp; perhaps a role of its own" if some == 1 < warps else ""
             yield f"- repeat:  # {step.word}: how often?{fills}{own}"
             yield "    times: 1"
             yield "    ops:"
-            yield from self._listed(self.found[step.word][1], words, warps, 3, section, step.jumped_over)
+            yield from self._listed(inner, words, warps, 3, section, step.jumped_over)
         else:
             yield from lines_of(step, warps, words)
+
+
+def _swaps(step: Step) -> bool:
+    """Whether it tries to swap a value of shared memory for a sum."""
+    return any(f"{SHARED_ATOMIC}.CAST" in opcode for row in step.rows for opcode in row.opcodes)
 
 
 def _gives_back(listed: Sequence[Step]) -> bool:

@@ -29,6 +29,8 @@ OUTSIDE = "reads: false"
 """Among the words of a ring: what is loaded from shared memory lies outside of it."""
 _KIB = 1024
 _LOCAL = ("LDL", "STL")
+_WORK = ("ffma", "mufu", "lds", "sts", "atoms")
+"""How fields of compute begin that are more than addresses."""
 _BANKED = 4
 """Bytes a lane with which an access passes shared memory once if each lane has its own words."""
 _SECTOR = 32
@@ -51,7 +53,7 @@ def is_arithmetic_for_addresses(listed: Sequence[Step], at: int, warps: int) -> 
 
 def is_for_addresses(step: Step) -> bool:
     """Whether a step may compute addresses and nothing else."""
-    return step.word == "compute" and not any(row.field.startswith(("ffma", "mufu", "lds", "sts")) for row in step.rows)
+    return step.word == "compute" and not any(row.field.startswith(_WORK) for row in step.rows)
 
 
 def warps_of(step: Step, warps: int) -> int:
@@ -207,6 +209,7 @@ def _computed(rows: Sequence[Stated], some: Mapping[str, int], outside: bool) ->
             numbers[name] = f"[{', '.join(map(str, row.numbers))}]"
         else:
             numbers[name] = row.number
+            numbers |= _passes(name, _BANKED, row.wavefronts) if name == "atoms" else {}
     if not numbers.get("ffma") and not loads and "other" in numbers:
         # Nothing is there to hide them.
         numbers["setup"] = numbers.pop("other")

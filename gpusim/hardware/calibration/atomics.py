@@ -1,4 +1,4 @@
-"""What atomic updates of global memory cost (bench `atomics`)."""
+"""What atomic updates cost of global memory (bench `atomics`) and of shared memory (`shared_atomics`)."""
 
 from __future__ import annotations
 
@@ -102,4 +102,26 @@ def _shared(b: Benches, found: dict[str, Measured]) -> dict[str, Measured]:
     }
 
 
-ATOMIC_STEPS = (_requests, _shared)
+def _of_shared_memory(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
+    """How fast one warp can ask for updates of shared memory, and when old values are back."""
+    alone = [
+        row["cycles"]
+        for op in ("inc", "add", "max")
+        for row in b.rows("shared_atomics", kind="rate", op=op, pattern="own", warps=1, loads=0)
+    ]
+    turns = [2 << order for order in range(5)]
+    slowest, wide = f"alike {turns[-1]}", float(turns[-1])
+    alike = b.one("shared_atomics", "cycles", kind="rate", op="add", pattern=slowest, warps=1) / wide
+    back = [b.one("shared_atomics", "cycles", kind="chain", op="returns", pattern=f"alike {n}") for n in turns]
+    more, first = np.polyfit(np.array(turns) - 1.0, back, 1)
+    return {
+        "sm.atoms_interval": Measured(
+            float(np.mean(alone)), "cycles", "shared_atomics (one warp, a word for each lane)", float(np.ptp(alone))
+        ),
+        "sm.atoms_interval_per_wavefront": Measured(alike, "cycles", "shared_atomics (one warp, one word)"),
+        "sm.atoms_latency": Measured(float(first), "cycles", "shared_atomics (chains)"),
+        "sm.atoms_latency_per_extra_wavefront": Measured(float(more), "cycles", "shared_atomics (chains)"),
+    }
+
+
+ATOMIC_STEPS = (_requests, _shared, _of_shared_memory)

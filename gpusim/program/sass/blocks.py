@@ -18,7 +18,7 @@ __all__ = ["with_blocks"]
 
 _FEW = 8
 """Instructions up to which arithmetic is as well predicated."""
-_MEMORY = ("lds", "sts", "atomics", "generic addresses", "ldmatrix", "textures and surfaces")
+_MEMORY = ("lds", "sts", "atoms", "atomics", "generic addresses", "ldmatrix", "textures and surfaces")
 """How the fields begin that state accesses and shuffles, where the word does not say it."""
 
 

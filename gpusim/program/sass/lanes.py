@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
+from gpusim.program.sass.atomics import SHARED_ATOMIC
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.registers import addressed, read, written
 
@@ -19,13 +20,14 @@ _SAME = ("SR_CTAID", "SR_NCTAID", "SR_NTID", "SR_CgaCtaId", "SR_VIRTUALSMID", "S
 """Special registers that all lanes of a warp see alike."""
 _APART = ("S2R", "CS2R", "SHFL", "LDL", "ATOM", "ATOMG", "ATOMS", "R2P")
 """What brings each lane its own, unless it is one of those."""
+_ACCESSES = ("LDG", "LDS", SHARED_ATOMIC)
 _PREDICATES = re.compile(r"\bP(\d)\b")
 
 
 def with_addresses(instructions: Sequence[Instruction]) -> list[Instruction]:
-    """All ``instructions`` of a kernel, those marked that load from one address for all lanes."""
+    """All ``instructions`` of a kernel, those accesses marked that want one address in all lanes."""
     return [
-        replace(one, one_address=True) if one.root in ("LDG", "LDS") and own.isdisjoint(addressed(one)) else one
+        replace(one, one_address=True) if one.root in _ACCESSES and own.isdisjoint(addressed(one)) else one
         for one, own in zip(instructions, own_registers(instructions), strict=True)
     ]
 

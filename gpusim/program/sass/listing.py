@@ -51,7 +51,7 @@ class Instruction:
     stall: int | None = None
     """Cycles until the warp's next instruction, as the compiler has set them; None without machine code."""
     one_address: bool = False
-    """A load that wants the same address in all lanes (`lanes`)."""
+    """A load, or an atomic on shared memory, that wants the same address in all lanes (`lanes`)."""
     threads: int | None = None
     """Those that come to it, where a branch keeps others from it (`threads`)."""
     taking: int | None = None

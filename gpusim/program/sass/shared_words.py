@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 from functools import lru_cache
 
@@ -10,12 +11,14 @@ import numpy as np
 
 from gpusim.program.banks import wavefronts
 from gpusim.program.kernel import WARP_SIZE
+from gpusim.program.sass.atomics import SHARED_ATOMIC, counts_once
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.thread_numbers import FULL_WARP, MOST_THREADS, Number
 
 __all__ = ["passes"]
 
-_ACCESSES = ("LDS", "STS")
+_ACCESSES = ("LDS", "STS", SHARED_ATOMIC)
+_WORD = 4
 _ADDRESS = re.compile(r"\[([^\]]*)\]")
 _SCALED = re.compile(r"(U?R\d+)(?:\.X(\d+))?")
 
@@ -45,7 +48,9 @@ def passes(one: Instruction, known: Callable[[str], Number | None], threads: int
         if taking:
             # Where all of it begins is not known, and does not matter.
             first = lanes[taking[0]] // one.width * one.width
-            found.append(_turns(tuple((lane, lanes[lane] - first) for lane in taking), one.width))
+            each = one.root == SHARED_ATOMIC and not counts_once(one)
+            turns = _updates if each else _turns
+            found.append(turns(tuple((lane, lanes[lane] - first) for lane in taking), one.width))
     return sum(found) / len(found) if found else None
 
 
@@ -56,3 +61,9 @@ def _turns(wanted: tuple[tuple[int, int], ...], width: int) -> int:
     for lane, address in wanted:
         addresses[lane] = address
     return wavefronts(addresses, width)
+
+
+def _updates(wanted: tuple[tuple[int, int], ...], width: int) -> int:
+    """The same of an atomic, which takes a turn for each lane, also of the same word."""
+    banks = Counter(address // width % (WARP_SIZE * _WORD // width) for _, address in wanted)
+    return max(banks.values())

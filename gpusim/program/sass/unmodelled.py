@@ -6,8 +6,8 @@ __all__ = ["KIND_OF", "UNMODELLED"]
 
 UNMODELLED: dict[str, tuple[tuple[str, ...], str]] = {
     "atomics": (
-        ("ATOM", "ATOMS", "SUATOM", "SURED"),
-        "lanes that meet in one address of shared memory go one after the other: state at least their bytes as sts",
+        ("ATOM", "SUATOM", "SURED"),
+        "as the address says: atomic on global memory, compute: atoms on shared memory",
     ),
     "conversions": (
         ("F2F", "FRND", "I2I"),

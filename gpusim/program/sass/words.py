@@ -51,6 +51,7 @@ _WORDS = {
     "SHFL": ("compute", "lds (lds_bytes: 4, reads: false)"),
     "LDL": ("compute", "lds (lds_bytes: {}, reads: false)"),
     "LDSM": ("compute", "lds (lds_bytes: {})"), "STSM": ("compute", "sts (sts_bytes: {})"),
+    atomics.SHARED_ATOMIC: ("compute", "atoms"),
     "STS": ("compute", "sts (sts_bytes: {})"), "STL": ("compute", "sts (sts_bytes: {})"),
     **dict.fromkeys(SPECIAL, ("compute", "mufu")),
     "HMMA": ("compute", "mma"), **dict.fromkeys(ASYNCHRONOUS, ("wgmma", "count")),
@@ -132,7 +133,7 @@ def stated(body: Sequence[Instruction], *, loop: bool = False, behind: Sequence[
             len({one.base for one in those}),
             _common_stride(those),
             sum(map(_wavefronts, those)) / len(those),
-            sum(one.root in _SHARED and one.wavefronts is None and not one.one_address for one in those),
+            sum(_guessed(one) for one in those),
             _same(one.places for one in those),
             taking,
         )
@@ -152,8 +153,16 @@ def _same(values: Iterable[_Value | None]) -> _Value | None:
     return found.pop() if len(found) == 1 else None
 
 
+def _guessed(one: Instruction) -> bool:
+    """Whether nobody knows which words of shared memory the lanes of an access want."""
+    return one.root in (*_SHARED, atomics.SHARED_ATOMIC) and one.wavefronts is None and not one.one_address
+
+
 def _wavefronts(one: Instruction) -> float:
     """How often an access passes shared memory; as if each lane had its own words where nobody knows."""
+    if one.root == atomics.SHARED_ATOMIC:
+        together = one.one_address and not one.predicated and not atomics.counts_once(one)
+        return atomics.shared_turns(one) * (one.wavefronts or (float(WARP_SIZE) if together else 1.0))
     if one.root not in (*_SHARED, *_LOCAL, *MATRICES, "SHFL"):
         return 0.0
     if one.wavefronts is not None:
@@ -176,6 +185,7 @@ def _with_stalls(
         for field, number in (
             ("ilp", round(chains or 0, 1)),
             ("mma_ilp", product_chains(body)),
+            ("atoms_waits", sum(one.root == atomics.SHARED_ATOMIC and atomics.waited_for(one) for one in body)),
             ("loads_in_flight", round(loads.in_flight, 1) if loads and not runs else 0),
             ("load_to_use", round(loads.to_use, 1) if loads and not runs else 0),
             ("register_conflicts", round(stalls.register_conflicts)),

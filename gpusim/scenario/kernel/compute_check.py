@@ -37,10 +37,15 @@ def compute_problems(spec: ComputeMix, path: tuple) -> Iterator[Problem]:
             (*path, "loads_in_flight"), f"{spec.loads_in_flight:g} of {spec.lds:g} loads (lds) are under way at a time",
             f"at most {max(spec.lds, 1.0):g}",
         )  # fmt: skip
+    if spec.atoms_waits > spec.atoms:
+        yield Problem(
+            (*path, "atoms_waits"), f"waits for {spec.atoms_waits:g} of {spec.atoms:g} atomics (atoms)",
+            f"at most {spec.atoms:g}",
+        )  # fmt: skip
     yield from _chain_problems(spec, path)
     if spec.fragments:
         yield from _fragment_problems(spec, (*path, "fragments"))
-    issued = around + spec.ffma + spec.mma + spec.mufu + spec.lds + spec.sts
+    issued = around + spec.ffma + spec.mma + spec.mufu + spec.lds + spec.sts + spec.atoms
     if spec.alone and spec.alone < issued * _ROUNDED:
         yield Problem(
             (*path, "alone"), f"{spec.alone:g} cycles for {issued:g} instructions, of which a warp issues one a cycle",

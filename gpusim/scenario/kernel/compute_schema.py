@@ -36,6 +36,12 @@ class ComputeMix(ByPartOfRole):
     """Loads and stores that no lane executes, because a predicate is false for all: a turn of the load-store unit."""
     sts: Amount = 0.0
     """Stores to shared memory (STS), all of one width, `sts_bytes`."""
+    atoms: Amount = 0.0
+    """Atomics on shared memory (ATOMS) of any width. Sums of floating point and of 64 bits are loops in the machine
+    code, of lds, the sum and a swap (ATOMS.CAST.SPIN) that fails for all but one lane of each bank: count all of a turn
+    as often as the fullest bank has lanes, 3.6 times where they want 32 words or more at random; `atoms_wavefronts: 2`
+    and `atoms_waits` as `atoms`. Where W other warps of the SM swap words of the same N at the same time add 8 W / N
+    turns, measured for 8 to 32 warps."""
     mufu: Amount = 0.0
     """MUFU: reciprocal, square root, exponential, logarithm, sine; and others of its unit, POPC, F2I, I2F of 8 and 16
     bits."""
@@ -65,6 +71,13 @@ class ComputeMix(ByPartOfRole):
     """Turns of the shared-memory pipe for one lds, of 128 bytes each; 0: lds_bytes / 4, each lane its own words."""
     sts_wavefronts: Annotated[Number, Field(ge=0, le=32)] = 0.0
     """The same for one sts; 0: sts_bytes / 4."""
+    atoms_wavefronts: Annotated[Number, Field(ge=1, le=128)] = 1.0
+    """Turns of the shared-memory pipe for one `atoms`: as many as the fullest bank has lanes that want its words, also
+    of the same word: 32 if all lanes want one, 3.6 of words at random. Lanes that add a constant 1 to the same word
+    (POPC.INC) count once: 1 if all want one. Twice as many for CAS and the swaps of those loops, four times for
+    64 bits."""
+    atoms_waits: Amount = 0.0
+    """How often the warp waits for the old values of its `atoms`: those, or groups of them, whose result is used."""
     register_conflicts: Amount = 0.0
     """Cycles in which nothing is issued because operands meet in one bank of the register file; `gpusim count` finds
     them."""

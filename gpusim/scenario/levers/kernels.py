@@ -25,9 +25,9 @@ TWICE = ((2, 1), (1, 2))
 ACCUMULATORS = 0.25
 """Part of its registers from which a thread cannot have twice as many accumulators, or half, and be the same else."""
 
-_COUNTED = ("ffma", "mma", "lds", "sts", "mufu", "register_conflicts", "pipe_stalls")
+_COUNTED = ("ffma", "mma", "lds", "sts", "atoms", "atoms_waits", "mufu", "register_conflicts", "pipe_stalls")
 _OVERHEAD = ("other", "interleaved", "masked", "ldc", "half_rate")
-_INSTRUCTIONS = ("ffma", "mma", "lds", "sts", "mufu", "setup", "other", "interleaved", "masked")
+_INSTRUCTIONS = ("ffma", "mma", "lds", "sts", "atoms", "mufu", "setup", "other", "interleaved", "masked")
 _FILLS = ("acquire", "tma_load", "cp_async", "commit_group", "wait_group")
 Steps = list[tuple[str, str, Any]]
 """(dotted path of the step, word, arguments)."""
@@ -124,7 +124,7 @@ def _mostly_overhead(steps: Steps) -> bool:
     computed = [args for _, word, args in steps if word == "compute"]
     unclear, counted = (
         sum(getattr(args, name) for args in computed for name in names)
-        for names in (("other", "interleaved"), ("ffma", "mma", "lds", "sts", "mufu"))
+        for names in (("other", "interleaved"), ("ffma", "mma", "lds", "sts", "atoms", "mufu"))
     )
     return unclear > counted
 
