@@ -1,8 +1,9 @@
 """Kernels as they are found everywhere, each spelled out in a scenario file and measured: no technique, no parameters.
 
 They show how far a prediction is off for a kernel that the model was not built around. ``kernels.cu`` has the
-kernels, ``atomics.cu`` those with atomics, ``clusters.cu`` those whose CTAs work together, ``scenarios`` what their
-SASS says in a scenario's words, ``recorded`` what `measure` found.
+kernels, ``atomics.cu`` and ``shared_atomics.cu`` those with atomics on global and on shared memory, ``clusters.cu``
+those whose CTAs work together, ``scenarios`` what their SASS says in a scenario's words, ``recorded`` what `measure`
+found.
 """
 
 from __future__ import annotations
@@ -13,9 +14,13 @@ from pathlib import Path
 from realkernels._parts.hopper import SMS
 
 FOLDER = Path(__file__).parent
-KERNELS, ATOMICS, CLUSTERS = (FOLDER / f"{name}.cu" for name in ("kernels", "atomics", "clusters"))
+KERNELS, ATOMICS, SHARED_ATOMICS, CLUSTERS = (
+    FOLDER / f"{name}.cu" for name in ("kernels", "atomics", "shared_atomics", "clusters")
+)
 SCENARIOS, RECORDED = FOLDER / "scenarios", FOLDER / "recorded"
-TOTALS = {KERNELS: "totals.json", ATOMICS: "atomics.json", CLUSTERS: "clusters.json"}
+TOTALS = {
+    KERNELS: "totals.json", ATOMICS: "atomics.json", SHARED_ATOMICS: "shared_atomics.json", CLUSTERS: "clusters.json",
+}  # fmt: skip
 """The recording of the kernels of each source."""
 
 
@@ -47,5 +52,9 @@ CASES = (
     *(Case("polynomial", ctas) for ctas in (1, 2, 4)),
     *(Case("in_place", ctas) for ctas in (1, 2, 4, 6)),
     *(Case(file, source=ATOMICS) for file in ("histogram", "split_k", "compact")),
+    *(
+        Case(file, source=SHARED_ATOMICS)
+        for file in ("byte_histogram", "weighted_histogram", "digit_counts", "cluster_sums")
+    ),
     *(Case(file, source=CLUSTERS) for file in ("long_rows", "reduce_scatter", "all_to_all", "halo")),
 )  # fmt: skip

@@ -42,6 +42,9 @@ def launches(cases: list[Case]) -> Iterator[tuple[Case, tuple, tuple, tuple, int
     x = cupy.random.default_rng(1).random(FLOATS, dtype=cupy.float32)
     y, second = cupy.zeros(FLOATS, dtype=cupy.float32), x[SECOND:]
     i32 = np.int32
+    keys = cupy.random.default_rng(2).integers(0, 1 << 32, FLOATS // 2, dtype=cupy.uint32)
+    of_2048, of_1024 = ((keys[: FLOATS // 8] % count).astype(cupy.int32) for count in (2048, 1024))
+    points = SMS * 4 * 256 * 48
     shapes = {
         "matmul_32x32": ((64, 64), (32, 32), (x, second, y, i32(2048)), 0),
         "matmul_16x16": ((128, 128), (16, 16), (x, second, y, i32(2048)), 0),
@@ -56,6 +59,10 @@ def launches(cases: list[Case]) -> Iterator[tuple[Case, tuple, tuple, tuple, int
         "gemv": ((792,), (256,), (x, second, y, i32(31680)), 32 * KIB),
         "histogram": ((1056,), (256,), (x, y, i32(16)), 0),
         "split_k": ((2048,), (256,), (x, y, i32(64)), 0),
+        "byte_histogram": ((1056,), (256,), (keys, i32(FLOATS // 16), y), 0),
+        "weighted_histogram": ((528,), (512,), (of_2048, x, i32(528 * 512 * 64), i32(2048), y), 8 * KIB),
+        "digit_counts": ((264,), (256,), (keys, i32(16896), i32(8), y), 0),
+        "cluster_sums": ((528,), (256,), (x, of_1024, i32(points), i32(1024), y, y[SECOND:]), 20 * KIB),
         "long_rows": ((480,), (256,), (x, y, i32(7200)), 0),
         "reduce_scatter": ((120,), (256,), (y, i32(512)), ALONE),
         "all_to_all": ((120,), (256,), (y, i32(1024)), ALONE),

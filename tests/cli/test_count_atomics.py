@@ -82,10 +82,10 @@ SUMS = """
 
 
 def test_a_draft_counts_atomics_on_shared_memory(drafted):
-    """With their turns, two of a swap, and with those whose old values are used."""
+    """With those whose old values are used; how many turns they take nobody knows."""
     lines = lines_in(drafted(SUMS, 4))
     (once,) = (line for line in lines if "atoms: 3" in line)
-    assert "atoms_wavefronts: 1.33" in once
+    assert "atoms_wavefronts" not in once
     assert "atoms_waits: 1" in once
     assert "nobody knows which words lanes want: wavefronts?" in once
 
@@ -93,7 +93,7 @@ def test_a_draft_counts_atomics_on_shared_memory(drafted):
 def test_a_draft_says_how_often_a_swap_is_tried(drafted):
     """Of the loop that a sum of floating point is."""
     lines = lines_in(drafted(SUMS, 4))
-    asks = "how often? A swap that fails: as often as the fullest bank has lanes, 3.6 times"
+    asks = "how often? Until no swap fails: as often as the fullest bank has lanes, 3.6 times"
     assert any(asks in line for line in lines)
     assert any("atoms: 1, atoms_wavefronts: 2" in line and "lds: 1" in line for line in lines)
 
@@ -103,9 +103,10 @@ def test_a_draft_says_how_often_a_swap_is_tried(drafted):
     [
         ("ATOMS.ADD RZ, [R2], R7 ;", True, 32), ("ATOMS.POPC.INC.32 RZ, [R2+URZ] ;", True, 1),
         ("@!P0 ATOMS.ADD R1, [R2], R7 ;", True, 1), ("ATOMS.CAST.SPIN.64 R6, [R2], R4, R8 ;", False, 4),
+        ("ATOMS.CAST.SPIN.64 R6, [R2], R4, R8 ;", True, 4), ("ATOMS.CAS R6, [R2], R4, R8 ;", True, 64),
     ],
 )  # fmt: skip
 def test_lanes_of_one_word_take_turns_unless_all_add_1(text, one_address, turns):
-    """One lane alone does where a predicate keeps the others from it; 64 bits are twice as many."""
+    """One lane alone does where a predicate keeps the others from it; a swap is two of each."""
     (row,) = stated([replace(Instruction.of(text), one_address=one_address)])[:1]
     assert (row.field, row.wavefronts) == ("atoms", turns)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gpusim.cli.count.ops import OUTSIDE, is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
 from gpusim.cli.count.prefetch import AHEAD, ahead_of_tiles, filled_before
 from gpusim.cli.count.rings import ARRIVE, TMA_LOAD, Ring, ring_of, role_names
-from gpusim.program.sass import SHARED_ATOMIC, Part, RoleParts, Step, by_role, sets_up_mbarrier, steps_of
+from gpusim.program.sass import Part, RoleParts, Step, by_role, sets_up_mbarrier, steps_of
 
 __all__ = ["Draft", "draft"]
 
@@ -23,7 +23,11 @@ _AHEAD = ("cp_async", "commit_group", "load")
 _STORES = ("store", "tma_store")
 _FILLS = "# copies before the loop that fill the ring: `ahead` on those in per_tile instead"
 _LEFT_OUT = "# left out: what is asked for there for the first tiles, as `ahead` in per_tile says"
-_RETRIES = " A swap that fails: as often as the fullest bank has lanes, 3.6 times at random"
+_RETRIES = (
+    " Until no swap fails: as often as the fullest bank has lanes, 3.6 times at random, less where a comparison ends "
+    "it. A mean: as one compute, with its counts times that"
+)
+"""What a draft adds to that question where the loop is an atomic on shared memory."""
 _JUMPED_OVER = {
     "per_tile": "jumped over by a branch: always taken? every? skip_first? skip_last? warps?",
     "once": "jumped over by a branch: always taken? warps?",
@@ -189,7 +193,7 @@ class _Role:
 
 def _swaps(step: Step) -> bool:
     """Whether it tries to swap a value of shared memory for a sum."""
-    return any(f"{SHARED_ATOMIC}.CAST" in opcode for row in step.rows for opcode in row.opcodes)
+    return any(".CAST." in opcode for row in step.rows for opcode in row.opcodes)
 
 
 def _gives_back(listed: Sequence[Step]) -> bool:

@@ -209,7 +209,8 @@ def _computed(rows: Sequence[Stated], some: Mapping[str, int], outside: bool) ->
             numbers[name] = f"[{', '.join(map(str, row.numbers))}]"
         else:
             numbers[name] = row.number
-            numbers |= _passes(name, _BANKED, row.wavefronts) if name == "atoms" else {}
+            # What nobody knows is left for the answer.
+            numbers |= {"atoms_wavefronts": round(row.wavefronts, 2)} if name == "atoms" and not row.guessed else {}
     if not numbers.get("ffma") and not loads and "other" in numbers:
         # Nothing is there to hide them.
         numbers["setup"] = numbers.pop("other")

@@ -1,7 +1,6 @@
 """What ops must state, read from a kernel's machine code."""
 
 from gpusim.program.sass.alone import cycles_alone, gaps_alone
-from gpusim.program.sass.atomics import SHARED_ATOMIC
 from gpusim.program.sass.bases import with_bases
 from gpusim.program.sass.blocks import with_blocks
 from gpusim.program.sass.cluster_addresses import with_cluster_addresses
@@ -35,7 +34,6 @@ __all__ = [
     "MULTICAST",
     "NO_MODEL",
     "NO_WAIT",
-    "SHARED_ATOMIC",
     "UNMODELLED",
     "Instruction",
     "Loop",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.listing import Instruction
 
-__all__ = ["ATOMICS", "SHARED_ATOMIC", "counts_once", "shared_turns", "stated_as", "waited_for"]
+__all__ = ["ATOMICS", "SHARED_ATOMIC", "counts_once", "retries", "shared_turns", "stated_as", "waited_for"]
 
 ATOMICS = ("RED", "REDG", "ATOMG")
 """On global memory."""
@@ -24,10 +25,20 @@ def counts_once(one: Instruction) -> bool:
     return "INC" in one.opcode.split(".")
 
 
-def shared_turns(one: Instruction) -> float:
-    """How often an atomic on shared memory passes it where no two lanes want words of a bank: two values of a swap."""
-    swaps = any(part.startswith("CAS") for part in one.opcode.split("."))
-    return one.width / 4 * (2.0 if swaps else 1.0)
+def retries(one: Instruction) -> bool:
+    """Whether it is the swap of a loop that a sum of floating point or of 64 bits is, tried until nobody else did."""
+    return "CAST" in one.opcode.split(".")
+
+
+def shared_turns(one: Instruction) -> float | None:
+    """How often an atomic on shared memory passes it; None where that depends on which words its lanes want."""
+    each = one.width / 4 * (2.0 if any(part.startswith("CAS") for part in one.opcode.split(".")) else 1.0)
+    # A swap that fails takes no turn of its own; of lanes that all want one word the compiler makes one update by one.
+    if retries(one) or (one.one_address and (one.predicated or counts_once(one))):
+        return each
+    if one.one_address:
+        return each * WARP_SIZE
+    return None if one.wavefronts is None else each * one.wavefronts
 
 
 def waited_for(one: Instruction) -> bool:

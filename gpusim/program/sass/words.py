@@ -155,14 +155,15 @@ def _same(values: Iterable[_Value | None]) -> _Value | None:
 
 def _guessed(one: Instruction) -> bool:
     """Whether nobody knows which words of shared memory the lanes of an access want."""
-    return one.root in (*_SHARED, atomics.SHARED_ATOMIC) and one.wavefronts is None and not one.one_address
+    if one.root == atomics.SHARED_ATOMIC:
+        return atomics.shared_turns(one) is None
+    return one.root in _SHARED and one.wavefronts is None and not one.one_address
 
 
 def _wavefronts(one: Instruction) -> float:
     """How often an access passes shared memory; as if each lane had its own words where nobody knows."""
     if one.root == atomics.SHARED_ATOMIC:
-        together = one.one_address and not one.predicated and not atomics.counts_once(one)
-        return atomics.shared_turns(one) * (one.wavefronts or (float(WARP_SIZE) if together else 1.0))
+        return atomics.shared_turns(one) or 1.0
     if one.root not in (*_SHARED, *_LOCAL, *MATRICES, "SHFL"):
         return 0.0
     if one.wavefronts is not None:

@@ -69,7 +69,7 @@ def _list_problems(kernel: SpelledKernel, role: RoleSpec, part: str, place: tupl
                 problem = f"is {spec.warps}, the role has {role.warps}"
                 yield Problem((*below, "warps"), problem, f"at most {role.warps}")
         elif REPEAT not in path[:-1] and spec.times != int(spec.times):
-            allowed = "a whole number, or 15.5 in a loop"
+            allowed = "a whole number, or 15.5 in a loop; else one turn's counts times the mean, in one op"
             yield Problem((*below, "times"), "is a mean, but the loop is in no other", allowed)
 
 

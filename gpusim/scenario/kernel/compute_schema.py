@@ -38,10 +38,11 @@ class ComputeMix(ByPartOfRole):
     """Stores to shared memory (STS), all of one width, `sts_bytes`."""
     atoms: Amount = 0.0
     """Atomics on shared memory (ATOMS) of any width. Sums of floating point and of 64 bits are loops in the machine
-    code, of lds, the sum and a swap (ATOMS.CAST.SPIN) that fails for all but one lane of each bank: count all of a turn
-    as often as the fullest bank has lanes, 3.6 times where they want 32 words or more at random; `atoms_wavefronts: 2`
-    and `atoms_waits` as `atoms`. Where W other warps of the SM swap words of the same N at the same time add 8 W / N
-    turns, measured for 8 to 32 warps."""
+    code, of lds, the sum and a swap (ATOMS.CAST.SPIN) that fails for all but one lane of each bank. Count all of a turn
+    as often as the fullest bank has lanes, T = 3.6 times for words at random: in one op, with `lds_wavefronts`
+    (T + 1) / 2 as lanes drop out, `atoms_wavefronts: 2` (4 of 64 bits) and `atoms_waits` as `atoms`. W other warps of
+    the CTA that do the same with random words of the same N add 8 W / N turns, measured for 8 to 32 warps. A loop of a
+    greatest or least value ends sooner: after some 6 turns if a whole warp has values at random."""
     mufu: Amount = 0.0
     """MUFU: reciprocal, square root, exponential, logarithm, sine; and others of its unit, POPC, F2I, I2F of 8 and 16
     bits."""
@@ -73,9 +74,10 @@ class ComputeMix(ByPartOfRole):
     """The same for one sts; 0: sts_bytes / 4."""
     atoms_wavefronts: Annotated[Number, Field(ge=1, le=128)] = 1.0
     """Turns of the shared-memory pipe for one `atoms`: as many as the fullest bank has lanes that want its words, also
-    of the same word: 32 if all lanes want one, 3.6 of words at random. Lanes that add a constant 1 to the same word
-    (POPC.INC) count once: 1 if all want one. Twice as many for CAS and the swaps of those loops, four times for
-    64 bits."""
+    of the same word: 32 if all lanes want one, 3.6 of words at random. Lanes that add the constant 1 to the same word
+    (POPC.INC) count once: 1 if all want one or if there are 32 words at most, 2 of 64 at random, 3.2 of 256, 3.5 of
+    more. An atomicAdd of all lanes to one counter is a single lane's in the machine code, which adds up theirs: 1.
+    Twice as many for CAS, and again for 64 bits."""
     atoms_waits: Amount = 0.0
     """How often the warp waits for the old values of its `atoms`: those, or groups of them, whose result is used."""
     register_conflicts: Amount = 0.0

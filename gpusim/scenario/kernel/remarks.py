@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from gpusim.hardware.memory.access import LINE_BYTES
+from gpusim.program import WARP_SIZE
 from gpusim.program.access_ops import GPC_SMS
 from gpusim.program.sass import LEFT_TO_WRITE, LOADS
 from gpusim.scenario.kernel.access_schema import BulkFetch, GlobalStore
+from gpusim.scenario.kernel.compute_schema import ComputeMix
 from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.kernel.schema import PARTS, SpelledKernel
 from gpusim.scenario.yaml_source import Source
@@ -91,7 +93,7 @@ def _idle_waits(kernel: SpelledKernel) -> Iterator[str]:
 
 
 def _left_open(kernel: SpelledKernel, ops: Sequence[tuple[str, Any]]) -> Iterator[str]:
-    """Fields on which the time of a product of matrices depends by a third, and which nobody has set."""
+    """Fields on which the time depends by a third and more, and which nobody has set."""
     for place, spec in ops:
         said = spec.model_fields_set
         if isinstance(spec, GlobalStore) and 0 < spec.scatter < LINE_BYTES and "completed" not in said:
@@ -106,6 +108,11 @@ def _left_open(kernel: SpelledKernel, ops: Sequence[tuple[str, Any]]) -> Iterato
                 f"{place} finds {spec.l2_hit:.0%} in L2 because others ask for it: say shared_by, how many SMs of a "
                 f"GPC do (n, at most {GPC_SMS}, where n CTAs in a row share it), or shared_by: 1 if none does at that "
                 "time"
+            )
+        elif isinstance(spec, ComputeMix) and spec.atoms and "atoms_wavefronts" not in said:
+            yield (
+                f"{place} updates shared memory: say atoms_wavefronts, how many lanes of a warp want words of the "
+                f"fullest bank: 1 if each has a bank of its own, {WARP_SIZE} if all want one word, 3.6 at random"
             )
 
 
