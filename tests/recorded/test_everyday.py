@@ -16,10 +16,10 @@ import gpusim
 from gpusim.validation.recording import source_hash
 from realkernels.everyday import ATOMICS, CASES, CLUSTERS, RECORDED, SCENARIOS, TOTALS, Case
 
-MEAN, WORST = 0.023, 0.087
-"""Relative errors, as they are. The worst are a matrix multiplication of 4 x 4 per thread, 9 % too fast, which keeps
-schedulers and shared memory nearly full at once, and a transpose, 8; next come a multiplication of 16 x 16 per CTA and
-a stencil, 6 and 5 % too fast."""
+MEAN, WORST = 0.0245, 0.087
+"""Relative errors, as they are; the mean was 2.3 % before four kernels with atomics on shared memory, which are 3.3.
+The worst are a matrix multiplication of 4 x 4 per thread, 9 % too fast, which keeps schedulers and shared memory nearly
+full at once, and a transpose, 8; next come a multiplication of 16 x 16 per CTA and a stencil, 6 and 5 % too fast."""
 OF_CLUSTERS = 0.092
 """The worst of kernels whose CTAs do nothing but wait for each other's shared memory: a stencil of which the exchange
 is half."""

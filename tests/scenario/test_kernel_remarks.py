@@ -131,7 +131,7 @@ kernel:
     producer: {warps: 1, per_tile: [{acquire: input}, {tma_load: {ring: input, l2_hit: 0.9}}]}
     all:
       warps: 4
-      per_tile: [{wait: input}, {compute: {ffma: 8, lds: 4}}, {release: input}]
+      per_tile: [{wait: input}, {compute: {ffma: 8, lds: 4}}, {release: input}, {compute: {atoms: 8}}]
       epilogue: [{store: {bytes: 64 KiB, width: 8, scatter: 32}}]
 """
 
@@ -141,7 +141,9 @@ def test_what_decides_and_is_left_open_is_asked_for():
     found = loads(PRODUCT).doubts()
     assert any("tma_load finds 90% in L2 because others ask for it: say shared_by" in one for one in found)
     assert any("store writes 32 bytes of lines of 128: say completed: 1" in one for one in found)
+    assert any("compute updates shared memory: say atoms_wavefronts" in one for one in found)
     said = PRODUCT.replace("l2_hit: 0.9", "l2_hit: 0.9, shared_by: 1").replace(
         "scatter: 32", "scatter: 32, completed: 0"
     )
+    said = said.replace("atoms: 8", "atoms: 8, atoms_wavefronts: 1")
     assert not loads(said).doubts()

@@ -146,6 +146,7 @@ def test_alignment_of_copies_reaches_the_op(spelled):
         ("{wait_loads: 65}", "at most 64"),
         ("{wait_loads: {pendin: 1}}", "pendin: unknown key .*Did you mean 'pending'"),
         ("{compute: {lds: 4, lds_wavefronts: 64}}", "lds_wavefronts: "),
+        ("{compute: {atoms: 4, atoms_waits: 9}}", "atoms_waits: waits for 9 of 4 atomics .*at most 4"),
         ("{compute: {other: 4, setup: 2, ldc: 9}}", "ldc: 9 of 6 instructions .*at most 6"),
     ],
 )
