@@ -8,6 +8,8 @@ __all__ = ["HALF_RATE", "Mix"]
 
 HALF_RATE = 2
 """Cycles for which a pipe of half rate is busy with one warp instruction."""
+_WORD = 4
+"""Bytes per lane of which a whole warp's pass shared memory once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,3 +98,10 @@ class Mix:
         """Warp instructions in total; each takes one issue slot."""
         memory, around = self.lds + self.sts + self.atoms + self.masked, self.other + self.setup + self.interleaved
         return self.ffma + self.mma + self.mufu + memory + around
+
+    @property
+    def shared_turns(self) -> float:
+        """How often all accesses to shared memory together pass its 128 bytes a clock."""
+        loads = self.lds * (self.lds_wavefronts or self.lds_bytes / _WORD)
+        stores = self.sts * (self.sts_wavefronts or self.sts_bytes / _WORD)
+        return (loads + stores) * self.bank_conflict + self.atoms * self.atoms_wavefronts

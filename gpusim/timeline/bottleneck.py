@@ -58,6 +58,7 @@ _LESS = {FP32: "compute less, or on the tensor cores", TENSOR_CORES: "compute le
 
 _ON_A_LINE = "tiles that start on 128-byte lines, if need be padded: L2 holds up bulk copies off a line"
 _THROUGH_IT = "copy fewer bytes; let threads store, or load, what need not pass the copy unit"
+_FEWER_TURNS = "fewer bank conflicts, wider loads, what is read again in registers, counters apart for lanes that meet"
 _NEARER = "load less from other CTAs of the cluster: multicast copies, or parts that each works on for all"
 _READ_LESS = "read less often, in whole lines: larger tiles, or keep what is read again in shared memory"
 _MEET_LESS = "sums of a warp or CTA first, in registers or shared memory, and more copies of what all update"
@@ -68,7 +69,7 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
     """The peak that is reached (the larger share of two), else the kind with the largest share of the critical path.
 
     Peaks are taken from ``meta`` (``peak_bytes_per_s``, ``peak_flop_per_s``, ``l2_busy``, ``copy_unit_busy``,
-    ``network_busy``, ``atomics_busy``) where it has them; so is the part of the first that is lost
+    ``network_busy``, ``shared_busy``, ``atomics_busy``) where it has them; so is the part of the first that is lost
     (``off_line_loss``). For streams and copies it is the unit that works most of the time: a copy engine, the kernels,
     or a thread of the host; where none does, ``waits_in_chunks`` of ``meta`` tells whether the host is why. None for a
     timeline without intervals that reaches no peak.
@@ -112,7 +113,7 @@ def _peak(timeline: Timeline) -> Bottleneck | None:
 
 
 def _full_way(timeline: Timeline) -> Bottleneck | None:
-    """What is full on the way between SMs and L2, or to each other, if anything."""
+    """What is full on the way between SMs and L2, to each other or to their shared memory, if anything."""
     l2, atomics = (timeline.meta.get(f"{what}_busy", 0.0) for what in ("l2", "atomics"))
     if atomics >= max(BOUND, l2):
         return Bottleneck("atomics", atomics, _MEET_LESS)
@@ -122,7 +123,10 @@ def _full_way(timeline: Timeline) -> Bottleneck | None:
     if passing >= BOUND:
         return Bottleneck("copy unit (TMA)", passing, _THROUGH_IT)
     network = timeline.meta.get("network_busy", 0.0)
-    return Bottleneck("network between SMs", network, _NEARER) if network >= BOUND else None
+    if network >= BOUND:
+        return Bottleneck("network between SMs", network, _NEARER)
+    shared = timeline.meta.get("shared_busy", 0.0)
+    return Bottleneck("shared memory", shared, _FEWER_TURNS) if shared >= BOUND else None
 
 
 def _waits_for_products(timeline: Timeline) -> bool:

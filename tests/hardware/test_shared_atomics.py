@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from gpusim.hardware import load_profile
+from gpusim.hardware import load_profile, simulate_kernel
 from gpusim.program import Compute, Mix, Role
 from tests.bench_rows import rows
 from tests.tile_programs import kernel, one_role, textbook, total_ns, without_launch_s
@@ -46,6 +46,15 @@ class TestClosedForms:
         mix = Mix(atoms=10, interleaved=40, alone=60)
         assert cycles(mix, sm__atoms_interval="6 cycles") == pytest.approx(100, abs=1)
         assert cycles(Mix(atoms=10, interleaved=40, alone=100), sm__atoms_interval="6 cycles") == pytest.approx(100)
+
+
+def test_a_full_path_is_told():
+    """Of one SM, and not where others have nothing to do."""
+    profile = textbook(sm__count=1, sm__shared_bandwidth="128 B/cycle")
+    busy = one_role(Compute(Mix(atoms=10, atoms_wavefronts=32, lds=10, lds_bytes=4)), warps=32)
+    assert simulate_kernel(busy, profile, trace=False).meta["shared_busy"] == pytest.approx(1.0, rel=0.01)
+    idle = one_role(Compute(Mix(ffma=10)), warps=32)
+    assert simulate_kernel(idle, profile, trace=False).meta["shared_busy"] == 0.0
 
 
 def per_update(mix, warps):

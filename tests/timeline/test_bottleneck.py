@@ -81,6 +81,14 @@ def test_atomics_that_wait_for_each_other_are_the_bottleneck():
     assert bottleneck(full.with_meta(atomics_busy=0.75)).name == "instruction issue"
 
 
+def test_a_full_path_of_shared_memory_is_the_bottleneck():
+    """What keeps warps from issuing is then no lack of warps."""
+    full = computing().with_meta(shared_busy=0.9)
+    assert (bottleneck(full).name, bottleneck(full).share) == ("shared memory", 0.9)
+    assert "bank conflicts" in bottleneck(full).lever
+    assert bottleneck(full.with_meta(shared_busy=0.75)).name == "instruction issue"
+
+
 def test_a_copy_unit_that_is_full_is_the_bottleneck():
     """It passes loads and stores one after the other, so that neither kind alone tells it."""
     full = computing().with_meta(copy_unit_busy=0.95)

@@ -7,6 +7,7 @@ from typing import Any
 
 from gpusim.hardware.assumptions import used_of
 from gpusim.hardware.launch.run import Launch, Run
+from gpusim.hardware.memory.access import LINE_BYTES
 from gpusim.hardware.memory.traffic import tensor_flop_per_cycle
 from gpusim.program import WARP_SIZE
 from gpusim.timeline.roofline import TENSOR_CORES
@@ -31,6 +32,7 @@ def meta_of(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
         "l2_busy": run.l2_busy,
         "copy_unit_busy": run.copy_unit_busy,
         "network_busy": run.network_busy,
+        "shared_busy": _shared_busy(launch, end_s),
         **({"atomics_busy": run.atomics_busy} if run.atomics_busy else {}),
         "off_line_loss": run.off_line_loss,
         "moving_apart": run.moving_apart,
@@ -48,6 +50,13 @@ def meta_of(launch: Launch, run: Run, end_s: float) -> dict[str, Any]:
         ],
         "assumed": used_of(profile.assumed, program),
     }
+
+
+def _shared_busy(launch: Launch, end_s: float) -> float:
+    """Part of the time, 0..1, in which threads keep the path of shared memory of an SM busy, the mean of all SMs."""
+    profile = launch.profile
+    turns_per_s = profile.value("sm.shared_bandwidth") / LINE_BYTES * profile.clock_hz * launch.sms
+    return launch.traffic.shared_turns / (turns_per_s * end_s) if end_s else 0.0
 
 
 def _arithmetic(launch: Launch) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Bytes and FLOPs a program asks for, counted from its ops."""
+"""Bytes, FLOPs and turns of shared memory that a program asks for, counted from its ops."""
 
 from __future__ import annotations
 
@@ -31,6 +31,8 @@ class Traffic:
     """In FP32, on the cores for it."""
     tensor_flop: float
     """On the tensor cores."""
+    shared_turns: float
+    """Turns of 128 bytes of the SMs' paths of shared memory, those of loads, stores and atomics of threads."""
     tile_bytes: float
     """Bytes that one tile of one CTA reads."""
     tile_written_bytes: float
@@ -93,8 +95,8 @@ def _burst(program: KernelProgram, tiles: int) -> float:
     return max((op.bytes for op in ops), default=0.0)
 
 
-def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, float, float]:
-    read = missed = written = flop = tensor = 0.0
+def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, float, float, float]:
+    read = missed = written = flop = tensor = shared = 0.0
     for role in program.roles:
         for op in role.body(tiles):
             if isinstance(op, Load | CpAsync | TmaLoad):
@@ -109,6 +111,7 @@ def _count(program: KernelProgram, tiles: int) -> tuple[float, float, float, flo
                 warps = op.warps or role.warps
                 flop += 2.0 * op.mix.ffma * WARP_SIZE * warps
                 tensor += 2.0 * op.mix.mma * PRODUCT * warps
+                shared += op.mix.shared_turns * warps
             elif isinstance(op, Wgmma):
                 tensor += 2.0 * op.count * ROWS * op.n * op.k * role.warps / WARPGROUP
-    return read, missed, written, flop, tensor
+    return read, missed, written, flop, tensor, shared

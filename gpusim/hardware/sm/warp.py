@@ -296,6 +296,4 @@ class WarpLane:
 
 def _passes(op: Op) -> bool:
     """Whether a warp goes on with ``op`` before a barrier has let it go: arithmetic, but no branches around a loop."""
-    if not isinstance(op, Compute) or op.mix.lds or op.mix.sts or op.mix.atoms:
-        return False
-    return op.mix.setup < op.mix.issue_slots
+    return isinstance(op, Compute) and not op.mix.shared_turns and op.mix.setup < op.mix.issue_slots
