@@ -100,8 +100,16 @@ class Mix:
         return self.ffma + self.mma + self.mufu + memory + around
 
     @property
+    def load_turns(self) -> float:
+        """How often one `lds` passes the 128 bytes a clock of shared memory, with its conflicts."""
+        return (self.lds_wavefronts or self.lds_bytes / _WORD) * self.bank_conflict
+
+    @property
+    def store_turns(self) -> float:
+        """The same of one `sts`."""
+        return (self.sts_wavefronts or self.sts_bytes / _WORD) * self.bank_conflict
+
+    @property
     def shared_turns(self) -> float:
-        """How often all accesses to shared memory together pass its 128 bytes a clock."""
-        loads = self.lds * (self.lds_wavefronts or self.lds_bytes / _WORD)
-        stores = self.sts * (self.sts_wavefronts or self.sts_bytes / _WORD)
-        return (loads + stores) * self.bank_conflict + self.atoms * self.atoms_wavefronts
+        """The same of all accesses to shared memory together."""
+        return self.lds * self.load_turns + self.sts * self.store_turns + self.atoms * self.atoms_wavefronts
