@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from gpusim.cli.count.ops import OUTSIDE, is_arithmetic_for_addresses, is_for_addresses, lines_of, warps_of
 from gpusim.cli.count.prefetch import AHEAD, ahead_of_tiles, filled_before
 from gpusim.cli.count.rings import ARRIVE, TMA_LOAD, Ring, ring_of, role_names
-from gpusim.program.sass import Part, RoleParts, Step, by_role, sets_up_mbarrier, steps_of
+from gpusim.program.sass import Part, RoleParts, Step, by_role, retries, sets_up_mbarrier, steps_of
 
 __all__ = ["Draft", "draft"]
 
@@ -193,7 +193,7 @@ class _Role:
 
 def _swaps(step: Step) -> bool:
     """Whether it tries to swap a value of shared memory for a sum."""
-    return any(".CAST." in opcode for row in step.rows for opcode in row.opcodes)
+    return any(retries(opcode) for row in step.rows for opcode in row.opcodes)
 
 
 def _gives_back(listed: Sequence[Step]) -> bool:

@@ -1,6 +1,7 @@
 """What ops must state, read from a kernel's machine code."""
 
 from gpusim.program.sass.alone import cycles_alone, gaps_alone
+from gpusim.program.sass.atomics import retries
 from gpusim.program.sass.bases import with_bases
 from gpusim.program.sass.blocks import with_blocks
 from gpusim.program.sass.cluster_addresses import with_cluster_addresses
@@ -55,6 +56,7 @@ __all__ = [
     "loads_ahead",
     "parse",
     "parts",
+    "retries",
     "sets_up_mbarrier",
     "stated",
     "steps_of",

@@ -10,6 +10,8 @@ __all__ = ["ATOMICS", "SHARED_ATOMIC", "counts_once", "retries", "shared_turns",
 ATOMICS = ("RED", "REDG", "ATOMG")
 """On global memory."""
 SHARED_ATOMIC = "ATOMS"
+_WORD = 4
+"""Bytes of a bank's word."""
 _FLOATING = frozenset({"F64", "F32", "F32x2", "F32x4", "F16x2", "F16x4", "F16x8", "BF16x2", "BF16x4", "BF16x8"})
 
 
@@ -25,16 +27,16 @@ def counts_once(one: Instruction) -> bool:
     return "INC" in one.opcode.split(".")
 
 
-def retries(one: Instruction) -> bool:
+def retries(opcode: str) -> bool:
     """Whether it is the swap of a loop that a sum of floating point or of 64 bits is, tried until nobody else did."""
-    return "CAST" in one.opcode.split(".")
+    return "CAST" in opcode.split(".")
 
 
 def shared_turns(one: Instruction) -> float | None:
     """How often an atomic on shared memory passes it; None where that depends on which words its lanes want."""
-    each = one.width / 4 * (2.0 if any(part.startswith("CAS") for part in one.opcode.split(".")) else 1.0)
+    each = one.width / _WORD * (2.0 if any(part.startswith("CAS") for part in one.opcode.split(".")) else 1.0)
     # A swap that fails takes no turn of its own; of lanes that all want one word the compiler makes one update by one.
-    if retries(one) or (one.one_address and (one.predicated or counts_once(one))):
+    if retries(one.opcode) or (one.one_address and (one.predicated or counts_once(one))):
         return each
     if one.one_address:
         return each * WARP_SIZE
