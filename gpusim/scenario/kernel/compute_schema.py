@@ -42,7 +42,8 @@ class ComputeMix(ByPartOfRole):
     as often as the fullest bank has lanes, T = 3.6 times for words at random: in one op, with `lds_wavefronts`
     (T + 1) / 2 as lanes drop out, `atoms_wavefronts: 2` (4 of 64 bits) and `atoms_waits` as `atoms`. W other warps of
     the CTA that do the same with random words of the same N add 8 W / N turns, measured for 8 to 32 warps. A loop of a
-    greatest or least value ends sooner: after some 6 turns if a whole warp has values at random."""
+    greatest or least value ends sooner: after 4 turns on average (1 + 1/2 + … + 1/32) if a whole warp has values at
+    random."""
     mufu: Amount = 0.0
     """MUFU: reciprocal, square root, exponential, logarithm, sine; and others of its unit, POPC, F2I, I2F of 8 and 16
     bits."""
