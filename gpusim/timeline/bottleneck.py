@@ -15,7 +15,10 @@ from gpusim.timeline.roofline import BOUND, FP32, TENSOR_CORES
 from gpusim.timeline.timeline import Timeline
 from gpusim.timeline.unions import union_length
 
-__all__ = ["Bottleneck", "bottleneck"]
+__all__ = ["CRITICAL_PATH", "PEAK", "TIME", "Bottleneck", "bottleneck"]
+
+CRITICAL_PATH, PEAK, TIME = "the critical path", "its peak", "the time"
+"""What the share of a bottleneck is a share of."""
 
 WASTED = 0.6
 """Part of the memory traffic that is wanted below which fetching less is the thing to do."""
@@ -29,11 +32,12 @@ WORTH_NAMING = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """``share`` is that of the peak reached, or of the critical path taken."""
+    """What holds a timeline back. ``share``: 0..1, of what ``of`` says."""
 
     name: str
     share: float
     lever: str
+    of: str = CRITICAL_PATH
 
 
 _BY_KIND = {
@@ -82,7 +86,8 @@ def bottleneck(timeline: Timeline) -> Bottleneck | None:
         return unit
     launch = timeline.meta.get("launch_s", 0.0) / timeline.total_s if timeline.total_s > 0 else 0.0
     if launch >= WORTH_NAMING:
-        return Bottleneck("launch overhead", launch, "more work in one launch: fewer and larger kernels, or a graph")
+        more = "more work in one launch: fewer and larger kernels, or a graph"
+        return Bottleneck("launch overhead", launch, more, TIME)
     path = critical_path(timeline)
     length = sum(path.by_kind.values())
     if not length:
@@ -101,14 +106,14 @@ def _peak(timeline: Timeline) -> Bottleneck | None:
     reached = achieved_flop_rate(timeline) / timeline.meta.get("peak_flop_per_s", inf)
     lost = timeline.meta.get("off_line_loss", 0.0)
     if lost >= LOST and taken + lost >= BOUND and not reached > taken:
-        return Bottleneck("memory bandwidth", taken, _ON_A_LINE)
+        return Bottleneck("memory bandwidth", taken, _ON_A_LINE, PEAK)
     if taken >= BOUND and not reached > taken:  # NaN compares false
         fewer = "move fewer bytes: fuse, reuse, compress"
         denser = "use all that is fetched: neighbouring lanes side by side, wider vectors"
-        return Bottleneck("memory bandwidth", taken, denser if used < WASTED * taken else fewer)
+        return Bottleneck("memory bandwidth", taken, denser if used < WASTED * taken else fewer, PEAK)
     if reached >= BOUND:
         name = timeline.meta.get("arithmetic", FP32)
-        return Bottleneck(name, reached, _LESS[name])
+        return Bottleneck(name, reached, _LESS[name], PEAK)
     return _full_way(timeline)
 
 
@@ -116,17 +121,17 @@ def _full_way(timeline: Timeline) -> Bottleneck | None:
     """What is full on the way between SMs and L2, to each other or to their shared memory, if anything."""
     l2, atomics = (timeline.meta.get(f"{what}_busy", 0.0) for what in ("l2", "atomics"))
     if atomics >= max(BOUND, l2):
-        return Bottleneck("atomics", atomics, _MEET_LESS)
+        return Bottleneck("atomics", atomics, _MEET_LESS, TIME)
     if l2 >= L2_FULL:
-        return Bottleneck("L2 bandwidth", l2, _APART if timeline.meta.get("moving_apart") else _READ_LESS)
+        return Bottleneck("L2 bandwidth", l2, _APART if timeline.meta.get("moving_apart") else _READ_LESS, PEAK)
     passing = timeline.meta.get("copy_unit_busy", 0.0)
     if passing >= BOUND:
-        return Bottleneck("copy unit (TMA)", passing, _THROUGH_IT)
+        return Bottleneck("copy unit (TMA)", passing, _THROUGH_IT, TIME)
     network = timeline.meta.get("network_busy", 0.0)
     if network >= BOUND:
-        return Bottleneck("network between SMs", network, _NEARER)
+        return Bottleneck("network between SMs", network, _NEARER, TIME)
     shared = timeline.meta.get("shared_busy", 0.0)
-    return Bottleneck("shared memory", shared, _FEWER_TURNS) if shared >= BOUND else None
+    return Bottleneck("shared memory", shared, _FEWER_TURNS, PEAK) if shared >= BOUND else None
 
 
 def _waits_for_products(timeline: Timeline) -> bool:
@@ -164,13 +169,13 @@ def _busiest_unit(timeline: Timeline) -> Bottleneck | None:
         busy = union_length(owner, timeline.start_s[keep], timeline.end_s[keep], len(timeline.lanes) + 1)
         number = int(busy.argmax())
         full = _named(name, timeline.lanes[number]) if busy.any() else name
-        found.append(Bottleneck(full, float(busy[number]) / timeline.total_s, lever))
+        found.append(Bottleneck(full, float(busy[number]) / timeline.total_s, lever, TIME))
     best = max(found, key=lambda entry: entry.share)
     if best.share >= WORTH_NAMING:
         return _what_the_host_does(timeline, best.share) if best.name == "host" else best
     if timeline.meta.get("waits_in_chunks"):
-        return Bottleneck("host synchronizes in every chunk", 1.0 - best.share, _LATER)
-    return Bottleneck("waiting between units", 1.0 - best.share, _ANOTHER_CHUNK)
+        return Bottleneck("host synchronizes in every chunk", 1.0 - best.share, _LATER, TIME)
+    return Bottleneck("waiting between units", 1.0 - best.share, _ANOTHER_CHUNK, TIME)
 
 
 def _first_of_device(lanes: Sequence[str]) -> np.ndarray:
@@ -193,8 +198,8 @@ def _what_the_host_does(timeline: Timeline, share: float) -> Bottleneck:
     spent, staged = timeline.end_s - timeline.start_s, timeline.bytes > 0
     in_calls, staging, own = (float(spent[of].sum()) for of in (calls, host & staged, host & ~staged))
     if own > max(in_calls, staging):
-        return Bottleneck("the host's own work", share, "less between the calls, or in a thread beside it")
+        return Bottleneck("the host's own work", share, "less between the calls, or in a thread beside it", TIME)
     if staging > in_calls:
-        return Bottleneck("pageable memory", share, "pinned memory: cudaMallocHost, cudaHostRegister")
+        return Bottleneck("pageable memory", share, "pinned memory: cudaMallocHost, cudaHostRegister", TIME)
     waits = f"; {_LATER}" if timeline.meta.get("waits_in_chunks") else ""
-    return Bottleneck("host", share, _CALLS + waits)
+    return Bottleneck("host", share, _CALLS + waits, TIME)

@@ -15,7 +15,7 @@ from gpusim.dashboard.page.sweeps import Sweep, SweepRow
 from gpusim.dashboard.page.text_edits import edited
 from gpusim.scenario.levers.advice import Advice, Lever
 from gpusim.timeline import Timeline
-from gpusim.timeline.bottleneck import Bottleneck
+from gpusim.timeline.bottleneck import PEAK, Bottleneck
 from gpusim.timeline.metrics import summary
 from gpusim.timeline.roofline import Roofline
 
@@ -168,5 +168,5 @@ class Synthetic:
             Lever(change.split()[0], change, total_s * (1 - gain), gain, {f"kernel.params.{change.split()[0]}": 4})
             for change, gain in gains.items()
         )
-        held = Bottleneck("memory bandwidth", 0.92, "move fewer bytes")
+        held = Bottleneck("memory bandwidth", 0.92, "move fewer bytes", PEAK)
         return Advice(total_s, held, Roofline(4.3e12, 0.92, 3.6e13, 0.55, 8.5, 14.3), levers)

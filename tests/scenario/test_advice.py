@@ -8,7 +8,7 @@ import pytest
 import gpusim
 from gpusim.scenario import from_data, load, loads, predict, with_overrides
 from gpusim.scenario.levers.advice import HARDLY, WORTH_IT, Advice, Lever, advise
-from gpusim.timeline.bottleneck import Bottleneck
+from gpusim.timeline.bottleneck import PEAK, Bottleneck
 from gpusim.timeline.roofline import Roofline
 
 SCENARIOS = sorted((Path(__file__).parents[2] / "scenarios").glob("*.yaml"))
@@ -61,6 +61,8 @@ def test_a_bottleneck_below_the_roof_of_memory_says_what_the_roof_leaves():
         "copy latency, 56 % of the critical path; memory, at 70 % of its peak, leaves at most 30 % while the bytes stay"
     )
     assert Advice(1.0, HELD, far, ()).held_by == "copy latency, 56 % of the critical path"
+    full = Bottleneck("shared memory", 0.81, "fewer bank conflicts", PEAK)
+    assert Advice(1.0, full, near, ()).held_by == "shared memory, at 81 % of its peak"
 
 
 def test_levers_are_ranked_and_complete():
@@ -179,7 +181,7 @@ def test_the_simplest_that_is_hardly_slower_is_called_enough():
     found = advice(*stages, lever("warps 8 → 4", -0.05, 1, "4 warps are"))
     assert found.enough == ("2 stages are enough (0.8 % slower)",)
     assert found.verdict == (
-        "Leave it: no lever gains more than 2 %. Held back by copy latency, 56 % of the time. "
+        "Leave it: no lever gains more than 2 %. Held back by copy latency, 56 % of the critical path. "
         "2 stages are enough (0.8 % slower)."
     )
     assert advice(*stages, lever("stages 4 → 5", 0.1)).enough == ()

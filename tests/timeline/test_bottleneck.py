@@ -3,7 +3,7 @@
 import pytest
 
 from gpusim.timeline import TimelineBuilder
-from gpusim.timeline.bottleneck import bottleneck
+from gpusim.timeline.bottleneck import PEAK, bottleneck
 from gpusim.timeline.roofline import TENSOR_CORES
 
 US = 1e-6
@@ -84,7 +84,7 @@ def test_atomics_that_wait_for_each_other_are_the_bottleneck():
 def test_a_full_path_of_shared_memory_is_the_bottleneck():
     """What keeps warps from issuing is then no lack of warps."""
     full = computing().with_meta(shared_busy=0.9)
-    assert (bottleneck(full).name, bottleneck(full).share) == ("shared memory", 0.9)
+    assert (bottleneck(full).name, bottleneck(full).share, bottleneck(full).of) == ("shared memory", 0.9, PEAK)
     assert "bank conflicts" in bottleneck(full).lever
     assert bottleneck(full.with_meta(shared_busy=0.75)).name == "instruction issue"
 

@@ -161,7 +161,7 @@ def _occupancy_card(case: Case) -> html.Div:
 
 def _bottleneck_card(case: Case) -> html.Div:
     lever = f"helps: {case.lever}" if case.lever else ""
-    why = f"{case.bottleneck} (share of the peak or of the critical path). {lever}".strip()
+    why = f"{case.bottleneck} (share of its peak, of the time or of the critical path). {lever}".strip()
     room = "widest long" if len(case.bottleneck) > LONG_WORDS else "widest"
     return card("Bottleneck", case.bottleneck, lever, tone="words", why=why, room=room)
 

@@ -17,8 +17,8 @@ from gpusim.scenario.prediction import predict
 from gpusim.scenario.scenario import Scenario
 from gpusim.scenario.sweeps.parallel import run_parallel
 from gpusim.timeline import Timeline
-from gpusim.timeline.bottleneck import Bottleneck, bottleneck
-from gpusim.timeline.roofline import FP32, TENSOR_CORES, Roofline, roofline
+from gpusim.timeline.bottleneck import CRITICAL_PATH, PEAK, Bottleneck, bottleneck
+from gpusim.timeline.roofline import Roofline, roofline
 
 __all__ = ["HARDLY", "WORTH_IT", "Advice", "Lever", "advise"]
 
@@ -87,12 +87,8 @@ class Advice:
         if limit is None:
             return ""
         share = f"{100 * limit.share:.0f} %"
-        if limit.name in ("memory bandwidth", "L2 bandwidth", FP32, TENSOR_CORES):
-            return f"{limit.name}, at {share} of its peak"
-        if self.roofline is None:
-            return f"{limit.name}, {share} of the time"
-        held = f"{limit.name}, {share} of the critical path"
-        if self.roofline.regime != "memory-bound":
+        held = f"{limit.name}, {'at ' if limit.of == PEAK else ''}{share} of {limit.of}"
+        if limit.of != CRITICAL_PATH or self.roofline is None or self.roofline.regime != "memory-bound":
             return held
         # It bounds a kernel from a smaller share of its peak on than it is the bottleneck: say how both go together.
         reached = round(100 * self.roofline.share)
