@@ -1,5 +1,5 @@
 """The ``gpusim`` command."""
 
-from gpusim.cli.app import main
+from gpusim.cli.entry import main
 
 __all__ = ["main"]

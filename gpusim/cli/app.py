@@ -1,24 +1,17 @@
-"""The command line: arguments here, the work in the packages below, imported when needed.
-
-What a user can put right is one message on stderr and exit code 2, never a traceback.
-"""
+"""The commands and their arguments; the work is in the modules beside, imported when needed."""
 
 from __future__ import annotations
 
-import os
-import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gpusim.cli.options import Axes, Device, Exact, Json, Overrides, ScenarioFile
-from gpusim.cli.streams import let_print_anything
 from gpusim.dashboard.ports import LAST_PORT, PORT
-from gpusim.errors import GpusimError
 from gpusim.version import __version__
 
-__all__ = ["app", "main"]
+__all__ = ["app"]
 
 app = typer.Typer(
     name="gpusim",
@@ -129,7 +122,7 @@ def sweep(
 @app.command(short_help="Write timelines for other tools.")
 def export(
     scenario: ScenarioFile,
-    output: Annotated[Path, typer.Argument(help="trace.json (Chrome, Perfetto) or trace.csv.")],
+    output: Annotated[Path, typer.Argument(help="trace.pftrace (Perfetto), .json (Chrome), .csv or .html.")],
     set_: Overrides = None,
     device: Device = None,
     json: Json = False,
@@ -139,6 +132,26 @@ def export(
     from gpusim.cli import export_command
 
     export_command.export(scenario, output, set_, device, json=json, exact=exact)
+
+
+@app.command("import", short_help="Say what a trace of another tool shows.")
+def import_(
+    trace: Annotated[
+        Path, typer.Argument(help="Chrome JSON (PyTorch, Proton, gpusim), Nsight Systems (.sqlite), or of the probe.")
+    ],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write it as .pftrace (Perfetto), .json (Chrome) or .csv.")
+    ] = None,
+    timeline: Annotated[str | None, typer.Option("--timeline", help="Which timeline, if it holds several.")] = None,
+    clock: Annotated[
+        str | None, typer.Option("--clock", help="Clock of the SMs, as 1.98GHz, for times in cycles (Proton).")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Say how well copies are hidden, what is busy and what waits in a trace; compare it by `compare --measured`."""
+    from gpusim.cli import import_command
+
+    import_command.import_trace(trace, output, timeline, clock, json=json)
 
 
 @app.command(short_help="Run a scenario's real kernel on this GPU.")
@@ -276,25 +289,3 @@ def dashboard(
     from gpusim.cli import dashboard_command
 
     dashboard_command.dashboard(scenarios, port, browser=browser)
-
-
-def main(arguments: list[str] | None = None) -> None:
-    """Run the command line and exit with its code."""
-    let_print_anything()
-    try:
-        app(args=arguments, prog_name="gpusim", standalone_mode=True)
-    except GpusimError as error:
-        _fail(str(error))
-    except BrokenPipeError:
-        # The reader (head, less) has gone; stdout must not be flushed at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(0) from None
-    except OSError as error:
-        _fail(f"{error.filename or 'gpusim'}: {error.strerror or error}")
-
-
-def _fail(message: str) -> None:
-    from gpusim.cli.output import print_error
-
-    print_error(message)
-    raise SystemExit(2)

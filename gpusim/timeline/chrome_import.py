@@ -8,6 +8,7 @@ from typing import Any
 
 from gpusim.errors import RecordingError, listing
 from gpusim.timeline.activities import MOST_RECORDS, Activity, from_activities
+from gpusim.timeline.proton_import import from_proton, is_proton
 from gpusim.timeline.timeline import Timeline, TimelineBuilder
 from gpusim.timeline.vocabulary import KINDS, REASONS
 
@@ -24,12 +25,13 @@ _ENDLESS_US = 1e17
 """A few thousand years: no clock counts further."""
 
 
-def from_chrome_json(content: bytes) -> dict[str, Timeline]:
-    """Timelines by the name of their process; of a profiler's trace one, called "trace".
+def from_chrome_json(content: bytes, clock_hz: float | None = None) -> dict[str, Timeline]:
+    """Timelines by the name of their process; of a profiler's trace one, called "trace", of Proton's one per kernel.
 
     Only complete events (``"ph": "X"``) are read, times are µs. A profiler's kernels, copies and calls come on the
     lanes of `from_activities`. Everything else is one lane per thread, and ``cat`` is the kind of an interval; what is
     of no kind that is known is left out, and ``meta["skipped"]`` says how much.
+    ``clock_hz``, of the SMs, is what a trace of Proton takes (`from_proton`).
     Raises RecordingError where it is no such file, an event cannot be read, or none is of a known category.
     """
     data = _loaded(content)
@@ -44,6 +46,8 @@ def from_chrome_json(content: bytes) -> dict[str, Timeline]:
         device = _device(data)
         timeline = from_activities(_activity(event, first_us) for event in complete if event.get("cat") in _CUDA)
         return {"trace": timeline.with_meta(**({"device": device} if device else {}))}
+    if any(map(is_proton, complete)):
+        return from_proton(complete, clock_hz)
     said = data.get("otherData") if isinstance(data, dict) else None
     # Time 0 of what gpusim wrote is the start of the kernel, of anything else any time.
     ours = isinstance(said, dict) and bool(said)

@@ -1,4 +1,4 @@
-"""Timelines for other tools: Chrome JSON (Perfetto, chrome://tracing) and CSV."""
+"""Timelines for other tools: Chrome JSON (Perfetto, chrome://tracing) and CSV; Perfetto's own in `perfetto_export`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from gpusim.timeline.timeline import Timeline
 from gpusim.timeline.vocabulary import KINDS, REASONS
 
-__all__ = ["to_chrome_json", "to_csv"]
+__all__ = ["kernel_names", "title_of", "to_chrome_json", "to_csv", "tracks_of"]
 
 _ROUNDING_S = 1e-12
 """Intervals that overlap by no more than this follow each other."""
@@ -29,20 +29,18 @@ def to_chrome_json(timelines: Mapping[str, Timeline]) -> str:
     events: list[dict[str, Any]] = []
     for process, (name, timeline) in enumerate(timelines.items(), start=1):
         events.append({"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}})
-        track = _tracks(timeline)
+        track = tracks_of(timeline)
         most = np.zeros(len(timeline.lanes), dtype=np.int64)
         np.maximum.at(most, timeline.lane, track)
         threads: dict[tuple[int, int], int] = {}
-        names = timeline.meta.get("lane_names", {})
-        titles = [f"{lane} {names[lane]}" if lane in names else lane for lane in timeline.lanes]
-        for lane, title in enumerate(titles):
+        for lane, title in enumerate(title_of(timeline, lane) for lane in timeline.lanes):
             for number in range(int(most[lane]) + 1):
                 thread = threads[lane, number] = len(threads) + 1
                 shown = f"{title} ({number + 1})" if number else title
                 for kind, told in (("thread_name", {"name": shown}), ("thread_sort_index", {"sort_index": thread})):
                     events.append({"ph": "M", "name": kind, "pid": process, "tid": thread, "args": told})
         places = zip(timeline.lane.tolist(), track.tolist(), strict=True)
-        called = _kernel_names(timeline)
+        called = kernel_names(timeline)
         events += [_event(process, threads[place], timeline, index, called) for index, place in enumerate(places)]
     other = {
         name: {"total_s": timeline.total_s, "source": timeline.meta.get("source")}
@@ -51,7 +49,13 @@ def to_chrome_json(timelines: Mapping[str, Timeline]) -> str:
     return json.dumps({"traceEvents": events, "displayTimeUnit": "ns", "otherData": other}, separators=(",", ":"))
 
 
-def _tracks(timeline: Timeline) -> np.ndarray:
+def title_of(timeline: Timeline, lane: str) -> str:
+    """The lane, with what the program calls it where it has a name."""
+    names = timeline.meta.get("lane_names", {})
+    return f"{lane} {names[lane]}" if lane in names else lane
+
+
+def tracks_of(timeline: Timeline) -> np.ndarray:
     """Which of its lane's threads each interval is on: the first one that is free when it starts."""
     track = np.zeros(len(timeline), dtype=np.int64)
     lane, ends = -1, []
@@ -65,7 +69,7 @@ def _tracks(timeline: Timeline) -> np.ndarray:
     return track
 
 
-def _kernel_names(timeline: Timeline) -> dict[int, str]:
+def kernel_names(timeline: Timeline) -> dict[int, str]:
     """What each interval that is a kernel is called, as far as the timeline knows."""
     known: Mapping[str, Sequence[str]] = timeline.meta.get("kernel_names", {})
     return {
@@ -101,7 +105,7 @@ def to_csv(timelines: Mapping[str, Timeline]) -> str:
     for name, timeline in timelines.items():
         columns = (timeline.lane, timeline.kind, timeline.reason, timeline.start_s, timeline.end_s,
                    timeline.tile, timeline.stage, timeline.bytes)  # fmt: skip
-        called = _kernel_names(timeline)
+        called = kernel_names(timeline)
         rows = zip(*(column.tolist() for column in columns), strict=True)
         for index, (lane, kind, reason, start, end, tile, stage, size) in enumerate(rows):
             words = name, timeline.lanes[lane], KINDS[kind], REASONS[reason]

@@ -21,6 +21,7 @@ _HOME = {
     "measurements": "gpusim.validation.cases",
     "recordings_stamp": "gpusim.validation.cases",
     "read_measured": "gpusim.validation.measured_file",
+    "read_timeline": "gpusim.validation.measured_file",
     "steps_told": "gpusim.validation.recorded_steps",
     "write_predicted": "gpusim.validation.predicted_file",
 }

@@ -1,15 +1,17 @@
-"""A measured timeline from a file of one's own, to be compared with a scenario.
+"""A measured timeline from a file of one's own, alone or to be compared with a scenario.
 
 Such a file is what `gpusim.validation.recording.save_timeline` writes: of a kernel with the probe in it, or
 ``recorded/<device>/timelines.npz`` of a technique. Or it is the trace of another tool: Chrome JSON, such as the PyTorch
-profiler and gpusim itself write, or the SQLite export of Nsight Systems.
+profiler, Proton and gpusim itself write, compressed (.json.gz) or not, or the SQLite export of Nsight Systems.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import gzip
 import math
-from collections.abc import Mapping
+import zlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +22,15 @@ from gpusim.timeline.chrome_import import from_chrome_json
 from gpusim.timeline.nsys_import import MAGIC, from_nsys
 from gpusim.validation.recording import device_folder, list_timelines, load_timeline
 
-__all__ = ["read_measured"]
+__all__ = ["read_measured", "read_timeline"]
 
 _JSON = (b"{", b"[")
 _GZIP, _ZIP = b"\x1f\x8b", b"PK"
-_EXPECTED = "an .npz as docs/probe.md makes it, Chrome JSON (.json), or the SQLite export of Nsight Systems (.sqlite)"
+_MOST_UNPACKED = 1 << 30
+"""Bytes that a compressed trace may have when it is unpacked."""
+_EXPECTED = (
+    "an .npz as docs/probe.md makes it, Chrome JSON (.json, .json.gz), or the SQLite export of Nsight Systems (.sqlite)"
+)
 _NUMBERS = (
     "overhead", "period_s", "hidden_fraction", "bytes_read", "bytes_written", "flop", "peak_bytes_per_s",
     "peak_flop_per_s", "hbm_busy", "launch_s",
@@ -35,51 +41,78 @@ _NUMBERS = (
 def read_measured(path: Path, scenario: Scenario, name: str | None = None) -> tuple[str, Timeline]:
     """The timeline called ``name`` in ``path`` (or the only one) with its name, its device as a profile is called.
 
-    Raises RecordingError, naming the file, if it is missing, truncated or no file of timelines, if several
-    are in it and none is named, or if what is named was not measured, says no total time, or belongs to another device,
+    Of all parameters of a technique the scenario's are meant. Times in clock cycles are taken to be those of the
+    scenario's device. Raises RecordingError as `read_timeline`, and if what is named belongs to another device,
     technique or parameters than the scenario.
     """
-    name, timeline = _read(path, scenario, name)
-    problem = _unusable(timeline.meta) or _foreign(timeline.meta, scenario)
+    name, timeline = _read(path, name, scenario.profile().clock_hz, lambda meta: _foreign(meta, scenario))
+    problem = _foreign(timeline.meta, scenario)
     if problem:
         raise RecordingError(f"timeline {name!r} {problem}", path=path)
     device = timeline.meta.get("device")
     return name, timeline if device is None else timeline.with_meta(device=device_folder(str(device)))
 
 
-def _read(path: Path, scenario: Scenario, name: str | None) -> tuple[str, Timeline]:
-    """The timeline called ``name``, in whatever form the file has it."""
+def read_timeline(path: Path, name: str | None = None, clock_hz: float | None = None) -> tuple[str, Timeline]:
+    """The timeline called ``name`` in ``path`` (or the only one) with its name.
+
+    ``clock_hz`` is the clock of the SMs, for traces whose times are cycles. Raises RecordingError, naming the file, if
+    it is missing, truncated or no file of timelines, if several are in it and none is named, or if what is named was
+    not measured or says no total time.
+    """
+    return _read(path, name, clock_hz, lambda _: "")
+
+
+def _read(
+    path: Path, name: str | None, clock_hz: float | None, foreign: Callable[[Mapping[str, Any]], str]
+) -> tuple[str, Timeline]:
+    """The timeline called ``name``, in whatever form the file has it; without a name one that is not ``foreign``."""
     begins = _beginning(path)
-    if not begins.startswith(MAGIC) and begins.lstrip()[:1] not in _JSON:
+    if begins.startswith((_GZIP, MAGIC)) or begins.lstrip()[:1] in _JSON:
+        try:
+            read = {"trace": from_nsys(path)} if begins.startswith(MAGIC) else from_chrome_json(_text(path), clock_hz)
+        except RecordingError as error:
+            raise RecordingError(error.problem, path=path) from error
+        measured = [each for each, timeline in read.items() if timeline.meta.get("source") == "measured"]
+        # A file of gpusim holds the prediction, too.
+        name = _chosen(path, read, name or (measured[0] if len(measured) == 1 else None))
+        timeline = read[name]
+    else:
         if begins and not begins.startswith(_ZIP):
             raise RecordingError(f"truncated or not a timeline file; expected {_EXPECTED}", path=path)
         if not begins and path.is_file():
             raise RecordingError(f"is empty; expected {_EXPECTED}", path=path)
         found = list_timelines(path)
-        fitting = [each for each, meta in found.items() if not (_unusable(meta) or _foreign(meta, scenario))]
-        # Of all parameters of a technique the scenario's are meant.
+        fitting = [each for each, meta in found.items() if not (_unusable(meta) or foreign(meta))]
         name = _chosen(path, found, name or (fitting[0] if len(fitting) == 1 else None))
-        return name, load_timeline(path, name)
-    try:
-        read = {"trace": from_nsys(path)} if begins.startswith(MAGIC) else from_chrome_json(path.read_bytes())
-    except RecordingError as error:
-        raise RecordingError(error.problem, path=path) from error
-    measured = [each for each, timeline in read.items() if timeline.meta.get("source") == "measured"]
-    # A file of gpusim holds the prediction, too.
-    name = _chosen(path, read, name or (measured[0] if len(measured) == 1 else None))
-    return name, read[name]
+        timeline = load_timeline(path, name)
+    if problem := _unusable(timeline.meta):
+        raise RecordingError(f"timeline {name!r} {problem}", path=path)
+    return name, timeline
 
 
 def _beginning(path: Path) -> bytes:
     """The first bytes of a file; none where it cannot be read, which `list_timelines` tells."""
     try:
         with path.open("rb") as stream:
-            begins = stream.read(64)
+            return stream.read(64)
     except OSError:
         return b""
-    if begins.startswith(_GZIP):
-        raise RecordingError("is compressed; unpack it first (gunzip)", path=path)
-    return begins
+
+
+def _text(path: Path) -> bytes:
+    """The content of a text file, which may be compressed."""
+    content = path.read_bytes()
+    if not content.startswith(_GZIP):
+        return content
+    try:
+        with gzip.open(path) as stream:
+            unpacked = stream.read(_MOST_UNPACKED + 1)
+    except (OSError, EOFError, zlib.error) as error:
+        raise RecordingError(f"truncated or not compressed by gzip ({error})") from error
+    if len(unpacked) > _MOST_UNPACKED:
+        raise RecordingError(f"is more than {_MOST_UNPACKED >> 20:,} MiB when unpacked; trace a shorter run")
+    return unpacked
 
 
 def _chosen(path: Path, found: Mapping[str, Any], name: str | None) -> str:

@@ -3,6 +3,8 @@
 import csv
 import json
 
+import pytest
+
 
 def test_export_chrome_json(answer, path, tmp_path):
     """One complete event per interval, named lanes, microseconds."""
@@ -44,3 +46,21 @@ def test_export_to_an_unknown_format_is_an_error(gpusim, path, tmp_path):
     code, _, err = gpusim("export", path, tmp_path / "trace.xls")
     assert code == 2
     assert ".json, .csv" in err
+
+
+def test_export_for_perfetto(gpusim, path, tmp_path):
+    """Its own format, from an extra package."""
+    pytest.importorskip("perfetto")
+    file = tmp_path / "trace.pftrace"
+    assert gpusim("export", path, file)[0] == 0
+    assert b"sm[0]" in file.read_bytes()
+
+
+def test_export_as_a_page(gpusim, path, tmp_path):
+    """That is whole without a server: what draws it is in it."""
+    file = tmp_path / "trace.html"
+    assert gpusim("export", path, file)[0] == 0
+    text = file.read_text()
+    assert "How many stages?" in text
+    assert "Plotly.newPlot" in text
+    assert 'src="http' not in text

@@ -109,7 +109,7 @@ def test_of_many_recorded_timelines_that_of_the_scenario_is_meant(folder, tmp_pa
         (b'[{"ph": "X", "ts": "soon", "dur": 1}]', "traceEvents[0].ts is 'soon'"),
         (b"SQLite format 3\0", "no report of Nsight Systems"),
         (b"PK\x03\x04", "truncated or not a timeline file"),
-        (b"\x1f\x8b", "unpack it first"),
+        (b"\x1f\x8b", "truncated or not compressed by gzip"),
     ],
 )
 def test_a_bad_file_is_told_with_what_is_allowed(folder, content, told):
@@ -119,7 +119,7 @@ def test_a_bad_file_is_told_with_what_is_allowed(folder, content, told):
     message = str(caught.value)
     assert message.startswith("mine.json: ")
     assert told in message
-    assert "Chrome JSON (.json)" in message
+    assert "Chrome JSON (.json, .json.gz)" in message
     assert "/tmp" not in message
 
 

@@ -13,12 +13,14 @@ from plotly.io import to_html
 from gpusim.dashboard.figure.standalone import standalone
 from gpusim.dashboard.figure.view import View
 from gpusim.dashboard.page.address import CONTROLS, asked_of, view_of
-from gpusim.dashboard.page.case import Case, CaseError, CaseSource
+from gpusim.dashboard.page.build import build_case
+from gpusim.dashboard.page.case import Asked, Case, CaseError, CaseSource
 from gpusim.dashboard.page.content import drawing_of
+from gpusim.scenario import Scenario
 from gpusim.timeline import Timeline
 from gpusim.timeline.export import to_chrome_json, to_csv
 
-__all__ = ["export_menu", "exported", "picture_of", "register_exporting"]
+__all__ = ["export_menu", "exported", "page_of", "picture_of", "register_exporting"]
 
 _TIMELINES: dict[str, tuple[str, str, Callable[[Mapping[str, Timeline]], str]]] = {
     "export-json": ("All intervals: Chrome JSON, for Perfetto (.json)", "json", to_chrome_json),
@@ -46,6 +48,11 @@ def export_menu() -> html.Div:
                         **{"aria-label": "Save the picture, or the timelines for other tools"})  # fmt: skip
     menu = dmc.Menu([dmc.MenuTarget(button), dmc.MenuDropdown(entries)], position="bottom-start")
     return html.Div([menu, dcc.Download(id="download"), dcc.Store(id="picture"), html.Span(id="pictured", hidden=True)])
+
+
+def page_of(scenario: Scenario, timeline: Timeline) -> str:
+    """The page that is saved of a scenario as its file says it, with its prediction ``timeline`` and its recording."""
+    return exported(build_case(Asked(scenario.name), scenario, scenario, timeline, {}), _PAGE)[1]
 
 
 def exported(case: Case, entry: str, view: View | None = None) -> tuple[str, str]:

@@ -20,7 +20,7 @@ __all__ = ["MOST_BYTES", "Imported", "Imports"]
 MOST_BYTES = 64 << 20
 """Size of a file; a browser sends it as text that is a third longer."""
 MOST_FILES = 8
-ALLOWED = "an .npz of the probe, Chrome JSON (.json), or what nsys export --type sqlite writes (.sqlite)"
+ALLOWED = "an .npz of the probe, Chrome JSON (.json, .json.gz), or what nsys export --type sqlite writes (.sqlite)"
 
 
 @dataclass(frozen=True, slots=True)
