@@ -68,6 +68,8 @@ class Source:
     """Lines of a draft that ask how often or how many, and are as the draft has them."""
     unmodelled: dict[int, str] = field(default_factory=dict)
     """What a draft counts and no op stands for, by line."""
+    asking: dict[int, str] = field(default_factory=dict)
+    """Comments with a question mark, by line."""
 
     def error(self, problem: str, path: Place = (), **details: Any) -> ScenarioError:
         """A ScenarioError at the value of ``path``, or at the nearest parent that has a place."""
@@ -160,6 +162,9 @@ def parse_yaml(text: str, name: str) -> tuple[Any, Source]:
     )
     source.unmodelled.update(
         (number, found[1]) for number, line in enumerate(lines, 1) if (found := _UNMODELLED.search(line))
+    )
+    source.asking.update(
+        (number, comment) for number, line in enumerate(lines, 1) if "?" in (comment := line.partition("#")[2])
     )
     source.unanswered.extend(
         number

@@ -31,7 +31,7 @@ _WORDS: tuple[tuple[Kind, tuple[str, ...]], ...] = (
     ("load", ("load", "read", "fetch", "ldg")),
     ("compute", ("compute", "math", "mma", "wgmma", "dot", "gemm", "exp", "softmax", "reduce")),
 )
-"""How a word of a scope's name may begin, by the kind that it tells: "issue async tma load" issues, and does not load."""
+"""How a word of a scope's name may begin, by the kind that it tells: "issue async tma load" is no load."""
 
 
 class _Scope(NamedTuple):

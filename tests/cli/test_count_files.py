@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 import yaml
 
@@ -84,6 +86,12 @@ def test_what_is_asked_is_doubtful_until_it_is_answered(written, gpusim):
     for default, answer in (("grid: 132 ", "grid: 264 "), ("cta: 1 ", "cta: 40 "), ("stages: 2,", "stages: 4,")):
         text = text.replace(default, answer)
     path.write_text(text)
+    told = " ".join(gpusim("check", path)[1].split())
+    assert "asks which loads find what in L2 or L1, and no op says l2_hit or l1_hit" in told
+    assert "ask 'wavefronts?', 'stride? scatter?' still: say it there, or delete the question" in told
+    text = re.sub("store: {(.*)}.*", r"store: {\1, stride: 8}  # stride? scatter?", text)
+    assert "ask 'wavefronts?'" in " ".join(gpusim("check", path)[1].split())
+    path.write_text(re.sub(r" *# Which.*\n|  # of .*", "", text))
     assert gpusim("check", path)[1] == f"{path}: fine\n"
 
 

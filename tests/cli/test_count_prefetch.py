@@ -94,6 +94,39 @@ def test_copies_that_fill_a_ring_before_the_loop_are_ahead(drafted):
     assert not loads(yaml.safe_dump({"question": "?", "device": "h200_sxm", "kernel": kernel})).doubts()
 
 
+TWO_GROUPS = """
+        Function : two_groups
+        /*0010*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64] ;
+        /*0020*/                   LDGDEPBAR ;
+        /*0030*/                   LDGSTS.E.BYPASS.128 [R6], desc[UR4][R2.64+0x1000] ;
+        /*0038*/                   LDGSTS.E.BYPASS.128 [R6+0x800], desc[UR4][R2.64+0x2000] ;
+        /*0040*/                   LDGDEPBAR ;
+        /*0050*/                   IADD3 R2, R2, 0x10, RZ ;
+        /*0060*/                   DEPBAR.LE SB0, 0x0 ;
+        /*0070*/                   LDS.128 R12, [R9] ;
+        /*0080*/                   FFMA R4, R12, R13, R4 ;
+        /*0090*/                   BAR.SYNC.DEFER_BLOCKING 0x0 ;
+        /*00a0*/                   LDGSTS.E.BYPASS.128 [R1], desc[UR4][R2.64] ;
+        /*00b0*/                   LDGDEPBAR ;
+        /*00c0*/                   LDGSTS.E.BYPASS.128 [R6], desc[UR4][R2.64+0x1000] ;
+        /*00c8*/                   LDGSTS.E.BYPASS.128 [R6+0x800], desc[UR4][R2.64+0x2000] ;
+        /*00d0*/                   LDGDEPBAR ;
+        /*00e0*/               @P1 BRA 0x50 ;
+        /*00f0*/                   EXIT ;
+"""
+
+
+def test_a_tile_may_be_several_groups(drafted):
+    """Two matrices, of each of which a turn copies a part; a stage holds both."""
+    draft = drafted(TWO_GROUPS)
+    assert "# rings: {input: {stages: 2, bytes: 6 KiB}}" in draft
+    assert [line.partition("  #")[0] for line in lines_in(draft) if "cp_async" in line] == [
+        "- cp_async: {ring: input, bytes: 2 KiB, width: 16, ahead: 1}",
+        "- cp_async: {ring: input, bytes: 4 KiB, width: 16, ahead: 1}",
+    ]
+    assert lines_in(draft).count("- commit_group: {ahead: 1}") == 2
+
+
 def test_groups_of_other_sizes_fill_something_else(drafted):
     """They stay, with a comment, and so does the question what the branch jumps over."""
     draft = drafted(RING.replace("/*0020*/                   LDGDEPBAR", "/*0020*/                   NOP"))

@@ -210,6 +210,17 @@ def test_a_stage_that_all_have_read_is_free_for_the_tile_after_all_stages(drafte
     assert "acquire" not in draft
 
 
+def test_a_stage_of_products_under_way_is_not_free_yet(drafted):
+    """That of the tile before is; barriers whose life ends are no further stages."""
+    products = "HGMMA.64x64x16.F32 R24, gdesc[UR4], R24, gsb0 ;\n        /*0034*/ WARPGROUP.DEPBAR.LE gsb0, 0x1 ;"
+    up = "".join(f"        /*000{at}*/ SYNCS.EXCH.64 URZ, [UR8+{hex(8 * at)}], UR4 ;\n" for at in range(1, 5))
+    down = "".join(f"        /*00{0xA0 + at:x}*/ SYNCS.CCTL.IV [UR8+{hex(8 * at)}] ;\n" for at in range(1, 5))
+    text = BEHIND_A_BARRIER.replace("LDS.128 R8, [R1] ;", products).replace("        /*0010*/", f"{up}        /*0010*/")
+    draft = drafted(text.replace("        /*00a0*/", f"{down}        /*00a8*/"), 4)
+    assert "stages: 4" in draft
+    assert "- tma_load: {ring: input, ahead: 3}" in draft
+
+
 def test_what_is_read_behind_the_release_lies_in_no_ring(drafted):
     """Partial sums."""
     sums = SPECIALIZED.replace("/*00b0*/", "/*00a8*/                   LDS R8, [R1] ;\n        /*00b0*/")

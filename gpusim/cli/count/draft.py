@@ -30,9 +30,9 @@ _RETRIES = (
 """What a draft adds to that question where the loop is an atomic on shared memory."""
 _JUMPED_OVER = {
     "per_tile": "jumped over by a branch: always taken? every? skip_first? skip_last? warps?",
-    "once": "jumped over by a branch: always taken? warps?",
+    "once": "jumped over by a branch: always taken? never, as the rest of an unrolled loop? warps?",
 }
-"""What a draft asks of code that a branch jumps over, in turns of the loop over tiles and elsewhere."""
+"""What a draft asks of code that a branch jumps over, in turns of a loop over tiles and elsewhere."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,10 @@ class _Role:
             if listed:
                 yield f"{_INDENT}{key}:"
                 own = words if key == "per_tile" else dict.fromkeys(words.keys() & {TMA_LOAD}, "")
-                yield from self._listed(listed, own, len(self.warps), 2, key)
-            if key == "prologue" and any(step.word in copied for step in listed):
+                turns = key if self._over_tiles else "once"
+                yield from self._listed(listed, own, len(self.warps), 2, turns)
+            said = any("ahead: " in word for word in words.values())
+            if key == "prologue" and any(step.word in copied for step in listed) and not said:
                 yield f"{_INDENT * 2}{_FILLS}"
             if key == "prologue" and len(listed) + 1 + len(sections["epilogue"]) < len(self._rest):
                 yield f"{_INDENT * 2}{_LEFT_OUT}"

@@ -75,17 +75,16 @@ def _with_loads(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step
 
 
 def _with_copies(before: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]]:
-    """The same of copies, if the loop has one group a tile and each of those ``before`` it has the same copies.
+    """The same of copies, if those ``before`` the loop are of the first tiles, each in such groups as a turn has.
 
-    They are the first tiles', which `ahead` asks for.
+    `ahead` asks for them.
     """
     groups, last = _groups(before)
     own, _ = _groups(turn)
-    if len(own) != 1 or not own[0] or not groups or last or any(group != own[0] for group in groups):
+    tiles = len(groups) // (len(own) or 1)
+    if not all(own) or not tiles or last or groups != own * tiles:
         return list(before), list(turn)
-    return _without_copies(before), [
-        _ahead(step, len(groups)) if step.word in (_COPY, _GROUP) else step for step in turn
-    ]
+    return _without_copies(before), [_ahead(step, tiles) if step.word in (_COPY, _GROUP) else step for step in turn]
 
 
 def filled_before(fill: Sequence[Step], turn: Sequence[Step]) -> tuple[list[Step], list[Step]] | None:

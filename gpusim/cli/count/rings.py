@@ -85,10 +85,11 @@ def _asked_by_one_thread(turn: Sequence[Step], warps: int, mbarriers: int) -> Ri
     by_all = [at for at in waits if warps_of(turn[at], warps) == warps]
     if warps == 1 or not copies or len(by_all) != 1 or len(waits) > 2 or _times(turn, ARRIVE) > 1:
         return None
-    # What has just been read makes room for the tile that follows after all stages.
+    # What has just been read makes room for the tile that follows after all stages, or after one less where products
+    # are still under way.
     late = copies[0] > by_all[0] and len(waits) == 1
     stages = mbarriers if late else _pairs(mbarriers)
-    ahead = str(stages or 2) if late else "full"
+    ahead = str(max((stages or 2) - _pending(turn), 1)) if late else "full"
     size = _announced(turn)
     each, asks = _part(size, len(copies)), "  # as many as stages?" if late and not stages else ""
     words = {
@@ -137,10 +138,15 @@ def _of_producer(copies: int, size: float, turn: Sequence[Step]) -> dict[str, st
 
 def _of_consumer(turn: Sequence[Step], asks: str) -> dict[str, str]:
     """Its wait and its arrival, which gives back the stage of the products that it has waited for."""
-    waits = (row.number for step in turn if step.word == "wgmma_wait" for row in step.rows if row.field == "pending")
-    pending = int(next(waits, 0))
+    pending = _pending(turn)
     release = f"{{ring: {_NAME}, lag: {pending}}}" if pending else _NAME
     return {_WAIT: f"wait: {_NAME}{asks}", ARRIVE: f"release: {release}"}
+
+
+def _pending(turn: Sequence[Step]) -> int:
+    """Groups of products that are still under way when a turn gives a stage back."""
+    waits = (row.number for step in turn if step.word == "wgmma_wait" for row in step.rows if row.field == "pending")
+    return int(next(waits, 0))
 
 
 def _part(size: float, copies: int) -> str:

@@ -1,8 +1,10 @@
-"""Blocks inside a loop that a branch jumps over: code for some turns only, or for some warps or lanes.
+"""Blocks that a branch jumps over.
 
-Nothing but the branch leads to such a block, and it ends where the branch goes. A few instructions of arithmetic,
-which the compiler might as well have predicated, are none, nor is what is known to be for some threads
-(`gpusim.program.sass.threads`).
+In a loop they are code for some turns only, or for some warps or lanes; outside of loops the rest of an unrolled loop,
+which may run not at all. Nothing but the branch leads to such a block, and it ends where the branch goes. A few
+instructions of arithmetic, which the compiler might as well have predicated, are none, nor is what is known to be for
+some threads (`gpusim.program.sass.threads`). Outside of loops neither is what has a loop in it, which is jumped over
+only where it would have no turn.
 """
 
 from __future__ import annotations
@@ -23,9 +25,15 @@ _MEMORY = ("lds", "sts", "atoms", "atomics", "generic addresses", "ldmatrix", "t
 
 
 def with_blocks(parts: Sequence[Part]) -> list[Part]:
-    """All ``parts`` of a kernel; what a branch of its loop jumps over is marked with the address of that branch."""
+    """All ``parts`` of a kernel; what a branch of the same part jumps over is marked with that branch's address."""
     jumps = _jumps(parts)
-    blocks = {branch: end for part in parts if part.is_loop for branch, end in _blocks(part, jumps).items()}
+    loops = [part.first for part in parts if part.is_loop]
+    blocks = {
+        branch: end
+        for part in parts
+        for branch, end in _blocks(part, jumps).items()
+        if part.is_loop or not any(branch < first < end for first in loops)
+    }
     return [replace(part, body=tuple(_marked(one, blocks) for one in part.body)) for part in parts]
 
 

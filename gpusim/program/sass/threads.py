@@ -141,8 +141,11 @@ def _pass(
     """
     now: _Known | None = begin
     found, again = [], False
+    guarded: dict[str, tuple[str, Number]] = {}
     for one, apart in zip(instructions, own, strict=True):
         target = at.get(one.address)
+        if target is not None:
+            guarded.clear()
         now = target if now is None else now.met(target)
         if now is None:
             # Nothing that has been seen leads here, as to code put behind the kernel, to which only a call does.
@@ -156,7 +159,7 @@ def _pass(
                 threads=threads,
                 taking=None if taking == now.threads else taking,
                 wavefronts=passes(one, now.number, taking),
-                announced=_announced(one, now),
+                announced=_announced(one, now, guarded),
                 places=places_of(one, now.number, taking),
                 stride=stride_of(one, now.number),
             )
@@ -171,16 +174,31 @@ def _pass(
                 again |= goal <= one.address and not known.same(at.get(goal))
                 at[goal] = known
             now = left
+            guarded.clear()
         else:
+            _note_guarded(guarded, one, operands, now)
             now = _after(one, operands, now)
     return found, again
 
 
-def _announced(one: Instruction, now: _Known) -> int | None:
-    """Bytes in the last operand of an arrival."""
+def _note_guarded(
+    guarded: dict[str, tuple[str, Number]], one: Instruction, operands: Sequence[str], now: _Known
+) -> None:
+    """Keep in ``guarded`` what registers hold for those who have a predicate, by register with that predicate."""
+    results = list(_results(one, operands))
+    for name in [name for name, (predicate, _) in guarded.items() if {name, predicate.lstrip("!")} & set(results)]:
+        del guarded[name]
+    if one.predicate and len(results) == 1 and (number := computed(one, operands, now.number)) is not None:
+        guarded[results[0]] = one.predicate, number
+
+
+def _announced(one: Instruction, now: _Known, guarded: Mapping[str, tuple[str, Number]]) -> int | None:
+    """Bytes in the last operand of an arrival; of a predicated one, what those who arrive have put there."""
     if one.root != "SYNCS" or "ARRIVE" not in one.opcode:
         return None
-    number = now.number(one.operands[-1])
+    predicate, number = guarded.get(one.operands[-1], ("", None))
+    if not predicate or predicate != one.predicate:
+        number = now.number(one.operands[-1])
     known = number is not None and number.exact and (number.by_thread == number.by_thread[0]).all()
     return int(number.by_thread[0]) or None if known else None
 

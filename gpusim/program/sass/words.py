@@ -238,11 +238,9 @@ def _place(instruction: Instruction) -> tuple[str, str]:
     elif root == "UBLKCP" and modifiers:
         root = f"UBLKCP.{modifiers[0]}"  # S.G: to shared memory
     elif root == "SYNCS" and "PHASECHK" not in modifiers:
-        # What only sets a barrier up is an instruction like others.
-        if sets_up_mbarrier(instruction):
-            root = "SYNCS.EXCH"
-        else:
-            root = "SYNCS.EXPECT" if _announces(instruction) else "SYNCS.ARRIVE"
+        # What only sets a barrier up, or ends its life, is an instruction like others.
+        arrival = "SYNCS.EXPECT" if _announces(instruction) else "SYNCS.ARRIVE"
+        root = arrival if "ARRIVE" in modifiers else "SYNCS.EXCH"
     if root in _WORDS:
         word, field = _WORDS[root]
         return word, field.format(instruction.width, *_stride(instruction, modifiers))
@@ -255,7 +253,8 @@ def _place(instruction: Instruction) -> tuple[str, str]:
 
 def sets_up_mbarrier(instruction: Instruction) -> bool:
     """Whether it is what `mbarrier.init` becomes."""
-    return instruction.root == "SYNCS" and not {"ARRIVE", "PHASECHK"}.intersection(instruction.opcode.split("."))
+    told = {"ARRIVE", "PHASECHK", "CCTL"}  # CCTL.IV ends the life of one
+    return instruction.root == "SYNCS" and not told.intersection(instruction.opcode.split("."))
 
 
 def _announces(instruction: Instruction) -> bool:

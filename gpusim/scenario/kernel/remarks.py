@@ -11,6 +11,7 @@ from gpusim.program.access_ops import GPC_SMS
 from gpusim.program.sass import LEFT_TO_WRITE, LOADS
 from gpusim.scenario.kernel.access_schema import BulkFetch, GlobalStore
 from gpusim.scenario.kernel.compute_schema import ComputeMix
+from gpusim.scenario.kernel.draft_questions import open_questions
 from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.kernel.schema import PARTS, SpelledKernel
 from gpusim.scenario.yaml_source import Source
@@ -42,6 +43,7 @@ def draft_remarks(source: Source) -> Iterator[str]:
     if source.unanswered:
         asked = _lines(source.unanswered)
         yield f"{asked} unchanged from the draft: say how many, or how often that loop runs, or delete the question"
+    yield from open_questions(source)
 
 
 def _lines(numbers: Sequence[int]) -> str:

@@ -37,9 +37,16 @@ def test_a_uniform_condition_is_one_too():
     assert told(SUM[0], "BRA !UP0, 0x50", *SUM[2:])["loop 1"][1] == ("compute", (1,))
 
 
-def test_outside_of_loops_nothing_has_turns():
+def test_outside_of_loops_the_rest_of_an_unrolled_one_is_jumped_over():
     """The same branch in code that runs once."""
-    assert {over for _, over in told(*SUM[:6], "EXIT")["whole"]} == {()}
+    assert told(*SUM[:6], "EXIT")["whole"] == [("compute", ()), ("compute", (1,)), ("store", (1,)), ("compute", ())]
+
+
+def test_a_loop_that_may_have_no_turn_is_no_block():
+    """Nor is the code around it, which a branch jumps over only then."""
+    around = ("@P2 BRA 0xc0", "LDG.E R8, desc[UR4][R2.64]", "@P3 BRA 0xb0", "IADD3 R2, R2, 0x4, RZ")
+    listing = (*around, *(line.replace("0x50", "0x90").replace("0x0", "0x40") for line in SUM[:7]), "NOP", "EXIT")
+    assert {over for _, over in told(*listing)["outside loops"]} == {()}
 
 
 def test_a_few_instructions_of_arithmetic_are_no_block():

@@ -128,6 +128,24 @@ def test_a_constant_as_two_halves(upper, lower, number):
 
 
 @pytest.mark.parametrize(
+    ("between", "arrival", "number"),
+    [
+        ("NOP", "@P2", 0xC000),
+        ("NOP", "@P3", None),
+        ("NOP", "@!P2", None),
+        ("MOV R6, R9", "@P2", None),
+        ("ISETP.NE.AND P2, PT, R0, RZ, PT", "@P2", None),
+        ("@P4 BRA 0x0", "@P2", None),
+    ],
+)
+def test_a_constant_for_those_who_arrive(between, arrival, number):
+    """One thread has it and announces so many bytes; what others have in that register does not matter."""
+    listing = f"/*0000*/ @P2 MOV R6, 0xc000 ;\n/*0010*/ {between} ;\n"
+    listing += f"/*0020*/ {arrival} SYNCS.ARRIVE.TRANS64 RZ, [R8+URZ], R6 ;\n/*0030*/ EXIT ;\n"
+    assert sass.with_threads(sass.parse(listing))[2].announced == number
+
+
+@pytest.mark.parametrize(
     ("line", "threads"),
     [
         ("VOTEU.ALL UP0, P0", between(0, 32)),  # reads P0
