@@ -74,7 +74,9 @@ class Store:
     ``l2_hit``: fraction that is overwritten or dropped in L2 and never reaches DRAM; ``completed``: fraction whose
     sectors, written in part, other stores complete before L2 gives them up, of the same thread if they are near enough
     to meet in L1. ``again``: distinct bytes of one CTA, if it writes the same ones again and again, as spilled
-    registers; 0 if not. ``warps``: as of `Load`.
+    registers; 0 if not. ``shift``: bytes behind the start of a sector at which each warp's lanes begin that write side
+    by side, so that others complete the sectors at both ends; ``run``: bytes that a warp writes so, by several stores
+    right behind each other, 0 for those of one. ``warps``: as of `Load`.
     """
 
     bytes: int
@@ -85,6 +87,8 @@ class Store:
     again: int = 0
     stride: int = 0
     scatter: int = 0
+    shift: int = 0
+    run: int = 0
     warps: int | None = None
     tile: int = -1
 

@@ -80,6 +80,7 @@ BENCHES = (
     "gather",
     "structs",
     "store_parts",
+    "shifted_stores",
     "atomics",
     "shared_atomics",
     "hbm",

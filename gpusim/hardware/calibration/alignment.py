@@ -1,4 +1,4 @@
-"""From microbenchmarks to the quantities of copies that do not start on a line: what HBM and an SM lose.
+"""From microbenchmarks to the quantities of copies and stores that do not start on a line: what HBM and an SM lose.
 
 Where HBM is full, copies off a line are served unevenly: the slowest CTA ends up to 1.9 times as late as the quickest.
 So bulk copies off a line count until the last CTA is done, and where little is lost the rate of the median CTA does.
@@ -11,7 +11,8 @@ from math import inf
 import numpy as np
 
 from gpusim.hardware.calibration.benches import Benches, Measured, Rows
-from gpusim.hardware.memory.access import LINE_BYTES, SECTOR_BYTES
+from gpusim.hardware.memory.access import LINE_BYTES, SECTOR_BYTES, WIDEST
+from gpusim.program import WARP_SIZE
 
 __all__ = ["ALIGNMENT_STEPS"]
 
@@ -148,4 +149,26 @@ def _alike(row: dict) -> tuple:
     return row["warps"], row["group_bytes"], row["ctas_per_sm"], row["offset"]
 
 
-ALIGNMENT_STEPS = (_bulk, _cp_async, _offset, _room)
+def _parts_of_sectors(b: Benches, _: dict) -> dict[str, Measured]:
+    """What each of the two stores that fill a sector takes of DRAM beyond the whole one, in bytes written.
+
+    Of warps that write side by side, 8 and 16 bytes a lane, which DRAM keeps waiting where they begin with a sector.
+    """
+    rows = [
+        row for row in b.rows("shifted_stores", run=1) if row["kept"] == row["bytes"] and row["width"] >= WIDEST / 2
+    ]
+    whole = {(row["width"], row["reads"], row["bytes"]): row["seconds"] for row in rows if not row["shift"]}
+    found = []
+    for row in (row for row in rows if row["shift"] % SECTOR_BYTES):
+        parts = 2.0 * row["bytes"] / (WARP_SIZE * row["width"])
+        rate = row["bytes"] / whole[WIDEST, False, row["bytes"]]
+        found.append((row["seconds"] - whole[row["width"], row["reads"], row["bytes"]]) / parts * rate)
+    return {
+        "hbm.part_of_sector": Measured(
+            float(np.median(found)), "B", "shifted_stores (8 and 16 bytes a lane, alone and behind loads; H200)",
+            float(np.ptp(found)),
+        )
+    }  # fmt: skip
+
+
+ALIGNMENT_STEPS = (_bulk, _cp_async, _offset, _room, _parts_of_sectors)

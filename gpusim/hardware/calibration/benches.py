@@ -17,6 +17,7 @@ _RAN_ON = {
     ("h100_sxm", "copies_beside"): "h200_sxm",
     ("h100_sxm", "dsmem"): "h200_sxm",
     ("h100_sxm", "shared_atomics"): "h200_sxm",
+    ("h100_sxm", "shifted_stores"): "h200_sxm",
     ("h100_sxm", "time_stamps"): "h200_sxm",
 }
 """Benches of a device that ran on another one with the same SM, of which alone they are."""

@@ -65,6 +65,8 @@ class Access:
     """Whether what is wanted lies anywhere."""
     again: float = 0.0
     """Lines that the same threads touch again, for the rest of their structures."""
+    ends: float = 0.0
+    """Sectors of which a warp wants only a part, where all but those at the ends of its bytes are wanted whole."""
 
     @property
     def fetched(self) -> float:
@@ -82,12 +84,19 @@ DENSE = Access(1 / SECTOR_BYTES, 1 / LINE_BYTES, 1 / GRANULE_BYTES, 1 / BLOCK_BY
 
 
 @lru_cache(maxsize=4096)
-def access_of(width: int, stride: int = 0, scatter: int = 0, structure: int = 0) -> Access:
+def access_of(
+    width: int, stride: int = 0, scatter: int = 0, structure: int = 0, shift: int = 0, run: int = 0
+) -> Access:
     """The access of lanes with ``width`` bytes each, ``stride`` bytes apart or in scattered blocks (as in an op).
 
     Or of several instructions that together take every byte of a ``structure`` of each lane: L1 has what the first of
-    them has fetched.
+    them has fetched. Or of lanes side by side of which the first is ``shift`` bytes behind the start of a sector,
+    by instructions right behind each other that touch ``run`` bytes side by side.
     """
+    if shift:
+        wanted = width * WARP_SIZE
+        sectors, lines = wanted / SECTOR_BYTES + 1.0, wanted / LINE_BYTES + 1.0
+        return replace(DENSE, sectors=sectors / wanted, lines=lines / wanted, ends=2.0 / max(run, wanted), dense=False)
     if structure > width:
         part = access_of(width, structure)
         return replace(DENSE, again=part.lines - DENSE.lines, wavefronts=part.wavefronts)

@@ -108,6 +108,7 @@ class Memory:
         self._l2_write_sector = (LINE_BYTES - request) / (sectors - 1.0)
         self._l2_write_request = request - self._l2_write_sector
         self._l2_partial = value("l2.partial_sector")
+        self._part_bytes = value("hbm.part_of_sector")
         # Where nothing is written the way in is never full.
         self._l2_command = value("l2.read_command_bytes") if demand.round_written_bytes else 0.0
         self._l2_fill = value("l2.fill_weight")
@@ -237,11 +238,15 @@ class Memory:
             # What fills a sector is read between writes, not in the order of a stride.
             filled_s = (1.0 - completed) * self._opened(access, self._block_share[0]) * self._read_weight
             # Changing a sector takes longer than bringing it, which goes on meanwhile, and waits until it is filled.
-            changed = (request + self._l2_partial * sectors) / sent + share * filled_s * self.l2_partial.limit
+            in_part = access.ends * self._l2_write_sector or sectors
+            changed = request + (sectors - in_part) + self._l2_partial * in_part
+            changed = changed / sent + share * filled_s * self.l2_partial.limit
             into_l2.append((self.l2_partial, changed))
         if l2_hit >= 1.0:
             return into_l2
-        written_s = _with_others(self._opened(access, self._block_share[1]), completed) * self._write_weight
+        # A sector that another warp completes at another time goes on to DRAM once, but each part of it holds that up.
+        written = _with_others(self._opened(access, self._block_share[1]), completed) + access.ends * self._part_bytes
+        written_s = written * self._write_weight
         return [*into_l2, (self.hbm, share * (written_s + filled_s)), (self._written, share * written_s)]
 
     @cached_property

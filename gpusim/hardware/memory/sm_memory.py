@@ -214,7 +214,9 @@ class SmMemory:
         ``access``: what is sent for a byte that is wanted; ``completed``: see `Memory.writes`. ``at_once``: warps
         that store at the same time, 0 if each does at its own. ``split``: waits for loads part its stores.
         """
-        merged = completed * self._merged(each * access.lines, at_once) if completed and not access.dense else 0.0
+        merged = 0.0
+        if completed and not (access.dense or access.ends):
+            merged = completed * self._merged(each * access.lines, at_once)
         merged *= self._merging_split if split else 1.0
         uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit, completed, merged)]
         sent = amount * ((1.0 - merged) * access.fetched + merged)

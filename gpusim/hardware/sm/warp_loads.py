@@ -158,7 +158,8 @@ def store(lane: WarpLane, op: Store) -> Generator:
     if not lane.executes(op):
         return
     start = lane.sim.now
-    access = access_of(op.width, op.stride, op.scatter)
+    access = access_of(op.width, op.stride, op.scatter, shift=op.shift, run=op.run)
+    completed = 1.0 if op.shift else op.completed
     memory, share = lane.sm.memory, op.bytes * lane.share(op)
     batch = MemoryBatch(lane.instructions(op), op.other, 0.0, access.passes(), op.width, lane.cost.ldg)
     issued = lane.issue_memory(batch)
@@ -168,7 +169,7 @@ def store(lane: WarpLane, op: Store) -> Generator:
     # Of the first store in a tile it shows in the tile before.
     lane.waited, lane.split = False, (op.tile, lane.waited if tile == op.tile else split)
     memory.store(
-        share, lane.origin(op.tile), access=access, l2_hit=op.l2_hit, completed=op.completed,
+        share, lane.origin(op.tile), access=access, l2_hit=op.l2_hit, completed=completed,
         each=WARP_SIZE * op.width, at_once=0 if lane.group.loose else lane.among(op) * lane.sm.at_once,
         split=lane.split[1],
     )  # fmt: skip

@@ -44,6 +44,7 @@ Distance = Annotated[ByteCount, Field(le=2**30)]
 Distinct = Annotated[ByteCount, Field(le=2**50)]
 Pieces = Annotated[Count, Field(ge=1, le=2**20)]
 Shared = Annotated[Number, Field(ge=1, le=MOST_SHARING)]
+Shift = Annotated[ByteCount, Field(ge=0, lt=32)]
 Row = Annotated[ByteCount, Field(ge=0, le=2**20, multiple_of=16)]
 
 
@@ -243,6 +244,13 @@ class GlobalStore(ThroughRegisters):
     completed: Fraction = 0.0
     """With a stride: fraction of the bytes whose sectors other stores complete before L2 gives them up, so that each
     goes to DRAM once and whole. The others' sectors are read first and written back in part."""
+    shift: Shift = 0
+    """Of lanes that write side by side: bytes from a multiple of 32 to where each warp begins, as in rows of an array
+    with a border of 4 floats (16) or of 1001 floats (4, 8, ...). To a sector at the ends of a warp's bytes two of them
+    store, which costs DRAM nearly three times as long as a whole one, for each. 0: at multiples of 32."""
+    run: Distance = 0
+    """With a `shift`: bytes that a warp writes side by side, by several stores right behind each other, whose ends meet
+    before DRAM is asked. 0: those of one store."""
     again: ByteCount = 0
     """Distinct bytes of one CTA where it writes the same ones again and again (spilled registers); 0: it does not."""
 

@@ -12,6 +12,7 @@ from typing import Any
 from gpusim.errors import listing, nearest
 from gpusim.program import BULK_UNIT
 from gpusim.program.sass import LOADS
+from gpusim.scenario.kernel.access_check import layout_problems
 from gpusim.scenario.kernel.access_schema import InCluster
 from gpusim.scenario.kernel.compute_check import compute_problems
 from gpusim.scenario.kernel.op_lists import as_run, as_written, length
@@ -199,7 +200,7 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
             yield Problem((*path, field), f"there is no {kind} {name!r}", allowed, nearest(name, known))
             return
     yield from _time_problems(part, word, spec, path, kernel.most_tiles)
-    yield from _layout_problems(spec, path)
+    yield from layout_problems(spec, path)
     if word == "tma_load" and 0 < spec.align < BULK_UNIT:
         yield Problem((*path, "align"), f"a bulk copy from an address that is a multiple of {spec.align}",
                       f"at least {BULK_UNIT}")  # fmt: skip
@@ -211,28 +212,6 @@ def _op_problems(kernel: SpelledKernel, part: str, word: str, spec: Any, path: t
         yield Problem((*path, "ahead"), "full needs to know the ring", "ring: name, or a number")
     if hasattr(spec, "bytes"):
         yield from _size_problems(kernel, word, spec, path)
-
-
-def _layout_problems(spec: Any, path: tuple) -> Iterator[Problem]:
-    """Of where the bytes of an access lie, and who else wants them."""
-    if getattr(spec, "stride", 0) and spec.scatter:
-        yield Problem((*path, "scatter"), "addresses are a stride apart or scattered, not both", "stride or scatter")
-    if structure := getattr(spec, "structure", 0):
-        if spec.stride or spec.scatter or spec.completed:
-            what = "goes along with stride, scatter or completed, of which it says more"
-            yield Problem((*path, "structure"), what, "structure alone")
-        if structure % spec.width:
-            yield Problem((*path, "structure"), f"expected whole parts of {spec.width} bytes, got {structure}",
-                          f"a multiple of the width, {spec.width}")  # fmt: skip
-    if getattr(spec, "completed", 0.0) and not (spec.stride or spec.scatter):
-        yield Problem(
-            (*path, "completed"), "is for what is read or written in part, and here nothing is",
-            "with a stride or scatter",
-        )  # fmt: skip
-    if 0 < getattr(spec, "distinct", 0) < spec.width:
-        yield Problem((*path, "distinct"), f"{spec.distinct} B hold no value of {spec.width}", f"0, or {spec.width}")
-    if getattr(spec, "on_the_way", 0.0) and not spec.l2_hit:
-        yield Problem((*path, "on_the_way"), "is a part of what is found in L2, and here nothing is", "with an l2_hit")
 
 
 def _cluster_problems(kernel: SpelledKernel) -> Iterator[Problem]:
