@@ -1,4 +1,4 @@
-"""Warps that write side by side from an address off a sector on, against closed forms and the bench `shifted_stores`."""
+"""Warps that write side by side from an address off a sector on, by closed forms and the bench `shifted_stores`."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from gpusim.program.sass.loops import Part
 from gpusim.program.sass.products import ends_group
 from gpusim.program.sass.registers import loaded, touched
 from gpusim.program.sass.shared_loads import shared_kinds
-from gpusim.program.sass.words import LOADS, Stated, field_of, stated, word_of
+from gpusim.program.sass.words import AROUND, LOADS, Stated, field_of, stated, word_of
 
 __all__ = ["MULTICAST", "NO_WAIT", "Step", "steps_of"]
 
@@ -80,8 +80,8 @@ class _Gathered:
         if word in COMPUTED:
             (self.behind if self.accesses else self.before).append(one)
         else:
-            # What stands between products makes their descriptors, and is a part of issuing them.
-            self.before += self.behind if self.word != _PRODUCTS else []
+            # Between products stand their descriptors and addresses, a part of issuing them; what is more is work.
+            self.before += [one for one in self.behind if self.word != _PRODUCTS or field_of(one) not in AROUND]
             self.behind = []
             self.word = word
             self.accesses.append(one)

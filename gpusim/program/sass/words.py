@@ -20,7 +20,17 @@ from gpusim.program.sass.products import chains as product_chains
 from gpusim.program.sass.shared_loads import loads_ahead
 from gpusim.program.sass.unmodelled import KIND_OF, UNMODELLED
 
-__all__ = ["LEFT_TO_WRITE", "LOADS", "NO_MODEL", "Stated", "field_of", "sets_up_mbarrier", "stated", "word_of"]
+__all__ = [
+    "AROUND",
+    "LEFT_TO_WRITE",
+    "LOADS",
+    "NO_MODEL",
+    "Stated",
+    "field_of",
+    "sets_up_mbarrier",
+    "stated",
+    "word_of",
+]
 
 _Value = TypeVar("_Value")
 
@@ -29,6 +39,8 @@ LINE_BYTES = 128
 """Parts of a line that are wanted in a row, and no more of it, are told."""
 _OTHER = ("compute", "other (setup where nothing hides it)")
 _INTERLEAVED = ("compute", "interleaved")
+AROUND = (_OTHER[1], _INTERLEAVED[1])
+"""Fields of instructions that are neither arithmetic of floats nor accesses: addresses, mostly."""
 _SHARED, _LOCAL = ("LDS", "STS"), ("LDL", "STL")
 LOADS = ("load", "load_cluster")
 """Words of loads into registers."""

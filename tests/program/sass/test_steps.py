@@ -226,6 +226,22 @@ def late(*lines: str) -> list[tuple[frozenset[int], bool]]:
     return [(step.loads, step.late) for step in steps_of(found[0], found) if step.word == "load"]
 
 
+def test_what_is_computed_between_two_wgmma_is_work_and_descriptors_are_none():
+    """A sum over lanes that the compiler has put there stands in front of both."""
+    product = "HGMMA.64x128x16.F32 R88, R152, gdesc[UR8].tnspB, R88"
+    between = (
+        "UIADD3.64 UR10, UR6, 0x80, URZ",
+        "MOV R22, R61",
+        "SHFL.BFLY PT, R37, R42, 0x2, 0x1f",
+        "FADD R42, R42, R37",
+    )
+    found = told("FADD R42, R39, R42", product, *between, f"{product}, gsb0", "@P0 BRA 0x0", "EXIT")["loop 1"]
+    assert [word for word, _ in found] == ["compute", "wgmma", "compute"]
+    assert (found[0][1]["ffma"], found[0][1]["lds (lds_bytes: 4, reads: false)"]) == (2, 1)
+    assert not {"other", "interleaved"} & set(found[0][1])
+    assert found[1][1] == {"count (n: 128, k: 16, a: registers)": 2}
+
+
 def test_the_end_of_a_group_parts_no_loads_from_their_products():
     """The compiler has put it in between; behind an access of another kind it stays where it is."""
     copy, load = "LDGSTS.E.BYPASS.128 [R9], [R2.64]", "LDSM.16.M88.4 R84, [R81]"
