@@ -75,8 +75,9 @@ class Store:
     sectors, written in part, other stores complete before L2 gives them up, of the same thread if they are near enough
     to meet in L1. ``again``: distinct bytes of one CTA, if it writes the same ones again and again, as spilled
     registers; 0 if not. ``shift``: bytes behind the start of a sector at which each warp's lanes begin that write side
-    by side, so that others complete the sectors at both ends; ``run``: bytes that a warp writes so, by several stores
-    right behind each other, 0 for those of one. ``warps``: as of `Load`.
+    by side, so that others complete the sectors at both ends; ``run``: bytes that are written so at about the same
+    time, 0 for all of a CTA that has one tile or whose warps meet, and else those of one store. ``warps``: as of
+    `Load`.
     """
 
     bytes: int

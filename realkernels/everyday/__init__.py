@@ -2,8 +2,8 @@
 
 They show how far a prediction is off for a kernel that the model was not built around. ``kernels.cu`` has the
 kernels, ``atomics.cu`` and ``shared_atomics.cu`` those with atomics on global and on shared memory, ``clusters.cu``
-those whose CTAs work together, ``scenarios`` what their SASS says in a scenario's words, ``recorded`` what `measure`
-found.
+those whose CTAs work together, ``borders.cu`` those whose rows begin off a sector, ``scenarios`` what their SASS says
+in a scenario's words, ``recorded`` what `measure` found.
 """
 
 from __future__ import annotations
@@ -14,12 +14,13 @@ from pathlib import Path
 from realkernels._parts.hopper import SMS
 
 FOLDER = Path(__file__).parent
-KERNELS, ATOMICS, SHARED_ATOMICS, CLUSTERS = (
-    FOLDER / f"{name}.cu" for name in ("kernels", "atomics", "shared_atomics", "clusters")
+KERNELS, ATOMICS, SHARED_ATOMICS, CLUSTERS, BORDERS = (
+    FOLDER / f"{name}.cu" for name in ("kernels", "atomics", "shared_atomics", "clusters", "borders")
 )
 SCENARIOS, RECORDED = FOLDER / "scenarios", FOLDER / "recorded"
 TOTALS = {
     KERNELS: "totals.json", ATOMICS: "atomics.json", SHARED_ATOMICS: "shared_atomics.json", CLUSTERS: "clusters.json",
+    BORDERS: "borders.json",
 }  # fmt: skip
 """The recording of the kernels of each source."""
 
@@ -56,5 +57,6 @@ CASES = (
         Case(file, source=SHARED_ATOMICS)
         for file in ("byte_histogram", "weighted_histogram", "digit_counts", "cluster_sums")
     ),
+    *(Case(file, source=BORDERS) for file in ("pad_rows", "five_point", "odd_rows")),
     *(Case(file, source=CLUSTERS) for file in ("long_rows", "reduce_scatter", "all_to_all", "halo")),
 )  # fmt: skip

@@ -14,15 +14,17 @@ import pytest
 
 import gpusim
 from gpusim.validation.recording import source_hash
-from realkernels.everyday import ATOMICS, CASES, CLUSTERS, RECORDED, SCENARIOS, TOTALS, Case
+from realkernels.everyday import ATOMICS, BORDERS, CASES, CLUSTERS, RECORDED, SCENARIOS, TOTALS, Case
 
-MEAN, WORST = 0.0245, 0.087
-"""Relative errors, as they are; the mean was 2.3 % before four kernels with atomics on shared memory, which are 3.3.
+MEAN, WORST = 0.026, 0.087
+"""Relative errors, as they are; the mean was 2.3 % before four kernels with atomics on shared memory, which are 3.3, and
+2.4 before three whose rows begin off a sector, which are 4.5.
 The worst are a matrix multiplication of 4 x 4 per thread, 9 % too fast, which keeps schedulers and shared memory nearly
 full at once, and a transpose, 8; next come a multiplication of 16 x 16 per CTA and a stencil, 6 and 5 % too fast."""
-OF_CLUSTERS = 0.092
-"""The worst of kernels whose CTAs do nothing but wait for each other's shared memory: a stencil of which the exchange
-is half."""
+LIMITS = {CLUSTERS: 0.092, BORDERS: 0.099}
+"""Others, of kernels whose CTAs do nothing but wait for each other's shared memory (the worst is a stencil of which the
+exchange is half), and of rows off a sector: a copy in order of address, which is 6 % too slow wherever its rows begin
+(docs/model/limits.md, order of address)."""
 
 
 @cache
@@ -42,7 +44,7 @@ def error(case: Case) -> float:
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_everyday_kernels_take_as_long_as_predicted(case):
     """Within the worst error."""
-    assert abs(error(case)) <= (OF_CLUSTERS if case.source == CLUSTERS else WORST)
+    assert abs(error(case)) <= LIMITS.get(case.source, WORST)
 
 
 def test_the_mean_error_of_everyday_kernels():

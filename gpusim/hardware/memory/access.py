@@ -90,8 +90,8 @@ def access_of(
     """The access of lanes with ``width`` bytes each, ``stride`` bytes apart or in scattered blocks (as in an op).
 
     Or of several instructions that together take every byte of a ``structure`` of each lane: L1 has what the first of
-    them has fetched. Or of lanes side by side of which the first is ``shift`` bytes behind the start of a sector,
-    by instructions right behind each other that touch ``run`` bytes side by side.
+    them has fetched. Or of lanes side by side of which the first is ``shift`` bytes behind the start of a sector, where
+    ``run`` bytes side by side are touched at about the same time.
     """
     if shift:
         wanted = width * WARP_SIZE

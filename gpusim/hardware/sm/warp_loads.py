@@ -158,7 +158,9 @@ def store(lane: WarpLane, op: Store) -> Generator:
     if not lane.executes(op):
         return
     start = lane.sim.now
-    access = access_of(op.width, op.stride, op.scatter, shift=op.shift, run=op.run)
+    # What a CTA writes side by side comes at about the same time, unless its warps go their own ways from tile to tile.
+    run = op.run or (op.bytes if lane.cta.tiles == 1 or not lane.group.loose else 0)
+    access = access_of(op.width, op.stride, op.scatter, shift=op.shift, run=run)
     completed = 1.0 if op.shift else op.completed
     memory, share = lane.sm.memory, op.bytes * lane.share(op)
     batch = MemoryBatch(lane.instructions(op), op.other, 0.0, access.passes(), op.width, lane.cost.ldg)

@@ -249,8 +249,9 @@ class GlobalStore(ThroughRegisters):
     with a border of 4 floats (16) or of 1001 floats (4, 8, ...). To a sector at the ends of a warp's bytes two of them
     store, which costs DRAM nearly three times as long as a whole one, for each. 0: at multiples of 32."""
     run: Distance = 0
-    """With a `shift`: bytes that a warp writes side by side, by several stores right behind each other, whose ends meet
-    before DRAM is asked. 0: those of one store."""
+    """With a `shift`: bytes side by side that are written at about the same time, so that their ends meet before DRAM
+    is asked. 0: all of the op in CTAs that have one tile or whose warps meet; where warps go through tiles on their own
+    those of one store, of which several may be right behind each other (say how many bytes these are)."""
     again: ByteCount = 0
     """Distinct bytes of one CTA where it writes the same ones again and again (spilled registers); 0: it does not."""
 
