@@ -18,8 +18,9 @@ from realkernels.everyday import ATOMICS, BORDERS, CASES, CLUSTERS, RECORDED, SC
 
 MEAN, WORST = 0.026, 0.087
 """Relative errors, as they are; the mean was 2.3 % before four kernels with atomics on shared memory, which are 3.3,
-and 2.4 before three whose rows begin off a sector, which are 4.5. The worst are a matrix multiplication of 4 x 4 per thread, 9 % too fast, which keeps schedulers and shared memory nearly
-full at once, and a transpose, 8; next come a multiplication of 16 x 16 per CTA and a stencil, 6 and 5 % too fast."""
+and 2.4 before three whose rows begin off a sector, which are 4.5. The worst are a matrix multiplication of 4 x 4 per
+thread, 9 % too fast, which keeps schedulers and shared memory nearly full at once, and a transpose, 8; next come a
+multiplication of 16 x 16 per CTA and a stencil, 6 and 5 % too fast."""
 LIMITS = {CLUSTERS: 0.092, BORDERS: 0.099}
 """Others, of kernels whose CTAs do nothing but wait for each other's shared memory (the worst is a stencil of which the
 exchange is half), and of rows off a sector: a copy in order of address, which is 6 % too slow wherever its rows begin
