@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from gpusim.cli.export_command import writer_of
+from gpusim.cli.inputs import positive
 from gpusim.cli.output import console, print_json, print_table, seconds, share
-from gpusim.errors import GpusimError
 from gpusim.files import write_atomically
 from gpusim.timeline import Timeline
 from gpusim.timeline.metrics import busy_by_lane, summary, wait_by_reason
-from gpusim.units import parse
 from gpusim.validation import read_timeline
 
 __all__ = ["import_trace"]
@@ -31,25 +30,14 @@ _MOST_ROWS = 40
 def import_trace(path: Path, output: Path | None, name: str | None, clock: str | None, *, json: bool) -> None:
     """Tell what is in a file of timelines and, for ``output``, write it in another format."""
     write = writer_of(output) if output else None
-    name, timeline = read_timeline(path, name, _clock_hz(clock))
+    clock_hz = None if clock is None else positive(clock, "--clock", "frequency", "1.98GHz")
+    name, timeline = read_timeline(path, name, clock_hz)
     if output and write:
         write_atomically(output, write({"measured": timeline}))
     if json:
         print_json(_data(path, output, name, timeline))
     else:
         _print(output, name, timeline)
-
-
-def _clock_hz(text: str | None) -> float | None:
-    if text is None:
-        return None
-    try:
-        clock_hz = parse(text, "frequency")
-    except GpusimError as error:
-        raise GpusimError(f"--clock: {error}") from None
-    if clock_hz <= 0.0:
-        raise GpusimError(f"--clock: {text!r} is not a clock greater than zero (such as 1.98GHz)")
-    return clock_hz
 
 
 def _data(path: Path, output: Path | None, name: str, timeline: Timeline) -> dict[str, Any]:

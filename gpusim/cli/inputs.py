@@ -9,8 +9,9 @@ from gpusim.errors import GpusimError, ScenarioError
 from gpusim.scenario import Scenario, load
 from gpusim.scenario.overrides import parse_assignments
 from gpusim.scenario.sweeps.axes import Axes, joined, pinned
+from gpusim.units import parse
 
-__all__ = ["scenario_and_axes", "scenario_and_sweep", "single_scenario"]
+__all__ = ["positive", "scenario_and_axes", "scenario_and_sweep", "single_scenario"]
 
 
 def scenario_and_axes(
@@ -40,6 +41,17 @@ def single_scenario(path: Path, assignments: list[str] | None, device: str | Non
         name, values = next(iter(axes.items()))
         raise GpusimError(f"--set {name} has {len(values)} values; one is allowed here, gpusim sweep takes lists")
     return scenario
+
+
+def positive(text: str, option: str, dimension: str, example: str) -> float:
+    """The value of an ``option`` that is a quantity, in SI units. Raises GpusimError unless it is greater than zero."""
+    try:
+        value = parse(text, dimension)
+    except GpusimError as error:
+        raise GpusimError(f"{option}: {error}") from None
+    if value <= 0.0:
+        raise GpusimError(f"{option}: {text!r} is not a {dimension} greater than zero (such as {example})")
+    return value
 
 
 def _read(

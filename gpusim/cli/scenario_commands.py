@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from gpusim.cli.advice import print_advice
-from gpusim.cli.inputs import single_scenario
+from gpusim.cli.inputs import positive, single_scenario
 from gpusim.cli.output import console, print_json, print_table, seconds, share, signed
 from gpusim.errors import GpusimError
 from gpusim.scenario import Answer, Scenario, advise, answer, predict
 from gpusim.timeline import TimelineBuilder
 from gpusim.timeline.metrics import busy_by_lane, summary, wait_by_reason
-from gpusim.units import format_quantity, parse
+from gpusim.units import format_quantity
 from gpusim.validation import (
     Comparison,
     MetricError,
@@ -221,7 +221,7 @@ def _compared(scenario: Scenario, exact: bool, given: Measured) -> tuple[Compari
             raise GpusimError("--total and --measured exclude each other: a time, or a file that says it")
         if given.timeline is not None:
             raise GpusimError("--timeline names a timeline of a file, and --total has none; use --measured FILE")
-        total_s = _total_s(given.total)
+        total_s = positive(given.total, "--total", "time", "3.82ms")
         timeline = TimelineBuilder().build(source="measured", device=scenario.recorded_device, total_s=total_s)
         return compare_timelines(predict(scenario, exact=exact), timeline), {"measured": {"total_s": total_s}}
     if given.file is None:
@@ -233,13 +233,3 @@ def _compared(scenario: Scenario, exact: bool, given: Measured) -> tuple[Compari
     about = {"file": str(given.file), "timeline": name, "overhead": timeline.meta.get("overhead")}
     comparison = compare_own(scenario, predict(scenario, exact=exact), timeline, exact=exact)
     return comparison, {"measured": about}
-
-
-def _total_s(text: str) -> float:
-    try:
-        total_s = parse(text, "time")
-    except GpusimError as error:
-        raise GpusimError(f"--total: {error}") from None
-    if total_s <= 0.0:
-        raise GpusimError(f"--total: {text!r} is not a time greater than zero (such as 3.82ms)")
-    return total_s

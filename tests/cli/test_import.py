@@ -83,7 +83,7 @@ def test_timelines_of_the_probe_are_read_too(answer, path, tmp_path):
     [
         ((), r"--clock 1.98GHz"),
         (("--clock", "5ns"), "is a time, not a frequency"),
-        (("--clock", "0 Hz"), "not a clock greater than zero"),
+        (("--clock", "0 Hz"), "not a frequency greater than zero"),
         (("--clock", "1GHz", "--timeline", "q"), "no timeline 'q' in it (it has k)"),
         (("--clock", "1GHz", "-o", "x.xls"), "unknown format '.xls' (allowed: .json, .csv, .pftrace)"),
     ],
