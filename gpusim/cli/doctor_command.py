@@ -62,6 +62,7 @@ def checks() -> list[Check]:
             "count",
         ),
         _package("dask", ("distributed",), "pip install 'gpusim[dask]'", "sweep --dask", module="distributed"),
+        _package("perfetto", ("perfetto",), "pip install 'gpusim[perfetto]'", "export to .pftrace"),
     ]
 
 
