@@ -9,16 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["wavefronts"]
+__all__ = ["WORD", "wavefronts"]
 
 _BANKS = 32
-_WORD = 4
+WORD = 4
+"""Bytes of a bank's word: of so many per lane a whole warp's pass shared memory once."""
 
 
 def wavefronts(addresses: Sequence[int | None], width: int) -> int:
     """Turns of shared memory for a warp whose lanes want ``width`` bytes each at ``addresses``; None: nothing."""
-    together = _BANKS * _WORD // width
-    if width > _WORD and any(_in_pairs(addresses, distance) for distance in (1, 2)):
+    together = _BANKS * WORD // width
+    if width > WORD and any(_in_pairs(addresses, distance) for distance in (1, 2)):
         together *= 2
     return sum(_passes(addresses[first : first + together], width) for first in range(0, len(addresses), together))
 
@@ -31,6 +32,6 @@ def _in_pairs(addresses: Sequence[int | None], distance: int) -> bool:
 
 def _passes(addresses: Sequence[int | None], width: int) -> int:
     wanted = [address for address in addresses if address is not None]
-    words = {(address + byte) // _WORD for address in wanted for byte in range(0, width, _WORD)}
+    words = {(address + byte) // WORD for address in wanted for byte in range(0, width, WORD)}
     banks = [word % _BANKS for word in words]
     return max(map(banks.count, set(banks)), default=0)

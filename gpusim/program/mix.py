@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from gpusim.program.banks import WORD
+
 __all__ = ["HALF_RATE", "Mix"]
 
 HALF_RATE = 2
 """Cycles for which a pipe of half rate is busy with one warp instruction."""
-_WORD = 4
-"""Bytes per lane of which a whole warp's pass shared memory once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,12 +102,12 @@ class Mix:
     @property
     def load_turns(self) -> float:
         """How often one `lds` passes the 128 bytes a clock of shared memory, with its conflicts."""
-        return (self.lds_wavefronts or self.lds_bytes / _WORD) * self.bank_conflict
+        return (self.lds_wavefronts or self.lds_bytes / WORD) * self.bank_conflict
 
     @property
     def store_turns(self) -> float:
         """The same of one `sts`."""
-        return (self.sts_wavefronts or self.sts_bytes / _WORD) * self.bank_conflict
+        return (self.sts_wavefronts or self.sts_bytes / WORD) * self.bank_conflict
 
     @property
     def shared_turns(self) -> float:

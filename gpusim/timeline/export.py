@@ -12,12 +12,10 @@ from typing import Any
 import numpy as np
 
 from gpusim.timeline.timeline import Timeline
+from gpusim.timeline.tracks import places_of, tracks_per_lane
 from gpusim.timeline.vocabulary import KINDS, REASONS
 
-__all__ = ["kernel_names", "title_of", "to_chrome_json", "to_csv", "tracks_of"]
-
-_ROUNDING_S = 1e-12
-"""Intervals that overlap by no more than this follow each other."""
+__all__ = ["kernel_names", "title_of", "to_chrome_json", "to_csv"]
 
 
 def to_chrome_json(timelines: Mapping[str, Timeline]) -> str:
@@ -29,17 +27,15 @@ def to_chrome_json(timelines: Mapping[str, Timeline]) -> str:
     events: list[dict[str, Any]] = []
     for process, (name, timeline) in enumerate(timelines.items(), start=1):
         events.append({"ph": "M", "name": "process_name", "pid": process, "args": {"name": name}})
-        track = tracks_of(timeline)
-        most = np.zeros(len(timeline.lanes), dtype=np.int64)
-        np.maximum.at(most, timeline.lane, track)
+        places = places_of(timeline)
+        most = tracks_per_lane(places)
         threads: dict[tuple[int, int], int] = {}
         for lane, title in enumerate(title_of(timeline, lane) for lane in timeline.lanes):
-            for number in range(int(most[lane]) + 1):
+            for number in range(most.get(lane, 1)):
                 thread = threads[lane, number] = len(threads) + 1
                 shown = f"{title} ({number + 1})" if number else title
                 for kind, told in (("thread_name", {"name": shown}), ("thread_sort_index", {"sort_index": thread})):
                     events.append({"ph": "M", "name": kind, "pid": process, "tid": thread, "args": told})
-        places = zip(timeline.lane.tolist(), track.tolist(), strict=True)
         called = kernel_names(timeline)
         events += [_event(process, threads[place], timeline, index, called) for index, place in enumerate(places)]
     other = {
@@ -53,20 +49,6 @@ def title_of(timeline: Timeline, lane: str) -> str:
     """The lane, with what the program calls it where it has a name."""
     names = timeline.meta.get("lane_names", {})
     return f"{lane} {names[lane]}" if lane in names else lane
-
-
-def tracks_of(timeline: Timeline) -> np.ndarray:
-    """Which of its lane's threads each interval is on: the first one that is free when it starts."""
-    track = np.zeros(len(timeline), dtype=np.int64)
-    lane, ends = -1, []
-    columns = zip(timeline.lane.tolist(), timeline.start_s.tolist(), timeline.end_s.tolist(), strict=True)
-    for index, (of, start, end) in enumerate(columns):
-        if of != lane:
-            lane, ends = of, []
-        free = next((number for number, busy in enumerate(ends) if start >= busy - _ROUNDING_S), len(ends))
-        ends[free : free + 1] = [end]
-        track[index] = free
-    return track
 
 
 def kernel_names(timeline: Timeline) -> dict[int, str]:

@@ -8,8 +8,9 @@ from importlib import import_module
 from typing import Any
 
 from gpusim.errors import GpusimError
-from gpusim.timeline.export import kernel_names, title_of, tracks_of
+from gpusim.timeline.export import kernel_names, title_of
 from gpusim.timeline.timeline import Timeline
+from gpusim.timeline.tracks import Place, places_of, tracks_per_lane
 
 __all__ = ["to_perfetto"]
 
@@ -43,7 +44,7 @@ class _Writer:
 
     def write(self, process: int, name: str, timeline: Timeline) -> None:
         """Write tracks and slices of one timeline."""
-        places = list(zip(timeline.lane.tolist(), tracks_of(timeline).tolist(), strict=True))
+        places = places_of(timeline)
         tracks = dict(self._tracks(timeline, places, self._track(name, None, process=process)))
         arrows = self._next
         self._next += len(timeline)
@@ -64,14 +65,10 @@ class _Writer:
                 begin.terminating_flow_ids.append(arrows + interval.cause)
             self._event(tracks[place], interval.end_s, "TYPE_SLICE_END")
 
-    def _tracks(
-        self, timeline: Timeline, places: Iterable[tuple[int, int]], top: int
-    ) -> Iterator[tuple[tuple[int, int], int]]:
-        """((lane, number among those of the lane), track), each below those of the parts ahead of its last one."""
+    def _tracks(self, timeline: Timeline, places: Iterable[Place], top: int) -> Iterator[tuple[Place, int]]:
+        """(place, track), each below those of the parts ahead of its last one."""
         above: dict[str, int] = {"": top}
-        most: dict[int, int] = {}
-        for lane, number in places:
-            most[lane] = max(most.get(lane, 0), number)
+        most = tracks_per_lane(places)
         for lane, name in sorted(enumerate(timeline.lanes), key=lambda one: _in_order(one[1])):
             parts = name.split(".")
             for depth in range(1, len(parts) + 1):
@@ -81,7 +78,7 @@ class _Writer:
                     above[path] = self._track(shown, above[".".join(parts[: depth - 1])], rank=len(above))
             yield (lane, 0), above[name]
             beside = above[".".join(parts[:-1])]
-            for number in range(1, most.get(lane, 0) + 1):
+            for number in range(1, most.get(lane, 1)):
                 yield (lane, number), self._track(f"{parts[-1]} ({number + 1})", beside, rank=len(above))
 
     def _track(self, name: str, parent: int | None, *, process: int = 0, rank: int = 0) -> int:

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from gpusim.errors import RecordingError
 from gpusim.timeline.timeline import Timeline, TimelineBuilder
+from gpusim.timeline.tracks import take_first_free
 from gpusim.timeline.vocabulary import Kind
 
 __all__ = ["from_proton", "is_proton", "kind_of_scope"]
@@ -114,7 +115,7 @@ def _kernel(ctas: Iterable[_Cta], clock_hz: float) -> Timeline:
     rows: list[tuple[tuple[int, int, int], Kind, float, float]] = []
     for cta in found:
         start_s = (cta.start_us - zero_us) * _MICRO
-        slot = _slot(slots.setdefault(cta.sm, []), start_s, start_s + cta.cycles / clock_hz)
+        slot = take_first_free(slots.setdefault(cta.sm, []), start_s, start_s + cta.cycles / clock_hz)
         for warp, of_warp in cta.warps.items():
             brackets = _brackets(of_warp)
             for name, start, end in _innermost(of_warp):
@@ -125,13 +126,6 @@ def _kernel(ctas: Iterable[_Cta], clock_hz: float) -> Timeline:
         builder.add(f"sm[{sm}].cta[{slot}].warp[{warp}]", kind, start_s, end_s)
     timeline = builder.build(source="measured", scopes={name: kind or "" for name, kind in scopes.items()})
     return timeline.with_meta(total_s=timeline.span_s[1])
-
-
-def _slot(ends: list[float], start_s: float, end_s: float) -> int:
-    """The first slot of an SM that is free, taken until ``end_s``."""
-    free = next((slot for slot, busy in enumerate(ends) if start_s >= busy), len(ends))
-    ends[free : free + 1] = [end_s]
-    return free
 
 
 def _brackets(scopes: Iterable[_Scope]) -> set[str]:

@@ -14,11 +14,9 @@ from typing import NamedTuple
 from gpusim.hardware.memory.access import WIDEST
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.program import WARP_SIZE, Mix
+from gpusim.program.banks import WORD
 
 __all__ = ["SharedCost", "SharedMemoryModel"]
-
-_WORD = 4
-"""Bytes per lane of which a whole warp's are one turn."""
 
 
 class SharedCost(NamedTuple):
@@ -71,7 +69,7 @@ class SharedMemoryModel:
 
     def cost(self, mix: Mix, apart: float) -> SharedCost:
         """What ``mix`` takes of shared memory, where one instruction of the warp is ``apart`` cycles from the next."""
-        turn = self.wavefronts(_WORD)
+        turn = self.wavefronts(WORD)
         load, store, update = mix.load_turns * turn, mix.store_turns * turn, mix.atoms_wavefronts * turn
         load_requests, store_requests = self._load_requests(mix), self._requests(mix.sts_bytes)
         batches = mix.lds / max(mix.loads_in_flight, 1.0)
@@ -97,7 +95,7 @@ class SharedMemoryModel:
             gaps = max((mix.atoms - 1.0) * updated - (burst - last), 0.0)
         return SharedCost(
             data=mix.shared_turns * turn,
-            requests=mix.lds * load_requests + mix.sts * store_requests + mix.atoms * self._requests(_WORD),
+            requests=mix.lds * load_requests + mix.sts * store_requests + mix.atoms * self._requests(WORD),
             batches=batches + mix.atoms_waits,
             stall=batches * max(latency - hidden, 0.0) + mix.atoms_waits * max(old_values, 0.0),
             more_loads=more_loads,
@@ -112,7 +110,7 @@ class SharedMemoryModel:
 
     def atomic_interval(self, mix: Mix) -> float:
         """Cycles from one atomic of a warp to its next one, which other instructions may fill."""
-        return max(self._atomic_interval, self._atomic_interval_more * mix.atoms_wavefronts * self.wavefronts(_WORD))
+        return max(self._atomic_interval, self._atomic_interval_more * mix.atoms_wavefronts * self.wavefronts(WORD))
 
     def wavefronts(self, width: int) -> float:
         """Turns of the path of shared memory for an access of ``width`` bytes per lane without conflicts."""

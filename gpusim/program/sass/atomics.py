@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from gpusim.program.banks import WORD
 from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.listing import Instruction
 
@@ -10,8 +11,6 @@ __all__ = ["ATOMICS", "SHARED_ATOMIC", "counts_once", "retries", "shared_turns",
 ATOMICS = ("RED", "REDG", "ATOMG")
 """On global memory."""
 SHARED_ATOMIC = "ATOMS"
-_WORD = 4
-"""Bytes of a bank's word."""
 _FLOATING = frozenset({"F64", "F32", "F32x2", "F32x4", "F16x2", "F16x4", "F16x8", "BF16x2", "BF16x4", "BF16x8"})
 
 
@@ -34,7 +33,7 @@ def retries(opcode: str) -> bool:
 
 def shared_turns(one: Instruction) -> float | None:
     """How often an atomic on shared memory passes it; None where that depends on which words its lanes want."""
-    each = one.width / _WORD * (2.0 if any(part.startswith("CAS") for part in one.opcode.split(".")) else 1.0)
+    each = one.width / WORD * (2.0 if any(part.startswith("CAS") for part in one.opcode.split(".")) else 1.0)
     # A swap that fails takes no turn of its own; of lanes that all want one word the compiler makes one update by one.
     if retries(one.opcode) or (one.one_address and (one.predicated or counts_once(one))):
         return each

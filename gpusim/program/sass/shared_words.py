@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from gpusim.program.banks import wavefronts
+from gpusim.program.banks import WORD, wavefronts
 from gpusim.program.kernel import WARP_SIZE
 from gpusim.program.sass.atomics import SHARED_ATOMIC, counts_once
 from gpusim.program.sass.listing import Instruction
@@ -18,7 +18,6 @@ from gpusim.program.sass.thread_numbers import FULL_WARP, MOST_THREADS, Number
 __all__ = ["passes"]
 
 _ACCESSES = ("LDS", "STS", SHARED_ATOMIC)
-_WORD = 4
 _ADDRESS = re.compile(r"\[([^\]]*)\]")
 _SCALED = re.compile(r"(U?R\d+)(?:\.X(\d+))?")
 
@@ -65,5 +64,5 @@ def _turns(wanted: tuple[tuple[int, int], ...], width: int) -> int:
 
 def _updates(wanted: tuple[tuple[int, int], ...], width: int) -> int:
     """The same of an atomic, which takes a turn for each lane, also of the same word."""
-    banks = Counter(address // width % (WARP_SIZE * _WORD // width) for _, address in wanted)
+    banks = Counter(address // width % (WARP_SIZE * WORD // width) for _, address in wanted)
     return max(banks.values())
