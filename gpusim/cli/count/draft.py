@@ -12,6 +12,7 @@ from gpusim.cli.count.ops import OUTSIDE, is_arithmetic_for_addresses, is_for_ad
 from gpusim.cli.count.prefetch import AHEAD, ahead_of_tiles, filled_before
 from gpusim.cli.count.rings import ARRIVE, TMA_LOAD, Ring, ring_of, role_names
 from gpusim.program.sass import Part, RoleParts, Step, by_role, retries, sets_up_mbarrier, steps_of
+from gpusim.program.sass.questions import ALWAYS_TAKEN
 
 __all__ = ["Draft", "draft"]
 
@@ -29,8 +30,8 @@ _RETRIES = (
 )
 """What a draft adds to that question where the loop is an atomic on shared memory."""
 _JUMPED_OVER = {
-    "per_tile": "jumped over by a branch: always taken? every? skip_first? skip_last? warps?",
-    "once": "jumped over by a branch: always taken? never, as the rest of an unrolled loop? warps?",
+    "per_tile": f"jumped over by a branch: {ALWAYS_TAKEN} every? skip_first? skip_last? warps?",
+    "once": f"jumped over by a branch: {ALWAYS_TAKEN} never, as the rest of an unrolled loop? warps?",
 }
 """What a draft asks of code that a branch jumps over, in turns of a loop over tiles and elsewhere."""
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from gpusim.cli.count.prefetch import AHEAD
 from gpusim.program import WARP_SIZE
-from gpusim.program.sass import LOADS, NO_WAIT, Stated, Step, warps_in
+from gpusim.program.sass import LOADS, NO_WAIT, Stated, Step, questions, warps_in
 
 __all__ = [
     "OUTSIDE", "by_one_warp", "bytes_of", "in_words", "is_arithmetic_for_addresses", "is_for_addresses", "lines_of",
@@ -19,7 +19,7 @@ _WIDTH = re.compile(r"\(\w+: (\d+)")
 _GROUP = re.compile(r"\((n: .*)\)")
 _STRIDE = re.compile(r"(stride|structure|scatter): (\d+)")
 _ATOMIC = re.compile(r"(returns|floating): (true)")
-_SHARED = "distinct? bytes of the values that the grid updates again and again"
+_SHARED = f"{questions.DISTINCT} bytes of the values that the grid updates again and again"
 _IN_CLUSTER = ("load_cluster", "store_cluster")
 _BY_LANE = ("atomic", *_IN_CLUSTER)
 """Accesses of which each lane's bytes count, not whole sectors."""
@@ -147,7 +147,7 @@ def _lanes(step: Step, row: Stated, warps: int) -> tuple[int, int]:
 def _about_lanes(word: str, row: Stated, lanes: int, ring: str) -> Iterator[str]:
     """What an access does not say of its lanes, or leaves to be said."""
     if word == "cp_async" and not ring:
-        yield "its ring?"
+        yield questions.RING
     if word in _IN_CLUSTER:
         yield "less what is of its own CTA"
         return
@@ -161,12 +161,12 @@ def _about_lanes(word: str, row: Stated, lanes: int, ring: str) -> Iterator[str]
     elif "one address" in row.field:
         yield "one address for all lanes"
     elif not _STRIDE.search(row.field) and row.places is None and row.stride is None:
-        asked = "row? pitch?" if word == "cp_async" else "stride? scatter?"
+        asked = questions.ROWS if word == "cp_async" else questions.PATTERN
         yield f"nobody knows where the lanes' addresses lie, taken as side by side: {asked}"
     elif "scatter" in row.field:
-        yield "completed?"
+        yield questions.COMPLETED
     if row.addresses > 1 and word not in ("store", "atomic"):
-        yield f"{row.addresses} addresses: pieces?"
+        yield f"{row.addresses} addresses: {questions.PIECES}"
     if row.predicated:
         yield f"{row.predicated} of {row.number:g} predicated: count what takes part"
 
@@ -238,7 +238,7 @@ def _notes(rows: Sequence[Stated]) -> Iterator[str]:
         yield f"{spilled} loads and stores of spilled registers are in it"
     guessed = sum(row.guessed for row in rows)
     if guessed:
-        yield f"of {guessed} accesses nobody knows which words lanes want: wavefronts?"
+        yield f"of {guessed} accesses nobody knows which words lanes want: {questions.WAVEFRONTS}"
     missing = [f"{row.number:g} {row.field}" for row in rows if row.note]
     if missing:
         yield f"not in it, no model: {', '.join(missing)}"

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpusim.cli.count.draft import Draft
+from gpusim.program.sass.questions import HITS
 
 __all__ = ["Usage", "file_of", "pasted"]
 
@@ -56,5 +57,5 @@ def _head(name: str, draft: Draft, usage: Usage, device: str) -> Iterator[str]:
     if ring:
         yield f"{_INDENT}rings:"
         yield f"{_INDENT * 2}{ring.told}{ring.asked}"
-    yield f"{_INDENT}# Which loads find what in L2 or L1? Then say l2_hit or l1_hit there: no draft knows."
+    yield f"{_INDENT}# Which loads {HITS} Then say l2_hit or l1_hit there: no draft knows."
     yield f"{_INDENT}roles:"

@@ -11,7 +11,7 @@ from gpusim.program.access_ops import GPC_SMS
 from gpusim.program.sass import LEFT_TO_WRITE, LOADS
 from gpusim.scenario.kernel.access_schema import BulkFetch, GlobalStore
 from gpusim.scenario.kernel.compute_schema import ComputeMix
-from gpusim.scenario.kernel.draft_questions import open_questions
+from gpusim.scenario.kernel.draft_questions import lines_are, open_questions
 from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.kernel.schema import PARTS, SpelledKernel
 from gpusim.scenario.yaml_source import Source
@@ -34,21 +34,16 @@ def draft_remarks(source: Source) -> Iterator[str]:
     """What a draft in the file leaves to write, and is not written yet, or cannot say, in a sentence each."""
     comments = [line for line, told in source.left_out.items() if told.partition("  #")[0] in LEFT_TO_WRITE]
     if comments:
-        yield f"{_lines(comments)} still the comment of a draft: write the op that belongs there, or delete the line"
+        yield f"{lines_are(comments)} still the comment of a draft: write the op that belongs there, or delete the line"
     for line, told in source.unmodelled.items():
         yield (
             f"line {line} counts {told}, for which there is no model: the prediction is without them; put ops that "
             "take as long in their place, or delete the comment"
         )
     if source.unanswered:
-        asked = _lines(source.unanswered)
+        asked = lines_are(source.unanswered)
         yield f"{asked} unchanged from the draft: say how many, or how often that loop runs, or delete the question"
     yield from open_questions(source)
-
-
-def _lines(numbers: Sequence[int]) -> str:
-    *others, last = map(str, numbers)
-    return f"lines {', '.join(others)} and {last} are" if others else f"line {last} is"
 
 
 def kernel_remarks(kernel: SpelledKernel) -> Iterator[str]:

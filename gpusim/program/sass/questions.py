@@ -1,0 +1,11 @@
+"""What machine code does not say of an op, in the words in which a draft of a scenario asks for it."""
+
+RING = "its ring?"
+ROWS = "row? pitch?"
+PATTERN = "stride? scatter?"
+COMPLETED = "completed?"
+PIECES = "pieces?"
+WAVEFRONTS = "wavefronts?"
+DISTINCT = "distinct?"
+ALWAYS_TAKEN = "always taken?"
+HITS = "find what in L2 or L1?"
