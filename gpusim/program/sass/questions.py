@@ -1,5 +1,9 @@
 """What machine code does not say of an op, in the words in which a draft of a scenario asks for it."""
 
+__all__ = [
+    "ALWAYS_TAKEN", "COMPLETED", "DISTINCT", "HITS", "PATTERN", "PIECES", "RING", "ROWS", "WAVEFRONTS",
+]  # fmt: skip
+
 RING = "its ring?"
 ROWS = "row? pitch?"
 PATTERN = "stride? scatter?"
