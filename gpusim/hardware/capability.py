@@ -14,7 +14,9 @@ from gpusim.program import (
     Atomic,
     ClusterSync,
     CpAsync,
+    GridDependencyWait,
     KernelProgram,
+    LaunchDependents,
     LoadCluster,
     SetMaxNReg,
     StoreCluster,
@@ -23,10 +25,12 @@ from gpusim.program import (
     Wgmma,
 )
 
-__all__ = ["check_capability"]
+__all__ = ["PROGRAMMATIC_FROM", "check_capability"]
 
 CLUSTERS_FROM = 9.0
 """First compute capability with clusters."""
+PROGRAMMATIC_FROM = 9.0
+"""First compute capability with programmatic dependent launches."""
 VECTORS_FROM, WIDEST_VALUE = 9.0, 8
 """First compute capability with atomics on vectors (red.v4.f32), and bytes of the widest value that is none."""
 _NEEDS = {
@@ -34,6 +38,10 @@ _NEEDS = {
     TmaLoad: (9.0, inf, "bulk copies", "use cp.async or plain loads"),
     TmaStore: (9.0, inf, "bulk stores", "use plain stores"),
     SetMaxNReg: (9.0, inf, "registers that move between roles (setmaxnreg)", "give all roles the same registers"),
+    **dict.fromkeys(
+        (GridDependencyWait, LaunchDependents),
+        (PROGRAMMATIC_FROM, inf, "kernels that begin during the one ahead (griddepcontrol)", "leave these ops out"),
+    ),
     ClusterSync: (CLUSTERS_FROM, inf, "barriers of clusters", "use other barriers"),
     LoadCluster: (CLUSTERS_FROM, inf, "loads from other CTAs", "use global memory"),
     StoreCluster: (CLUSTERS_FROM, inf, "stores to other CTAs", "use global memory"),

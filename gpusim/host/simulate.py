@@ -7,13 +7,14 @@ from collections.abc import Generator
 from gpusim.deadlock import Deadlock, thread_lane
 from gpusim.engine import Simulation
 from gpusim.errors import ProgramError
+from gpusim.hardware.capability import PROGRAMMATIC_FROM
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.assumptions import assumed_of
 from gpusim.host.calls.shared import Shared
 from gpusim.host.calls.thread import HostThreadModel
 from gpusim.host.costs import HostApi, HostCosts
 from gpusim.host.device.machine import Machine
-from gpusim.program.host import DeviceSync, HostProgram, SetDevice
+from gpusim.program.host import DeviceSync, HostProgram, Launch, SetDevice
 from gpusim.timeline import Timeline, TimelineBuilder
 
 __all__ = ["simulate_host"]
@@ -32,6 +33,7 @@ def simulate_host(
     """
     if not any(thread.ops for thread in program.threads):
         raise ProgramError("no thread of the host program calls anything; expected at least one call")
+    _check_programmatic(program, profile)
     builder = TimelineBuilder() if trace else None
     record = builder.add if builder is not None else None
     sim = Simulation()
@@ -59,6 +61,18 @@ def simulate_host(
         for lane, start_s, end_s, timeline in (zoom for device in machine.devices for zoom in device.zooms):
             _embed(builder, lane, start_s, end_s, timeline)
     return builder.build(**meta)
+
+
+def _check_programmatic(program: HostProgram, profile: DeviceProfile) -> None:
+    """Raise ProgramError for a programmatic launch on a device that has none."""
+    has = profile.value("sm.compute_capability")
+    parts = (*program.threads, *program.graphs)
+    early = next((op for part in parts for op in part.ops if isinstance(op, Launch) and op.programmatic), None)
+    if early is not None and has < PROGRAMMATIC_FROM:
+        raise ProgramError(
+            f"kernel {early.kernel.name!r} is launched during the one ahead (programmatic), which takes compute "
+            f"capability {PROGRAMMATIC_FROM}, {profile.name} has {has}; leave programmatic out, or use another device"
+        )
 
 
 def _all(sim: Simulation, threads: list[HostThreadModel], devices: int, ended: list[float]) -> Generator:

@@ -5,6 +5,7 @@ from gpusim.program.check import check_program
 from gpusim.program.copy_ops import BULK_UNIT
 from gpusim.program.doubts import doubts
 from gpusim.program.kernel import WARP_SIZE, Barrier, KernelProgram, Ring, Role
+from gpusim.program.launch_ops import GridDependencyWait, LaunchDependents
 from gpusim.program.mix import Mix
 from gpusim.program.ops import (
     Acquire,
@@ -45,7 +46,9 @@ __all__ = [
     "Compute",
     "CpAsync",
     "ExpectTx",
+    "GridDependencyWait",
     "KernelProgram",
+    "LaunchDependents",
     "Load",
     "LoadCluster",
     "Mix",

@@ -41,6 +41,7 @@ from gpusim.program.host_ops import (
     StreamWaitEvent,
 )
 from gpusim.program.host_parts import (
+    AT_BEGINNING,
     BETWEEN_DEVICE_MEMORY,
     DIRECTIONS,
     ON_DEVICE,
@@ -56,6 +57,7 @@ from gpusim.program.host_parts import (
 )
 
 __all__ = [
+    "AT_BEGINNING",
     "BETWEEN_DEVICE_MEMORY",
     "DIRECTIONS",
     "ON_DEVICE",

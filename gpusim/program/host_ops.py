@@ -167,7 +167,11 @@ class MemsetAsync:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """A kernel launch. ``buffer`` (``bytes`` from ``offset``) is what it works on, in place."""
+    """A kernel launch. ``buffer`` (``bytes`` from ``offset``) is what it works on, in place.
+
+    ``programmatic`` (programmatic stream serialization): directly behind another kernel in its stream it may begin as
+    soon as all blocks of that one have let it, or have ended.
+    """
 
     kernel: Work | KernelProgram
     stream: str
@@ -175,6 +179,7 @@ class Launch:
     offset: int = 0
     bytes: int = 0
     chunk: int = -1
+    programmatic: bool = False
 
 
 @dataclass(frozen=True, slots=True)

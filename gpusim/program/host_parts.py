@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 __all__ = [
+    "AT_BEGINNING",
     "BETWEEN_DEVICE_MEMORY",
     "DIRECTIONS",
     "ON_DEVICE",
@@ -33,6 +34,9 @@ ON_DEVICE = ("d2d", "memset")
 StreamKind = Literal["blocking", "non_blocking", "legacy", "per_thread"]
 PoolKind = Literal["driver", "caching"]
 Place = Literal["device", "pinned", "pageable"]
+
+AT_BEGINNING = -1.0
+"""``trigger`` of blocks that let the next kernel begin first of all, even before their prologue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,10 @@ class RooflineCost:
 class Work:
     """A kernel that is not spelled out: its footprint and what it costs.
 
-    ``threads`` per block, ``registers`` per thread, ``shared_bytes`` per block.
+    ``threads`` per block, ``registers`` per thread, ``shared_bytes`` per block. Before its cost each block is busy for
+    ``prologue_s`` seconds with what needs nothing of the kernel ahead in its stream; then, if it was launched before
+    that one had ended, it waits for it (griddepcontrol.wait). ``trigger`` is the part of its cost, 0..1, after which a
+    block lets the next kernel begin (griddepcontrol.launch_dependents), or `AT_BEGINNING`.
     """
 
     cost: FixedCost | RooflineCost
@@ -117,3 +124,5 @@ class Work:
     registers: int = 32
     shared_bytes: int = 0
     name: str = "kernel"
+    prologue_s: float = 0.0
+    trigger: float = 1.0

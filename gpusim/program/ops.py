@@ -19,7 +19,7 @@ loads all of so many bytes, one ``width`` after the other, and the next lane the
 ring stage is ``tile % stages`` and the mbarrier phase ``tile // stages``.
 
 Ops stand in a module for each sort: ``access_ops``, ``copy_ops``, ``ring_ops``, ``barrier_ops``, ``cluster_ops``,
-``tensor_ops``.
+``tensor_ops``, ``launch_ops``.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from gpusim.program.access_ops import Atomic, Load, Store, StoreShared, WaitLoad
 from gpusim.program.barrier_ops import Arrive, ClusterSync, ExpectTx, NamedBarrier, SyncThreads, Wait
 from gpusim.program.cluster_ops import LoadCluster, StoreCluster
 from gpusim.program.copy_ops import BulkWait, CommitGroup, CpAsync, TmaLoad, TmaStore, WaitGroup
+from gpusim.program.launch_ops import GridDependencyWait, LaunchDependents
 from gpusim.program.mix import Mix
 from gpusim.program.ring_ops import Acquire, ProducerCommit, Release, WaitFull
 from gpusim.program.tensor_ops import Wgmma, WgmmaWait
@@ -77,6 +78,7 @@ Op = (
     Compute | Load | LoadCluster | WaitLoads | StoreShared | StoreCluster | CpAsync | CommitGroup | WaitGroup | Acquire
     | TmaLoad | ProducerCommit | WaitFull | Release | TmaStore | BulkWait | Store | Atomic
     | Wgmma | WgmmaWait | SyncThreads | ClusterSync | NamedBarrier | Arrive | ExpectTx | Wait | SetMaxNReg
+    | GridDependencyWait | LaunchDependents
 )  # fmt: skip
 
 

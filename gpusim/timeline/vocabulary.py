@@ -40,7 +40,7 @@ KIND_MEANING: dict[Kind, str] = {
 Reason = Literal[
     "", "stage_full", "stage_empty", "copy_in_flight", "issue_slot", "tensor_core_busy",
     "barrier", "cta_slot", "stream_order", "event", "copy_engine_busy", "host_sync", "launch",
-    "memory_pool", "store_drain",
+    "memory_pool", "store_drain", "grid_dependency",
 ]  # fmt: skip
 """Why a lane waits; "" for what is no wait, and for a wait of which it is not known.
 
@@ -66,5 +66,6 @@ REASON_MEANING: dict[Reason, str] = {
     "launch": "a warp has not begun, or a call of the host waits for room in its stream or for another thread's call",
     "memory_pool": "a thread of the host waits for a slot: a free buffer of a pool, or an entry of a queue",
     "store_drain": "a warp waits until its stores have left",
+    "grid_dependency": "a warp of a kernel that began early waits for the end of the kernel ahead",
 }
 """Each reason as a sentence."""

@@ -16,7 +16,8 @@ from gpusim.program import KernelProgram
 from gpusim.program import host as ops
 from realkernels._harness.host_memory import Arena, Pointers
 from realkernels._harness.host_threads import semaphores, work_for
-from realkernels._harness.work_kernel import work_kernel
+from realkernels._harness.programmatic import launch
+from realkernels._harness.work_kernel import early_kernel, early_times, work_kernel
 
 __all__ = ["Call", "CallMaker"]
 
@@ -84,6 +85,8 @@ class CallMaker:
 
                 def launch() -> None:
                     bind(self.pointers.at(op.buffer, op.offset))()
+        elif op.programmatic or op.kernel.prologue_s or op.kernel.trigger < 1.0:
+            return self._early(op, op.kernel)
         else:
             launch = self._work(op, op.kernel)
 
@@ -92,6 +95,14 @@ class CallMaker:
                 launch()
 
         return run
+
+    def _early(self, op: ops.Launch, work: ops.Work) -> Call:
+        """A kernel that waits for the one ahead of it, launched so that it may begin during that one, or not."""
+        if not self.pointers.static(op.buffer):
+            raise ValueError("a programmatic launch on a buffer of a pool is for the model only")
+        kernel, stream = early_kernel(work, self._devices[op.stream]), self.streams[op.stream]
+        args = (np.uint64(self.pointers.at(op.buffer, op.offset)), np.uint64(op.bytes // 4), *early_times(work))
+        return launch(kernel, work.grid, work.threads, args, work.shared_bytes, stream, programmatic=op.programmatic)
 
     def _work(self, op: ops.Launch, work: ops.Work) -> Call:
         kernel = work_kernel(work, self._devices[op.stream])

@@ -6,11 +6,15 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gpusim.program import host as ops
 from realkernels._harness.compile import CompileError, compile_kernel
 
-__all__ = ["work_kernel"]
+__all__ = ["early_kernel", "early_times", "work_kernel"]
 
+FEW_REGISTERS = 32
+"""Registers a thread with which all 2048 threads of an SM find room: nothing needs holding."""
 WORK_SOURCE = Path(__file__).resolve().parent / "work.cu"
 
 
@@ -27,6 +31,31 @@ def work_kernel(work: ops.Work, device: int = 0) -> Any:
         return _variant(name, work.registers, device).prepared(work.shared_bytes)
 
 
+def early_kernel(work: ops.Work, device: int = 0) -> Any:
+    """The real kernel of a ``work`` that waits for the kernel ahead, or lets the next one begin, as `work_kernel`.
+
+    Raises ValueError for what there is no such kernel of: other costs than a duration, and many registers.
+    """
+    if not isinstance(work.cost, ops.FixedCost) or work.registers > FEW_REGISTERS:
+        raise ValueError(
+            f"a real kernel of a programmatic launch has a duration and at most {FEW_REGISTERS} registers a thread; "
+            "this program is for the model only"
+        )
+    import cupy
+
+    with cupy.cuda.Device(device):
+        return _variant("work_early", work.registers, device).prepared(work.shared_bytes)
+
+
+def early_times(work: ops.Work) -> tuple[np.generic, ...]:
+    """What `early_kernel` is told of its times: before the wait, and before and behind the trigger."""
+    seconds = work.cost.seconds
+    before_s = seconds * min(max(work.trigger, 0.0), 1.0)
+    who = 1 if work.trigger < 0.0 else 2 if work.trigger < 1.0 else 0
+    times = (np.uint64(round(each * 1e9)) for each in (work.prologue_s, before_s, seconds - before_s))
+    return (*times, np.uint32(who))
+
+
 @cache
 def _variant(name: str, registers: int, _device: int) -> Any:
     for hold in _hold_choices(registers):
@@ -40,5 +69,4 @@ def _variant(name: str, registers: int, _device: int) -> Any:
 
 
 def _hold_choices(registers: int) -> range | tuple[int, ...]:
-    # Up to 32 registers a thread, all 2048 threads of an SM find room: nothing needs holding.
-    return (0,) if registers <= 32 else range(max(registers - 8, 1), max(registers - 40, 0), -2)
+    return (0,) if registers <= FEW_REGISTERS else range(max(registers - 8, 1), max(registers - 40, 0), -2)

@@ -13,6 +13,7 @@ alloc      device, pinned and pool allocation, hits and misses, release threshol
 rules      which calls wait, queue depth, connections, resident grids, block order, default streams
 latency    call to start and end to return, on one clock by CUPTI
 handover   copy engines that serve streams which wait for each other's engines
+programmatic  kernels that begin while the one ahead runs: when they begin, when their wait returns
 peers      copies and events between two devices; not among the default ones, as it needs two
 ========== ==========================================================================================
 
@@ -40,7 +41,7 @@ from realkernels._harness import device
 from realkernels._harness.compile import source_hash
 from realkernels.microbench.bench import HERE
 
-BENCHES = ("calls", "device", "copies", "alloc", "rules", "handover", "latency", "cpp")
+BENCHES = ("calls", "device", "copies", "alloc", "rules", "handover", "latency", "cpp", "programmatic")
 CONNECTIONS = (1, 32)
 CHILD_LIMIT_S = 60.0
 

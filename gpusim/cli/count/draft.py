@@ -21,6 +21,7 @@ _COPY_WAITS = ("wait_group", "wait, acquire or mbarrier_wait", "bulk_wait")
 _WAITS = ("wait_loads", *_COPY_WAITS)
 _COPIES = frozenset(("cp_async", "tma_load"))
 _AHEAD = ("cp_async", "commit_group", "load")
+_BETWEEN_KERNELS = ("grid_dependency_wait", "launch_dependents")
 _STORES = ("store", "tma_store")
 _FILLS = "# copies before the loop that fill the ring: `ahead` on those in per_tile instead"
 _LEFT_OUT = "# left out: what is asked for there for the first tiles, as `ahead` in per_tile says"
@@ -99,7 +100,16 @@ class _Role:
         if loop is None or at is None:
             return {"per_tile": rest}
         before, turn = ahead_of_tiles(rest[:at], self.found[loop][1])
-        return {"prologue": before, "per_tile": turn, "epilogue": rest[at + 1 :]}
+        first, behind = self._behind_fill(before)
+        return {"prologue": first, "before_loop": behind, "per_tile": turn, "epilogue": rest[at + 1 :]}
+
+    def _behind_fill(self, before: list[Step]) -> tuple[list[Step], list[Step]]:
+        """What stands before the loop over tiles, apart from where kernels meet on, if copies precede that."""
+        at = next((at for at, step in enumerate(before) if step.word in _BETWEEN_KERNELS), len(before))
+        filled = any(
+            step.word in _COPIES or (step.word in self.found and self._fills(step.word)) for step in before[:at]
+        )
+        return (before[:at], before[at:]) if filled else (before, [])
 
     def lines(self, words: Mapping[str, str]) -> Iterator[str]:
         """Its sections; ``words``: ops as they are to be written, by what the machine code says of them."""
@@ -114,7 +124,7 @@ class _Role:
             said = any("ahead: " in word for word in words.values())
             if key == "prologue" and any(step.word in copied for step in listed) and not said:
                 yield f"{_INDENT * 2}{_FILLS}"
-            if key == "prologue" and len(listed) + 1 + len(sections["epilogue"]) < len(self._rest):
+            if key == "prologue" and sum(map(len, sections.values())) - len(sections["per_tile"]) + 1 < len(self._rest):
                 yield f"{_INDENT * 2}{_LEFT_OUT}"
 
     @property

@@ -86,7 +86,7 @@ def lines_of(step: Step, warps: int, words: Mapping[str, str]) -> Iterator[str]:
         yield f"- set_max_nreg: {numbers['registers']:g}"
     elif AHEAD in numbers:
         yield f"- {word}: {_flow({AHEAD: numbers[AHEAD]})}"
-    elif word in ("sync_threads", "cluster_sync", "commit_group"):
+    elif word in ("sync_threads", "cluster_sync", "commit_group", "grid_dependency_wait", "launch_dependents"):
         yield f"- {word}"
     elif word in words:
         told = words.get(by_one_warp(word), words[word]) if executing == 1 < warps else words[word]

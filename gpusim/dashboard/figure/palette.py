@@ -71,6 +71,7 @@ _WAIT = {
     "launch": ("#efe9c4", "#625d35"),
     "memory_pool": ("#e5cdd9", "#5f3d4e"),
     "store_drain": ("#ecd3e5", "#634560"),
+    "grid_dependency": ("#d6e3cf", "#44583f"),
 }
 _KIND_LABEL = {"copy": "copy in flight", "alloc": "allocation", "product": "products"}
 """Names of kinds that the page calls otherwise than the vocabulary does."""
@@ -90,6 +91,7 @@ _REASON_LABEL = {
     "launch": "wait: launch",
     "memory_pool": "wait: slot",
     "store_drain": "wait: stores",
+    "grid_dependency": "wait: kernel ahead",
 }
 
 

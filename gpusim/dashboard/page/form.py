@@ -22,7 +22,7 @@ __all__ = ["Field", "Form", "apart", "changes_of", "form_of"]
 MOST_FIELDS = 24
 """So many fields a program that is spelled out has at most; the first are its grid, its rings and its roles."""
 NOT_IN_FILE = "# save the edited text under a name: then gpusim run takes it"
-_AROUND_LOOPS, _UNSAID = ("prologue", "epilogue"), ("roles", "rings", "per_tile", "threads", "per_chunk")
+_AROUND_LOOPS, _UNSAID = ("prologue", "before_loop", "epilogue"), ("roles", "rings", "per_tile", "threads", "per_chunk")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from gpusim.hardware.sm.cta import Parts
 from gpusim.hardware.sm.open_end import OpenEnd
 from gpusim.hardware.sm.schedule import Sharing
 from gpusim.hardware.sm.sm import Sm, SmWork
+from gpusim.hardware.sm.warp_dependents import GridDependency
 from gpusim.program import KernelProgram
 from gpusim.timeline import TimelineBuilder
 
@@ -61,6 +62,8 @@ class Launch:
     """Classes of SMs that are simulated then, at most; None for all that differ."""
     apart_s: float = 0.0
     """Seconds in which SMs that read the same move apart, as far as an earlier simulation has shown it."""
+    released_s: float = 0.0
+    """When the kernel ahead in the stream is over, where this one began before that."""
     dealt: tuple[int, ...] | None = None
     """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave, if one has shown it; else evenly."""
 
@@ -115,7 +118,10 @@ def run_once(
     used = sum(c.multiplicity for c in classes)
     memory = Memory(sim, profile, used, _demand(launch, resident))
     record = builder.add if builder is not None else None
-    work = SmWork(program, parts, groups, scheduler_classes, launch.arithmetic, launch.sharing, waves, open_end)
+    dependency = GridDependency(launch.released_s)
+    work = SmWork(
+        program, parts, groups, scheduler_classes, launch.arithmetic, launch.sharing, dependency, waves, open_end
+    )
     simulated = [Sm(sim, profile, work, sm_class, memory, record) for sm_class in classes]
     for sm in simulated:
         sm.run(resident_ctas)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from gpusim.hardware.capability import check_capability
 from gpusim.hardware.folding.shape import Cut
 from gpusim.hardware.folding.stretch import stretch
+from gpusim.hardware.launch.dependents import dependents_of, uses_dependents
 from gpusim.hardware.launch.meta import meta_of
 from gpusim.hardware.launch.run import Launch, Run
 from gpusim.hardware.launch.short_run import run_short
@@ -39,13 +40,15 @@ APART_AGREES = 0.02
 
 
 def simulate_kernel(
-    program: KernelProgram, profile: DeviceProfile, *, exact: bool = False, trace: bool = True, clean: bool = True
-) -> Timeline:
+    program: KernelProgram, profile: DeviceProfile, *, exact: bool = False, trace: bool = True, clean: bool = True,
+    released_s: float = 0.0,
+) -> Timeline:  # fmt: skip
     """Predict one launch of ``program``; times start when its first CTA is dispatched.
 
     ``exact`` simulates every tile; otherwise a loop that has become periodic is
     extrapolated. Without ``trace`` the timeline has no intervals, only its ``meta``. Unless L2 is ``clean`` at the
-    start, it has as much to write back from before as it keeps at the end.
+    start, it has as much to write back from before as it keeps at the end. The kernel ahead in its stream, for which
+    `GridDependencyWait` waits, is over after ``released_s``.
 
     Raises ProgramError, DoesNotFit, HazardError, Deadlock; GpusimError if too many tiles would have to be simulated.
     """
@@ -60,13 +63,16 @@ def simulate_kernel(
     kept = kept_part(traffic.read_bytes, traffic.written_bytes, profile) if clean else 0.0
     mixed = mixed_part(traffic.written_bytes, profile) if clean else 1.0
     sharing = Sharing(profile.value("sm.warps_served"), profile.value("sm.slot_wait"))
-    launch = Launch(program, profile, fits, sms, traffic, kept, mixed, trace, ComputeModel(profile), sharing)
+    launch = Launch(program, profile, fits, sms, traffic, kept, mixed, trace, ComputeModel(profile), sharing,
+                    released_s=released_s)  # fmt: skip
     run, cuts, end_s = _moving_apart(launch, exact)
     launch = run.launch
     last = max((sm.ctas[-1] for sm in run.sms), key=lambda cta: cta.waits)
     late_s = lateness_s(program, profile, launch.traffic, fits.ctas_per_sm, last, end_s)
     meta = meta_of(launch, run, end_s + late_s)
     meta["lateness_s"] = late_s
+    if uses_dependents(program):
+        meta |= dependents_of(run, cuts, end_s + late_s)
     meta["exact"] = exact
     meta["extrapolated_s"] = max((cut.added_s for cut in cuts), default=0.0)
     timeline = (run.builder or TimelineBuilder()).build(**meta)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
+from math import inf
 
 from gpusim.engine import CountingBarrier, PhasedBarrier, Simulation
 from gpusim.errors import HazardError
@@ -244,6 +245,8 @@ class Cta:
         self.cluster_sync = CountingBarrier(sim, f"{lane} cluster barrier", warps, lanes, partial(meeting, ClusterSync))
         self.tail = program.tail
         """How many of its last tiles lack some op of the others, as copies that run ahead do at the end."""
+        self.triggered_s = inf
+        """When its first warp let the next kernel begin."""
         self.waits, self.waits_per_tile = 0, 0.0
         """Loads that the lane which waited most has waited for: in all, and in a tile of the second half."""
         self.let_go_s: dict[CountingBarrier, float] = {}

@@ -35,6 +35,7 @@ from gpusim.hardware.sm.schedule import Group, Sharing
 from gpusim.hardware.sm.serial_units import SerialUnits
 from gpusim.hardware.sm.tensor_cores import TensorCores
 from gpusim.hardware.sm.warp import WarpLane
+from gpusim.hardware.sm.warp_dependents import GridDependency
 from gpusim.program import Compute, KernelProgram, Mix, Op, Role
 from gpusim.timeline import Recorder
 
@@ -59,6 +60,7 @@ class SmWork:
     """Schedulers that get different warps; equal ones are simulated once."""
     arithmetic: ComputeModel
     sharing: Sharing
+    dependency: GridDependency
     waves: Waves | None = None
     """Decides which waves of CTAs are left out; None: no wave is."""
     open_end: OpenEnd | None = None
@@ -93,6 +95,7 @@ class Sm:
         """Ends of this SM's CTAs, in the order in which they ended."""
         self.at_once = 1
         """How many CTAs it has at the same time."""
+        self.dependency = work.dependency
         self._work = work
         self._class = sm_class
         self._dispatch = CtaDispatch(profile, memory.latency.jitter_s(1.0) if memory.round_bytes else 0.0)

@@ -23,19 +23,11 @@ from gpusim.hardware.sm.cta import Cta
 from gpusim.hardware.sm.warp_barriers import BARRIER_HANDLERS, end
 from gpusim.hardware.sm.warp_cluster import CLUSTER_HANDLERS
 from gpusim.hardware.sm.warp_copies import COPY_HANDLERS
+from gpusim.hardware.sm.warp_dependents import DEPENDENT_HANDLERS
 from gpusim.hardware.sm.warp_hazards import check_end, found_at
 from gpusim.hardware.sm.warp_loads import LOAD_HANDLERS, LoadUnderWay
 from gpusim.hardware.sm.warp_products import PRODUCT_HANDLERS, WgmmaGroup
-from gpusim.program import (
-    WARP_SIZE,
-    Compute,
-    CpAsync,
-    Mix,
-    Op,
-    PartOfRole,
-    SetMaxNReg,
-    TimeStamp,
-)
+from gpusim.program import WARP_SIZE, Compute, CpAsync, Mix, Op, PartOfRole, SetMaxNReg, TimeStamp
 
 if TYPE_CHECKING:
     from gpusim.hardware.sm.sm import Sm
@@ -287,6 +279,7 @@ class WarpLane:
         **BARRIER_HANDLERS,
         **CLUSTER_HANDLERS,
         **PRODUCT_HANDLERS,
+        **DEPENDENT_HANDLERS,
         Compute: _compute,
         TimeStamp: _time_stamp,
         SetMaxNReg: _set_max_nreg,

@@ -12,7 +12,7 @@ Source: realkernels.microbench.host (copies: copy_beside); realkernels.microbenc
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 from gpusim.engine import Capacity, Event, FluidSystem, Simulation
@@ -21,19 +21,34 @@ from gpusim.host.device.hbm_time import hbm_seconds
 from gpusim.program import WARP_SIZE
 from gpusim.program.host import FixedCost, RooflineCost
 
-__all__ = ["BlockTimes", "Cost", "Placed", "SimulatedCost", "TransferCost"]
+__all__ = ["BlockTimes", "Cost", "Course", "Placed", "SimulatedCost", "TransferCost"]
+
+
+@dataclass(frozen=True, slots=True)
+class Course:
+    """A kernel program beside the kernels before and behind it, in seconds from its first block on.
+
+    It takes ``seconds``; its first warp waits for the kernel ahead at ``waits_s``; the next one may begin at
+    ``dependents_s``.
+    """
+
+    seconds: float
+    waits_s: float
+    dependents_s: float
 
 
 @dataclass(frozen=True, slots=True)
 class SimulatedCost:
     """The cost of a kernel whose warps were simulated: ``seconds`` alone on the device, ``hbm_seconds`` of HBM's time.
 
-    Beside as many of its kind as find room the device does ``per_second`` of them altogether.
+    Beside as many of its kind as find room the device does ``per_second`` of them altogether. ``course`` tells how it
+    goes if the kernel ahead is over so many seconds after its begin; None: it has nothing to do with that one.
     """
 
     seconds: float
     hbm_seconds: float
     per_second: float = inf
+    course: Callable[[float], Course] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +117,7 @@ class BlockTimes:
     def run(self, placed: Placed, ended: Callable[[], None]) -> None:
         """Call ``ended`` when the blocks are over, from now on, after all their rounds."""
         cost = placed.cost
-        dispatch_s = self._dispatch_s(placed)
+        dispatch_s = self.dispatch_s(placed)
         if isinstance(cost, FixedCost):
             self._after(placed.rounds * self.fixed_s(placed, cost), ended)
         elif isinstance(cost, SimulatedCost):
@@ -116,9 +131,30 @@ class BlockTimes:
 
     def fixed_s(self, placed: Placed, cost: FixedCost) -> float:
         """How long one round of blocks takes that last equally long whatever else runs."""
-        return self._dispatch_s(placed) + max(cost.seconds, self._least_s)
+        return self.dispatch_s(placed) + max(cost.seconds, self._least_s)
 
-    def _dispatch_s(self, placed: Placed) -> float:
+    def part(self, placed: Placed, part: float, ended: Callable[[], None], before_s: float) -> None:
+        """Call ``ended`` when a part, 0..1, of the cost of one round is over, of blocks that began ``before_s`` ago."""
+        cost = placed.cost
+        if isinstance(cost, FixedCost):
+            self._after(part * max(cost.seconds, self._least_s - before_s), ended)
+        elif isinstance(cost, SimulatedCost):
+            self.part_of_program(placed, part * cost.seconds, cost.seconds, ended)
+        elif cost.flop or cost.bytes:
+            self._roofline(cost, replace(placed, rounds=1), ended, part)
+        else:
+            ended()
+
+    def part_of_program(self, placed: Placed, seconds: float, left_s: float, ended: Callable[[], None]) -> None:
+        """Likewise after ``seconds`` of the ``left_s`` in which a kernel program, alone, does all of its work."""
+        cost, part = placed.cost, placed.count / placed.grid * seconds / left_s if left_s else 0.0
+        uses = [(self._programs, part / cost.per_second), (self._hbm, part * cost.hbm_seconds)]
+        if seconds > 0.0:
+            self._share(placed, seconds, uses, 1.0, ended)
+        else:
+            ended()
+
+    def dispatch_s(self, placed: Placed) -> float:
         """The slot is free for the next block a moment after this one has ended."""
         return self._interval_s * placed.count + self._restart_s
 
@@ -131,11 +167,11 @@ class BlockTimes:
         uses = [(self._programs, share / cost.per_second), (self._hbm, share * cost.hbm_seconds)]
         self._share(placed, max(cost.seconds, self._least_s), uses, 1.0, ended)
 
-    def _roofline(self, cost: RooflineCost, placed: Placed, ended: Callable[[], None]) -> None:
-        share = placed.count / placed.grid
+    def _roofline(self, cost: RooflineCost, placed: Placed, ended: Callable[[], None], part: float = 1.0) -> None:
+        share = part * placed.count / placed.grid
         flop_s = cost.flop / self._flop_per_sm
         hbm_s = hbm_seconds(self._profile, cost.bytes - cost.writes, cost.writes)
-        alone_s = max(flop_s / min(placed.grid, self._sms), hbm_s) * placed.crowd / placed.grid
+        alone_s = part * max(flop_s / min(placed.grid, self._sms), hbm_s) * placed.crowd / placed.grid
         bound = alone_s * placed.sms / (flop_s * share) if flop_s else inf
         self._share(placed, alone_s, [(self._hbm, share * hbm_s)], bound, ended)
 

@@ -5,7 +5,8 @@ Models: threads, warps, block slots, registers and shared memory of every SM; a 
   (leftover); a higher priority goes first whenever blocks end; at most ``stream.resident_grids`` grids at once.
   Blocks placed together end together (`block_times` says when), and as long as more are left than find room, others of
   the kernel follow in their places: many such rounds are one event, however many blocks there are. A kernel program
-  takes the slots of its first wave for its whole simulated duration.
+  takes the slots of its first wave for its whole simulated duration. Blocks of a programmatic launch wait for the
+  kernel ahead; a kernel lets the next one begin when all its blocks have, or have ended.
 Omits: preemption, clusters across kernels, equal-priority sharing by time slices.
 Source: CUDA C++ Programming Guide (stream priorities; resident grids); realkernels.microbench.host (rules: sharing,
   resident).
@@ -22,6 +23,7 @@ import numpy as np
 from gpusim.engine import Event, Simulation
 from gpusim.hardware.occupancy import allocated_shared, registers_of_warp, resident_ctas
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.host.device.block_lives import BlockLife, BlockLives, triggers_early
 from gpusim.host.device.block_times import BlockTimes, Placed
 from gpusim.program import WARP_SIZE
 from gpusim.program.host import FixedCost, RooflineCost, Work
@@ -46,6 +48,12 @@ class Grid:
     need: np.ndarray
     crowd: int
     """As many of its blocks as find room when it is alone."""
+    triggered: Callable[[], None]
+    """To be called when all its blocks have let the next kernel begin, or have ended."""
+    released: Event | None
+    """When its blocks no longer wait for the kernel ahead; None: they do not."""
+    untriggered: int
+    """Blocks that have not let it yet."""
     running: int = 0
     begun: bool = False
 
@@ -62,6 +70,8 @@ class _Rounds:
     round_s: float
     """How long one round takes; 0 if that depends on what else runs."""
     over: bool = False
+    triggered: bool = False
+    """Whether its blocks have let the next kernel begin."""
 
     @property
     def end_s(self) -> float:
@@ -89,6 +99,7 @@ class BlockScheduler:
         self._waiting: list[Grid] = []
         self._serial = 0
         self._times = BlockTimes(sim, profile)
+        self._lives = BlockLives(sim, self._times)
         self._scheduled = False
         self._repeating: list[_Rounds] = []
         """Rounds under way that end at times known beforehand."""
@@ -97,8 +108,15 @@ class BlockScheduler:
         """How much longer a copy from or to the host takes that begins now, because HBM is full."""
         return self._times.copy_waits_s()
 
-    def launch(self, work: Work, priority: int, started: Callable[[], None]) -> Event:
-        """Queue a kernel; the event is the end of its last block. Raises DoesNotFit."""
+    def launch(
+        self, work: Work, priority: int, started: Callable[[], None], triggered: Callable[[], None],
+        released: Event | None = None,
+    ) -> Event:  # fmt: skip
+        """Queue a kernel; the event is the end of its last block. Raises DoesNotFit.
+
+        ``started``, ``triggered``: called when its first block has found room, and when the next kernel may begin.
+        ``released``: when the kernel ahead is over, for which its blocks wait; None if it is.
+        """
         fits = resident_ctas(
             self._profile,
             threads=work.threads,
@@ -108,7 +126,8 @@ class BlockScheduler:
         )
         self._serial += 1
         need, crowd = self._need(work, fits.ctas_per_sm), min(work.grid, fits.ctas_per_sm * self._sms)
-        grid = Grid(work, priority, self._serial, self._sim.event(), started, work.grid, need, crowd)
+        done, count = self._sim.event(), work.grid
+        grid = Grid(work, priority, self._serial, done, started, count, need, crowd, triggered, released, count)
         # One kernel after the other comes through the front end.
         arrival = max(self._sim.now, self._front_free_s)
         self._front_free_s = arrival + self._dispatch_s
@@ -184,13 +203,27 @@ class BlockScheduler:
         grid.running += count
         sms, cost = int(np.count_nonzero(taken)), grid.work.cost
         placed = Placed(cost, grid.work.grid, grid.crowd, count, sms, first, grid.left == count, grid.work.threads)
-        placed = replace(placed, rounds=self._rounds(grid, placed))
+        life = self._life(grid)
+        if life is None:
+            placed = replace(placed, rounds=self._rounds(grid, placed))
         grid.left -= count * placed.rounds
         round_s = self._times.fixed_s(placed, cost) if isinstance(cost, FixedCost) else 0.0
         rounds = _Rounds(grid, taken, count, placed.rounds, self._sim.now, round_s)
         if round_s and placed.rounds > 1:
             self._repeating.append(rounds)
-        self._times.run(placed, lambda: self._end(rounds))
+        if life is None:
+            self._times.run(placed, lambda: self._end(rounds))
+        else:
+            self._lives.run(placed, life, lambda: self._trigger(rounds), lambda: self._end(rounds))
+
+    def _life(self, grid: Grid) -> BlockLife | None:
+        """What blocks that are placed now do besides their cost; None if nothing."""
+        work, released = grid.work, grid.released
+        if released is not None and released.processed:
+            released = None
+        if released is None and not work.prologue_s and work.trigger >= 1.0 and not triggers_early(work.cost):
+            return None
+        return BlockLife(work.prologue_s, work.trigger, released)
 
     def _rounds(self, grid: Grid, placed: Placed) -> int:
         """How often the blocks of the head that are ``placed`` are sure to be followed by others in the same places.
@@ -218,12 +251,22 @@ class BlockScheduler:
         last = replace(rounds, rounds=rounds.rounds - to_come // rounds.count, over=False)
         self._sim.call_after(last.end_s - self._sim.now, lambda _event: self._end(last))
 
+    def _trigger(self, rounds: _Rounds) -> None:
+        """Its blocks let the next kernel begin, or have ended."""
+        if rounds.triggered:
+            return
+        rounds.triggered, grid = True, rounds.grid
+        grid.untriggered -= rounds.count * rounds.rounds
+        if not grid.untriggered:
+            grid.triggered()
+
     def _end(self, rounds: _Rounds) -> None:
         if rounds.over:
             return
         if rounds in self._repeating:
             self._repeating.remove(rounds)
         grid = rounds.grid
+        self._trigger(rounds)
         self._free += rounds.taken[:, None] * grid.need
         grid.running -= rounds.count
         if not grid.left and not grid.running:

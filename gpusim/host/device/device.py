@@ -67,7 +67,12 @@ class Device:
         def started() -> None:
             item.start_s = self._sim.now
 
-        yield self._blocks.launch(work, item.stream.spec.priority, started)
+        def triggered() -> None:
+            item.triggered_s = self._sim.now
+            if item.triggered is not None:
+                item.triggered.succeed()
+
+        yield self._blocks.launch(work, item.stream.spec.priority, started, triggered, item.released)
 
     def _staged(self, item: Item, op: Staged) -> Generator:
         """A part of a copy; together they are one interval, as a profiler shows it."""
@@ -90,6 +95,8 @@ class Device:
         work, zoom = self._times.work(op.kernel)
         yield from self._on_sms(item, self._left.behind(work, *_moved(work, zoom)))
         self._draw(item, "kernel", "cta_slot")
+        if zoom is not None and item.released_s > item.start_s and "dependents_s" in zoom.meta:
+            zoom = self._times.released(op.kernel, item.released_s - item.start_s)
         if zoom is not None:
             self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, self._sim.now, zoom))
 

@@ -29,6 +29,14 @@ class Drawing:
         if self.record is None:
             return
         first, stream = first or item, item.stream
+        if isinstance(item.op, Launch):
+            self.kernel_names[item.lane].append(item.op.kernel.name)
+        if item.behind is not None and item.start_s < stream.free_s:
+            # Both run at the same time, as a profiler shows them.
+            stream.free_s = max(stream.free_s, end_s)
+            cause = item.behind.row
+            item.row = self.record(item.lane, kind, item.start_s, end_s, "", item.chunk, -1, size, cause)
+            return
         start = max(item.start_s, stream.free_s)
         begin = max(stream.free_s, first.enqueued_s)
         ready = min(max(first.ready_s, begin), start)
@@ -38,7 +46,5 @@ class Drawing:
         if start > ready:
             # Who had taken it is not known here.
             self.record(item.lane, "wait", ready, start, resource, item.chunk)
-        if isinstance(item.op, Launch):
-            self.kernel_names[item.lane].append(item.op.kernel.name)
         stream.free_s = end_s
         item.row = self.record(item.lane, kind, start, stream.free_s, "", item.chunk, -1, size)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from gpusim.errors import ProgramError
-from gpusim.host.device.streams import Streams
+from gpusim.host.device.streams import Streams, kernel_ahead
 from gpusim.host.device.work import Item, StreamState
 from gpusim.program.host import EventRecord, Graph, HostFunc, Launch, MemcpyAsync, MemsetAsync, StreamWaitEvent
 
@@ -41,6 +41,8 @@ def launch_graph(streams: Streams, origin: StreamState, graph: Graph) -> None:
             kind, label = _kind(op)
             item = streams.new_item(kind, state, label, waits, op.chunk, op)
             item.in_graph = launch
+            ahead = kernel_ahead(op, waits)
+            item.behind = ahead if ahead is not None and ahead.in_graph == launch else None
             lasts[op.stream] = [(item, "stream_order")]
             streams.start(item)
     if ends := list(dict.fromkeys(dep for deps in lasts.values() for dep, _ in deps)):

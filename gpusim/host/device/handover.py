@@ -8,13 +8,14 @@ Models: a queue per stream and engine (kernels, one per copy direction). Within 
   graphs (same rules, less from kernel to kernel). From one device to another it takes ``stream.peer_hop`` more, and up
   to ``stream.peer_retry`` until somebody looks where it would be seen at once on one device. A copy that is asked for
   by the device that is written is made by the one that is read: it is asked for across, in the order of the stream,
-  and its end is told across.
+  and its end is told across. A programmatic launch begins ``stream.programmatic_start`` after the blocks ahead have
+  let it, and goes on ``stream.programmatic_wait`` after that kernel has ended.
 Omits: why a second queue makes no difference; what queues of copies that wait do to each other (with three and four
   streams in and out of a kernel the device takes 3 % longer than is said here, without the kernel 3 to 6 % less).
   Beside streams that do nothing but wait, kernels lose a third of what they lose here (handover: waiting).
 Source: realkernels.microbench.host (device: kernels of 10 us with copies between them start at multiples of 8.192 us
   from each other; between kernels, also across streams, nothing of that kind; handover: late, and the periods of 1 to
-  8 streams, 52 within 3.7 % on average; ``copy.turn`` comes from eight more; peers: chains).
+  8 streams, 52 within 3.7 % on average; ``copy.turn`` comes from eight more; peers: chains; programmatic).
 """
 
 from __future__ import annotations
@@ -48,6 +49,8 @@ class HandOver:
         self._device_copy_s = value("stream.device_copy")
         self._to_copy_s, self._from_copy_s = value("stream.kernel_copy"), value("stream.copy_kernel")
         self._copy_copy_s, self._from_func_s = value("stream.copy_copy"), value("stream.func_kernel")
+        self._early_start_s = value("stream.programmatic_start"), value("graph.programmatic_start")
+        self._early_wait_s = value("stream.programmatic_wait"), value("graph.programmatic_wait")
         self._node_s, self._fork_s, self._launch_gap_s = (
             value("graph.node"),
             value("graph.fork"),
@@ -64,6 +67,8 @@ class HandOver:
         enqueued = item.enqueued_s + (self._graph_start_s if item.in_graph else self._start[item.engine])
         waiting = max(enqueued, item.before.start_s) if item.before is not None else enqueued
         ready = enqueued + item.pulled * self._peer_hop_s
+        if item.behind is not None:
+            return max(ready, item.behind.triggered_s + self._early_start_s[item.in_graph > 0])
         for dep, why in item.deps:
             end = dep.end_s
             across_s = self._across_s(dep, item)
@@ -77,6 +82,10 @@ class HandOver:
                 end += self._chance() * self._peer_retry_s
             ready = max(ready, end + self._takes(dep, item, why) + across_s)
         return ready
+
+    def waits_on_s(self, item: Item) -> float:
+        """From the end of the kernel ahead until a kernel that began during it, and waits for it, goes on."""
+        return self._early_wait_s[item.in_graph > 0]
 
     def _across_s(self, dep: Item, item: Item) -> float:
         """From the device of ``dep`` to that of its stream, to that of the stream of ``item``, to that of ``item``."""

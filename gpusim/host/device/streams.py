@@ -2,9 +2,11 @@
 
 Models: order within a stream; events; the legacy stream, which waits for all blocking streams and which they wait for
   (per-thread default streams are blocking ones, of which each thread has one; non-blocking streams are not concerned);
-  graphs, whose order is their edges; host functions, one at a time; a bounded number of launches in a stream. Through
-  which hardware queue work goes, and what holds it up there, is said by `queues`.
-Omits: programmatic dependent launch, stream priorities of copies.
+  graphs, whose order is their edges; host functions, one at a time; a bounded number of launches in a stream;
+  programmatic launches, which may begin while the kernel ahead runs. Through which hardware queue work goes, and what
+  holds it up there, is said by `queues`.
+Omits: stream priorities of copies; programmatic launches behind events of other streams (they wait as others do), and
+  that of those which never wait for the kernel ahead no more than some ten run at a time in a stream.
 Source: CUDA Runtime API (stream synchronization behavior); realkernels.microbench.host (device, rules).
 """
 
@@ -12,15 +14,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 
-from gpusim.engine import Simulation
+from gpusim.engine import Event, Simulation
 from gpusim.errors import GpusimError, listing, nearest
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.host.device.handover import HandOver
 from gpusim.host.device.queues import HardwareQueues
 from gpusim.host.device.work import COPY_ENGINES, DeviceOp, Item, StreamState, device_of, engine_of
-from gpusim.program.host import HostProgram, Stream
+from gpusim.program.host import EventRecord, HostProgram, Launch, Stream
 
-__all__ = ["Streams"]
+__all__ = ["Streams", "kernel_ahead"]
 
 Execute = Callable[[Item], Generator]
 
@@ -93,6 +95,7 @@ class Streams:
         deps += [(item, "event") for item in stream.waits]
         stream.waits = []
         item = self.new_item(kind, stream, label, deps, chunk, op)
+        item.behind = kernel_ahead(op, deps)
         stream.last = item
         stream.drop_finished()
         stream.queued.append(item)
@@ -130,6 +133,8 @@ class Streams:
         text, engine = f"{label}{chunk_text} (#{self._serial})", engine_of(kind, op)
         device = device_of(op, stream)
         item = Item(kind, stream, text, self._sim.event(), op, engine, engine, device, deps, chunk, self._sim.now)
+        if kind == "kernel":
+            item.triggered = self._sim.event()
         self.items.append(item)
         return item
 
@@ -142,9 +147,11 @@ class Streams:
 
     def _run(self, item: Item, ahead: Item | None) -> Generator:
         sim = self._sim
+        behind = item.behind
         for dep, why in item.deps:
-            if not dep.finished:
-                yield from sim.wait(dep.done, item.name, why, dep)
+            over = dep.done if behind is None else behind.triggered
+            if not over.triggered:
+                yield from sim.wait(over, item.name, why, behind or dep)
                 item.reason = why
         if ahead is not None and not self._queues.handed_out(ahead).triggered:
             yield from sim.wait(self._queues.handed_out(ahead), item.name, "stream_order", ahead)
@@ -160,9 +167,44 @@ class Streams:
         if ready > sim.now:
             yield sim.timeout(ready - sim.now)
         item.ready_s = sim.now
+        if behind is not None:
+            item.released = self._released(item, behind, self._hand_over.waits_on_s(item))
         yield from self._execute(item)
+        if behind is not None and not behind.finished:
+            yield behind.done
         item.end_s = sim.now
         item.done.succeed()
+
+    def _released(self, item: Item, behind: Item, waits_s: float) -> Event | None:
+        """Happens ``waits_s`` after the end of the kernel ahead; None if that is past."""
+        sim = self._sim
+        released = sim.event()
+
+        def over(_event: object) -> None:
+            item.released_s = sim.now
+            released.succeed()
+
+        if not behind.finished:
+            behind.done.callbacks.append(lambda _event: sim.call_after(waits_s, over))
+        elif sim.now < behind.end_s + waits_s:
+            sim.call_after(behind.end_s + waits_s - sim.now, over)
+        else:
+            return None
+        return released
+
+
+def kernel_ahead(op: DeviceOp | None, deps: list[tuple[Item, str]]) -> Item | None:
+    """The kernel during which a programmatic launch may begin: it is all that this waits for, but for records."""
+    if not (isinstance(op, Launch) and op.programmatic):
+        return None
+    while len(deps) == 1 and deps[0][1] == "stream_order":
+        ((dep, _),) = deps
+        if dep.kind == "kernel":
+            return dep
+        if not isinstance(dep.op, EventRecord):
+            return None
+        deps = dep.deps
+    return None
 
 
 def _blocking(spec: Stream) -> bool:

@@ -108,6 +108,14 @@ class Item:
     """Whether its queue found that it had to wait for another engine, so that it looks only now and then."""
     in_graph: int = 0
     """Number of the graph launch it belongs to; 0: none."""
+    behind: Item | None = None
+    """The kernel during which it may begin, as a programmatic launch; it ends no earlier."""
+    triggered: Event | None = None
+    """Of a kernel, when all its blocks have let the next one begin or have ended."""
+    triggered_s: float = -1.0
+    released: Event | None = None
+    """When its blocks no longer wait for the kernel `behind`; None: they never do."""
+    released_s: float = -1.0
 
     @property
     def lane(self) -> str:

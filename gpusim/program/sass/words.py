@@ -81,6 +81,7 @@ _WORDS = {
     "SYNCS": ("wait, acquire or mbarrier_wait", ""), "SYNCS.ARRIVE": ("release, producer_commit or arrive", ""),
     "SYNCS.EXPECT": ("expect_tx", "bytes"), "UCGABAR_WAIT": ("cluster_sync", ""),
     "USETMAXREG": ("set_max_nreg", "registers"),
+    "ACQBULK": ("grid_dependency_wait", ""), "PREEXIT": ("launch_dependents", ""),
 }  # fmt: skip
 """Word and field of a scenario that state an opcode; {} is the width of its access."""
 

@@ -67,6 +67,13 @@ class WorkSpec(Model):
     """Registers of a thread."""
     shared_bytes: Annotated[ByteCount, Field(le=2**20)] = 0
     """Bytes of shared memory of a block."""
+    prologue: Time = 0.0
+    """What each block does first, besides its cost, that needs nothing of the kernel ahead in its stream. A
+    `programmatic` launch gets so far while that one runs, and then waits for it (griddepcontrol.wait)."""
+    trigger: Literal["first"] | Annotated[Number, Field(ge=0, le=1)] = 1.0
+    """Part of the cost of a block, 0 to 1, after which it lets a `programmatic` launch behind it begin
+    (griddepcontrol.launch_dependents), or `first`: even before its prologue. That launch begins when all blocks have
+    let it or have ended, and there is room."""
 
     @model_validator(mode="after")
     def _one_cost(self) -> WorkSpec:

@@ -67,7 +67,8 @@ def _work(name: str, spec: WorkSpec) -> ops.Work:
         if spec.duration is not None
         else ops.RooflineCost(spec.flop, spec.bytes, spec.writes)
     )
-    return ops.Work(cost, spec.blocks, spec.threads, spec.registers, spec.shared_bytes, name)
+    trigger = ops.AT_BEGINNING if spec.trigger == "first" else spec.trigger
+    return ops.Work(cost, spec.blocks, spec.threads, spec.registers, spec.shared_bytes, name, spec.prologue, trigger)
 
 
 _MAKE: dict[str, Callable[[Call, Mapping[str, ops.Work | KernelProgram]], ops.HostOp]] = {
@@ -76,7 +77,9 @@ _MAKE: dict[str, Callable[[Call, Mapping[str, ops.Work | KernelProgram]], ops.Ho
     "memcpy": lambda c, _: ops.Memcpy(
         c.args.direction, c.args.bytes, not c.args.pageable, chunk=c.chunk, over=c.args.over or 0
     ),
-    "launch": lambda c, kernels: ops.Launch(kernels[c.args.kernel], c.stream, chunk=c.chunk),
+    "launch": lambda c, kernels: ops.Launch(
+        kernels[c.args.kernel], c.stream, chunk=c.chunk, programmatic=c.args.programmatic
+    ),
     "record": lambda c, _: ops.EventRecord(c.names["event"], c.stream, c.chunk),
     "wait_event": lambda c, _: ops.StreamWaitEvent(c.names["event"], c.stream, c.chunk),
     "malloc": lambda c, _: ops.Malloc(c.names["buffer"], c.args.bytes, c.chunk),

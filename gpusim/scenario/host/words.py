@@ -113,6 +113,11 @@ class LaunchArgs(OnStream):
 
     kernel: Name
     """One of `kernels`."""
+    programmatic: bool = False
+    """Launched with programmatic stream serialization (programmatic dependent launch): directly behind another kernel
+    in its stream, or with nothing but a `record` between, it may begin while that one runs, as soon as all blocks of
+    that have let it (`trigger`, `launch_dependents`) or have ended. A kernel given by its cost waits for the one ahead
+    behind its `prologue`, one that is spelled out where it says `grid_dependency_wait`."""
 
 
 class OnEvent(OnStream):

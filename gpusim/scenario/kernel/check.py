@@ -94,7 +94,7 @@ def _tile_problems(tiles: list[int] | TileTotal, grid: int, most: int) -> Iterat
 
 
 def _role_problems(role: RoleSpec, path: tuple, tiles: int) -> Iterator[Problem]:
-    if not (role.prologue or role.per_tile or role.epilogue):
+    if not any(getattr(role, part) for part in PARTS):
         yield Problem((*path, "per_tile"), "is empty, so that the role never does anything", "ops, or idle_warps: n")
     if role.offset >= role.every:
         yield Problem((*path, "offset"), f"is {role.offset} with every {role.every}", f"at most {role.every - 1}")
@@ -135,8 +135,8 @@ def _wait_problems(role: RoleSpec, place: tuple) -> Iterator[Problem]:
     loads = (spec for _, word, spec in as_run(role.per_tile) if word in LOADS and not spec.wait)
     ahead = [spec.ahead for spec in loads if isinstance(spec.ahead, int)]
     under_way = 0
-    for part in ("prologue", *("per_tile",) * SETTLED, "epilogue"):
-        if part == "per_tile":
+    for part in ("prologue", "before_loop", *("per_tile",) * SETTLED, "epilogue"):
+        if part == "before_loop":
             # Those of the first tiles have been asked for before.
             under_way, ahead = under_way + sum(ahead), []
         for path, word, spec in as_run(getattr(role, part)):

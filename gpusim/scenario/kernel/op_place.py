@@ -27,7 +27,7 @@ def op_place(kernel: SpelledKernel, role: str, at: tuple[int, int]) -> Place:
 def _numbered(loop: TileLoop) -> Callable[[int], object]:
     """The same loop, which yields for each op its step's number in the order of the file."""
     before, parts = 0, []
-    for steps in (loop.prologue, loop.per_tile, loop.epilogue):
+    for steps in (loop.prologue, loop.before_loop, loop.per_tile, loop.epilogue):
         parts.append(tuple(_named(step, number) for number, step in enumerate(steps, start=before)))
         before += len(steps)
     return TileLoop(*parts, every=loop.every, offset=loop.offset)

@@ -99,6 +99,14 @@ OPS: dict[str, OpWord] = {
     "arrive": OpWord(Arrival, "barrier", about="mbarrier.arrive, one lane of each warp."),
     "expect_tx": OpWord(Expect, about="mbarrier.arrive.expect_tx."),
     "mbarrier_wait": OpWord(PhaseWait, "barrier", about="mbarrier.try_wait until a phase of a barrier is complete."),
+    "grid_dependency_wait": OpWord(
+        Schedule,
+        about="griddepcontrol.wait: of a kernel that was launched as `programmatic`, until the kernel ahead is over.",
+    ),
+    "launch_dependents": OpWord(
+        Schedule,
+        about="griddepcontrol.launch_dependents: the CTA lets a `programmatic` launch behind this kernel begin.",
+    ),
     "set_max_nreg": OpWord(Registers, "registers", int, about="setmaxnreg: move registers between warpgroups."),
 }
 """Every word of an op list."""

@@ -16,7 +16,7 @@ __all__ = [
     "TechniqueKernel", "TileTotal", "names_technique",
 ]  # fmt: skip
 
-PARTS = ("prologue", "per_tile", "epilogue")
+PARTS = ("prologue", "before_loop", "per_tile", "epilogue")
 """Op lists of a role, in the order in which they run."""
 
 MAX_GRID = 2**31 - 1  # gridDim.x
@@ -62,6 +62,9 @@ class RoleSpec(Model):
     """The first tile it treats, below `every`."""
     prologue: list[OpStep] = []
     """Ops done once, before the first tile."""
+    before_loop: list[OpStep] = []
+    """Ops done once, too, but behind those of `per_tile` that run `ahead` for the first tiles: what a kernel does
+    between filling its ring and its loop, such as waiting for the kernel ahead of it (`grid_dependency_wait`)."""
     per_tile: list[OpStep]
     """Ops done for each tile."""
     epilogue: list[OpStep] = []

@@ -18,7 +18,7 @@ from gpusim.scenario.kernel.access_schema import StageRelease
 from gpusim.scenario.kernel.op_lists import as_run, as_written
 from gpusim.scenario.kernel.op_makers import ArrivalMaker, LateMaker, Maker, PhaseMaker, stage_of
 from gpusim.scenario.kernel.op_schema import REPEAT
-from gpusim.scenario.kernel.schema import RoleSpec, SpelledKernel, TileTotal
+from gpusim.scenario.kernel.schema import PARTS, RoleSpec, SpelledKernel, TileTotal
 
 __all__ = ["Step", "TileLoop", "build_kernel", "fill_arrivals", "free_arrivals", "tile_loop", "turn_of"]
 
@@ -48,6 +48,7 @@ class TileLoop:
     """The ops of one role of one CTA, given its number of tiles; with ``every`` those of its own tiles only."""
 
     prologue: tuple[Step, ...]
+    before_loop: tuple[Step, ...]
     per_tile: tuple[Step, ...]
     epilogue: tuple[Step, ...]
     every: int = 1
@@ -58,6 +59,8 @@ class TileLoop:
         yield from _once(self.prologue, tiles, default=self.offset)
         lead = max((step.ahead for step in self.per_tile), default=0)
         for iteration in range(-lead, tiles):
+            if not iteration:
+                yield from _once(self.before_loop, tiles, default=self.offset)
             for step in self.per_tile:
                 tile = iteration + step.ahead
                 # Only ops ahead of the loop run before it starts.
@@ -69,6 +72,8 @@ class TileLoop:
                 make = step.make if step.skip_first <= tile < tiles - step.skip_last else step.instead
                 if make is not None:
                     yield make(tile)
+        if not tiles:
+            yield from _once(self.before_loop, tiles, default=self.offset)
         last = tiles - 1 - (tiles - 1 - self.offset) % self.every
         yield from _once(self.epilogue, tiles, default=max(last, -1))
 
@@ -161,7 +166,7 @@ def free_arrivals(kernel: SpelledKernel, ring: str) -> list[int]:
 
 
 def _uses(role: RoleSpec, words: tuple[str, ...]) -> set[str]:
-    found = as_written([*role.prologue, *role.per_tile, *role.epilogue])
+    found = as_written([step for part in PARTS for step in getattr(role, part)])
     names = (getattr(spec, "ring", None) or getattr(spec, "reads", None) for _, word, spec in found if word in words)
     return {name for name in names if name}
 
@@ -181,7 +186,7 @@ def tile_loop(kernel: SpelledKernel, role: RoleSpec) -> TileLoop:
     read = waited or (next(iter(kernel.rings)) if len(kernel.rings) == 1 else None)
     spares = any(word == "wait_loads" and spec.pending for _, word, spec in as_written(role.per_tile))
     parts = []
-    for steps in (role.prologue, role.per_tile, role.epilogue):
+    for steps in (getattr(role, part) for part in PARTS):
         part = []
         for _, word, spec in as_run(steps):
             if word == "wait":
@@ -234,6 +239,7 @@ _OPS: dict[str, type] = {
     "producer_commit": ops.ProducerCommit, "tma_store": ops.TmaStore, "bulk_wait": ops.BulkWait,
     "sync_threads": ops.SyncThreads, "cluster_sync": ops.ClusterSync, "named_barrier": ops.NamedBarrier,
     "set_max_nreg": ops.SetMaxNReg,
+    "grid_dependency_wait": ops.GridDependencyWait, "launch_dependents": ops.LaunchDependents,
     "wgmma": ops.Wgmma, "wgmma_wait": ops.WgmmaWait,
 }  # fmt: skip
 """The op of each word whose fields have the names of the op's own; `_maker` builds the others."""
