@@ -52,6 +52,8 @@ class Simulation(simpy.Environment):
         super().__init__()
         self._waiting: dict[str, tuple[str, Any, int]] = {}
         self._late: deque[Callable[[], None]] = deque()
+        self.unwatched: set[str] = set()
+        """Lanes that may wait for good without being a deadlock."""
 
     def call_late(self, callback: Callable[[], None]) -> None:
         """Call back once, after every event of this instant."""
@@ -74,6 +76,8 @@ class Simulation(simpy.Environment):
         ``target`` has ``name`` and ``satisfiers`` (lanes that can release it), and may have ``progress`` and
         ``missing``.
         """
+        if lane in self.unwatched:
+            return (yield event)
         self._waiting[lane] = (reason, target, tile)
         value = yield event
         del self._waiting[lane]

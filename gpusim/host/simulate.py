@@ -59,7 +59,7 @@ def simulate_host(
         return TimelineBuilder().build(**meta)
     if zoom:
         for lane, start_s, end_s, timeline in (zoom for device in machine.devices for zoom in device.zooms):
-            _embed(builder, lane, start_s, end_s, timeline)
+            _embed(builder, lane, start_s, end_s, timeline())
     return builder.build(**meta)
 
 

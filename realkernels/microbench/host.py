@@ -2,20 +2,20 @@
 
 Writes one file, ``DIR/host_microbench.json``: device and host in words, and per bench its notes and rows.
 
-========== ==========================================================================================
-bench      defines
-========== ==========================================================================================
-calls      cost of each runtime call from Python through CuPy, idle and with a busy stream
-cpp        the same from C++ (host_cost.cu)
-device     gaps between kernels, copies, events and host functions in a stream, across streams, in a graph
-copies     copy and memset time by size and direction, both directions at once, pageable staging, beside kernels
-alloc      device, pinned and pool allocation, hits and misses, release thresholds, reuse
-rules      which calls wait, queue depth, connections, resident grids, block order, default streams
-latency    call to start and end to return, on one clock by CUPTI
-handover   copy engines that serve streams which wait for each other's engines
-programmatic  kernels that begin while the one ahead runs: when they begin, when their wait returns
-peers      copies and events between two devices; not among the default ones, as it needs two
-========== ==========================================================================================
+============ ========================================================================================
+bench        defines
+============ ========================================================================================
+calls        cost of each runtime call from Python through CuPy, idle and with a busy stream
+cpp          the same from C++ (host_cost.cu)
+device       gaps between kernels, copies, events and host functions in a stream, across streams, in a graph
+copies       copy and memset time by size and direction, both directions at once, pageable staging, beside kernels
+alloc        device, pinned and pool allocation, hits and misses, release thresholds, reuse
+rules        which calls wait, queue depth, connections, resident grids, block order, default streams
+latency      call to start and end to return, on one clock by CUPTI
+handover     copy engines that serve streams which wait for each other's engines
+programmatic kernels that begin while the one ahead runs: when they begin, when their wait returns
+peers        copies and events between two devices; not among the default ones, as it needs two
+============ ========================================================================================
 
 Connections depend on the environment, so that part is run again in children with 1 and 32 of them.
 """
@@ -42,6 +42,8 @@ from realkernels._harness.compile import source_hash
 from realkernels.microbench.bench import HERE
 
 BENCHES = ("calls", "device", "copies", "alloc", "rules", "handover", "latency", "cpp", "programmatic")
+OF_THEIR_OWN = ("peers", "programmatic")
+"""Benches whose runs are kept apart: few machines have two devices, and what a device does needs no eighteen hosts."""
 CONNECTIONS = (1, 32)
 CHILD_LIMIT_S = 60.0
 
@@ -148,10 +150,11 @@ def _write(path: Path, document: dict) -> None:
 def install(folder: Path) -> int:
     """A further run in ``recorded/<device>/host``: one file per bench, one row a line. Needs no GPU.
 
-    Runs of the bench ``peers`` go to ``recorded/<device>/peers``, as few machines have two devices.
+    Runs of a bench of `OF_THEIR_OWN` alone go to a folder of its name.
     """
     document = json.loads((folder / "host_microbench.json").read_text(encoding="utf-8"))
-    kind = "peers" if set(document["benches"]) == {"peers"} else "host"
+    (only,) = document["benches"] if len(document["benches"]) == 1 else ("",)
+    kind = only if only in OF_THEIR_OWN else "host"
     runs = HERE / "recorded" / device_folder(document["device"]["name"]) / kind
     day = document["device"]["date"][:10]
     target = next(run for n in itertools.count(1) if not (run := runs / f"{day}_{n}").exists())

@@ -22,6 +22,8 @@ NOTES = {
     "late": "the host was slower than its head start; the row is void",
 }
 CHAIN = 24
+FROM = 90
+"""First compute capability with programmatic launches."""
 SOURCE = HERE / "host_programmatic.cu"
 WHO = ("nobody", "all", "first thread", "first warp")
 
@@ -67,6 +69,11 @@ class _Chain:
             **{f"goes_on_{key}": value for key, value in spread((waited[1:] - end[:-1])[1:]).items()},
             "period_s": float(np.median(np.diff(end)[1:])), "late": lab.late,
         }  # fmt: skip
+
+
+def _launches(lab: Lab) -> bool:
+    """Whether the device has programmatic launches."""
+    return int(lab.cupy.cuda.Device().compute_capability) >= FROM
 
 
 def _chains(lab: Lab) -> Iterator[dict]:
@@ -116,4 +123,9 @@ def _instructions(lab: Lab) -> Iterator[dict]:
     yield {"kind": "instructions", "wait_cycles": wait, "launch_dependents_cycles": lets}
 
 
-SECTIONS = (_chains, _prologues, _rooms, _threads, _instructions)
+def _all(lab: Lab) -> Iterator[dict]:
+    for section in (_chains, _prologues, _rooms, _threads, _instructions) if _launches(lab) else ():
+        yield from section(lab)
+
+
+SECTIONS = (_all,)

@@ -86,6 +86,7 @@ BENCHES = (
     "hbm",
     "few_writes",
     "copies_beside",
+    "behind_misses",
     "walk",
     "in_order",
     "l2",

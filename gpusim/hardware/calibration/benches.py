@@ -14,6 +14,7 @@ __all__ = ["Benches", "Measured", "Rows", "bench_file"]
 _RAN_ON = {
     ("h200_sxm", "behind_loads"): "h100_sxm",
     ("h100_sxm", "atomics"): "h200_sxm",
+    ("h100_sxm", "behind_misses"): "h200_sxm",
     ("h100_sxm", "copies_beside"): "h200_sxm",
     ("h100_sxm", "dsmem"): "h200_sxm",
     ("h100_sxm", "shared_atomics"): "h200_sxm",

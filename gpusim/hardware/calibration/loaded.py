@@ -15,6 +15,8 @@ from gpusim.program import WARP_SIZE
 
 __all__ = ["LOADED_STEPS"]
 
+MANY_BYTES = 32 << 10
+"""Of an SM, from which on copies of all SMs wait for HBM."""
 FULL = 0.97
 """Of the bandwidth that a mix of reads and writes has at most: HBM is full."""
 UNSATURATED = 0.85
@@ -120,4 +122,25 @@ def _copies_beside(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
     return {"hbm.copy_waits": Measured(mean, "", "copies_beside (full HBM; H200)", off)}
 
 
-LOADED_STEPS = (_loads_beside_stores, _between_warps, _copies_beside)
+def _behind_misses(b: Benches, _: dict[str, Measured]) -> dict[str, Measured]:
+    """Bytes that all SMs wait for from DRAM before hits wait behind them.
+
+    A hit that waits comes at the same time whenever it was asked for: when all but so many of them have come, by how
+    much longer more of them take. Only hits that were asked for when all copies had been issued.
+    """
+    sms = b.sms("behind_misses")
+    rows = b.rows("behind_misses", sms=sms)
+    idle = next(row["hit_cycles"] for row in rows if not row["bytes"])
+    landed = [(row["bytes"], row["landed_cycles"]) for row in rows if row["bytes"] >= MANY_BYTES and not row["delay"]]
+    cycles_per_byte, _ = np.polyfit(*zip(*landed, strict=True), 1)
+    ahead = [
+        row["bytes"] - (row["asked_cycles"] + row["hit_cycles"] - idle) / cycles_per_byte
+        for row in rows
+        if row["hit_cycles"] > 2.0 * idle and row["asked_cycles"] * LINE_BYTES > 1.25 * row["bytes"]
+    ]
+    scale = sms / 1e6
+    return {"l2.hits_ahead": Measured(scale * float(np.median(ahead)), "MB", "behind_misses (H200)",
+                                      scale * float(np.std(ahead)))}  # fmt: skip
+
+
+LOADED_STEPS = (_loads_beside_stores, _between_warps, _copies_beside, _behind_misses)

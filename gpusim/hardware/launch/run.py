@@ -22,6 +22,7 @@ from gpusim.hardware.occupancy import Occupancy
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm.compute import ComputeModel
 from gpusim.hardware.sm.cta import Parts
+from gpusim.hardware.sm.following import Following, FollowingWork, follow
 from gpusim.hardware.sm.open_end import OpenEnd
 from gpusim.hardware.sm.schedule import Sharing
 from gpusim.hardware.sm.sm import Sm, SmWork
@@ -64,6 +65,8 @@ class Launch:
     """Seconds in which SMs that read the same move apart, as far as an earlier simulation has shown it."""
     released_s: float = 0.0
     """When the kernel ahead in the stream is over, where this one began before that."""
+    following: Following | None = None
+    """The next kernel in the stream, where it begins before this one is over."""
     dealt: tuple[int, ...] | None = None
     """How many SMs take 0, 1, 2 … of the CTAs left after the last full wave, if one has shown it; else evenly."""
 
@@ -125,6 +128,11 @@ def run_once(
     simulated = [Sm(sim, profile, work, sm_class, memory, record) for sm_class in classes]
     for sm in simulated:
         sm.run(resident_ctas)
+    if launch.following is not None:
+        schedulers = int(profile.value("sm.schedulers"))
+        behind = FollowingWork.of(launch.following, resident_ctas, schedulers, scheduler_classes, sms)
+        for sm in simulated:
+            sim.process(follow(sm, behind))
     if open_end is not None:
         open_end.watch(simulated, parts)
     sim.run()

@@ -21,6 +21,7 @@ from gpusim.hardware.memory.traffic import Traffic, tensor_clock_hz
 from gpusim.hardware.occupancy import occupancy, reached_sms
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm.compute import ComputeModel
+from gpusim.hardware.sm.following import Following
 from gpusim.hardware.sm.imbalance import lateness_s
 from gpusim.hardware.sm.schedule import Sharing
 from gpusim.program import KernelProgram, check_program
@@ -41,14 +42,14 @@ APART_AGREES = 0.02
 
 def simulate_kernel(
     program: KernelProgram, profile: DeviceProfile, *, exact: bool = False, trace: bool = True, clean: bool = True,
-    released_s: float = 0.0,
+    released_s: float = 0.0, following: Following | None = None,
 ) -> Timeline:  # fmt: skip
     """Predict one launch of ``program``; times start when its first CTA is dispatched.
 
     ``exact`` simulates every tile; otherwise a loop that has become periodic is
     extrapolated. Without ``trace`` the timeline has no intervals, only its ``meta``. Unless L2 is ``clean`` at the
     start, it has as much to write back from before as it keeps at the end. The kernel ahead in its stream, for which
-    `GridDependencyWait` waits, is over after ``released_s``.
+    `GridDependencyWait` waits, is over after ``released_s``, and ``following`` begins while this one runs.
 
     Raises ProgramError, DoesNotFit, HazardError, Deadlock; GpusimError if too many tiles would have to be simulated.
     """
@@ -64,7 +65,7 @@ def simulate_kernel(
     mixed = mixed_part(traffic.written_bytes, profile) if clean else 1.0
     sharing = Sharing(profile.value("sm.warps_served"), profile.value("sm.slot_wait"))
     launch = Launch(program, profile, fits, sms, traffic, kept, mixed, trace, ComputeModel(profile), sharing,
-                    released_s=released_s)  # fmt: skip
+                    released_s=released_s, following=following)  # fmt: skip
     run, cuts, end_s = _moving_apart(launch, exact)
     launch = run.launch
     last = max((sm.ctas[-1] for sm in run.sms), key=lambda cta: cta.waits)

@@ -29,6 +29,7 @@ from gpusim.hardware.memory.atomics import Atomics
 from gpusim.hardware.memory.demand import Demand
 from gpusim.hardware.memory.gpc_sharing import GpcSharing
 from gpusim.hardware.memory.loaded_latency import LoadedLatency, far_part
+from gpusim.hardware.memory.miss_queue import MissQueue
 from gpusim.hardware.memory.read_write_turnaround import MIX_LOSSES, left_when_mixed
 from gpusim.hardware.memory.recent_load import RecentLoad
 from gpusim.hardware.profile import DeviceProfile
@@ -69,6 +70,7 @@ class Memory:
         self._weigh_hbm(profile, demand)
         self._weigh_l2(profile, demand)
         self._open_ways(profile, demand)
+        self.misses = MissQueue(self)
         self.gpc_sharing = GpcSharing(sim, profile, sms, self.l2, demand.apart_s)
         self._mix = RecentLoad(sim, self.hbm, self._written)
         self.latency = LoadedLatency(profile, sms, demand, self.hbm, RecentLoad(sim, self.hbm, self._written))
@@ -189,6 +191,16 @@ class Memory:
             share = (1.0 - l2_hit) * _with_others(opened, completed) / fetched
             uses.append((self.hbm, share * self._read_weight / efficiency))
         return uses
+
+    def meet(self) -> None:
+        """All SMs are in step from now on, as they are at the start: nobody has left anything unused for others."""
+        self.fluid.used(self.hbm)
+        for capacity in (self.hbm, self.l2, self.l2_in, self.l2_partial, self.fabric):
+            capacity.credit = 0.0
+
+    def read_s(self) -> float:
+        """Seconds of HBM's time that reads have had so far."""
+        return self.fluid.used(self.hbm) - self.fluid.used(self._written)
 
     def add_off_line(self, amount: float) -> None:
         """Bulk loads of ``amount`` bytes that start off a line are under way from now, or have arrived if negative."""

@@ -31,6 +31,8 @@ class Origin(NamedTuple):
     """Part of the SMs, 0..1, that run this CTA."""
     cause: int
     """Index of the interval that issued the request, -1 for none."""
+    drawn: bool = True
+    """Whether the timeline shows what passes."""
 
 
 class LoadRequest(NamedTuple):

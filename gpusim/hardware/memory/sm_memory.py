@@ -5,7 +5,8 @@ Models: bulk copies (TMA) of a CTA, loads and stores, one after the other, and i
   load-store path, all behind the SM's port; L1 with room for the lines of loads by threads that are under way, each of
   which leaves when it has come; stores to parts of the same sectors, which L1 puts together; latency to L2; copies that
   do not start on a line of 128 bytes or a sector of 32: an SM takes them in more slowly, and some bandwidth of HBM is
-  lost (of bulk copies on sectors if many are under way).
+  lost (of bulk copies on sectors if many are under way). What L2 holds waits behind what DRAM is asked for
+  (`gpusim.hardware.memory.miss_queue`).
 Omits: CTAs whose copies all start at the same place in a line, and how unevenly those off a line are served.
 Source: realkernels.microbench (tma, tma_both, ldg, cpasync, access, behind_loads, together, overtaking, alignment,
   offset, latency); see the profile.
@@ -93,6 +94,11 @@ class SmMemory:
         limit = self._multiplicity * profile.value(rate) * profile.clock_hz
         return self._server(rate), Capacity(f"{self._lane}.{name}", limit)
 
+    def meet(self) -> float:
+        """All SMs are in step from now on; by when all has come that they have asked for."""
+        self._memory.meet()
+        return self._memory.misses.settled_s
+
     def load(self, request: LoadRequest) -> Event:
         """Fetch what ``request`` asks for; the event is the arrival of its last byte."""
         server, bandwidth = self._units[request.unit]
@@ -103,12 +109,15 @@ class SmMemory:
         uses = [(self._port, 1.0), *behind, (bandwidth, slower)]
         if off_line:
             uses.append((self._memory.fabric, (1.0 - l2_hit) / access.fetched))
+        weight = dict(behind).get(self._memory.hbm, 0.0)
+        if weight:
+            self._miss(request, weight)
         arrival = server.request(
             request.amount * access.fetched,
             uses,
             queue=origin.cta,
             in_turn=request.path == "ldg",
-            weight=dict(behind).get(self._memory.hbm, 0.0),
+            weight=weight,
             rate=rate,
             part=origin.part,
             latency_s=self._latency_of(request),
@@ -117,6 +126,15 @@ class SmMemory:
         if off_line:
             arrival.callbacks.append(lambda _arrival: self._memory.add_off_line(-off_line))
         return arrival
+
+    def _miss(self, request: LoadRequest, weight: float) -> None:
+        """Put what misses into the queue, ``weight`` seconds of HBM's time for each byte that is fetched."""
+        access, misses = request.access, self._memory.misses
+        seconds = request.amount * access.fetched * weight * request.origin.part * self._multiplicity
+        if request.path == "tma":
+            misses.ask_by_copies(self, seconds, request.amount * access.lines * LINE_BYTES)
+        else:
+            misses.ask(seconds)
 
     def _pace(self, request: LoadRequest) -> tuple[float, float, float]:
         """How a load passes by where it starts: efficiency of HBM, bytes per second at most, bytes under way.
@@ -155,7 +173,7 @@ class SmMemory:
         latency.look_at_writes()
         hit_s = self._near_s[request.path] + (1.0 - from_dram) * latency.far_s + latency.behind_writes_s(lines)
         if not missed:
-            return hit_s
+            return hit_s + self._memory.misses.wait_s()
         fetched = lines * (1.0 - there)
         by_chance_s = request.late * latency.jitter_s(fetched / request.pieces)
         return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, fetched, request.pieces))
@@ -282,7 +300,7 @@ class SmMemory:
     ) -> Callable[[float, float], None] | None:
         """What records on ``lane`` of the timeline when ``amount`` bytes have passed; None without one."""
         trace = self._trace
-        if trace is None:
+        if trace is None or not origin.drawn:
             return None
 
         def draw(start_s: float, end_s: float) -> None:

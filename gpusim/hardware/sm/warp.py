@@ -232,7 +232,7 @@ class WarpLane:
 
     def origin(self, tile: int, stage: int = -1) -> Origin:
         """What a request to memory that these warps make now says of who asks."""
-        return Origin(self.cta.lane, tile, stage, self.cta.part, self.last_interval)
+        return Origin(self.cta.lane, tile, stage, self.cta.part, self.last_interval, self.trace is not None)
 
     # -- ops --------------------------------------------------------------------------
 

@@ -27,12 +27,17 @@ class GridDependency:
     released_s: float = 0.0
     waited_s: float = inf
     """When the first warp came to wait for it."""
+    settled_s: float = 0.0
+    """By when all had come that was asked for before the wait; 0 as long as nobody has waited."""
 
 
 def grid_dependency_wait(lane: WarpLane, op: GridDependencyWait) -> Generator:
     dependency = lane.sm.dependency
     dependency.waited_s = min(dependency.waited_s, lane.sim.now)
-    yield from lane.spend("wait", dependency.released_s - lane.sim.now, op.tile, reason="grid_dependency")
+    if dependency.released_s > lane.sim.now:
+        yield from lane.spend("wait", dependency.released_s - lane.sim.now, op.tile, reason="grid_dependency")
+        if not dependency.settled_s:
+            dependency.settled_s = lane.sm.memory.meet()
 
 
 def launch_dependents(lane: WarpLane, _op: LaunchDependents) -> Generator:

@@ -21,8 +21,9 @@ from gpusim.host.calibration.front_end import STEPS as FRONT_END_STEPS
 from gpusim.host.calibration.functions import STEPS as FUNCTION_STEPS
 from gpusim.host.calibration.memory import STEPS as MEMORY_STEPS
 from gpusim.host.calibration.peers import STEPS as PEER_STEPS
+from gpusim.host.calibration.programmatic import STEPS as PROGRAMMATIC_STEPS
 
-__all__ = ["host_runs", "measure_host_quantities", "peer_runs"]
+__all__ = ["further_runs", "host_runs", "measure_host_quantities"]
 
 Step = Callable[[HostBenches, Found], Found]
 
@@ -40,16 +41,25 @@ def measure_host_quantities(folder: Path, cta_restart_s: float) -> Found:
     """
     values: dict[str, list[Measured]] = {}
     one_device = (*DEVICE_STEPS, *FRONT_END_STEPS, *FUNCTION_STEPS, *MEMORY_STEPS)
-    for runs, steps in ((host_runs(folder), one_device), (peer_runs(folder), PEER_STEPS)):
+    kinds = (
+        (host_runs(folder), one_device),
+        (further_runs(folder, "peers"), PEER_STEPS),
+        (further_runs(folder, "programmatic"), PROGRAMMATIC_STEPS),
+    )
+    for runs, steps in kinds:
         for run in runs:
             for key, measured in _one_run(run, cta_restart_s, steps).items():
                 values.setdefault(key, []).append(measured)
     return {key: _middle(runs) for key, runs in values.items()}
 
 
-def peer_runs(folder: Path) -> list[Path]:
-    """The folders ``peers/<run>`` of ``folder`` by name: runs with two devices, which may be missing."""
-    return sorted(path for path in folder.glob("peers/*") if path.is_dir())
+def further_runs(folder: Path, kind: str) -> list[Path]:
+    """The folders ``<kind>/<run>`` of ``folder`` by name, of runs of that bench alone, or the folder if it has it.
+
+    A device may have none.
+    """
+    own = [folder] if (folder / f"host_{kind}.json").exists() else []
+    return sorted(path for path in folder.glob(f"{kind}/*") if path.is_dir()) or own
 
 
 def _one_run(folder: Path, cta_restart_s: float, steps: Iterable[Step]) -> Found:

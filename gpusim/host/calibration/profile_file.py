@@ -53,6 +53,11 @@ OTHERS: dict[str, tuple[str, str, str]] = {
         )
         for state, seconds in (("idle", 0.2), ("done", 1.05), ("busy", 0.2))
     },
+    **{
+        f"{place}.programmatic_{name}": (f"{seconds} us", "assumed", "as on an H200")
+        for place, times in {"stream": (0.8, 0.65), "graph": (0.65, 0.51)}.items()
+        for name, seconds in zip(("start", "wait"), times, strict=True)
+    },
     "stream.peer_hop": ("3.1 us", "assumed", "as between two H200"),
     "stream.peer_retry": ("3.2 us", "assumed", "as between two H200"),
     "stream.connections": ("8", "specified", "CUDA C++ Programming Guide: CUDA_DEVICE_MAX_CONNECTIONS, default"),

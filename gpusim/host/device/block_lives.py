@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from gpusim.engine import Event, Simulation
+from gpusim.hardware.sm.following import Following
 from gpusim.host.device.block_times import BlockTimes, Cost, Placed, SimulatedCost
 
 __all__ = ["BlockLife", "BlockLives", "triggers_early"]
@@ -22,11 +23,15 @@ Then = Callable[[], None]
 
 @dataclass(frozen=True, slots=True)
 class BlockLife:
-    """``prologue_s`` and ``trigger`` as of a `Work`; ``released``: when the kernel ahead is over, None if it is."""
+    """``prologue_s`` and ``trigger`` as of a `Work`; ``released``: when the kernel ahead is over, None if it is.
+
+    ``following`` tells which kernel has begun during this one, and at which time, or None.
+    """
 
     prologue_s: float
     trigger: float
     released: Event | None
+    following: Callable[[], Following | None]
 
 
 def triggers_early(cost: Cost) -> bool:
@@ -67,13 +72,13 @@ class BlockLives:
     def _simulated(self, placed: Placed, life: BlockLife, triggered: Then, ended: Then) -> None:
         """A kernel program, of whose warps some may wait and others not."""
         sim, cost = self._sim, placed.cost
-        begin_s, alone = sim.now, cost.course(0.0)
+        begin_s, alone = sim.now, cost.course(0.0, None)
         if alone.dependents_s <= alone.waits_s:
             self._after(alone.dependents_s, triggered)
 
         def go_on() -> None:
             waited_s = sim.now - begin_s
-            course = cost.course(waited_s)
+            course = cost.course(waited_s, _since(begin_s, life.following()))
             # What it takes longer than alone for other reasons comes behind.
             left_s = max(course.seconds - alone.seconds + cost.seconds - waited_s, 0.0)
             first_s = min(max(course.dependents_s - waited_s, 0.0), left_s)
@@ -100,3 +105,7 @@ class BlockLives:
             then()
         else:
             event.callbacks.append(lambda _event: then())
+
+
+def _since(begin_s: float, following: Following | None) -> Following | None:
+    return following and Following(following.program, max(following.begins_s - begin_s, 0.0))

@@ -17,6 +17,7 @@ from math import inf
 
 from gpusim.engine import Capacity, Event, FluidSystem, Simulation
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.sm.following import Following
 from gpusim.host.device.hbm_time import hbm_seconds
 from gpusim.program import WARP_SIZE
 from gpusim.program.host import FixedCost, RooflineCost
@@ -42,13 +43,14 @@ class SimulatedCost:
     """The cost of a kernel whose warps were simulated: ``seconds`` alone on the device, ``hbm_seconds`` of HBM's time.
 
     Beside as many of its kind as find room the device does ``per_second`` of them altogether. ``course`` tells how it
-    goes if the kernel ahead is over so many seconds after its begin; None: it has nothing to do with that one.
+    goes if the kernel ahead is over so many seconds after its begin, and the next one, if any, has begun by then; None:
+    it has nothing to do with these.
     """
 
     seconds: float
     hbm_seconds: float
     per_second: float = inf
-    course: Callable[[float], Course] | None = None
+    course: Callable[[float, Following | None], Course] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ import numpy as np
 from gpusim.engine import Event, Simulation
 from gpusim.hardware.occupancy import allocated_shared, registers_of_warp, resident_ctas
 from gpusim.hardware.profile import DeviceProfile
+from gpusim.hardware.sm.following import Following
 from gpusim.host.device.block_lives import BlockLife, BlockLives, triggers_early
 from gpusim.host.device.block_times import BlockTimes, Placed
 from gpusim.program import WARP_SIZE
@@ -43,7 +44,8 @@ class Grid:
     priority: int
     serial: int
     done: Event
-    started: Callable[[], None]
+    placed: Callable[[int], None]
+    """To be told how many of its blocks have found room, each time."""
     left: int
     need: np.ndarray
     crowd: int
@@ -52,6 +54,8 @@ class Grid:
     """To be called when all its blocks have let the next kernel begin, or have ended."""
     released: Event | None
     """When its blocks no longer wait for the kernel ahead; None: they do not."""
+    following: Callable[[], Following | None]
+    """Which kernel has begun during this one, and at which time."""
     untriggered: int
     """Blocks that have not let it yet."""
     running: int = 0
@@ -109,13 +113,15 @@ class BlockScheduler:
         return self._times.copy_waits_s()
 
     def launch(
-        self, work: Work, priority: int, started: Callable[[], None], triggered: Callable[[], None],
-        released: Event | None = None,
+        self, work: Work, priority: int, placed: Callable[[int], None], triggered: Callable[[], None],
+        released: Event | None = None, following: Callable[[], Following | None] = lambda: None,
     ) -> Event:  # fmt: skip
         """Queue a kernel; the event is the end of its last block. Raises DoesNotFit.
 
-        ``started``, ``triggered``: called when its first block has found room, and when the next kernel may begin.
-        ``released``: when the kernel ahead is over, for which its blocks wait; None if it is.
+        ``placed`` is told how many of its blocks have found room, each time; ``triggered`` is called when the next
+        kernel may begin.
+        ``released``: when the kernel ahead is over, for which its blocks wait; None if it is. ``following``: see
+        `BlockLife`.
         """
         fits = resident_ctas(
             self._profile,
@@ -127,7 +133,8 @@ class BlockScheduler:
         self._serial += 1
         need, crowd = self._need(work, fits.ctas_per_sm), min(work.grid, fits.ctas_per_sm * self._sms)
         done, count = self._sim.event(), work.grid
-        grid = Grid(work, priority, self._serial, done, started, count, need, crowd, triggered, released, count)
+        calls = placed, count, need, crowd, triggered, released, following, count
+        grid = Grid(work, priority, self._serial, done, *calls)
         # One kernel after the other comes through the front end.
         arrival = max(self._sim.now, self._front_free_s)
         self._front_free_s = arrival + self._dispatch_s
@@ -198,7 +205,7 @@ class BlockScheduler:
         if first:
             grid.begun = True
             self._grids_left -= 1
-            grid.started()
+        grid.placed(count)
         self._free -= taken[:, None] * grid.need
         grid.running += count
         sms, cost = int(np.count_nonzero(taken)), grid.work.cost
@@ -223,7 +230,7 @@ class BlockScheduler:
             released = None
         if released is None and not work.prologue_s and work.trigger >= 1.0 and not triggers_early(work.cost):
             return None
-        return BlockLife(work.prologue_s, work.trigger, released)
+        return BlockLife(work.prologue_s, work.trigger, released, grid.following)
 
     def _rounds(self, grid: Grid, placed: Placed) -> int:
         """How often the blocks of the head that are ``placed`` are sure to be followed by others in the same places.

@@ -8,7 +8,8 @@ Source: realkernels.microbench.host (device: kernel_d2d_kernel, with gaps as bet
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
+from functools import partial
 
 from gpusim.engine import Simulation
 from gpusim.hardware.profile import DeviceProfile
@@ -36,8 +37,8 @@ class Device:
         self._blocks = BlockScheduler(sim, profile)
         self.engines = CopyEngines(sim, profile, drawing.record, links, prefix, self._blocks.copy_waits_s)
         self._left = LeftWritten(profile)
-        self.zooms: list[tuple[str, float, float, Timeline]] = []
-        """(lane, start, end, timeline alone on the device) of each kernel program that ran."""
+        self.zooms: list[tuple[str, float, float, Callable[[], Timeline]]] = []
+        """(lane, start, end, what gives the timeline alone on the device) of each kernel program that ran."""
 
     def run(self, item: Item) -> Generator:
         """Do the work of an item that may start."""
@@ -64,15 +65,20 @@ class Device:
         )
 
     def _on_sms(self, item: Item, work: Work) -> Generator:
-        def started() -> None:
-            item.start_s = self._sim.now
+        def placed(count: int) -> None:
+            if item.start_s < 0.0:
+                item.start_s = self._sim.now
+            if count > item.crowd:
+                item.crowd, item.crowded_s = count, self._sim.now
+            if item.behind is not None:
+                item.behind.followed_by = item
 
         def triggered() -> None:
             item.triggered_s = self._sim.now
             if item.triggered is not None:
                 item.triggered.succeed()
 
-        yield self._blocks.launch(work, item.stream.spec.priority, started, triggered, item.released)
+        yield self._blocks.launch(work, item.stream.spec.priority, placed, triggered, item.released, item.following)
 
     def _staged(self, item: Item, op: Staged) -> Generator:
         """A part of a copy; together they are one interval, as a profiler shows it."""
@@ -95,10 +101,9 @@ class Device:
         work, zoom = self._times.work(op.kernel)
         yield from self._on_sms(item, self._left.behind(work, *_moved(work, zoom)))
         self._draw(item, "kernel", "cta_slot")
-        if zoom is not None and item.released_s > item.start_s and "dependents_s" in zoom.meta:
-            zoom = self._times.released(op.kernel, item.released_s - item.start_s)
         if zoom is not None:
-            self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, self._sim.now, zoom))
+            shown = partial(self._times.drawn, op.kernel, item.released_s - item.start_s, item.seen_following)
+            self.zooms.append((f"{item.lane}.kernel[{max(item.chunk, 0)}]", item.start_s, self._sim.now, shown))
 
     def _draw(self, item: Item, kind: str, resource: str, size: int = 0, first: Item | None = None) -> None:
         self._drawing.item(item, self._sim.now, kind, resource, size, first)

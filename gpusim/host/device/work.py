@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from gpusim.engine import Event
+from gpusim.hardware.sm.following import Following
+from gpusim.program import KernelProgram
 from gpusim.program.host import ON_DEVICE, EventRecord, HostFunc, Launch, MemcpyAsync, MemsetAsync, Stream
 
 __all__ = [
@@ -100,6 +102,10 @@ class Item:
     """Since when nothing keeps it but that its copy engine or the SMs are taken."""
     start_s: float = -1.0
     end_s: float = -1.0
+    crowd: int = 0
+    """Most blocks of a kernel that have found room at the same time."""
+    crowded_s: float = -1.0
+    """When they have."""
     row: int = -1
     """Index of its interval in the timeline, -1 before it has one."""
     before: Item | None = None
@@ -116,6 +122,20 @@ class Item:
     released: Event | None = None
     """When its blocks no longer wait for the kernel `behind`; None: they never do."""
     released_s: float = -1.0
+    followed_by: Item | None = None
+    """The programmatic launch that has begun while it ran."""
+    seen_following: Following | None = None
+    """What `following` told last, from its own begin on."""
+
+    def following(self) -> Following | None:
+        """The last kernel program that has begun while it runs, with the time at which it did."""
+        behind = self.followed_by
+        while behind is not None and behind.followed_by is not None:
+            behind = behind.followed_by
+        if behind is None or not isinstance(behind.op, Launch) or not isinstance(behind.op.kernel, KernelProgram):
+            return None
+        self.seen_following = Following(behind.op.kernel, max(behind.crowded_s - self.start_s, 0.0))
+        return Following(behind.op.kernel, behind.crowded_s)
 
     @property
     def lane(self) -> str:
