@@ -210,7 +210,9 @@ def count(
     file: Annotated[
         Path, typer.Argument(help="A cubin, or what cuobjdump -sass printed; - for standard input.", metavar="FILE")
     ],
-    function: Annotated[str | None, typer.Option("--function", help="Only this function.")] = None,
+    function: Annotated[
+        str | None, typer.Option("--function", help="Only this function; a part of its name will do.")
+    ] = None,
     in_order: Annotated[
         bool, typer.Option("--in-order", help="Step by step: what is computed between one access and the next.")
     ] = False,

@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from gpusim.scenario.yaml_source import shown
 from gpusim.units import parse, parse_bytes
 
-__all__ = ["NAME", "ByteCount", "Count", "Model", "Name", "Number", "Seconds", "Turns", "whole_number"]
+__all__ = ["NAME", "NAME_LENGTH", "ByteCount", "Count", "Model", "Name", "Number", "Seconds", "Turns", "whole_number"]
 
 
 class Model(BaseModel):
@@ -66,5 +66,7 @@ Seconds = Annotated[float, BeforeValidator(_seconds, json_schema_input_type=floa
 """Seconds: a plain number or text with a unit, "12 us"."""
 
 NAME = r"^[A-Za-z_][A-Za-z0-9_]*$"
-Name = Annotated[str, Field(pattern=NAME, max_length=40)]
+NAME_LENGTH = 40
+"""Characters of a name."""
+Name = Annotated[str, Field(pattern=NAME, max_length=NAME_LENGTH)]
 """A name that can stand in a lane."""

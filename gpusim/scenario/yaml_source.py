@@ -44,7 +44,7 @@ _LEFT_OUT = re.compile(r"\s*# - (.+)")
 """An item of a list that is a comment."""
 _ASKED, _ONCE = re.compile(r"- repeat: +# loop [\d.]+: how often\?"), re.compile(r" *times: 1$")
 """A loop of a draft, and below it how often it runs as the draft has it."""
-_HOW_MANY = re.compile(r" +(?:grid: 132|tiles_per_cta: 1|\w+: \{stages: 2, .*\}) +# how many ")
+_HOW_MANY = re.compile(r" +(?:grid: 132|tiles_per_cta: 1|registers: 32|\w+: \{stages: 2, .*\}) +# how many ")
 """Numbers of a draft that nobody but the kernel's author knows, as it has them."""
 _UNMODELLED = re.compile(r"#.*not in it, no model: (.+)")
 """What a draft says of instructions that it counts and no op stands for."""

@@ -18,6 +18,7 @@ NOTES = {
     "begins_s": "first block of the next kernel, after the last block has let it begin (or has ended)",
     "goes_on_s": "return from griddepcontrol.wait, after the last block of the kernel ahead has ended",
     "period_s": "from one kernel's end to the next one's",
+    "kind": "early: each kernel may begin while the one ahead runs; plain: ordinary launches of the same kernel",
     "who": "lets the next kernel begin: nobody before the end, all threads, the first thread, the first warp",
     "late": "the host was slower than its head start; the row is void",
 }
@@ -37,14 +38,18 @@ class _Chain:
         self._out = lab.cupy.zeros((CHAIN, 4), dtype=lab.cupy.uint64)
 
     def row(self, *, graph: bool, grid: int, block: int, shared: int, prologue_s: float, before_s: float,
-            after_s: float, who: int) -> dict:  # fmt: skip
+            after_s: float, who: int, programmatic: bool = True) -> dict:  # fmt: skip
         lab, (stream,) = self._lab, self._lab.streams(1)
         kernel = self._kernel.prepared(shared)
         times = [np.uint64(round(seconds * 1e9)) for seconds in (prologue_s, before_s, after_s)]
         out = np.uint64(self._out.data.ptr)
         calls = [
-            launch(kernel, grid, block, (out, np.int32(i), *times, np.int32(who)), shared, stream) for i in range(CHAIN)
-        ]
+            launch(
+                kernel, grid, block, (out, np.int32(i), *times, np.int32(who)), shared, stream,
+                programmatic=programmatic,
+            )
+            for i in range(CHAIN)
+        ]  # fmt: skip
         blank = np.zeros((CHAIN, 4), dtype=np.uint64)
         blank[:, :2] = np.iinfo(np.uint64).max
         self._out[...] = lab.cupy.asarray(blank)
@@ -63,7 +68,8 @@ class _Chain:
         end = trigger + after_s
         lets = trigger if who else end
         return {
-            "kind": "early", "graph": graph, "grid": grid, "block": block, "shared_bytes": shared,
+            "kind": "early" if programmatic else "plain", "graph": graph, "grid": grid, "block": block,
+            "shared_bytes": shared,
             "prologue_s": prologue_s, "before_s": before_s, "after_s": after_s, "who": WHO[who],
             **{f"begins_{key}": value for key, value in spread((start[1:] - lets[:-1])[1:]).items()},
             **{f"goes_on_{key}": value for key, value in spread((waited[1:] - end[:-1])[1:]).items()},
@@ -81,10 +87,10 @@ def _chains(lab: Lab) -> Iterator[dict]:
     chain = _Chain(lab)
     for graph in (False, True):
         for grid, block in ((1, 32), (132, 128), (132, 1024)):
-            for who in (0, 1):
+            for who, programmatic in ((0, False), (0, True), (1, True)):
                 for before_s, after_s in ((0.0, 2e-6), (1e-6, 5e-6), (5e-6, 5e-6), (5e-6, 20e-6)):
                     yield chain.row(graph=graph, grid=grid, block=block, shared=0, prologue_s=0.0, before_s=before_s,
-                                    after_s=after_s, who=who)  # fmt: skip
+                                    after_s=after_s, who=who, programmatic=programmatic)  # fmt: skip
 
 
 def _prologues(lab: Lab) -> Iterator[dict]:

@@ -76,14 +76,18 @@ def test_mbarriers_that_are_set_up_tell_the_stages(written):
 
 
 def test_what_is_asked_is_doubtful_until_it_is_answered(written, gpusim):
-    """CTAs, tiles, stages."""
+    """CTAs, tiles, registers, stages."""
     path, _ = written(SPECIALIZED)
     text = path.read_text()
     asked = [number for number, line in enumerate(text.splitlines(), 1) if "# how many" in line]
-    assert len(asked) == 3
-    lines = f"lines {asked[0]}, {asked[1]} and {asked[2]} are unchanged from the draft"
+    assert len(asked) == 4
+    lines = f"lines {asked[0]}, {asked[1]}, {asked[2]} and {asked[3]} are unchanged from the draft"
     assert lines in " ".join(gpusim("check", path)[1].split())
-    for default, answer in (("grid: 132 ", "grid: 264 "), ("cta: 1 ", "cta: 40 "), ("stages: 2,", "stages: 4,")):
+    given = (
+        ("grid: 132 ", "grid: 264 "), ("cta: 1 ", "cta: 40 "), ("registers: 32 ", "registers: 40 "),
+        ("stages: 2,", "stages: 4,"),
+    )  # fmt: skip
+    for default, answer in given:
         text = text.replace(default, answer)
     path.write_text(text)
     told = " ".join(gpusim("check", path)[1].split())

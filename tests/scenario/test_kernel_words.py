@@ -31,6 +31,7 @@ WORDS = {
     "atomic": ops.Atomic,
     "sync_threads": ops.SyncThreads, "named_barrier": ops.NamedBarrier, "arrive": ops.Arrive,
     "expect_tx": ops.ExpectTx, "mbarrier_wait": ops.Wait, "set_max_nreg": ops.SetMaxNReg,
+    "grid_dependency_wait": ops.GridDependencyWait, "launch_dependents": ops.LaunchDependents,
     "cluster_sync": ops.ClusterSync, "wgmma": ops.Wgmma, "wgmma_wait": ops.WgmmaWait,
     "load_cluster": ops.LoadCluster, "store_cluster": ops.StoreCluster,
 }  # fmt: skip

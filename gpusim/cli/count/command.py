@@ -14,7 +14,7 @@ from typing import Any
 from gpusim.cli.count.draft import Draft, draft
 from gpusim.cli.count.scenario import Usage, file_of, pasted
 from gpusim.cli.output import console, print_json, print_table
-from gpusim.errors import GpusimError
+from gpusim.errors import GpusimError, listing
 from gpusim.files import write_atomically
 from gpusim.program import WARP_SIZE, sass
 from gpusim.program.sass import MOST_THREADS, Part, Stated, Step, parts, stated, steps_of
@@ -66,9 +66,7 @@ def count(
     found = sass.functions(text)
     if not found:
         raise GpusimError(f"{file}: holds no function; it must be what `cuobjdump -sass kernel.cubin` prints")
-    if function is not None and function not in found:
-        raise GpusimError(f"{file}: has no function {function}; there are {', '.join(found)}")
-    chosen = {name: text for name, text in found.items() if function in (None, name)}
+    chosen = _chosen(file, found, function)
     for name, listed in chosen.items():
         _check_whole(file, name, listed)
     if warps is not None:
@@ -95,6 +93,17 @@ def count(
             out.print(f"no model: {kind}: {note}", soft_wrap=True)
 
 
+def _chosen(file: Path, found: Mapping[str, str], function: str | None) -> dict[str, str]:
+    """All functions, or the one that is called so or whose name alone has ``function`` in it. Raises GpusimError."""
+    if function is None or function in found:
+        return {name: text for name, text in found.items() if function in (None, name)}
+    alike = {name: text for name, text in found.items() if function in name}
+    if len(alike) != 1:
+        told = f"{len(alike)} functions whose names have {function!r} in them" if alike else f"no function {function}"
+        raise GpusimError(f"{file}: has {told}; there are {listing(alike or found)}")
+    return alike
+
+
 def _check_whole(file: Path, name: str, listed: str) -> None:
     """Raise GpusimError for a function without instructions, or of which the listing has not all."""
     instructions = sass.parse(listed)
@@ -112,7 +121,7 @@ def _check_whole(file: Path, name: str, listed: str) -> None:
 
 
 def _parts(text: str, shape: tuple[int, int, int] | None = None) -> list[Part]:
-    told = sass.with_cluster_addresses(sass.with_bases(sass.parse(text)))
+    told = sass.with_cluster_addresses(sass.with_bases(sass.in_place(sass.parse(text))))
     found = sass.with_threads(sass.with_addresses(told), shape)
     return sass.with_blocks(parts(sass.with_structures(found)))
 

@@ -30,6 +30,7 @@ _RETRIES = (
     "it. A mean: as one compute, with its counts times that"
 )
 """What a draft adds to that question where the loop is an atomic on shared memory."""
+_INSTEAD = "instead of what stands before it, behind an exit or a jump: "
 _JUMPED_OVER = {
     "per_tile": f"jumped over by a branch: {ALWAYS_TAKEN} every? skip_first? skip_last? warps?",
     "once": f"jumped over by a branch: {ALWAYS_TAKEN} never, as the rest of an unrolled loop? warps?",
@@ -179,7 +180,8 @@ class _Role:
             asked = set(step.jumped_over).difference(_for_later_tiles(listed))
             begun, ended = asked.difference(before), asked.difference(behind)
             if begun and lines:
-                lines[0] += f"{'; ' if '#' in lines[0] else '  # '}{asks}"
+                instead = _INSTEAD if min(begun) < 0 else ""
+                lines[0] += f"{'; ' if '#' in lines[0] else '  # '}{instead}{asks}"
             yield from (space + line for line in lines)
             if ended - begun:
                 yield f"{space}# up to here"

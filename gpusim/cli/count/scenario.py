@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpusim.cli.count.draft import Draft
 from gpusim.program.sass.questions import HITS
+from gpusim.scenario.fields import NAME_LENGTH
 
-__all__ = ["Usage", "file_of", "pasted"]
+__all__ = ["Usage", "file_of", "pasted", "short_name"]
 
 _INDENT = "  "
+_USUAL_REGISTERS = 32
 
 
 @dataclass(frozen=True)
@@ -36,18 +39,30 @@ def file_of(name: str, draft: Draft, usage: Usage, device: str = "h200_sxm") -> 
     return "\n".join([*_head(name, draft, usage, device), *(f"{_INDENT * 2}{line}" for line in draft.roles), ""])
 
 
+def short_name(name: str) -> str:
+    """What a kernel may be called in a scenario: of a mangled name the function's own, of a long one the beginning."""
+    parts, rest = [], name.removeprefix("_ZN").removeprefix("_Z")
+    while found := re.match(r"K?(\d+)", rest) if name.startswith("_Z") else None:
+        end = found.end() + int(found[1])
+        parts.append(rest[found.end() : end])
+        rest = rest[end:]
+    own = parts[-1] if parts else name
+    return own[:NAME_LENGTH]
+
+
 def _head(name: str, draft: Draft, usage: Usage, device: str) -> Iterator[str]:
-    yield f"question: How long does {name} take?"
+    short = short_name(name)
+    yield f"question: How long does {short} take?"
     yield f"device: {device}"
     yield "kernel:"
-    yield f"{_INDENT}name: {name}"
+    yield f"{_INDENT}name: {short}" + (f"  # {name}" if short != name else "")
     yield f"{_INDENT}grid: 132  # how many CTAs?"
     if draft.loops:
         yield f"{_INDENT}tiles_per_cta: 1  # how many turns of its loop over tiles, or {{total: those of all CTAs}}?"
     else:
         yield f"{_INDENT}tiles_per_cta: 1"
-    if usage.registers:
-        yield f"{_INDENT}registers: {usage.registers}"
+    asked = "" if usage.registers else "  # how many a thread?"
+    yield f"{_INDENT}registers: {usage.registers or _USUAL_REGISTERS}{asked}"
     ring = draft.ring
     besides = usage.shared_bytes
     if ring and besides >= ring.stages * ring.bytes:

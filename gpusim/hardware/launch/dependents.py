@@ -24,13 +24,15 @@ def dependents_of(run: Run, cuts: Sequence[Cut], end_s: float) -> dict[str, Any]
 
     ``dependency_wait_s``: when its first warp comes to wait for the kernel ahead, None if none does.
     ``waits_late``: whether that is behind what was left out. ``dependents_s``: when the last CTA has let the next
-    kernel begin, or has ended. ``settled_s``: when all had come, at the latest, that was asked for before the wait.
+    kernel begin, or has ended. ``settled_s``: when, at the latest, all warps had come to
+    the wait, and all that was asked for before it.
     """
-    waited_s = min(sm.dependency.waited_s for sm in run.sms)
+    dependency = run.sms[0].dependency
+    waited_s, settled_s = dependency.waited_s, max(dependency.settled_s, dependency.last_s)
     waits = isfinite(waited_s)
     return {
         "dependency_wait_s": _whole(waited_s, cuts, run.sms[0].name) if waits else None,
-        "settled_s": run.sms[0].dependency.settled_s or None,
+        "settled_s": settled_s or None,
         "waits_late": waits and any(cut.at_s < waited_s for cut in cuts),
         "dependents_s": min(max(_triggered_s(run, cuts, end_s)), end_s),
     }

@@ -192,11 +192,15 @@ class Memory:
             uses.append((self.hbm, share * self._read_weight / efficiency))
         return uses
 
-    def meet(self) -> None:
-        """All SMs are in step from now on, as they are at the start: nobody has left anything unused for others."""
+    def meet(self) -> float:
+        """All SMs are in step from now on, as at the start: nobody has left anything unused for others.
+
+        Returns by when all has come, at the latest, that has been asked for.
+        """
         self.fluid.used(self.hbm)
         for capacity in (self.hbm, self.l2, self.l2_in, self.l2_partial, self.fabric):
             capacity.credit = 0.0
+        return self.misses.settled_s
 
     def read_s(self) -> float:
         """Seconds of HBM's time that reads have had so far."""

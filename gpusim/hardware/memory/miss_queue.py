@@ -2,7 +2,7 @@
 
 Models: misses of all SMs in one queue at the bandwidth of HBM. Beyond the first few of them it fills the ways to L2, so
   that what L2 holds comes no earlier than what was asked for before. A copy unit asks for a line a cycle.
-Omits: which slice of L2 a request goes to; that in bursts of a few microseconds DRAM is a seventh faster than for long.
+Omits: which slice of L2 a request goes to; that in bursts of a few microseconds DRAM is 6 % faster than for long.
 Source: realkernels.microbench (behind_misses).
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from gpusim.hardware.memory.access import LINE_BYTES
+from gpusim.hardware.memory.load_request import LoadRequest
 
 if TYPE_CHECKING:
     from gpusim.hardware.memory.l2_and_hbm import Memory
@@ -28,25 +28,22 @@ class MissQueue:
         profile = memory.profile
         self._memory = memory
         self._ahead_s = profile.value("l2.hits_ahead") / profile.value("hbm.read_bandwidth")
-        self._line_s = 1.0 / (LINE_BYTES * profile.clock_hz)
-        """Until a copy unit has asked for a byte."""
+        self._clock_hz = profile.clock_hz
         self._asked_s = 0.0
         self._last_s = 0.0
         """When the last load asked."""
         self._asking: dict[object, tuple[float, float]] = {}
         """Until when copy units ask, and for how much per second."""
 
-    def ask(self, seconds: float) -> None:
-        """Loads that miss take so many ``seconds`` of HBM's time."""
+    def ask(self, unit: object, request: LoadRequest, weight: float) -> None:
+        """An SM, ``unit``, or several, ask for ``request``: ``weight`` seconds of HBM's time for a byte fetched."""
+        now, seconds = self._memory.sim.now, request.amount * request.access.fetched * weight * request.origin.part
         self._asked_s += seconds
-        self._last_s = self._memory.sim.now
-
-    def ask_by_copies(self, unit: object, seconds: float, amount: float) -> None:
-        """The same, of ``amount`` bytes that a copy ``unit``, or each of several, asks for one line after another."""
-        self.ask(seconds)
-        now, takes_s = self._memory.sim.now, amount * self._line_s
-        until_s, _ = self._asking.get(unit, (now, 0.0))
-        self._asking[unit] = max(until_s, now) + takes_s, seconds / takes_s if takes_s else 0.0
+        self._last_s = now
+        if request.path == "tma":
+            takes_s = request.amount * request.access.lines / self._clock_hz
+            until_s, _ = self._asking.get(unit, (now, 0.0))
+            self._asking[unit] = max(until_s, now) + takes_s, seconds / takes_s if takes_s else 0.0
 
     @property
     def settled_s(self) -> float:

@@ -38,7 +38,8 @@ class SmMemory:
 
     def __init__(self, memory: Memory, lane: str, multiplicity: int, l1_bytes: float, trace: Recorder | None) -> None:
         profile = memory.profile
-        self._memory = memory
+        self.behind = memory
+        """What all SMs share."""
         self._multiplicity = multiplicity
         self._trace = trace
         self._lane = lane
@@ -79,7 +80,7 @@ class SmMemory:
 
     def _server(self, rate: str) -> OvertakingServer:
         """What serves requests at the rate that the profile has for it."""
-        memory, profile = self._memory, self._memory.profile
+        memory, profile = self.behind, self.behind.profile
         return OvertakingServer(
             memory.sim,
             memory.fluid,
@@ -90,28 +91,23 @@ class SmMemory:
 
     def _unit(self, name: str) -> tuple[OvertakingServer, Capacity]:
         """A unit that loads, and what it passes per second."""
-        profile, rate = self._memory.profile, f"{name}.bandwidth"
+        profile, rate = self.behind.profile, f"{name}.bandwidth"
         limit = self._multiplicity * profile.value(rate) * profile.clock_hz
         return self._server(rate), Capacity(f"{self._lane}.{name}", limit)
-
-    def meet(self) -> float:
-        """All SMs are in step from now on; by when all has come that they have asked for."""
-        self._memory.meet()
-        return self._memory.misses.settled_s
 
     def load(self, request: LoadRequest) -> Event:
         """Fetch what ``request`` asks for; the event is the arrival of its last byte."""
         server, bandwidth = self._units[request.unit]
         access, l2_hit, origin = request.access, request.l2_hit, request.origin
         efficiency, rate, off_line = self._pace(request)
-        behind = self._memory.reads(access, l2_hit, efficiency, request.completed, request.shared_by, request.multicast)
+        behind = self.behind.reads(access, l2_hit, efficiency, request.completed, request.shared_by, request.multicast)
         slower = max(self._alignment.aligned_rate("tma") / rate, 1.0) if request.path == "tma" else 1.0
         uses = [(self._port, 1.0), *behind, (bandwidth, slower)]
         if off_line:
-            uses.append((self._memory.fabric, (1.0 - l2_hit) / access.fetched))
-        weight = dict(behind).get(self._memory.hbm, 0.0)
+            uses.append((self.behind.fabric, (1.0 - l2_hit) / access.fetched))
+        weight = dict(behind).get(self.behind.hbm, 0.0)
         if weight:
-            self._miss(request, weight)
+            self.behind.misses.ask(self, request, weight * self._multiplicity)
         arrival = server.request(
             request.amount * access.fetched,
             uses,
@@ -124,17 +120,8 @@ class SmMemory:
             served=self._served(f"{origin.cta}.{request.unit}", request.amount, origin),
         )
         if off_line:
-            arrival.callbacks.append(lambda _arrival: self._memory.add_off_line(-off_line))
+            arrival.callbacks.append(lambda _arrival: self.behind.add_off_line(-off_line))
         return arrival
-
-    def _miss(self, request: LoadRequest, weight: float) -> None:
-        """Put what misses into the queue, ``weight`` seconds of HBM's time for each byte that is fetched."""
-        access, misses = request.access, self._memory.misses
-        seconds = request.amount * access.fetched * weight * request.origin.part * self._multiplicity
-        if request.path == "tma":
-            misses.ask_by_copies(self, seconds, request.amount * access.lines * LINE_BYTES)
-        else:
-            misses.ask(seconds)
 
     def _pace(self, request: LoadRequest) -> tuple[float, float, float]:
         """How a load passes by where it starts: efficiency of HBM, bytes per second at most, bytes under way.
@@ -151,14 +138,14 @@ class SmMemory:
         on_sector, off_line = start.align >= SECTOR_BYTES, 0.0
         if path == "tma" and on_sector:
             off_line = request.missed * request.origin.part * self._multiplicity
-            self._memory.add_off_line(off_line)
+            self.behind.add_off_line(off_line)
         return self._efficiency[request.unit][on_sector], self._alignment.rate(path, start), off_line
 
     def _latency_of(self, request: LoadRequest) -> Callable[[], float]:
         """What tells the latency of ``request`` when it has been served; loads into registers hold L1 until then."""
         if request.path != "ldg":
             return partial(self._latency_s, request)
-        left = self._memory.sim.event()
+        left = self.behind.sim.event()
         self.l1.add(left, request.amount * request.access.lines * LINE_BYTES)
         return partial(self._leaving_s, request, left)
 
@@ -167,13 +154,13 @@ class SmMemory:
 
         Even of a load that misses, all of the lines that are waited for may come from L2.
         """
-        latency, there, lines = self._memory.latency, request.there, request.lines
+        latency, there, lines = self.behind.latency, request.there, request.lines
         missed = request.amount * (1.0 - there)
         from_dram = 1.0 - there ** max(lines, 1.0)
         latency.look_at_writes()
         hit_s = self._near_s[request.path] + (1.0 - from_dram) * latency.far_s + latency.behind_writes_s(lines)
         if not missed:
-            return hit_s + self._memory.misses.wait_s()
+            return hit_s + self.behind.misses.wait_s()
         fetched = lines * (1.0 - there)
         by_chance_s = request.late * latency.jitter_s(fetched / request.pieces)
         return hit_s + from_dram * (by_chance_s + latency.dram_latency_s(missed, fetched, request.pieces))
@@ -182,7 +169,7 @@ class SmMemory:
         """The latency of a load; its lines leave their room in L1, ``left``, as they come, not when all have come."""
         slowest_s = self._latency_s(request)
         typical_s = slowest_s - self._apart_s((request.lines, request.pieces), (1.0, 1.0), request.there)
-        self._memory.sim.succeed_after(left, max(typical_s, 0.0))
+        self.behind.sim.succeed_after(left, max(typical_s, 0.0))
         return slowest_s
 
     def take_in(self, path: str, count: float, width: int, start: Start, age: int) -> float:
@@ -203,7 +190,7 @@ class SmMemory:
 
     def _apart_s(self, all_: tuple[float, float], own: tuple[float, float], there: float) -> float:
         """How much later the slowest of ``all_`` lines and pieces arrives than that of ``own``, as in `_latency_s`."""
-        latency = self._memory.latency
+        latency = self.behind.latency
         (lines, pieces), (own_lines, own_pieces) = all_, own
         apart_s = latency.apart_behind_writes_s(lines, own_lines)
         if (missed := 1.0 - there) > 0.0:
@@ -213,7 +200,7 @@ class SmMemory:
     def deviation_s(self, lines: float, there: float) -> float:
         """Standard deviation of the latency of ``lines`` that a warp waits for; 0 if they come from L2."""
         missed = lines * (1.0 - there)
-        return self._memory.latency.deviation_s(missed) if missed else 0.0
+        return self.behind.latency.deviation_s(missed) if missed else 0.0
 
     def store(
         self,
@@ -236,7 +223,7 @@ class SmMemory:
         if completed and not (access.dense or access.ends):
             merged = completed * self._merged(each * access.lines, at_once)
         merged *= self._merging_split if split else 1.0
-        uses = [(self._port, 1.0), *self._memory.writes(access, l2_hit, completed, merged)]
+        uses = [(self._port, 1.0), *self.behind.writes(access, l2_hit, completed, merged)]
         sent = amount * ((1.0 - merged) * access.fetched + merged)
         if not access.dense:
             uses.append((self._sparse, SECTOR_BYTES * turns_of(access, merged) * amount / sent))
@@ -249,11 +236,11 @@ class SmMemory:
     @property
     def atomic_interval(self) -> float:
         """Cycles between two atomics of a warp that is alone."""
-        return self._memory.atomics.interval
+        return self.behind.atomics.interval
 
     def update(self, op: Atomic, amount: float, origin: Origin) -> tuple[float, Event | None]:
         """Threads update ``amount`` bytes, behind earlier stores: the bytes sent, and when old values come, if any."""
-        memory, sim = self._memory.atomics, self._memory.sim
+        memory, sim = self.behind.atomics, self.behind.sim
         sent = amount * memory.sent(op)
         served = self._served(f"{self._lane}.lsu.store", amount, origin, "store")
         done = self._lsu_stores.request(sent, [(self._port, 1.0), *memory.uses(op)], part=origin.part, served=served)
@@ -274,7 +261,7 @@ class SmMemory:
         rate, cta = self._bulk_store_rate, origin.cta
         uses = [
             (self._port, 1.0),
-            *self._memory.writes(DENSE, 0.0),
+            *self.behind.writes(DENSE, 0.0),
             (bandwidth, self._alignment.aligned_rate("tma") / rate),
         ]
         served = self._served(f"{cta}.tma", amount, origin, "store")
@@ -293,7 +280,7 @@ class SmMemory:
         return merged_part(lines, self.stores.queued(), kept, crowd)
 
     def _stored(self, _event: Event) -> None:
-        self.stored_s = self._memory.sim.now
+        self.stored_s = self.behind.sim.now
 
     def _served(
         self, lane: str, amount: float, origin: Origin, kind: Kind = "transfer"

@@ -64,7 +64,7 @@ def follow(sm: Sm, work: FollowingWork) -> Generator:
     """The process that begins the CTAs of the next kernel on an SM."""
     sim, program = sm.sim, work.following.program
     yield sim.timeout(work.following.begins_s)
-    sm.memory.meet()
+    sm.memory.behind.meet()
     for slot, groups in enumerate(work.groups):
         tiles = program.tiles_of(min(slot, program.grid - 1))
         cta = Cta(sim, program, work.parts, groups, f"{sm.name}.next[{slot}]", tiles, slot)

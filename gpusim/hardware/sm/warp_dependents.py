@@ -27,6 +27,8 @@ class GridDependency:
     released_s: float = 0.0
     waited_s: float = inf
     """When the first warp came to wait for it."""
+    last_s: float = 0.0
+    """When the last one did that had to."""
     settled_s: float = 0.0
     """By when all had come that was asked for before the wait; 0 as long as nobody has waited."""
 
@@ -35,9 +37,10 @@ def grid_dependency_wait(lane: WarpLane, op: GridDependencyWait) -> Generator:
     dependency = lane.sm.dependency
     dependency.waited_s = min(dependency.waited_s, lane.sim.now)
     if dependency.released_s > lane.sim.now:
+        dependency.last_s = lane.sim.now
         yield from lane.spend("wait", dependency.released_s - lane.sim.now, op.tile, reason="grid_dependency")
         if not dependency.settled_s:
-            dependency.settled_s = lane.sm.memory.meet()
+            dependency.settled_s = lane.sm.memory.behind.meet()
 
 
 def launch_dependents(lane: WarpLane, _op: LaunchDependents) -> Generator:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import isfinite
 
 from gpusim.engine import Event, Simulation
 from gpusim.hardware.sm.following import Following
@@ -92,7 +93,7 @@ class BlockLives:
             else:
                 self._times.part_of_program(placed, first_s, left_s, rest)
 
-        self._when(life.released, go_on)
+        self._when(life.released if isfinite(alone.waits_s) else None, go_on)
 
     def _after(self, seconds: float, then: Then) -> None:
         if seconds > 0.0:

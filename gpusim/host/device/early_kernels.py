@@ -12,7 +12,7 @@ from math import inf
 from gpusim.hardware.profile import DeviceProfile
 from gpusim.hardware.sm.following import Following, asks_ahead
 from gpusim.host.device.block_times import Course
-from gpusim.program import KernelProgram
+from gpusim.program import GridDependencyWait, KernelProgram
 from gpusim.timeline import Timeline
 
 __all__ = ["EarlyKernels"]
@@ -46,7 +46,9 @@ class EarlyKernels:
         return self._shifted(timeline, waits_s, later_s)
 
     def _settled(self, kernel: KernelProgram, released_s: float) -> float:
-        """When all has come that a kernel asks for before its wait, at the latest."""
+        """When a kernel only waits any more, at the latest."""
+        if id(kernel) not in self._settled_s and not _all_wait(kernel):
+            self._settled_s[id(kernel)] = inf
         if id(kernel) not in self._settled_s:
             timeline = self._released(kernel, round(released_s / _STEP_S) * _STEP_S, None)
             self._settled_s[id(kernel)] = timeline.meta["settled_s"] or inf
@@ -76,6 +78,11 @@ class EarlyKernels:
         dependents_s = timeline.meta["dependents_s"]
         later_too = later_s if dependents_s > waits_s else 0.0
         return Course(timeline.total_s - self._overhead_s + later_s, waits_s, dependents_s + later_too)
+
+
+def _all_wait(kernel: KernelProgram) -> bool:
+    """Whether no role goes on while others wait."""
+    return all(any(isinstance(op, GridDependencyWait) for op in kernel.sample(role)) for role in kernel.roles)
 
 
 def _waits_s(alone: Timeline) -> float:

@@ -18,9 +18,11 @@ from gpusim.program.sass.listing import (
     parse,
 )
 from gpusim.program.sass.loops import Part, parts
+from gpusim.program.sass.out_of_line import in_place
 from gpusim.program.sass.roles import RoleParts, by_role
 from gpusim.program.sass.shared_loads import SharedLoads, loads_ahead
-from gpusim.program.sass.steps import MULTICAST, NO_WAIT, Step, steps_of
+from gpusim.program.sass.single_ops import MULTICAST, NO_WAIT
+from gpusim.program.sass.steps import Step, steps_of
 from gpusim.program.sass.structures import with_structures
 from gpusim.program.sass.thread_numbers import MOST_THREADS
 from gpusim.program.sass.threads import ALL_THREADS, warps_in, with_threads
@@ -51,6 +53,7 @@ __all__ = [
     "dispatch_stalls",
     "family",
     "fragment_runs",
+    "in_place",
     "functions",
     "gaps_alone",
     "loads_ahead",

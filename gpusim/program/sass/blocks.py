@@ -5,12 +5,15 @@ which may run not at all. Nothing but the branch leads to such a block, and it e
 instructions of arithmetic, which the compiler might as well have predicated, are none, nor is what is known to be for
 some threads (`gpusim.program.sass.threads`). Outside of loops neither is what has a loop in it, which is jumped over
 only where it would have no turn.
+
+What stands behind an exit, or behind a jump past it, runs instead of what precedes it: the other half of a choice.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 from gpusim.program.sass.listing import Instruction
 from gpusim.program.sass.loops import Part, ways
@@ -31,14 +34,14 @@ def with_blocks(parts: Sequence[Part]) -> list[Part]:
     blocks = {
         branch: end
         for part in parts
-        for branch, end in _blocks(part, jumps).items()
-        if part.is_loop or not any(branch < first < end for first in loops)
+        for branch, end in (_blocks(part, jumps) | _others(part, jumps)).items()
+        if part.is_loop or not any(abs(branch) < first < end for first in loops)
     }
     return [replace(part, body=tuple(_marked(one, blocks) for one in part.body)) for part in parts]
 
 
 def _marked(one: Instruction, blocks: dict[int, int]) -> Instruction:
-    over = tuple(branch for branch, end in sorted(blocks.items()) if branch < one.address < end)
+    over = tuple(branch for branch, end in sorted(blocks.items()) if abs(branch) < one.address < end)
     return replace(one, jumped_over=over) if over else one
 
 
@@ -58,6 +61,35 @@ def _blocks(part: Part, jumps: dict[int, tuple[int, bool]]) -> dict[int, int]:
         if not entered and (len(inside) > _FEW or any(map(_is_access, inside))):
             found[one.address] = end
     return found
+
+
+def _others(part: Part, jumps: dict[int, tuple[int, bool]]) -> dict[int, int]:
+    """Where the other halves of choices end, by less the addresses of the exits or jumps behind which they stand."""
+    found, body = {}, part.body
+    goes = {one.address: ways(one, other.address) for one, other in pairwise(body)}
+    for one, first in pairwise(body):
+        if first.address in goes[one.address] or first.threads != one.threads:
+            continue
+        target = max(goes[one.address], default=0)
+        end = target if target > first.address else _next_end(body, first, goes)
+        if end > part.last + 1:
+            continue
+        inside = [other for other in body if first.address <= other.address < end]
+        entries = {
+            to for branch, (to, _) in jumps.items()
+            if first.address <= to < end and not first.address <= branch < end
+        }  # fmt: skip
+        if entries == {first.address} and (len(inside) > _FEW or any(map(_is_access, inside))):
+            found[-one.address] = end
+    return found
+
+
+def _next_end(body: Sequence[Instruction], first: Instruction, goes: dict[int, tuple[int, ...]]) -> int:
+    """The address behind the next instruction, from ``first`` on, that never goes on to the one behind it."""
+    behind = [(one, other) for one, other in pairwise(body) if one.address >= first.address]
+    return next(
+        (other.address for one, other in behind if other.address not in goes[one.address]), body[-1].address + 1
+    )
 
 
 def _is_for_some_threads(one: Instruction, branch: Instruction) -> bool:

@@ -69,7 +69,8 @@ class Instruction:
     in_cluster: bool = False
     """A generic access to shared memory of another CTA (`cluster_addresses`)."""
     jumped_over: tuple[int, ...] = ()
-    """Addresses of the branches inside its loops that jump over it, outermost first (`blocks`)."""
+    """Addresses of the branches inside its loops that jump over it, outermost first, and less those of exits and jumps
+    behind which it stands as the other half of a choice (`blocks`)."""
     base: tuple[tuple[int, int], ...] = ()
     """Registers of an address in global memory, each with the address of the instruction that wrote it (`bases`)."""
 

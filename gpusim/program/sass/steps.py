@@ -7,7 +7,6 @@ a step apart from loads from shared memory, and so is what a branch jumps over.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice, takewhile
@@ -18,22 +17,15 @@ from gpusim.program.sass.loops import Part
 from gpusim.program.sass.products import ends_group
 from gpusim.program.sass.registers import loaded, touched
 from gpusim.program.sass.shared_loads import shared_kinds
+from gpusim.program.sass.single_ops import COMMITS, op_of
 from gpusim.program.sass.words import AROUND, LOADS, Stated, field_of, stated, word_of
 
-__all__ = ["MULTICAST", "NO_WAIT", "Step", "steps_of"]
-
-NO_WAIT = "wait: false"
-"""Field of a named barrier at which warps only arrive."""
-MULTICAST = "multicast"
-"""Field of bulk copies that reach all CTAs of a cluster."""
+__all__ = ["Step", "steps_of"]
 
 _PRODUCTS = "wgmma"
 _GATHERED = (*LOADS, "store", "store_cluster", "atomic", "cp_async", _PRODUCTS)
-_COMMITS = {"LDGDEPBAR": "wait_group", "UTMACMDFLUSH": "bulk_wait"}
-"""What closes a group of copies, and the word that waits for such."""
 _FAR = 64
 """Instructions behind a step, of which none waits any more for what it has loaded from shared memory."""
-_REGISTER = re.compile(r"\bU?R\d")
 
 
 @dataclass(frozen=True)
@@ -158,8 +150,8 @@ def steps_of(part: Part, parts: Sequence[Part]) -> list[Step]:
         loop: [one for other in parts if loop.holds(other) for one in other.body]
         for loop in sorted(inside, key=lambda loop: loop.first)
     }
-    commits = [one.opcode for one in part.body if one.opcode in _COMMITS] or [
-        one.opcode for other in parts for one in other.body if one.opcode in _COMMITS
+    commits = [one.opcode for one in part.body if one.opcode in COMMITS] or [
+        one.opcode for other in parts for one in other.body if one.opcode in COMMITS
     ]
     apart: set[int] = set()
     found, known = _passed(part, loops, apart, commits), 0
@@ -212,12 +204,13 @@ def _steps(
     body, loop = committed_at_once(part.body), part.is_loop
     ahead, now, committed = list(loops), _Gathered(), commits[-1] if commits else ""
     who, shared = _who(body[0]) if body else (), shared_kinds(body)
+    opened = False  # whether the last product belongs to a group that is not yet complete
     for at, one in enumerate(body):
         if _who(one) != who:
             yield from now.told(body, loop)
             now, who = _Gathered(), _who(one)
-        committed = one.opcode if one.opcode in _COMMITS else committed
-        word = _COMMITS[committed] if one.opcode.startswith("DEPBAR") and committed else word_of(one)
+        committed = one.opcode if one.opcode in COMMITS else committed
+        word = COMMITS[committed] if one.opcode.startswith("DEPBAR") and committed else word_of(one)
         if ahead and one.address > ahead[0].first:
             yield from now.told(body, loop)
             now = _Gathered()
@@ -240,7 +233,9 @@ def _steps(
             now.add(word, one)
             now.shared = shared.get(one.address, now.shared)
         else:
-            yield Step(*_alone(word, one), one.threads, one.jumped_over)
+            yield Step(*op_of(word, one, opened), one.threads, one.jumped_over)
+        if word == _PRODUCTS:
+            opened = not ends_group(one)
         if word in LOADS:
             under_way.add(now, one)
     yield from now.told(body, loop)
@@ -275,24 +270,3 @@ def _wait(under_way: _UnderWay, one: Instruction) -> Step:
 
 def _computes(one: Instruction) -> bool:
     return word_of(one) in COMPUTED
-
-
-def _alone(word: str, one: Instruction) -> tuple[str, tuple[Stated, ...]]:
-    """Word and fields of an op that is one instruction, as far as it has them as numbers."""
-    numbers = one.numbers
-    if word in (*_COMMITS.values(), "wgmma_wait") and numbers:
-        return word, (Stated(word, "pending", numbers[-1], {}),)
-    if word == "expect_tx" and one.announced:
-        return word, (Stated(word, "announced", one.announced, {}),)
-    if one.root == "USETMAXREG" and numbers:
-        return word, (Stated(word, "registers", numbers[-1], {}),)
-    if one.opcode.startswith(("BAR.SYNC", "BAR.ARV")) and not _REGISTER.search(one.text):
-        if numbers == [0]:
-            return "sync_threads", ()
-        if len(numbers) == 2:
-            fields = {"id": numbers[0], "warps": numbers[1] // 32}
-            # Who only arrives goes on.
-            fields |= {NO_WAIT: 1} if one.opcode.startswith("BAR.ARV") else {}
-            return "named_barrier", tuple(Stated(word, field, number, {}) for field, number in fields.items())
-    to_all = (Stated(word, MULTICAST, 1.0, {}),) if one.opcode.endswith(MULTICAST.upper()) else ()
-    return word, to_all or tuple(stated([one]))

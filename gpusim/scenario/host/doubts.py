@@ -1,6 +1,6 @@
 """What a spelled-out host program does that is possible and seldom meant: leaks, leftovers, names in common.
 
-What concerns the order of its streams is in `order_doubts`.
+What concerns the order of its streams is in `order_doubts`, programmatic launches in `early_doubts`.
 
 No error, since a program may end without giving anything back, and what two threads mean by one event cannot be seen.
 """
@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 
 from gpusim.scenario.host.calls import WAITS, Call, calls_of_graph, calls_of_thread
+from gpusim.scenario.host.early_doubts import early_doubts
 from gpusim.scenario.host.order import ALLOCATED_BY, FREED_BY
 from gpusim.scenario.host.order_doubts import order_doubts
 from gpusim.scenario.host.schema import SpelledHost
@@ -32,6 +33,7 @@ def host_doubts(host: SpelledHost) -> Iterator[str]:
     yield from _dealt_to_default(host, threads)
     yield from _events_in_common(threads)
     yield from order_doubts(host, threads)
+    yield from early_doubts(host, [*threads.values(), *graphs.values()])
     yield from _unused(host, [call for calls in (*threads.values(), *graphs.values()) for call in calls])
 
 

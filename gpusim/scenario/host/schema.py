@@ -32,6 +32,18 @@ MAX_CHUNKS = 4096
 MAX_STREAMS = 512
 
 
+def _trigger(value: Any) -> Any:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if value != "first" and not (number and 0.0 <= value <= 1.0):
+        raise ValueError('expected a part from 0 to 1, or "first"')
+    return value
+
+
+Trigger = Annotated[
+    float | Literal["first"], BeforeValidator(_trigger, json_schema_input_type=float | Literal["first"])
+]
+
+
 class StreamSpec(Model):
     """A stream. Priorities as CUDA has them: lower numbers go first."""
 
@@ -70,7 +82,7 @@ class WorkSpec(Model):
     prologue: Time = 0.0
     """What each block does first, besides its cost, that needs nothing of the kernel ahead in its stream. A
     `programmatic` launch gets so far while that one runs, and then waits for it (griddepcontrol.wait)."""
-    trigger: Literal["first"] | Annotated[Number, Field(ge=0, le=1)] = 1.0
+    trigger: Trigger = 1.0
     """Part of the cost of a block, 0 to 1, after which it lets a `programmatic` launch behind it begin
     (griddepcontrol.launch_dependents), or `first`: even before its prologue. That launch begins when all blocks have
     let it or have ended, and there is room."""

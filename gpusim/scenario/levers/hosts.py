@@ -1,4 +1,4 @@
-"""Levers of host programs that a scenario spells out: slots, buffers, streams, chunks, host memory, allocation.
+"""Levers of host programs that a scenario spells out: slots, buffers, streams, chunks, memory, allocation, launches.
 
 More chunks, or fewer, are the same work only where a chunk is a slice of data: where each one copies at least
 `SLICE` bytes from or to the host. Turns of an iteration, calls of a chain or launches of a graph are as many as they
@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from gpusim.program.host import DIRECTIONS, TO_OR_FROM_HOST
-from gpusim.scenario.host.calls import PARTS
+from gpusim.scenario.host.calls import PARTS, calls_of_graph, calls_of_thread
 from gpusim.scenario.host.chunk_names import chunks_back, speaks_of_earlier
+from gpusim.scenario.host.early_doubts import in_stream, waits_for_kernel_ahead
 from gpusim.scenario.host.schema import MAX_STREAMS, SpelledHost, ThreadSpec, WorkSpec
 from gpusim.scenario.kernel.op_lists import as_written
 from gpusim.scenario.kinds import Kind
@@ -44,7 +45,7 @@ def of_host(host: SpelledHost) -> list[Iterator[Proposal]]:
     """Proposals by lever for a host program, its spelled-out kernels left as they are."""
     # Of a queue that begins empty nobody may take more than has been put in.
     return [_slots(host, name) for name, count in host.slots.items() if count] + [
-        *_buffers(host), _streams(host), _chunks(host), _pinned(host), _allocation(host),
+        *_buffers(host), _streams(host), _chunks(host), _pinned(host), _allocation(host), _launches(host),
     ]  # fmt: skip
 
 
@@ -172,6 +173,25 @@ def _allocation(host: SpelledHost) -> Iterator[Proposal]:
     overrides["host.pools.default.release_threshold"] = KEPT
     change = f"cudaMalloc and cudaFree → cudaMallocAsync and cudaFreeAsync (release threshold {KEPT})"
     yield Proposal("allocation", change, overrides)
+
+
+def _launches(host: SpelledHost) -> Iterator[Proposal]:
+    """Launches behind other kernels that may begin during these, or no more."""
+    lists = [*(list(calls_of_thread(host, name)) for name in host.threads),
+             *(list(calls_of_graph(host, name)) for name in host.graphs)]  # fmt: skip
+    behind = {
+        call.path: call.args for calls in lists for call, before in in_stream(calls)
+        if before == "launch" and waits_for_kernel_ahead(host.kernels[call.args.kernel])
+    }  # fmt: skip
+    for order, (early, change) in enumerate(((True, "plain → programmatic"), (False, "programmatic → plain"))):
+        overrides = {
+            ".".join(map(str, ("host", *path[:-1]))): rewritten("launch", args, programmatic=early)
+            for path, args in behind.items()
+            if args.programmatic != early
+        }
+        if overrides:
+            kernels = ", ".join(dict.fromkeys(args.kernel for args in behind.values() if args.programmatic != early))
+            yield Proposal("launches", f"launches of {kernels} {change}", overrides, order=order)
 
 
 def _steps(host: SpelledHost, name: str, *parts: str) -> Iterator[PlacedCall]:
