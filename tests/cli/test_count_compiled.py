@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 
 from gpusim import load, predict
 from realkernels.everyday import KERNELS, SCENARIOS
@@ -43,3 +44,20 @@ def test_a_draft_predicts_what_the_file_by_hand_does(gpusim, cubin, tmp_path, mo
     alike = {"kernel.shared_bytes": kernel.shared_bytes, "kernel.ctas_per_sm": kernel.ctas_per_sm}
     drafted = load(path, overrides=shape | {field: value for field, value in alike.items() if value is not None})
     assert predict(drafted, trace=False).total_s == pytest.approx(predict(by_hand, trace=False).total_s, rel=0.06)
+
+
+def test_a_kernel_that_fills_its_ring_before_it_waits_for_the_one_ahead(gpusim, tmp_path, monkeypatch):
+    """docs/examples/layers.cu: what stands between its copies and its loop is `before_loop`."""
+    nvcc, disassembler = tools()
+    monkeypatch.setenv("PATH", str(Path(disassembler).parent), prepend=":")
+    made, path = tmp_path / "layers.cubin", tmp_path / "layers.yaml"
+    source = Path(__file__).resolve().parents[2] / "docs" / "examples" / "layers.cu"
+    subprocess.run(
+        [nvcc, "-std=c++17", "-arch=sm_90a", "-cubin", "-o", str(made), str(source)], check=True, timeout=120
+    )
+    code, _, err = gpusim("count", made, "--function", "layer", "--draft", 8, "-o", path)
+    assert (code, err) == (0, "")
+    role = yaml.safe_load(path.read_text(encoding="utf-8"))["kernel"]["roles"]["all"]
+    words = [step if isinstance(step, str) else next(iter(step)) for step in role["before_loop"]]
+    assert words[:3] == ["launch_dependents", "grid_dependency_wait", "compute"]
+    assert {"tma_load": {"ring": "input", "ahead": 6}} in role["per_tile"]
