@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from gpusim.dashboard.figure.track import Track
-from gpusim.timeline import TimelineBuilder
+from gpusim.timeline import KINDS, TimelineBuilder
 
 
 def brute_force(track, lanes, low, high):
@@ -39,3 +39,19 @@ def test_crop_finds_a_long_interval_under_short_ones_on_one_lane():
 def test_an_unknown_lane_and_an_empty_timeline_give_nothing(crowd):
     assert len(crowd.crop(["no such lane"], 0, 1e9)) == 0
     assert len(Track(TimelineBuilder().build(), "predicted").crop([], 0, 1)) == 0
+
+
+def test_kernels_of_a_stream_at_the_same_time_lie_below_each_other():
+    # Two in turn on the first stream, whose waits fill the band; three in a row on the other, of which none overlap.
+    build = TimelineBuilder()
+    for k in range(4):
+        build.add("stream[0]", "kernel", 4e-6 * k, 4e-6 * k + 6e-6)
+        build.add("stream[1]", "kernel", 4e-6 * k, 4e-6 * k + 4e-6)
+    build.add("stream[0]", "wait", 0.0, 1e-6, reason="launch")
+    track = Track(build.build(), "predicted")
+    levels, parts = track.levels
+    on_first = track.timeline.lane == track.lane_ids["stream[0]"]
+    kernels = on_first & (track.timeline.kind == KINDS.index("kernel"))
+    assert levels[kernels].tolist() == [0, 1, 0, 1]
+    assert parts[kernels].tolist() == [2] * 4
+    assert (parts[~kernels] == 1).all()

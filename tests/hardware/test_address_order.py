@@ -6,7 +6,7 @@ import pytest
 
 from gpusim.hardware.memory.address_order import reads_in_order, writes_in_order
 from gpusim.hardware.memory.traffic import Traffic
-from gpusim.program import Load, Store
+from gpusim.program import Load, Store, WaitLoads
 from tests.bench_rows import rows
 from tests.tile_programs import one_role, textbook, tma_ring, total_ns
 
@@ -48,6 +48,14 @@ def test_each_further_turn_of_a_cta_takes_its_share():
     """Four tiles through one stage are four turns, eight through four stages two."""
     assert part(tma_ring(1, tiles=4, grid=132 * 4)) == pytest.approx(0.75 / 4)
     assert part(tma_ring(4, tiles=8, grid=132 * 4)) == pytest.approx(0.75 / 2)
+
+
+def test_loads_of_a_tile_that_wait_for_each_other_are_turns():
+    """Two that are waited for one after the other are two, two on the way at once are one."""
+    one_by_one = one_role(Load(SIZE), Load(SIZE), grid=132 * 4)
+    together = one_role(Load(SIZE, wait=False), Load(SIZE, wait=False), WaitLoads(), grid=132 * 4)
+    assert part(one_by_one) == pytest.approx(0.75 / 2)
+    assert part(together) == pytest.approx(0.75)
 
 
 @pytest.mark.parametrize("access", [{"stride": 64}, {"scatter": 64}])

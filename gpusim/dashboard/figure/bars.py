@@ -99,7 +99,9 @@ def bar_traces(
     """
     lane = track.timeline.lane[index]
     centre, thickness = panel.places(track.timeline.lanes, lane_part)
-    y, width = centre[lane], thickness[lane]
+    level, parts = (column[index] for column in track.levels)
+    width = thickness[lane] / parts
+    y = centre[lane] + width * (level + 0.5 - parts / 2)
     start = track.start_us[index] + track.shift_us
     length = track.end_us[index] - track.start_us[index]
     category = track.category[index]

@@ -10,11 +10,16 @@ from typing import Any
 import numpy as np
 
 from gpusim.dashboard.figure.palette import categories_of
-from gpusim.timeline import Timeline
+from gpusim.timeline import KINDS, Timeline
 
 __all__ = ["MICRO", "Track"]
 
 MICRO = 1e6
+KERNEL = KINDS.index("kernel")
+MOST_LEVELS = 3
+"""Kernels of a stream below each other; more would be too thin to read."""
+TOUCHING_US = 0.05
+"""Overlap that nobody would see, as of rounded stamps."""
 
 
 @dataclass(frozen=True)
@@ -95,6 +100,29 @@ class Track:
         for low, high in zip(self.bounds[:-1], self.bounds[1:], strict=True):
             np.maximum.accumulate(latest[low:high], out=latest[low:high])
         return latest
+
+    @cached_property
+    def levels(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which of how many parts of its lane's band each interval fills, from the top.
+
+        Kernels of a stream that run at the same time lie below each other; all others fill the band.
+        """
+        return self.remember("levels", self._levels)
+
+    def _levels(self) -> tuple[np.ndarray, np.ndarray]:
+        level, parts = np.zeros(len(self.start_us), dtype=int), np.ones(len(self.start_us), dtype=int)
+        for low, high in zip(self.bounds[:-1], self.bounds[1:], strict=True):
+            kernels = low + np.flatnonzero(self.timeline.kind[low:high] == KERNEL)
+            if not (self.start_us[kernels[1:]] < self.latest_end_us[kernels[:-1]] - TOUCHING_US).any():
+                continue
+            free_us: list[float] = []
+            for index in kernels.tolist():
+                start, end = float(self.start_us[index]), float(self.end_us[index])
+                place = next((i for i, free in enumerate(free_us) if free <= start + TOUCHING_US), len(free_us))
+                free_us[place : place + 1] = [end]
+                level[index] = place % MOST_LEVELS
+            parts[kernels] = min(len(free_us), MOST_LEVELS)
+        return level, parts
 
     @property
     def span_us(self) -> tuple[float, float]:

@@ -8,11 +8,12 @@ Source: realkernels.microbench in_order.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import log2
 
 from gpusim.hardware.memory.l2_and_hbm import FEW_WRITES
 from gpusim.hardware.memory.traffic import Traffic
-from gpusim.program import KernelProgram, Load
+from gpusim.program import KernelProgram, Load, Op, WaitLoads
 
 __all__ = ["IN_ORDER_BYTES", "reads_in_order", "writes_in_order"]
 
@@ -40,9 +41,21 @@ def reads_in_order(program: KernelProgram, traffic: Traffic, resident: int) -> f
         return 0.0
     if not traffic.read_bytes or any(isinstance(op, Load) and (op.stride or op.scatter) for op in ops):
         return 0.0
-    at_once = traffic.tile_bytes * max((ring.stages for ring in program.rings), default=1)
+    stages = max((ring.stages for ring in program.rings), default=1)
+    at_once = traffic.tile_bytes / max(map(_turns_of_tile, map(program.one_turn, program.roles))) * stages
     turns = max(traffic.read_bytes / program.grid / at_once, 1.0)
     return _come_and_go(resident, program.grid) / turns
+
+
+def _turns_of_tile(ops: Sequence[Op]) -> float:
+    """How often in a tile warps wait for what they have asked for before they ask for more."""
+    turns, asked = 0, False
+    for op in ops:
+        if isinstance(op, Load):
+            asked = True
+        if asked and (isinstance(op, WaitLoads) or (isinstance(op, Load) and op.wait)):
+            turns, asked = turns + 1, False
+    return max(turns / (len({op.tile for op in ops}) or 1), 1.0)
 
 
 def _come_and_go(resident: int, grid: int) -> float:
