@@ -1,2 +1,2 @@
 // The kernels of host programs, as a translation unit of their own.
-#include "work.cuh"
+#include "work_early.cuh"
