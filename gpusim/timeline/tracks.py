@@ -21,10 +21,13 @@ def places_of(timeline: Timeline) -> list[Place]:
     return [(lane, take_first_free(ends.setdefault(lane, []), start, end)) for lane, start, end in columns]
 
 
-def take_first_free(ends_s: list[float], start_s: float, end_s: float) -> int:
-    """The first of the tracks, busy until ``ends_s``, that is free at ``start_s``; it is busy until ``end_s`` then."""
-    free = next((number for number, busy_s in enumerate(ends_s) if start_s >= busy_s - _ROUNDING_S), len(ends_s))
-    ends_s[free : free + 1] = [end_s]
+def take_first_free(ends: list[float], start: float, end: float) -> int:
+    """The first of the tracks, busy until ``ends``, that is free at ``start``; it is busy until ``end`` then.
+
+    All in one unit, of seconds or shorter.
+    """
+    free = next((number for number, busy in enumerate(ends) if start >= busy - _ROUNDING_S), len(ends))
+    ends[free : free + 1] = [end]
     return free
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from gpusim.dashboard.figure.palette import categories_of
 from gpusim.timeline import KINDS, Timeline
+from gpusim.timeline.tracks import take_first_free
 
 __all__ = ["MICRO", "Track"]
 
@@ -117,10 +118,8 @@ class Track:
                 continue
             free_us: list[float] = []
             for index in kernels.tolist():
-                start, end = float(self.start_us[index]), float(self.end_us[index])
-                place = next((i for i, free in enumerate(free_us) if free <= start + TOUCHING_US), len(free_us))
-                free_us[place : place + 1] = [end]
-                level[index] = place % MOST_LEVELS
+                start, end = float(self.start_us[index]) + TOUCHING_US, float(self.end_us[index])
+                level[index] = take_first_free(free_us, start, end) % MOST_LEVELS
             parts[kernels] = min(len(free_us), MOST_LEVELS)
         return level, parts
 

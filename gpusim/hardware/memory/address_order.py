@@ -2,7 +2,8 @@
 
 CTAs that come one after another read and write piece after piece; those that are all there from the beginning drift
 apart, and so do those that stay for long.
-Omits: which piece a CTA takes; the next one, unless its loads are strided or scattered.
+Omits: which piece a CTA takes (the next one, unless its loads are strided or scattered); that turns of a tile may ask
+  for more or less than others.
 Source: realkernels.microbench in_order.
 """
 

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["MissQueue"]
 
 _LATENCY_S = 3e-6
-"""From when HBM has served a request until it has come, at the latest."""
+"""From when HBM has served a request until it has come, at the latest: assumed.
+It says from when on a kernel only waits, not how long anything takes."""
 
 
 class MissQueue:

@@ -55,7 +55,7 @@ OTHERS: dict[str, tuple[str, str, str]] = {
     },
     **{
         f"{place}.programmatic_{name}": (f"{seconds} us", "assumed", "as on an H200")
-        for place, times in {"stream": (0.8, 0.65), "graph": (0.65, 0.51)}.items()
+        for place, times in {"stream": (0.65, 0.66), "graph": (0.53, 0.51)}.items()
         for name, seconds in zip(("start", "wait"), times, strict=True)
     },
     "stream.peer_hop": ("3.1 us", "assumed", "as between two H200"),
