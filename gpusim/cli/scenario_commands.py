@@ -89,7 +89,8 @@ def _print_run(result: Answer, comparison: Comparison | None) -> None:
     head = ["", "predicted", "measured", "error"] if comparison else ["", "predicted"]
     print_table(f"{result.scenario.device}", head, rows)
     if result.speedup_vs_serial is not None and result.serial_s != result.timeline.total_s:
-        yardstick = "with all calls in one stream" if result.scenario.model.host is not None else "without overlap"
+        in_turn = result.scenario.model.host is not None
+        yardstick = "with all calls in one stream, in turn" if in_turn else "without overlap"
         out.print(f"{result.speedup_vs_serial:.2f}x as fast as {yardstick}")
     limit = values["bottleneck"]
     if limit:

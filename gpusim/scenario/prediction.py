@@ -69,9 +69,10 @@ def predict_params(
 def serial_baseline(scenario: Scenario) -> Scenario | None:
     """The scenario's work with one stage in every ring, or in a single stream.
 
-    So nothing overlaps within a CTA, or between streams. In a spelled-out host program everything is in one stream; in
-    a spelled-out kernel every ring gets one stage and nothing runs ahead. None where that changes nothing, or the work
-    as well (a technique in which each stream brings its own). Raises ScenarioError where one stage is not allowed.
+    So nothing overlaps within a CTA, or between streams. In a spelled-out host program everything is in one stream, in
+    which no kernel begins while the one ahead runs; in a spelled-out kernel every ring gets one stage and nothing runs
+    ahead. None where that changes nothing, or the work as well (a technique in which each stream brings its own).
+    Raises ScenarioError where one stage is not allowed.
     """
     found = from_data(_serial(scenario), f"{scenario.name} without overlap")
     if found.hash == scenario.hash or not same_work(work_of(found.program()), work_of(scenario.program())):
@@ -96,17 +97,17 @@ def _serial(scenario: Scenario) -> dict[str, Any]:
 
 
 def _one_stream(host: dict[str, Any]) -> dict[str, Any]:
-    """The host program with all its calls in the first stream."""
-    first = next(iter(host.get("streams", {"s0": {}})))
+    """The host program with all its calls in the first stream, one after the other."""
+    alone = {"stream": next(iter(host.get("streams", {"s0": {}}))), "programmatic": False}
 
     def moved(value: Any) -> Any:
         if isinstance(value, list):
             return [moved(item) for item in value]
         if isinstance(value, dict):
-            return {key: first if key == "stream" else moved(item) for key, item in value.items()}
+            return {key: alone.get(key, moved(item)) for key, item in value.items()}
         return value
 
-    threads = {name: moved({**thread, "deal": [first]}) for name, thread in host["threads"].items()}
+    threads = {name: moved({**thread, "deal": [alone["stream"]]}) for name, thread in host["threads"].items()}
     return {**host, "threads": threads, "graphs": moved(host.get("graphs", {}))}
 
 

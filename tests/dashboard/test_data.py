@@ -312,10 +312,14 @@ def test_a_file_that_cannot_be_written_leaves_nothing_behind(folder, monkeypatch
 
 @pytest.mark.parametrize("name", ["good", "", "../out", "a/b", ".hidden", "x" * 90])
 def test_nothing_is_overwritten_and_nothing_leaves_the_folder(folder, name):
-    before = {path: path.read_bytes() for path in folder.parent.rglob("*.yaml")}
+    def files():
+        # Links to nothing that other tests have left beside the folder have no bytes.
+        return {path: path.read_bytes() if path.exists() else None for path in folder.parent.rglob("*.yaml")}
+
+    before = files()
     with pytest.raises(CaseError):
         ScenarioFolder(folder).save(Asked("good"), name)
-    assert {path: path.read_bytes() for path in folder.parent.rglob("*.yaml")} == before
+    assert files() == before
 
 
 def test_a_stamp_changes_with_its_file(folder):

@@ -30,6 +30,16 @@ def test_baseline_is_one_stream():
     assert predict(serial_baseline(scenario(PIPELINE))).total_s == pytest.approx(18 * COPY_S)
 
 
+def test_baseline_launches_no_kernel_before_the_one_ahead_has_ended():
+    """Three of 10 us whose prologues of 4 us lie beside the one ahead, and behind it in the baseline."""
+    host = """\
+  kernels: {k: {duration: 10 us, blocks: 132, threads: 128, prologue: 4 us, trigger: first}}
+  threads: {main: {chunks: 3, per_chunk: [{launch: {kernel: k, programmatic: true}}], epilogue: [sync_device]}}
+"""
+    made = scenario(host)
+    assert predict(serial_baseline(made)).total_s - predict(made).total_s == pytest.approx(2 * 4e-6, rel=0.01)
+
+
 def test_resolved_scenario_reads_back():
     made = scenario(PIPELINE)
     again = from_data(made.resolved())

@@ -71,7 +71,7 @@ def build_case(
     if track is not None:
         notes["measured"] = measured_note(track.timeline) if against == MEASURED else unchanged.side_notes["predicted"]
     # What the same work without overlap has one of.
-    single = "one stage" if isinstance(program, KernelProgram) else "one stream"
+    single = "one stage" if isinstance(program, KernelProgram) else "one stream, in turn"
     return Case(
         name=own.name,
         question=scenario.question,
